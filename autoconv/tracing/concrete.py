@@ -48,6 +48,11 @@ class NotFollowed(Exception):
     """A tape cannot go back through a call, which has to run as plain Python then; `str()` says why."""
 
 
+def input_leaves(key: Key) -> list[int]:
+    """Which leaves of a key are parameters of its trace's graph, in their order."""
+    return [i for i, leaf in enumerate(key.leaves) if isinstance(leaf, _INPUTS)]
+
+
 class ConcreteFunction:
     """A function of one signature. Call it with tensors (or what converts to them), by position or name.
 
@@ -90,6 +95,7 @@ class ConcreteFunction:
         )
         # Of a function that writes to arrays: those of the program that it read while it was traced.
         self.apart_from: list[weakref.ref[np.ndarray]] = []
+        self.is_narrow = False  # whether another trace serves its arguments as well, and is asked after this one
         self.seconds = 0.0  # that tracing, optimising and compiling took
         self.used = 0  # when it was, as a number that grows
         self.weight = _weight(graph) + _weight(optimised)
@@ -122,8 +128,7 @@ class ConcreteFunction:
         self._is_native = SETTINGS.backend != "reference"
         self.can_run_again = can_run_again(optimised)  # whether a run that met its limits left nothing behind
         if contract == "compile" and not self.can_run_again:
-            at = [i for i, leaf in enumerate(form_key.leaves) if isinstance(leaf, _INPUTS)]
-            self._run, self.entry = taking_back(optimised, self._run, self.entry, at)
+            self._run, self.entry = taking_back(optimised, self._run, self.entry, input_leaves(form_key))
         self._held = [spot.look for spot in spots]
         if spots and self.entry is not None:
             self.entry = with_spots(self.entry, self._held)

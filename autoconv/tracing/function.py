@@ -195,7 +195,8 @@ class Function(Described, Pickled):
         except BEYOND as error:
             return self._beyond(concrete, error, args, kwargs)
         else:
-            self._prefer(concrete)
+            if self.contract != COMPILE or not self._learning.sizes.waits(concrete, leaves):
+                self._prefer(concrete)
             return found
         return self.python_function(*args, **kwargs)
 
@@ -206,7 +207,8 @@ class Function(Described, Pickled):
         known = self._direct and self._direct[0][0] is concrete and self._asked == concrete.entries
         if concrete.entry is not None and not known:
             others = [pair for pair in self._direct if pair[0] is not concrete]
-            self._call_directly((concrete, concrete.entry), *others[: _MOST_DIRECT - 1])
+            pairs = [(concrete, concrete.entry), *others[: _MOST_DIRECT - 1]]
+            self._call_directly(*sorted(pairs, key=lambda pair: not pair[0].is_narrow))
 
     def _call_directly(self, *entries: tuple[ConcreteFunction, Callable[..., Any]]) -> None:
         self._direct = entries

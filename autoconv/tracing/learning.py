@@ -18,6 +18,7 @@ from autoconv.tracing.explain import Explanation
 from autoconv.tracing.keys import Key, ObjectKey
 from autoconv.tracing.outside import Restage
 from autoconv.tracing.retracing import open_key
+from autoconv.tracing.settling import Settling
 from autoconv.tracing.signature import Call, Signature
 from autoconv.tracing.trace_cache import MOST_KEYS
 
@@ -36,6 +37,7 @@ class Learning:
         self._not_open: set[Key] = set()  # keys of open sizes for which there is no trace
         self._by_object: set[Key] = set()  # of those the calls whose arrays come in as objects all the same
         self._spots: Bounded[Key, list[Spot]] = Bounded(MOST_KEYS)
+        self.sizes = Settling()
         self._moving: dict[Any, bool] = {}  # spots that are inputs as their values change, and whether that does
 
     def bind(self, args: Any, kwargs: Any) -> Call:
@@ -45,6 +47,7 @@ class Learning:
         if spots:
             self._signature.add_spots(call, spots)
         call.learned = self._learned
+        self.sizes.narrow(call)
         return call
 
     def _bind_arguments(self, args: Any, kwargs: Any) -> Call:
@@ -60,7 +63,7 @@ class Learning:
         """The call, bound again for what is known by now."""
         again = self.bind(call.args, call.kwargs)
         call.key, call.leaves, call.names, call.spots = again.key, again.leaves, again.names, again.spots
-        call.learned, call.by_object = again.learned, again.by_object
+        call.learned, call.by_object, call.wide = again.learned, again.by_object, again.wide
 
     # ---- what a trace says that was given up
 
@@ -141,7 +144,9 @@ class Learning:
         return True
 
     def puts_back(self, call: Call) -> bool:
-        """Whether a trace that failed had such inputs: the call is bound without them then."""
+        """Whether a trace that failed had such inputs, or settled numbers: the call is bound without them then."""
+        if self.sizes.widen(call):
+            return True
         tried = {spot.key for spot in call.spots if self._moving.get(spot.key)}
         if not tried:
             return False

@@ -207,7 +207,7 @@ def _trace(
         trace_logs.graphs(name, graph, finished)
         what = (call.key, call.names, captures, layout, guards, contract, owner, name)
         concrete = ConcreteFunction(graph, finished, *what, arrays=trace.arrays, spots=call.spots)
-        concrete.apart_from = apart_from
+        concrete.apart_from, concrete.is_narrow = apart_from, call.wide is not None
         concrete.seconds = time.perf_counter() - begin
     return Traced(concrete, created)
 
