@@ -20,7 +20,7 @@ from autoconv.tracing.keys import Key, Literal, TensorKey, is_number
 from autoconv.tracing.signature import Call
 from autoconv.tracing.trace_cache import MOST_KEYS
 
-_CALLS = 5  # with the same numbers, until there is a trace for them
+_CALLS = 6  # with the same numbers, until there is a trace for them
 _PARTS = frozenset({"get_item", "array_view"})  # whose inputs behind the first are bounds, of arrays of any size
 _OF_SIZES = frozenset({"range", "array_new"})  # all of whose inputs count; of others those behind the first
 _OF_SHAPES = frozenset({"shape", "dimension", "size", "numpy_shapes"})
