@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.graph import Graph, Node, Value, has_recursion
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.tracing.bounded import Bounded
 from autoconv.tracing.concrete import ConcreteFunction, input_leaves
@@ -95,7 +95,7 @@ def deciding_leaves(concrete: ConcreteFunction) -> tuple[int, ...]:
         if position < count and isinstance(leaf, TensorKey) and is_number(leaf.type):
             known[value] = frozenset({position})
     found: set[int] = set()
-    if known:
+    if known and not has_recursion(graph):
         _follow(graph, known, found)
     return tuple(sorted(found))
 

@@ -93,3 +93,12 @@ def test_true_is_not_1():
     found, kind = compiled(True)
     assert found.tolist() == [1.0]
     assert kind == "bool"
+
+
+def test_functions_that_call_themselves():
+    def halves(x, n):
+        return x[:n].sum() if n < 2 else halves(x, n // 2) + x[:n].sum()
+
+    compiled, x = autoconv.compile(halves), np.arange(9.0)
+    for _ in range(9):
+        assert compiled(x, 7) == halves(x, 7)
