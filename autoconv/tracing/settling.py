@@ -75,8 +75,7 @@ class Settling:
         """Whether a trace that failed was one for settled numbers: the call gets the one for all numbers then."""
         if call.wide is None:
             return False
-        watch = self._watched[call.wide]
-        watch.over = watch.failed = True
+        self._watched[call.wide] = _Watch((), over=True, failed=True)
         call.key, call.wide = call.wide, None
         return True
 
