@@ -109,7 +109,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/runtime/array_values.py", "a … is assigned to elements of an array"): BY_OBJECT,
     ("autoconv/autodiff/memory_views.py", "…, and no gradient goes through that"): BY_OBJECT,
     ("autoconv/operators/numpy_arrays.py", "whether an array is contiguous is known only when the graph "): BY_OBJECT,
-    ("autoconv/operators/numpy_arrays.py", "… looks at an array in another way"): BY_OBJECT,
+    ("autoconv/operators/numpy_views.py", "… looks at an array in another way"): BY_OBJECT,
     ("autoconv/runtime/array_members.py", "an array is sorted by fields, or stably"): BY_OBJECT,
     ("autoconv/runtime/arrays.py", "parts of complex arrays are taken where such arrays are chan"): BY_OBJECT,
     ("autoconv/runtime/objects.py", "a value that belongs to a graph is used after the graph was "): ONLY_COMPILE,
