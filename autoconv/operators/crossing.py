@@ -13,6 +13,7 @@ from autoconv.graph.graph import Value
 from autoconv.graph.types import ObjectType, TensorType, Type
 from autoconv.operators.joining import is_same_arm, number_kind
 from autoconv.operators.layout import (
+    NEVER,
     Arms,
     Grown,
     Instance,
@@ -24,6 +25,7 @@ from autoconv.operators.layout import (
     Static,
     Variant,
     as_value,
+    holds_made_here,
     is_container,
     layout_of,
     leaf_types,
@@ -137,14 +139,15 @@ def _emit_arms(value: Any, layout: Arms, region: Region) -> list[Value]:
             tag = dispatch.apply(
                 "python_cast", dispatch.apply("gather", table, tag, axis=0), dtype=weak_type(0).dtype, weak=True
             )
-        if len(set(positions)) != len(positions):
-            for arm in filter(made_here, value.values):
-                wants_identity(arm)
-            raise StagingError("a value is of several kinds that are one kind on another path", current_place())
         values = dict(zip(positions, value.values, strict=True))
+        if len(values) != len(positions):
+            values = {p: _one_of(value, positions, p, layout.arms[p]) for p in values}
         tag_value = region.lift(tag.value_in_graph)
     else:
-        index = _arm_index(layout, _known_arm(value, layout) or layout_of(value, region))
+        known = _known_arm(value, layout) or layout_of(value, region)
+        if isinstance(known, Static) and known not in layout.arms:
+            wants_identity(value)  # an object that is known, beside one of its class that is in the graph
+        index = _arm_index(layout, known)
         values = {index: value}
         tag_value = weak_constant(region, index).value_in_graph
     result = [tag_value]
@@ -154,6 +157,33 @@ def _emit_arms(value: Any, layout: Arms, region: Region) -> list[Value]:
         else:
             result += [absent(leaf, region) for leaf in leaf_types(arm)]
     return result
+
+
+def _one_of(variant: Variant, positions: Sequence[int], wanted: int, layout: Layout) -> Any:
+    """What the variant is where its tag is that of an arm with the position `wanted`, all of which have that layout;
+    anything where it is another's."""
+    from autoconv.operators.staging import stage_arms
+
+    values = [value for value, position in zip(variant.values, positions, strict=True) if position == wanted]
+    if len(values) == 1:
+        return values[0]
+    for value in filter(made_here, values):
+        wants_identity(value)
+    if any(map(holds_made_here, values)):
+        raise StagingError("a value is of several kinds that are one kind on another path", current_place())
+
+    def arm(value: Any, position: int) -> Any:
+        return lambda: (_like(value, layout) if position == wanted else NEVER,)
+
+    (found,) = stage_arms(variant.tag, list(map(arm, variant.values, positions)), [], ("value",))
+    return found
+
+
+def _like(value: Any, layout: Layout) -> Any:
+    """A value of that layout which is equal to this one, made in the region that is recorded."""
+    region = current_region()
+    assert region is not None
+    return rebuild(layout, iter(emit(value, layout, region)))
 
 
 def _known_arm(value: Any, layout: Arms) -> Layout | None:

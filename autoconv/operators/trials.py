@@ -39,10 +39,10 @@ from autoconv.operators.kept import (
 )
 from autoconv.operators.layout import NEVER, Layout, Leaf, Static, home_of, layout_of, leaf_types
 from autoconv.operators.recursion import written_by_calls
-from autoconv.operators.sharing import move_shared
+from autoconv.operators.sharing import is_moved, move_shared
 from autoconv.operators.staging import give
 from autoconv.operators.trial_ends import join, take_back
-from autoconv.operators.twins import frozen_where_shared, twins
+from autoconv.operators.twins import frozen_where_shared, twins, wants_identity
 from autoconv.runtime.containers import PLAIN
 from autoconv.runtime.journal import Journal, Spot, cells_spots
 from autoconv.runtime.objects import StagedException, SymbolicObject, as_object, box, heap_instance, record_object
@@ -359,6 +359,8 @@ class Trial:
             if wanted is not None and key not in wanted:
                 continue
             spot = spots[key]
+            if spot.kind == "attribute" and is_moved(spot.owner):
+                wants_identity(spot.owner)  # an attribute of what was no object of the graph when the body set it
             before = spot.read()
             is_cell = any(spot is cell for cell in self.cells)
             if self.parent.contract != COMPILE:  # variables are stored before anything may raise

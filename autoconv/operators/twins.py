@@ -24,7 +24,8 @@ def twins(columns: Sequence[Sequence[Any]], regions: Sequence[Region]) -> dict[i
     found: dict[int, int] = {}
     firsts: dict[tuple[int, ...], int] = {}
     for position, column in enumerate(columns):
-        if all(value is NEVER or _is_made(value, region) for value, region in zip(column, regions, strict=True)):
+        held = [(value, region) for value, region in zip(column, regions, strict=True) if value is not NEVER]
+        if held and all(_is_made(value, region) for value, region in held):
             key = tuple(map(id, column))
             if firsts.setdefault(key, position) != position:
                 found[position] = firsts[key]

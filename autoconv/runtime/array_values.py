@@ -39,7 +39,8 @@ def elements(value: Any, dtype: DType, is_single: bool = True) -> Tensor:
             return value
     if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biufc":
         return EagerTensor(to_array(value))
-    raise StagingError(f"a {value.__class__.__name__} is assigned to elements of an array", current_place())
+    kind = "value that only the running graph knows" if is_object(value) else value.__class__.__name__
+    raise StagingError(f"a {kind} is assigned to elements of an array", current_place())
 
 
 def _is_checked(value: Any, dtype: DType) -> bool:

@@ -106,7 +106,6 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/runtime/arrays.py", "the length of an array is known only when the graph runs"): BY_OBJECT,
     ("autoconv/tracing/trace.py", "the array … is read-only, or of a form of its own"): BY_OBJECT,
     ("autoconv/runtime/array_members.py", "two arrays are compared by identity"): BY_OBJECT,
-    ("autoconv/runtime/array_values.py", "a … is assigned to elements of an array"): BY_OBJECT,
     ("autoconv/autodiff/memory_views.py", "…, and no gradient goes through that"): BY_OBJECT,
     ("autoconv/operators/numpy_arrays.py", "whether an array is contiguous is known only when the graph "): BY_OBJECT,
     ("autoconv/operators/numpy_views.py", "… looks at an array in another way"): BY_OBJECT,

@@ -82,3 +82,19 @@ def test_a_body_that_raises_while_traced_goes_through_every_clause():
             return n
 
     agrees(f, (1,), (2,))
+
+
+def test_both_arms_raise_and_one_wrote():
+    def f(a):
+        seen = {1, 2}
+        if a:
+            for k in range(-1, 2):
+                def numbers():
+                    seen.add(a)
+                    yield 4 // k  # noqa: B023
+
+                next(numbers(), 0)
+        else:
+            raise KeyError(a)
+
+    agrees(f, (5,), (0,))

@@ -188,10 +188,44 @@ def an_object_before_a_finally_that_is_left(a, b):
     return box.n, b
 
 
+def an_object_made_anew(a, b):
+    box = Box(a)
+    try:
+        for i in range(b):
+            if box.n:
+                box = Box(i - 2)
+                box.n += 12 // (i - a)
+            else:
+                box = Box(3)
+                box.n = y + 1
+    except ZeroDivisionError:
+        box.n += 100
+    except NameError:
+        pass
+    return box.n
+
+
+def an_object_made_anew_behind_it(a, b):
+    box, held = Box(a), {"p": a}
+    try:
+        pass
+    except ValueError:
+        held["q"] = 2
+    else:
+        while b:
+            b -= 1
+            a = held["p"] % 100
+            box = Box(5 + b)
+    finally:
+        other = box
+    return other.n, a, box is other
+
+
 PROGRAMS = [
     a_dict, a_set, an_object_in_two_tries, an_object_of_two_names, managers, a_list_in_calls, lists_in_a_list,
     a_list_in_arms, an_object_that_a_loop_changes, an_object_before_a_finally,
     an_object_before_a_finally_that_is_left, a_list_that_a_loop_carries,
+    an_object_made_anew, an_object_made_anew_behind_it,
 ]  # fmt: skip
 INPUTS = [(1, 2), (5, 1), (0, 3), (0, 0), (3, 0), (6, 6), (-1, 1), (2, 2)]
 
