@@ -18,6 +18,7 @@ def load(name):
 full = load("full")
 from differential import verdict as verdicts  # noqa: E402 (full.py says where it is)
 from differential.compare import agree, freeze  # noqa: E402
+from differential.documented import is_documented  # noqa: E402
 from differential.smaller import smaller  # noqa: E402
 from grammar.features import EXCLUDED, FEATURES, grammar_nodes, nodes_of  # noqa: E402
 from grammar.program import Program, program  # noqa: E402
@@ -88,6 +89,21 @@ def test_verdicts(body, status, kind):
     inputs = ((1, 2, True, 0.5), (4, 1, False, 1.5), (0, 0, True, 2.0), (-7, 3, False, 0.25))
     found = verdicts.judge(Program(f"def program(a, b, c, x):\n{body}\n", inputs), subsets=True)
     assert (found.status, found.kind) == (status, kind), found
+
+
+@pytest.mark.parametrize(
+    ("kind", "known"),
+    [
+        ("StagingError: a list that is gone over moves into the graph", True),
+        ("StagingError: '…' may raise when the graph runs, and an except clause around it only sees what", True),
+        ("builtins.next is not converted and not known to be pure", True),
+        ("raised while tracing: TypeError: helper() got an unexpected keyword argument '…'", True),
+        ("StagingError: the moon is not an arm of …", False),
+        ("raised while tracing: Moon: no such thing", False),
+    ],
+)
+def test_reasons_that_the_fixtures_show(kind, known):
+    assert is_documented(kind) == known
 
 
 def test_a_wrong_converter_is_found_and_the_program_made_small(monkeypatch):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from grammar.features import EXCLUDED, FEATURES, grammar_nodes, nodes_of
 from grammar.program import INPUTS, Program
 
+from differential.documented import is_documented
 from differential.verdict import STATUSES, Verdict
 
 _WIDTH = 118
@@ -50,6 +51,11 @@ class Summary:
         """Status, kind and seeds of what was wrong or a crash, the most frequent first."""
         return [row for row in self.ordered() if row[0] in ("wrong", "crash")]
 
+    def undocumented(self) -> list[str]:
+        """The kinds of what was refused or ran plain of which fixtures/errors holds no program."""
+        kinds = [kind for status, kind, _ in self.ordered() if status in ("refused", "plain")]
+        return [kind for kind in kinds if not is_documented(kind)]
+
     def ordered(self) -> list[tuple[str, str, list[int]]]:
         rows = [(status, kind, seeds) for (status, kind), seeds in self.kinds.items()]
         return sorted(rows, key=lambda row: (-len(row[2]), row[0], row[1]))
@@ -68,6 +74,9 @@ class Summary:
         for status, kind, seeds in self.ordered():
             share = f"{len(seeds) / total:.1%}"
             parts.append(f"  {len(seeds):>6}{share:>7}  {status:<9}{kind} (--show {self.shortest(seeds)})")
+        parts += [f"  not in fixtures/errors: {kind}" for kind in self.undocumented()]
+        if not self.undocumented():
+            parts.append("  fixtures/errors shows a program of every kind that was refused or ran plain")
         parts += ["", "features: programs that may use it, share of them staged"]
         parts += _columns((name, self.features[name], self.staged_features[name]) for name in FEATURES)
         parts += ["", "nodes of Python's grammar: staged programs with it, other programs with it"]
