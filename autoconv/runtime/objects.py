@@ -240,8 +240,10 @@ def box(value: Any) -> SymbolicObject:
         return _boxed_tensor(value, region)
     if type(value) in (tuple, list, set, dict) and (holds_symbols(value) or holds_made(value)):
         return build_object(type(value).__name__, value)
-    if type(value) is slice and holds_symbols(bounds := (value.start, value.stop, value.step)):
-        return apply_object("slice", *bounds)  # type: ignore[no-any-return]
+    if _is_late_slice(value):
+        return apply_object("slice", value.start, value.stop, value.step)  # type: ignore[no-any-return]
+    if type(value) is tuple and any(map(_is_late_slice, value)):  # an index of several dimensions
+        return build_object("tuple", value)
     if isinstance(value, BaseException) and (
         hasattr(value, "_autoconv_tensors") or holds_symbols(value.args) or holds_made(value.args)
     ):
@@ -341,6 +343,11 @@ def holds_symbols(value: Any) -> bool:
         if type(item) in (tuple, list, set, dict) and holds_symbols(item):
             return True
     return False
+
+
+def _is_late_slice(value: Any) -> bool:
+    """Whether it is a slice with a bound that only the running graph knows."""
+    return type(value) is slice and holds_symbols((value.start, value.stop, value.step))
 
 
 def holds_made(value: Any) -> bool:

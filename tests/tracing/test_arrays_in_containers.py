@@ -209,3 +209,29 @@ def test_only_names_that_code_looks_up_are_read_from_outside():
     compiled = autoconv.compile(f)
     assert compiled(held, SETTINGS).tolist() == [1.0, 1.0, 1.0]
     assert "plain Python" not in compiled.explain()
+
+
+def test_slices_of_several_dimensions_of_an_array_that_a_list_holds():
+    def read(n):
+        box = [np.arange(24.0).reshape(2, 3, 4)]
+        for i in range(n):
+            box.append(box[0] + i)
+        y = box[n]
+        return y[:, ::n], y[0, :n], y[..., n:], y[:, None, 1:n], y[n - 1, :, n], y[-n:, [0, 1], :n]
+
+    def written(n):
+        box = [np.zeros((2, 3, 4))]
+        for i in range(n):
+            box.append(box[0] + i)
+        y = box[n]
+        y[:, ::n] = 5
+        y[0, :n] += 1
+        y[1, n:, 1] = y[0, : 3 - n, 2]
+        return (y,)
+
+    for f in (read, written):
+        compiled = autoconv.compile(f)
+        for n in (1, 2, 1):
+            for found, expected in zip(compiled(n), f(n), strict=True):
+                np.testing.assert_array_equal(found, expected, strict=True)
+        assert "plain Python" not in compiled.explain()
