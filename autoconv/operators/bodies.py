@@ -28,7 +28,15 @@ from autoconv.operators.names import Undefined
 from autoconv.ops.exception_groups import leaves_of_group
 from autoconv.runtime.containers import PLAIN
 from autoconv.runtime.journal import MISSING, Journal, Spot
-from autoconv.runtime.objects import StagedException, apply_object, box, holds_made, holds_symbols, record_object
+from autoconv.runtime.objects import (
+    StagedException,
+    apply_object,
+    box,
+    hides_symbols,
+    holds_made,
+    holds_symbols,
+    record_object,
+)
 from autoconv.runtime.recording import COMPILE, Region, current_region, recording, subregion
 from autoconv.runtime.spans import current_place, is_own_file, place_of, span_of_error
 from autoconv.runtime.structure import is_structure
@@ -270,7 +278,9 @@ def record_raise(region: Region, error: BaseException) -> None:
 
 def _is_made_of_symbols(value: Any) -> bool:
     """Whether an argument of an exception is no number or object of the graph, but made of some, or by the program."""
-    return holds_made(value) or (isinstance(value, (Variant, tuple, list, dict, set)) and holds_symbols((value,)))
+    if holds_made(value) or hides_symbols(value):
+        return True
+    return isinstance(value, (Variant, tuple, list, dict, set)) and holds_symbols((value,))
 
 
 def _record_linked(region: Region, error: BaseException, how: str, link: Any, span: Any) -> None:

@@ -17,6 +17,7 @@ from autoconv.ops.objects import COLLECTIONS, NotAssigned
 from autoconv.runtime import dispatch, expressions
 from autoconv.runtime.attributes import HEAP, GraphAttributes
 from autoconv.runtime.convert import as_tensor
+from autoconv.runtime.hidden import hides
 from autoconv.runtime.identities import tells_apart
 from autoconv.runtime.recording import COMPILE, Region, current_region
 from autoconv.runtime.spans import current_place
@@ -251,6 +252,11 @@ def box(value: Any) -> SymbolicObject:
     if isinstance(value, tuple) and holds_symbols(value):
         raise StagingError("a named tuple of values that only the graph knows cannot be part of a list or dict")
     if region.trace.owned is not None and id(value) in region.trace.owned:
+        if hides_symbols(type(value)):
+            raise StagingError(
+                "an object becomes part of what only the graph knows whose class holds values of the call",
+                current_place(), "a class outside of the function",
+            )  # fmt: skip
         return _make(value)
     if hasattr(type(value), "__autoconv_graph_value__"):
         raise StagingError(f"a {type(value).__name__} cannot be part of a list or dict of the graph", current_place())
@@ -261,7 +267,10 @@ def box(value: Any) -> SymbolicObject:
         )  # fmt: skip
     if type(value).__name__ == "Undefined":
         value = NotAssigned(value.name)
-    return constant_object(value)
+    made = constant_object(value)
+    if region.contract == COMPILE and hides_symbols(value):
+        region.trace.hidden.append(made.value_in_graph)
+    return made
 
 
 def _boxed_exception(error: BaseException) -> SymbolicObject:
@@ -343,6 +352,19 @@ def holds_symbols(value: Any) -> bool:
         if type(item) in (tuple, list, set, dict) and holds_symbols(item):
             return True
     return False
+
+
+def hides_symbols(value: Any) -> bool:
+    """Whether a function, method, partial, slice or class holds what this trace alone knows."""
+    return hides(value, _is_late)
+
+
+def _is_late(value: Any) -> bool:
+    if isinstance(value, (SymbolicTensor, SymbolicObject)) or hasattr(type(value), "__autoconv_box__"):
+        return True
+    region = current_region()
+    owned = region.trace.owned if region is not None else None
+    return heap_instance(value) is not None or (bool(owned) and id(value) in owned)  # type: ignore[operator]
 
 
 def _is_late_slice(value: Any) -> bool:

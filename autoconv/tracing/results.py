@@ -22,7 +22,7 @@ from autoconv.runtime.containers import TracedSet, heap_of, items_of, may_lack_k
 from autoconv.runtime.convert import as_tensor, convert_to_tensor
 from autoconv.runtime.dict_views import DictView
 from autoconv.runtime.journal import MISSING
-from autoconv.runtime.objects import SymbolicObject, box
+from autoconv.runtime.objects import SymbolicObject, box, hides_symbols
 from autoconv.runtime.recording import COMPILE, Trace, current_region
 from autoconv.runtime.structure import flatten, holds_more, is_structure, pack
 from autoconv.runtime.symbolic import SymbolicTensor
@@ -38,6 +38,8 @@ def outputs_of(result: Any, trace: Trace, function: Any) -> tuple[Layout, list[A
     layout = layout_of(prepared, region)
     for value in _statics(layout):
         if isinstance(value, (Lazy, Staged, HeldIterator, DictView)):  # in an arm, or in an object of the user's
+            raise python_contract.RunPlain(f"a {_kind(value)} is returned")
+        if trace.contract == COMPILE and (hides_symbols(value) or hides_symbols(type(value))):
             raise python_contract.RunPlain(f"a {_kind(value)} is returned")
     values = emit(prepared, layout, region)
     outputs = []
@@ -91,6 +93,8 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
             trace.arrays = True
             return _symbolic(EagerTensor(value), trace)
         if trace.owned is not None and id(value) in trace.owned:
+            if hides_symbols(type(value)):
+                raise python_contract.RunPlain("an object is returned whose class holds values of the call")
             return value
         if type(value) is StagedRange:
             return box(value)

@@ -49,6 +49,7 @@ from autoconv.tracing.guards import Guards
 from autoconv.tracing.initial import evaluator
 from autoconv.tracing.keys import Custom, Literal, ObjectKey, Reference, SpecKey, TensorKey
 from autoconv.tracing.leaf_names import leaf_names
+from autoconv.tracing.leaks import refuse_leaks
 from autoconv.tracing.live_arrays import live_constants, make_inputs
 from autoconv.tracing.outside import Outside, Restage, begin_again
 from autoconv.tracing.protocol import TracingContext
@@ -165,6 +166,8 @@ def _trace(
             restore_special_methods(trace)
     graph = trace.root.graph
     graph.outputs = outputs
+    if trace.hidden:
+        refuse_leaks(graph, trace.hidden)
     if trace.identifies and contract == COMPILE:
         refuse_nans(graph)
     restore_special_methods(trace)  # guards look at those of the user's

@@ -1,0 +1,132 @@
+"""Functions, methods and slices that hold values of one trace, among the constants of its graph.
+
+Loops and conditions hand them on, and the body of a try keeps them for its handlers, as what a name holds that nobody
+reads. Whatever else a graph does with one would have it live longer than the trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NoReturn
+
+from autoconv.errors import StagingError
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.runtime.spans import place_of
+
+_ASKING = frozenset({"object_isinstance", "object_truth"})  # what they give knows nothing of it
+
+
+def refuse_leaks(graph: Graph, hidden: Iterable[Value]) -> None:
+    """Raises StagingError where one of those values is used, or given out."""
+    found = _Leaks(graph, set(hidden))
+    count = -1
+    while count != len(found.known):
+        count = len(found.known)
+        for node in graph.walk():
+            found.follow(node)
+    if not found.known.isdisjoint(graph.outputs):
+        _refuse(None)
+
+
+class _Leaks:
+    """`known` are the values that may be one of those. `kept` says what the dicts of a try hold of them: the dict, as
+    the value that it is where it is made, and the key."""
+
+    def __init__(self, graph: Graph, known: set[Value]) -> None:
+        self.known = known
+        self.kept: set[tuple[Value, int]] = set()
+        self._graph = graph
+        self._outer = {
+            inner: outer for node in graph.walk() for _, given, own in _captures(node)
+            for outer, inner in zip(given, own, strict=True)
+        }  # fmt: skip
+
+    def follow(self, node: Node) -> None:
+        """Adds what is one of the values behind the node, or in its regions."""
+        key = self._place_in_dict(node)
+        if key in self.kept and node.op.name == "object_method":
+            self.known.update(node.results)
+        if node.regions:
+            self._follow_into(node)
+        elif not self.known.isdisjoint(node.inputs) and node.op.name not in _ASKING:
+            is_kept = key is not None and self.known.isdisjoint(node.inputs[:2]) and self._is_of_a_try(key[0])
+            if key is None or not is_kept:
+                _refuse(node)
+            self.kept.add(key)
+
+    def _follow_into(self, node: Node) -> None:
+        known = self.known
+        if node.op.name not in ("cond", "while", "try"):
+            if not known.isdisjoint(node.inputs) or any(not known.isdisjoint(r.outputs) for r in node.regions):
+                _refuse(node)
+            return
+        for _, given, own in _captures(node):
+            self._join(given, own)
+        if node.op.name == "while":
+            test, body = node.regions
+            state = node.inputs[: node.attributes["state"]]
+            for values in (test.parameters, body.parameters, node.results):
+                self._join(state, values)
+                self._join(body.outputs, values)
+        elif node.op.name == "try":
+            attempt, normal, handler = node.regions
+            self._join(attempt.outputs, normal.parameters)
+            self._join(normal.outputs, node.results)
+            self._join(handler.outputs, node.results)
+        else:
+            for region in node.regions:
+                self._join(region.outputs, node.results)
+
+    def _join(self, given: Sequence[Value], values: Sequence[Value]) -> None:
+        self.known.update(value for one, value in zip(given, values, strict=False) if one in self.known)
+
+    def _place_in_dict(self, node: Node) -> tuple[Value, int] | None:
+        """The dict, and the key, of a node that sets an item of one, or gets one, by a constant."""
+        sets = node.op.name == "object_apply" and node.attributes["function"] == "setitem"
+        gets = node.op.name == "object_method" and node.attributes["name"] == "get"
+        if not (sets or gets) or len(node.inputs) != 3:
+            return None
+        key = node.inputs[1].node
+        if key is None or key.op.name != "object_constant" or type(key.attributes["value"]) is not int:
+            return None
+        return self._origin(node.inputs[0]), key.attributes["value"]
+
+    def _origin(self, value: Value) -> Value:
+        while value in self._outer:
+            value = self._outer[value]
+        return value
+
+    def _is_of_a_try(self, held: Value) -> bool:
+        """Whether a dict is the program's in no way: its items are set and got by constants alone."""
+        if held.node is None or held.node.op.name != "object_build" or held.node.inputs:
+            return False
+        graphs = {self._graph, *(region for node in self._graph.walk() for region in node.regions)}
+        if any(self._origin(value) is held for graph in graphs for value in graph.outputs):
+            return False
+        return all(
+            node.regions or (at == 0 and self._place_in_dict(node) is not None)
+            for node in self._graph.walk()
+            for at, value in enumerate(node.inputs)
+            if self._origin(value) is held
+        )
+
+
+def _captures(node: Node) -> Iterable[tuple[Graph, Sequence[Value], Sequence[Value]]]:
+    """The regions of a cond, while or try, what each takes in from around it, and what that is called there."""
+    skipped = {"cond": 1, "while": node.attributes.get("state", 0), "try": 0}.get(node.op.name)
+    if skipped is None:
+        return
+    given = node.inputs[skipped:]
+    for region in node.regions:
+        yield region, given, region.parameters[len(region.parameters) - len(given) :]
+
+
+def _refuse(node: Node | None) -> NoReturn:
+    place = place_of(node.span) if node is not None and node.span is not None else None
+    raise StagingError(
+        "a function that holds values of the call becomes part of what only the graph knows", place,
+        "what it holds, and the function where it is called",
+    )  # fmt: skip
+
+
+__all__ = ["refuse_leaks"]
