@@ -1,7 +1,7 @@
 """What functions, methods, slices and classes hold, which are no containers of the program's.
 
-One that the traced code made with values of the graph in it serves that trace alone: as a constant of the graph it
-would give these values to whom knows nothing of them.
+One that the traced code made serves that trace alone: as a constant of the graph it would be one and the same in all
+calls, and would give values of the graph to whom knows nothing of them.
 """
 
 from __future__ import annotations
@@ -16,9 +16,15 @@ _CONTAINERS = (tuple, list, set, frozenset, dict)
 
 
 def hides(value: Any, is_late: Callable[[Any], bool]) -> bool:
-    """Whether a function, method, partial, slice or class holds anything, at any depth, for which `is_late`;
-    False for a value of another kind."""
-    return isinstance(value, _MADE_BY) and _reaches(value, is_late, {id(value)})
+    """Whether a function, method, partial, slice or class holds anything, at any depth, for which `is_late`, or is a
+    function that a call made; False for a value of another kind."""
+    if not isinstance(value, _MADE_BY):
+        return False
+    function: Any = value
+    while isinstance(function, (functools.partial, MethodType)):
+        function = function.func if isinstance(function, functools.partial) else function.__func__
+    is_made = isinstance(function, FunctionType) and "<locals>" in function.__qualname__
+    return is_made or _reaches(value, is_late, {id(value)})
 
 
 def _reaches(value: Any, is_late: Callable[[Any], bool], seen: set[int]) -> bool:

@@ -1,4 +1,4 @@
-"""Functions, methods and slices that hold values of one trace, among the constants of its graph.
+"""Functions, methods and slices that a trace made, with values of it, among the constants of its graph.
 
 Loops and conditions hand them on, and the body of a try keeps them for its handlers, as what a name holds that nobody
 reads. Whatever else a graph does with one would have it live longer than the trace.
@@ -124,8 +124,8 @@ def _captures(node: Node) -> Iterable[tuple[Graph, Sequence[Value], Sequence[Val
 def _refuse(node: Node | None) -> NoReturn:
     place = place_of(node.span) if node is not None and node.span is not None else None
     raise StagingError(
-        "a function that holds values of the call becomes part of what only the graph knows", place,
-        "what it holds, and the function where it is called",
+        "a function that the call makes becomes part of what only the graph knows", place,
+        "the function outside, and here the values that it is called with",
     )  # fmt: skip
 
 

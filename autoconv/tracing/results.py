@@ -39,7 +39,7 @@ def outputs_of(result: Any, trace: Trace, function: Any) -> tuple[Layout, list[A
     for value in _statics(layout):
         if isinstance(value, (Lazy, Staged, HeldIterator, DictView)):  # in an arm, or in an object of the user's
             raise python_contract.RunPlain(f"a {_kind(value)} is returned")
-        if trace.contract == COMPILE and (hides_symbols(value) or hides_symbols(type(value))):
+        if trace.contract == COMPILE and (hides_symbols(value) or _is_of_call(type(value))):
             raise python_contract.RunPlain(f"a {_kind(value)} is returned")
     values = emit(prepared, layout, region)
     outputs = []
@@ -82,7 +82,7 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
     if trace.contract == COMPILE:
         if tensor is not None:
             return _symbolic(tensor, trace)
-        if isinstance(value, type) and ".converted_function.<locals>." in value.__qualname__:
+        if isinstance(value, type) and _is_of_call(value):
             raise python_contract.RunPlain("a class that the call makes is returned")
         plain = (bool, int, float, complex, str, bytes, type, range, np.dtype, TracedSet)
         if value is None or isinstance(value, plain):
@@ -93,8 +93,8 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
             trace.arrays = True
             return _symbolic(EagerTensor(value), trace)
         if trace.owned is not None and id(value) in trace.owned:
-            if hides_symbols(type(value)):
-                raise python_contract.RunPlain("an object is returned whose class holds values of the call")
+            if _is_of_call(type(value)):
+                raise python_contract.RunPlain("an object is returned whose class the call makes")
             return value
         if type(value) is StagedRange:
             return box(value)
@@ -115,6 +115,10 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
         "which is not a Tensor or ExtensionType. Return its tensors: a tuple, list or dict of them."
     )
     raise at_definition(TypeError(text), function)
+
+
+def _is_of_call(cls: type) -> bool:
+    return ".converted_function.<locals>." in cls.__qualname__ or hides_symbols(cls)
 
 
 def _name(function: Any) -> str:

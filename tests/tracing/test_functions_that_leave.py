@@ -131,6 +131,19 @@ def test_they_hold_what_they_do_in_plain_python(program):
         assert found[0] == found[1]
 
 
+def test_each_call_makes_its_own():
+    def f(n):
+        found = []
+        for _ in range(n):
+            found.append(lambda k: k + 1)
+        return found
+
+    compiled = autoconv.compile(f)
+    one, other = compiled(1)[0], compiled(1)[0]
+    assert one is not other
+    assert (one(2), other(3), one.__qualname__) == (3, 4, f(1)[0].__qualname__)
+
+
 def test_a_slice_in_an_exception():
     def f(n):
         try:
