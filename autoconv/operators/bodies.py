@@ -32,9 +32,9 @@ from autoconv.runtime.objects import (
     StagedException,
     apply_object,
     box,
-    hides_symbols,
     holds_made,
     holds_symbols,
+    is_of_call,
     record_object,
 )
 from autoconv.runtime.recording import COMPILE, Region, current_region, recording, subregion
@@ -278,7 +278,7 @@ def record_raise(region: Region, error: BaseException) -> None:
 
 def _is_made_of_symbols(value: Any) -> bool:
     """Whether an argument of an exception is no number or object of the graph, but made of some, or by the program."""
-    if holds_made(value) or hides_symbols(value):
+    if holds_made(value) or is_of_call(value):
         return True
     return isinstance(value, (Variant, tuple, list, dict, set)) and holds_symbols((value,))
 

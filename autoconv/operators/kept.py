@@ -29,7 +29,7 @@ from autoconv.runtime.objects import (
     build_object,
     constant_object,
     heap_instance,
-    hides_symbols,
+    is_of_call,
     named,
     record_as_it_is,
     record_object,
@@ -59,7 +59,7 @@ def kept(frame: Any, position: int, layouts: Sequence[Layout], name: str, before
     for layout in layouts:
         if not isinstance(layout, Static) or region is None:
             continue
-        if is_owned(layout.value, region) or (hides_symbols(layout.value) and not isinstance(joined, Static)):
+        if is_owned(layout.value, region) or (is_of_call(layout.value) and not isinstance(joined, Static)):
             box(layout.value)  # which refuses it: it was not stored
     found = record_object("object_method", [frame, position, _boxable(before, name)], name="get")
     is_number = isinstance(joined, Leaf) and joined.wrap is None and isinstance(joined.type, TensorType)
@@ -183,7 +183,7 @@ def _boxable(value: Any, name: str) -> Any:
     if type(value) is Variant:
         arms = [lambda arm=arm: (box(_boxable(arm, name)),) for arm in value.values]
         return stage_arms(value.tag, arms, [], (name,))[0]
-    if hides_symbols(value):
+    if is_of_call(value):
         return constant_object(name)  # of which is read no more than that there is something
     tensor = as_tensor(value)
     return box_array(tensor) if tensor is not None and not tensor.weak else value

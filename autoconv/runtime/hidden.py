@@ -15,16 +15,17 @@ _MADE_BY = (FunctionType, MethodType, functools.partial, slice, type)
 _CONTAINERS = (tuple, list, set, frozenset, dict)
 
 
+def is_made(value: Any) -> bool:
+    """Whether it is a function that another one made, or a method or partial of such a function."""
+    while isinstance(value, (functools.partial, MethodType)):
+        value = value.func if isinstance(value, functools.partial) else value.__func__
+    return isinstance(value, FunctionType) and "<locals>" in value.__qualname__
+
+
 def hides(value: Any, is_late: Callable[[Any], bool]) -> bool:
-    """Whether a function, method, partial, slice or class holds anything, at any depth, for which `is_late`, or is a
-    function that a call made; False for a value of another kind."""
-    if not isinstance(value, _MADE_BY):
-        return False
-    function: Any = value
-    while isinstance(function, (functools.partial, MethodType)):
-        function = function.func if isinstance(function, functools.partial) else function.__func__
-    is_made = isinstance(function, FunctionType) and "<locals>" in function.__qualname__
-    return is_made or _reaches(value, is_late, {id(value)})
+    """Whether a function, method, partial, slice or class holds anything, at any depth, for which `is_late`; False for
+    a value of another kind."""
+    return isinstance(value, _MADE_BY) and _reaches(value, is_late, {id(value)})
 
 
 def _reaches(value: Any, is_late: Callable[[Any], bool], seen: set[int]) -> bool:

@@ -17,7 +17,7 @@ from autoconv.ops.objects import COLLECTIONS, NotAssigned
 from autoconv.runtime import dispatch, expressions
 from autoconv.runtime.attributes import HEAP, GraphAttributes
 from autoconv.runtime.convert import as_tensor
-from autoconv.runtime.hidden import hides
+from autoconv.runtime.hidden import hides, is_made
 from autoconv.runtime.identities import tells_apart
 from autoconv.runtime.recording import COMPILE, Region, current_region
 from autoconv.runtime.spans import current_place
@@ -268,8 +268,8 @@ def box(value: Any) -> SymbolicObject:
     if type(value).__name__ == "Undefined":
         value = NotAssigned(value.name)
     made = constant_object(value)
-    if region.contract == COMPILE and hides_symbols(value):
-        region.trace.hidden.append(made.value_in_graph)
+    if region.contract == COMPILE and is_of_call(value):
+        region.trace.hidden[made.value_in_graph] = hides_symbols(value)
     return made
 
 
@@ -352,6 +352,11 @@ def holds_symbols(value: Any) -> bool:
         if type(item) in (tuple, list, set, dict) and holds_symbols(item):
             return True
     return False
+
+
+def is_of_call(value: Any) -> bool:
+    """Whether a function, method, partial, slice or class is another one in each call."""
+    return is_made(value) or hides_symbols(value)
 
 
 def hides_symbols(value: Any) -> bool:

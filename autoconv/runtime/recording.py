@@ -58,9 +58,10 @@ class Trace:
     in the last or the first. `asked_by_python`: what runs now is a special method, whose answer Python itself takes.
     `given_items`: of arguments that are lists of numbers, the type of an item and how many lists deep; `regions`: all
     that were recorded, those too that were recorded again; `appended`: lists whose items Python knew, and what was
-    appended there. `hidden`: constants that hold values of this trace (see `tracing/leaks.py`). `identifies`: the
-    graph asks whether objects are one (see `runtime/identities.py`). `inherited`: by the names of attributes that are
-    written, the classes that are, and those who get one of their own in the place of a class's.
+    appended there. `hidden`: functions among the constants that the trace made, and whether they hold values of it (see
+    `tracing/leaks.py`). `identifies`: the graph asks whether objects are one (see `runtime/identities.py`).
+    `inherited`: by the names of attributes that are written, the classes that are, and those who get one of their own
+    in the place of a class's.
     `scope` is the prefix of names now, `device` the one asked for, and `controls` what the program wants to run before
     what is recorded into that graph.
     """
@@ -105,7 +106,7 @@ class Trace:
     given_items: dict[Value, tuple[TensorType, int]] = field(default_factory=dict)
     regions: list[Region] = field(default_factory=list)
     appended: list[tuple[Any, Any]] = field(default_factory=list)
-    hidden: list[Value] = field(default_factory=list)
+    hidden: dict[Value, bool] = field(default_factory=dict)
     identifies: bool = False
     inherited: dict[str, tuple[list[Any], list[Any]]] = field(default_factory=dict)
     scope: str = ""

@@ -6,7 +6,7 @@ reads. Whatever else a graph does with one would have it live longer than the tr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NoReturn
 
 from autoconv.errors import StagingError
@@ -14,11 +14,18 @@ from autoconv.graph.graph import Graph, Node, Value
 from autoconv.runtime.spans import place_of
 
 _ASKING = frozenset({"object_isinstance", "object_truth"})  # what they give knows nothing of it
+_SORTING = frozenset({"sort", "sorted", "min", "max"})
 
 
-def refuse_leaks(graph: Graph, hidden: Iterable[Value]) -> None:
-    """Raises StagingError where one of those values is used, or given out."""
-    found = _Leaks(graph, set(hidden))
+def refuse_leaks(graph: Graph, hidden: Mapping[Value, bool]) -> None:
+    """Raises StagingError where one of those values is used, or given out; of a function that does not read values of
+    the trace, where it is more than a key to sort by."""
+    _refuse_leaks(graph, {value for value, reads in hidden.items() if reads}, _ASKING)
+    _refuse_leaks(graph, set(hidden), _ASKING | _SORTING)
+
+
+def _refuse_leaks(graph: Graph, hidden: set[Value], harmless: frozenset[str]) -> None:
+    found = _Leaks(graph, hidden, harmless)
     count = -1
     while count != len(found.known):
         count = len(found.known)
@@ -32,8 +39,9 @@ class _Leaks:
     """`known` are the values that may be one of those. `kept` says what the dicts of a try hold of them: the dict, as
     the value that it is where it is made, and the key."""
 
-    def __init__(self, graph: Graph, known: set[Value]) -> None:
+    def __init__(self, graph: Graph, known: set[Value], harmless: frozenset[str]) -> None:
         self.known = known
+        self._harmless = harmless
         self.kept: set[tuple[Value, int]] = set()
         self._graph = graph
         self._outer = {
@@ -48,7 +56,7 @@ class _Leaks:
             self.known.update(node.results)
         if node.regions:
             self._follow_into(node)
-        elif not self.known.isdisjoint(node.inputs) and node.op.name not in _ASKING:
+        elif not self.known.isdisjoint(node.inputs) and _name(node) not in self._harmless:
             is_kept = key is not None and self.known.isdisjoint(node.inputs[:2]) and self._is_of_a_try(key[0])
             if key is None or not is_kept:
                 _refuse(node)
@@ -109,6 +117,12 @@ class _Leaks:
             for at, value in enumerate(node.inputs)
             if self._origin(value) is held
         )
+
+
+def _name(node: Node) -> str:
+    """What a node does."""
+    of = {"object_method": "name", "object_apply": "function"}.get(node.op.name)
+    return node.op.name if of is None else str(node.attributes[of])
 
 
 def _captures(node: Node) -> Iterable[tuple[Graph, Sequence[Value], Sequence[Value]]]:

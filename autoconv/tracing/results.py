@@ -22,7 +22,7 @@ from autoconv.runtime.containers import TracedSet, heap_of, items_of, may_lack_k
 from autoconv.runtime.convert import as_tensor, convert_to_tensor
 from autoconv.runtime.dict_views import DictView
 from autoconv.runtime.journal import MISSING
-from autoconv.runtime.objects import SymbolicObject, box, hides_symbols
+from autoconv.runtime.objects import SymbolicObject, box, hides_symbols, is_of_call
 from autoconv.runtime.recording import COMPILE, Trace, current_region
 from autoconv.runtime.structure import flatten, holds_more, is_structure, pack
 from autoconv.runtime.symbolic import SymbolicTensor
@@ -39,7 +39,7 @@ def outputs_of(result: Any, trace: Trace, function: Any) -> tuple[Layout, list[A
     for value in _statics(layout):
         if isinstance(value, (Lazy, Staged, HeldIterator, DictView)):  # in an arm, or in an object of the user's
             raise python_contract.RunPlain(f"a {_kind(value)} is returned")
-        if trace.contract == COMPILE and (hides_symbols(value) or _is_of_call(type(value))):
+        if trace.contract == COMPILE and (is_of_call(value) or _made_by_call(type(value))):
             raise python_contract.RunPlain(f"a {_kind(value)} is returned")
     values = emit(prepared, layout, region)
     outputs = []
@@ -82,7 +82,7 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
     if trace.contract == COMPILE:
         if tensor is not None:
             return _symbolic(tensor, trace)
-        if isinstance(value, type) and _is_of_call(value):
+        if isinstance(value, type) and _made_by_call(value):
             raise python_contract.RunPlain("a class that the call makes is returned")
         plain = (bool, int, float, complex, str, bytes, type, range, np.dtype, TracedSet)
         if value is None or isinstance(value, plain):
@@ -93,7 +93,7 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
             trace.arrays = True
             return _symbolic(EagerTensor(value), trace)
         if trace.owned is not None and id(value) in trace.owned:
-            if _is_of_call(type(value)):
+            if _made_by_call(type(value)):
                 raise python_contract.RunPlain("an object is returned whose class the call makes")
             return value
         if type(value) is StagedRange:
@@ -117,7 +117,7 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
     raise at_definition(TypeError(text), function)
 
 
-def _is_of_call(cls: type) -> bool:
+def _made_by_call(cls: type) -> bool:
     return ".converted_function.<locals>." in cls.__qualname__ or hides_symbols(cls)
 
 

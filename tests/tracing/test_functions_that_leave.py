@@ -184,3 +184,29 @@ def test_functions_that_stay_are_staged():
         compiled = autoconv.compile(f)
         assert [compiled(n) for n in (3, 2, 0, 4)] == [f(n) for n in (3, 2, 0, 4)]
         assert "plain Python" not in compiled.explain()
+
+
+def test_keys_to_sort_by():
+    def outside(n):
+        LOG.sort(key=lambda v: -v)
+        return LOG[0] + n
+
+    def with_a_value(n):
+        LOG.sort(key=lambda v: -v * n)
+        return LOG[0] + n
+
+    def grown(n):
+        found = []
+        for i in range(n):
+            found.append(i)
+        found.sort(key=lambda v: -v)
+        return found, sorted(found, key=lambda v: v % 2)
+
+    for f, is_staged in ((outside, True), (with_a_value, False), (grown, True)):
+        compiled = autoconv.compile(f)
+        for n in (3, -2, 4):
+            LOG[:] = [3, 1, 2]
+            expected = f(n), [*LOG]
+            LOG[:] = [3, 1, 2]
+            assert (compiled(n), LOG) == expected
+        assert ("plain Python" not in compiled.explain()) == is_staged
