@@ -25,6 +25,21 @@ def aliased_outputs(graph: Graph, arrays: Collection[Value]) -> set[int]:
     return {position for position, value in enumerate(graph.outputs) if value in aliases}
 
 
+def parts_leave(graph: Graph) -> bool:
+    """Whether an output is the real or imaginary parts of an array that is traced as memory: a view of it in NumPy."""
+    return bool(aliased_outputs(graph, _parts(graph)))
+
+
+def _parts(graph: Graph) -> set[Value]:
+    loaded = {result for node in graph.nodes if node.op.name == "array_load" for result in node.results}
+    found = {node.results[0] for node in graph.nodes if _takes_parts(node) and node.inputs[0] in loaded}
+    for node in graph.nodes:
+        for region in node.regions:
+            positions = aliased_outputs(region, _parts(region))
+            found.update(result for position, result in enumerate(node.results) if position in positions)
+    return found
+
+
 def share_memory(graph: Graph) -> bool:
     """Whether two outputs may be views of one array that the graph makes, with elements in common."""
     outputs = {_without_identities(value) for value in graph.outputs if _has_elements(value)}
@@ -91,13 +106,18 @@ def _origin(value: Value) -> Value:
 def _aliased_results(node: Node, aliases: set[Value]) -> set[int]:
     if node.op.name == "get_item" and any(entry[0] in ("array", "mask") for entry in node.attributes["spec"]):
         return set()  # what arrays pick is a copy
-    if node.op.name in VIEWS or node.op.name == "broadcast_to":
+    if node.op.name in VIEWS or node.op.name == "broadcast_to" or _takes_parts(node):
         return set(range(len(node.results))) if node.inputs[0] in aliases else set()
     if node.op.name == "cond":
         return _through_regions(node, node.inputs[1:], aliases, 0)
     if node.op.name == "while":
         return _through_regions(node, node.inputs, aliases, node.attributes["state"])
     return set(range(len(node.results))) if node.op.name in ("call", "try") and aliases & set(node.inputs) else set()
+
+
+def _takes_parts(node: Node) -> bool:
+    type_ = node.inputs[0].type if node.op.name in ("real", "imag") else None
+    return isinstance(type_, TensorType) and type_.dtype.is_complex
 
 
 def _through_regions(node: Node, inputs: tuple[Value, ...], aliases: set[Value], state: int) -> set[int]:

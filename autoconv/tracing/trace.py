@@ -40,7 +40,7 @@ from autoconv.runtime.tracebacks import at_definition, raised_by_us
 from autoconv.runtime.variable import Variable
 from autoconv.tracing import logs as trace_logs
 from autoconv.tracing import python_contract
-from autoconv.tracing.aliases import aliased_outputs, share_memory
+from autoconv.tracing.aliases import aliased_outputs, parts_leave, share_memory
 from autoconv.tracing.array_keys import ArrayKey, is_of_its_own, kind_of
 from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.garbage import young_garbage
@@ -178,6 +178,8 @@ def _trace(
         if outside is not None and outside.arrays:
             raise Restage(arguments=outside.arrays)  # of an array that came in as an object it is the same one
         raise python_contract.RunPlain("an array from outside, or a view of one, is returned")
+    if trace.memory and "taken" in trace.complexes and parts_leave(graph):
+        raise StagingError("parts of a complex array are given out, which are views of it")
     if outside is not None and outside.may_be_memory and not trace.memory and share_memory(graph):
         raise Restage(memory=True)
     if guards.unnamed_frozensets and any(map(_makes_a_set, graph.walk())):

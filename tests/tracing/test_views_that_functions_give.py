@@ -2,6 +2,7 @@
 
 import numpy as np
 
+import autoconv
 from tests.tracing.plainly import same_as_plain
 
 
@@ -37,3 +38,31 @@ def test_edges_of_a_histogram_are_what_was_given():
 
     for function in (written, of_one_that_changes):
         same_as_plain(function, *[(np.array(a), np.arange(4.0)) for a in ([0.1, 0.2, 3], [0.5, 1, 2, 2.5])])
+
+
+def test_parts_of_complex_arrays_are_views_where_they_are_given_out():
+    def both(z, n):
+        return z.imag, z.T.real[1:]
+
+    def one_of_two(z, n):
+        return z.real if n > 1 else z.imag
+
+    def of_a_loop(z, n):
+        part = z.imag
+        for _ in range(n):
+            part = z.real
+        return part
+
+    def used(z, n):
+        return z.real + n, z.imag.sum(), (z * n).real
+
+    for f in (both, one_of_two, of_a_loop, used):
+        compiled = autoconv.compile(f)
+        for n in (0, 1, 2):
+            given, same = np.arange(3) + 1j, np.arange(3) + 1j
+            expected, found = f(given, n), compiled(same, n)
+            pairs = zip(expected, found, strict=True) if isinstance(expected, tuple) else [(expected, found)]
+            for one, other in pairs:
+                np.testing.assert_array_equal(other, one, strict=True)
+                assert np.shares_memory(other, same) == np.shares_memory(one, given)
+        assert "plain Python" not in compiled.explain()
