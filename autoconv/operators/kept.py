@@ -56,11 +56,15 @@ def kept(frame: Any, position: int, layouts: Sequence[Layout], name: str, before
     if isinstance(joined, Static) and len(assigned) in (0, len(layouts)):
         return Undefined(name) if isinstance(joined.value, Undefined) else joined.value
     region = current_region()
-    for layout in layouts:
-        if not isinstance(layout, Static) or region is None:
-            continue
-        if is_owned(layout.value, region) or (is_of_call(layout.value) and not isinstance(joined, Static)):
-            box(layout.value)  # which refuses it: it was not stored
+    known = [layout.value for layout in layouts if isinstance(layout, Static)]
+    for value in known:
+        if region is not None and is_owned(value, region):
+            box(value)  # which refuses it: it was not stored
+    if not isinstance(joined, Static) and any(map(is_of_call, (before, *known))):
+        raise StagingError(
+            f"{name!r} is one of several functions that the call makes, where the body raises", current_place(),
+            "one function, which is told what to do",
+        )  # fmt: skip
     found = record_object("object_method", [frame, position, _boxable(before, name)], name="get")
     is_number = isinstance(joined, Leaf) and joined.wrap is None and isinstance(joined.type, TensorType)
     if len(assigned) == len(layouts):

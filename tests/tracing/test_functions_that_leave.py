@@ -108,6 +108,30 @@ def arguments_of_an_exception(n):
     return []
 
 
+def one_of_two_of_a_try(n):
+    try:
+        if n > 2:
+            found = lambda: n
+        else:
+            found = lambda: -n
+        10 // (n - 3)
+    except ZeroDivisionError:
+        return [found]
+    return []
+
+
+def the_last_that_a_try_bound(n):
+    found = lambda: -n
+    try:
+        10 // (n - 2)
+        found = lambda: n
+        10 // (n - 3)
+        found = abs
+    except ZeroDivisionError:
+        return [found]
+    return []
+
+
 def results(found):
     if isinstance(found, tuple):
         found = [*found[0], *found[1]]
@@ -118,7 +142,8 @@ def results(found):
     "program",
     [
         functions_of_a_loop, functions_of_a_function, partials, methods, defaults, one_of_a_loop, kept_outside,
-        methods_of_a_class_of_the_call, objects_of_a_class_of_the_call, arguments_of_an_exception,
+        methods_of_a_class_of_the_call, objects_of_a_class_of_the_call, arguments_of_an_exception, one_of_two_of_a_try,
+        the_last_that_a_try_bound,
     ],
 )  # fmt: skip
 def test_they_hold_what_they_do_in_plain_python(program):
