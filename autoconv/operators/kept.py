@@ -29,7 +29,6 @@ from autoconv.runtime.objects import (
     build_object,
     constant_object,
     heap_instance,
-    is_of_call,
     named,
     record_as_it_is,
     record_object,
@@ -56,15 +55,9 @@ def kept(frame: Any, position: int, layouts: Sequence[Layout], name: str, before
     if isinstance(joined, Static) and len(assigned) in (0, len(layouts)):
         return Undefined(name) if isinstance(joined.value, Undefined) else joined.value
     region = current_region()
-    known = [layout.value for layout in layouts if isinstance(layout, Static)]
-    for value in known:
-        if region is not None and is_owned(value, region):
-            box(value)  # which refuses it: it was not stored
-    if not isinstance(joined, Static) and any(map(is_of_call, (before, *known))):
-        raise StagingError(
-            f"{name!r} is one of several functions that the call makes, where the body raises", current_place(),
-            "one function, which is told what to do",
-        )  # fmt: skip
+    for layout in layouts:
+        if isinstance(layout, Static) and region is not None and is_owned(layout.value, region):
+            box(layout.value)  # which refuses it: it was not stored
     found = record_object("object_method", [frame, position, _boxable(before, name)], name="get")
     is_number = isinstance(joined, Leaf) and joined.wrap is None and isinstance(joined.type, TensorType)
     if len(assigned) == len(layouts):
@@ -187,7 +180,5 @@ def _boxable(value: Any, name: str) -> Any:
     if type(value) is Variant:
         arms = [lambda arm=arm: (box(_boxable(arm, name)),) for arm in value.values]
         return stage_arms(value.tag, arms, [], (name,))[0]
-    if is_of_call(value):
-        return constant_object(name)  # of which is read no more than that there is something
     tensor = as_tensor(value)
     return box_array(tensor) if tensor is not None and not tensor.weak else value

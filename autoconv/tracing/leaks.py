@@ -44,10 +44,12 @@ class _Leaks:
         self._harmless = harmless
         self.kept: set[tuple[Value, int]] = set()
         self._graph = graph
-        self._outer = {
-            inner: outer for node in graph.walk() for _, given, own in _captures(node)
-            for outer, inner in zip(given, own, strict=True)
-        }  # fmt: skip
+        self._outer: dict[Value, Value] = {}
+        for node in graph.walk():
+            for _, given, own in _captures(node):
+                for outer, inner in zip(given, own, strict=True):
+                    if outer not in own:  # which a call of the function that the region is of hands on
+                        self._outer.setdefault(inner, outer)
 
     def follow(self, node: Node) -> None:
         """Adds what is one of the values behind the node, or in its regions."""
@@ -64,7 +66,7 @@ class _Leaks:
 
     def _follow_into(self, node: Node) -> None:
         known = self.known
-        if node.op.name not in ("cond", "while", "try"):
+        if node.op.name not in ("cond", "while", "try", "call"):
             if not known.isdisjoint(node.inputs) or any(not known.isdisjoint(r.outputs) for r in node.regions):
                 _refuse(node)
             return
@@ -126,8 +128,8 @@ def _name(node: Node) -> str:
 
 
 def _captures(node: Node) -> Iterable[tuple[Graph, Sequence[Value], Sequence[Value]]]:
-    """The regions of a cond, while or try, what each takes in from around it, and what that is called there."""
-    skipped = {"cond": 1, "while": node.attributes.get("state", 0), "try": 0}.get(node.op.name)
+    """The regions of a cond, while, try or call, what each takes in from around it, and what that is called there."""
+    skipped = {"cond": 1, "while": node.attributes.get("state", 0), "try": 0, "call": 0}.get(node.op.name)
     if skipped is None:
         return
     given = node.inputs[skipped:]
