@@ -4,6 +4,7 @@
     python tests/fuzz/full.py --show 17 [--shrink]
     python tests/fuzz/full.py --programs 500 --without try,generators
     python tests/fuzz/full.py --programs 30 --each-feature
+    python tests/fuzz/full.py --programs 1000 --kept
 
 Results with their types, exceptions, output and events have to be the same. A program counts as staged when one trace
 serves all its calls and nothing ran as plain Python; the table says why the others did not, and whether fixtures/errors
@@ -44,9 +45,10 @@ class Job:
     subsets: bool = False
     stages: str = "converted compiled"
     sure: bool = False
+    kept: bool = False
 
     def program(self) -> Program:
-        return program(self.seed, self.without, self.only, self.size, self.sure)
+        return program(self.seed, self.without, self.only, self.size, self.sure, self.kept)
 
 
 def run(job: Job) -> tuple[Job, Program, Verdict, int]:
@@ -126,6 +128,7 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--without", type=_names, default=(), metavar="A,B", help="features to leave out")
     parser.add_argument("--only", type=_names, default=(), metavar="A,B", help="the only features to use")
+    parser.add_argument("--kept", action="store_true", help="give out functions and iterators, too: such calls run plain")
     parser.add_argument("--each-feature", action="store_true", help="so many programs for every feature alone")
     parser.add_argument("--plain-values", action="store_true", help="converted code on plain values only")
     parser.add_argument("--subsets", action="store_true", help="each backend, and optimisations left out, too")
@@ -142,6 +145,8 @@ def main() -> int:
         options.size,
         options.subsets,
         "converted" if options.plain_values else Job.stages,
+        False,
+        options.kept,
     )
     if options.show is not None:
         print(report(Job(options.show, *shared), options.shrink))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import io
+import itertools
 import linecache
 import math
 import re
@@ -19,6 +20,8 @@ from typing import Any
 import numpy as np
 
 TOLERANCE = 1e-12
+# What is compared by what it does.
+_KEPT = (types.FunctionType, types.BuiltinMethodType, types.MethodType, types.MethodWrapperType, Iterator)
 # What a region adds to the qualified name of a function inside it, which some messages show.
 _REGION = re.compile(r"(?:if|else|loop|try|except|with)_(?:body|test)[_0-9]*\.<locals>\.")
 _CLOCK = hasattr(signal, "setitimer")
@@ -94,6 +97,14 @@ def freeze(value: Any, seen: dict[int, Any] | None = None, depth: int = 0) -> An
     return kind, *(_parts(value, seen, depth + 1) if depth < 7 else ["..."])
 
 
+def _used_up(value: Any) -> Any:
+    """What a function gives that needs no arguments, or what an iterator has left, with what ends it."""
+    try:
+        return value() if callable(value) else list(itertools.islice(value, 100))
+    except Exception as error:
+        return error
+
+
 def _parts(value: Any, seen: dict[int, Any], depth: int) -> Iterator[Any]:
     if isinstance(value, (list, tuple)):
         yield from (freeze(item, seen, depth) for item in value)
@@ -101,6 +112,10 @@ def _parts(value: Any, seen: dict[int, Any], depth: int) -> Iterator[Any]:
         yield from sorted((freeze(item, seen, depth) for item in value), key=repr)
     elif isinstance(value, dict):
         yield from ((freeze(key, seen, depth), freeze(item, seen, depth)) for key, item in value.items())
+    elif isinstance(value, (slice, range)):
+        yield from (freeze(part, seen, depth) for part in (value.start, value.stop, value.step))
+    elif isinstance(value, _KEPT):
+        yield freeze(_used_up(value), seen, depth)
     elif isinstance(value, np.ndarray):
         yield from (str(value.dtype), value.shape, freeze(value.tolist()))
     elif isinstance(value, BaseException):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from grammar.features import FEATURES, NEEDS
+from grammar.features import APART, FEATURES, NEEDS
 from grammar.functions import LOCAL_VALUES
 from grammar.patterns import Patterns
 from grammar.writer import Scope
@@ -35,6 +35,8 @@ STARTS = {
     "array": {"u": "v * 1"},
     "grid": {"grid": "[[1, a], [b, 2], [0, 0]]"},
     "rows": {"rows": "{'p': [a], 'q': []}"},
+    "hooks": {"hooks": "[]"},
+    "named": {"named": "{}"},
 }  # fmt: skip
 
 DUNDERS = """\
@@ -81,11 +83,13 @@ def shown(arguments: tuple[Any, ...]) -> str:
 
 
 def program(
-    seed: int, without: Collection[str] = (), only: Collection[str] = (), size: int = 0, sure: bool = False
-) -> Program:
+    seed: int, without: Collection[str] = (), only: Collection[str] = (), size: int = 0, sure: bool = False,
+    kept: bool = False,
+) -> Program:  # fmt: skip
     """The program of that seed: the same on every run.
 
-    `only` and `without` reduce the features it may use; it draws some of them, with `sure` all.
+    `only` and `without` reduce the features it may use; it draws some of them, with `sure` all. With `kept` it has
+    those that are APART, too.
     """
     rng = random.Random(seed)
     allowed = [name for name in sorted(only or FEATURES) if name not in without]
@@ -95,6 +99,7 @@ def program(
     features -= {name for name in features if name in NEEDS and NEEDS[name] not in features}
     noted = [name for name in LOGS if name in features]
     features -= set(noted) - {rng.choice(noted)} if noted else set()
+    features |= set(APART) if kept else set()
     return _Program(rng, features).whole(size or rng.choice((4, 7, 11, 16, 24)))
 
 
@@ -139,8 +144,9 @@ class _Program(Patterns):
                               ("strings", "s"), ("tuples", "pair"), ("none", "maybe"), ("objects", "box.n"),
                               ("objects", "box.m"), ("mixed", "some"), ("log_local", "log"),
                               ("arrays", "u"), ("nested", "grid"), ("nested", "rows"),
-                              ("aliases lists", "other, items"), ("aliases objects", "box")):  # fmt: skip
-            if self.on(feature) and self.chance(0.7 if feature == "mixed" else 0.35):
+                              ("aliases lists", "other, items"), ("aliases objects", "box"),
+                              ("kept", "hooks"), ("kept", "named")):  # fmt: skip
+            if self.on(feature) and self.chance(0.7 if feature in ("mixed", "kept") else 0.35):
                 parts.append(text)
         return ", ".join(parts) if self.chance(0.85) else self.result()
 

@@ -50,6 +50,7 @@ class Simple(Containers):
             (0.8, "globals", self.write_global),
             (0.5, "walrus", lambda: self.put(self.walrus(2)) if self.chance(0.1) else self.assign_int()),
             (0.4, "starred tuples", self.unpack_starred),
+            (3, "kept", self.keep),
         ])  # fmt: skip
 
     def assign(self, type_: str, text: str) -> str:
@@ -286,6 +287,33 @@ class Simple(Containers):
             (0.5, "dicts", lambda: self.put(f"STATE['last'] = {self.small(self.integer(1))}")),
             (0.5, "list_writes", lambda: self.put(f"HISTORY.append({self.small(self.integer(1))})")),
         ])  # fmt: skip
+
+    def keep(self) -> str:
+        """Something that works later, and may see then what its names hold by then."""
+        with self.only_expressions():
+            body, value = self.integer(1), self.small(self.integer(1))
+        called = self.choose([
+            (3, "", lambda: f"lambda: {body}"),
+            (1.5, "", lambda: f"lambda k={value}: k + {self.int_atom()}"),
+            (0.7, "", lambda: f"lambda: ({value}, lambda: {body})"),
+            (0.7, "objects", lambda: f"{self.one('box', f'Box({value})')}.{self.one('peek', 'add', 'n.bit_length')}"),
+            (0.5, "lists", lambda: f"{self.listed(0)}.{self.one('copy', 'pop', '__len__')}"),
+            (0.3, "dicts", lambda: f"{self.one('counts', 'table')}.{self.one('copy', 'keys')}"),
+            (0.3, "strings", lambda: f"{self.text(0)}.upper"),
+            (0.4, "arrays", lambda: f"{self.read('array')}.{self.one('sum', 'copy')}"),
+        ])  # fmt: skip
+        held = self.choose([
+            (1, "", lambda: f"(k + {body} for k in range({self.int_atom()} % 4))"),
+            (1, "generators", lambda: self.rng.choice(self.scope.streams)(1) if self.scope.streams else "iter(())"),
+            (0.5, "", lambda: f"range({value}, 9)"),
+            (0.5, "", lambda: f"slice({value}, {self.int_atom()})"),
+            (1, "lists", lambda: f"{self.one('iter', 'reversed', 'enumerate')}({self.listed(0)})"),
+            (1, "lists", lambda: f"map(lambda t: t + {self.int_atom()}, {self.listed(0)})"),
+        ])  # fmt: skip
+        return self.put(self.one(
+            f"hooks.append({called})", f"hooks.append({called})", f"named['{self.one('p', 'q')}'] = {called}",
+            f"hooks.append({held})", f"{self.write('int') or '_'} = hooks[-1]() if hooks and callable(hooks[-1]) else 0",
+        ))  # fmt: skip
 
     def throw(self) -> str:
         kind = self.one(*ERRORS)
