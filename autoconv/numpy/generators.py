@@ -15,6 +15,7 @@ from autoconv.numpy.operands import integer, refuse, tensor
 from autoconv.ops.generators import drawn_type
 from autoconv.runtime.arrays import fresh
 from autoconv.runtime.dispatch import graph_value, wrap_results
+from autoconv.runtime.hidden import LateMethod
 from autoconv.runtime.recording import current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.symbolic import SymbolicTensor
@@ -73,11 +74,10 @@ class SymbolicGenerator:
         return Draw(self, name)
 
 
-class Draw:
+class Draw(LateMethod):
     """`generator.normal`, to be called."""
 
     __slots__ = ("generator", "method")
-    __autoconv_function__ = True
 
     def __init__(self, generator: SymbolicGenerator, method: str) -> None:
         self.generator = generator

@@ -191,7 +191,7 @@ def cannot_be_caught(error: BaseException) -> bool:
 
 
 _STAND_INS = re.compile(
-    r"\b(SymbolicTensor|SymbolicObject|Variant|ObjectMethod|NotAssigned|HeldIterator|Traced(List|Dict|Set))\b"
+    r"\b(SymbolicTensor|SymbolicObject|Variant|(Array|Instance|Number|Object)Method|NotAssigned|HeldIterator|Traced(List|Dict|Set))\b"
     r"|vars\(\) argument must have __dict__ attribute"  # which Python says without naming what it was given
 )
 

@@ -19,6 +19,7 @@ from autoconv.operators.twins import class_name
 from autoconv.runtime import objects
 from autoconv.runtime.attributes import HEAP, GraphAttributes, held_by
 from autoconv.runtime.containers import UnmovedError
+from autoconv.runtime.hidden import LateMethod
 from autoconv.runtime.journal import Spot
 from autoconv.runtime.objects import ObjectMethod, SymbolicObject, heap_instance, record_object
 from autoconv.runtime.recording import Region, Trace, current_region
@@ -119,10 +120,10 @@ def stand_in(kind: type, heap: SymbolicObject, region: Region) -> Any:
     return made
 
 
-class InstanceMethod:
+class InstanceMethod(LateMethod):
     """`x.name` of an object of the graph that may be one of the user's, to be called."""
 
-    __autoconv_function__ = True
+    __slots__ = ("kinds", "name", "owner")
 
     def __init__(self, owner: SymbolicObject, name: str, kinds: Sequence[type]) -> None:
         self.owner = owner

@@ -17,6 +17,7 @@ from autoconv.runtime.array_methods import CHANGING, attribute_of
 from autoconv.runtime.array_values import of_program
 from autoconv.runtime.arrays import SymbolicArray, fresh, strided
 from autoconv.runtime.convert import as_tensor
+from autoconv.runtime.hidden import LateMethod
 from autoconv.runtime.numpy_protocol import implementation
 from autoconv.runtime.recording import Region, current_region
 from autoconv.runtime.spans import current_place
@@ -52,11 +53,10 @@ def member(array: SymbolicArray, name: str) -> Any:
     return ArrayMember(name, lambda *args, **kwargs: fresh(found(*map(_loaded, args), **kwargs)))
 
 
-class ArrayMember:
+class ArrayMember(LateMethod):
     """`x.name` of an array, to be called."""
 
     __slots__ = ("name", "run")
-    __autoconv_function__ = True
 
     def __init__(self, name: str, run: Callable[..., Any]) -> None:
         self.name = name

@@ -19,6 +19,7 @@ from autoconv.ops.rules import element_count
 from autoconv.runtime import dispatch, expressions
 from autoconv.runtime.containers import traced
 from autoconv.runtime.convert import as_tensor
+from autoconv.runtime.hidden import LateMethod
 from autoconv.runtime.number_methods import number_attribute
 from autoconv.runtime.numpy_protocol import implementation
 from autoconv.runtime.objects import as_object
@@ -45,11 +46,10 @@ def attribute_of(x: SymbolicTensor, name: str) -> Any:
     return _ATTRIBUTES[name](x) if name in _ATTRIBUTES else ArrayMethod(x, name)
 
 
-class ArrayMethod:
+class ArrayMethod(LateMethod):
     """`x.name` of an array, to be called."""
 
     __slots__ = ("name", "owner")
-    __autoconv_function__ = True
 
     def __init__(self, owner: SymbolicTensor, name: str) -> None:
         self.owner = owner

@@ -7,12 +7,22 @@ calls, and would give values of the graph to whom knows nothing of them.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import CellType, FunctionType, MethodType
 from typing import Any
 
-_MADE_BY = (FunctionType, MethodType, functools.partial, slice, type)
 _CONTAINERS = (tuple, list, set, frozenset, dict)
+
+
+class LateMethod:
+    """Stands for a method of what only the running graph knows, to be called while it is traced; what a subclass has in
+    its slots is what it holds."""
+
+    __slots__ = ()
+    __autoconv_function__ = True
+
+
+_MADE_BY = (FunctionType, MethodType, functools.partial, slice, type, LateMethod)
 
 
 def is_made(value: Any) -> bool:
@@ -49,6 +59,9 @@ def _parts(value: Any) -> Iterator[Any]:
         yield from (value.func, *value.args, *value.keywords.values())
     elif isinstance(value, slice):
         yield from (value.start, value.stop, value.step)
+    elif isinstance(value, LateMethod):
+        slots: Sequence[str] = type(value).__slots__
+        yield from (getattr(value, slot) for slot in slots)
     elif isinstance(value, type) and "<locals>" in value.__qualname__:  # else it was there before the call
         yield from vars(value).values()
     elif isinstance(value, (property, classmethod, staticmethod)):

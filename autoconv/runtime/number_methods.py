@@ -9,6 +9,7 @@ import numpy as np
 from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.types import TensorType
 from autoconv.runtime import dispatch
+from autoconv.runtime.hidden import LateMethod
 from autoconv.runtime.objects import record_object, unboxed
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.symbolic import SymbolicTensor
@@ -49,11 +50,10 @@ def refuse_number(x: Any, words: str) -> None:
         raise error
 
 
-class NumberMethod:
+class NumberMethod(LateMethod):
     """`x.name` of a Python number, to be called."""
 
     __slots__ = ("name", "owner")
-    __autoconv_function__ = True
 
     def __init__(self, owner: SymbolicTensor, name: str) -> None:
         self.owner = owner

@@ -17,7 +17,7 @@ from autoconv.ops.objects import COLLECTIONS, NotAssigned
 from autoconv.runtime import dispatch, expressions
 from autoconv.runtime.attributes import HEAP, GraphAttributes
 from autoconv.runtime.convert import as_tensor
-from autoconv.runtime.hidden import hides, is_made
+from autoconv.runtime.hidden import LateMethod, hides, is_made
 from autoconv.runtime.identities import tells_apart
 from autoconv.runtime.recording import COMPILE, Region, current_region
 from autoconv.runtime.spans import current_place
@@ -165,11 +165,10 @@ class StagedException(Exception):
         self.value = value
 
 
-class ObjectMethod:
+class ObjectMethod(LateMethod):
     """`x.name` of a symbolic object, to be called."""
 
     __slots__ = ("name", "owner")
-    __autoconv_function__ = True
 
     def __init__(self, owner: SymbolicObject, name: str) -> None:
         self.owner = owner

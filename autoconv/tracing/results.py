@@ -21,6 +21,7 @@ from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.containers import TracedSet, heap_of, items_of, may_lack_keys
 from autoconv.runtime.convert import as_tensor, convert_to_tensor
 from autoconv.runtime.dict_views import DictView
+from autoconv.runtime.hidden import LateMethod
 from autoconv.runtime.journal import MISSING
 from autoconv.runtime.objects import SymbolicObject, box, hides_symbols, is_of_call
 from autoconv.runtime.recording import COMPILE, Trace, current_region
@@ -38,9 +39,9 @@ def outputs_of(result: Any, trace: Trace, function: Any) -> tuple[Layout, list[A
     layout = layout_of(prepared, region)
     for value in _statics(layout):
         if isinstance(value, (Lazy, Staged, HeldIterator, DictView)):  # in an arm, or in an object of the user's
-            raise python_contract.RunPlain(f"a {_kind(value)} is returned")
+            raise python_contract.RunPlain(f"{_kind(value)} is returned")
         if trace.contract == COMPILE and (is_of_call(value) or _made_by_call(type(value))):
-            raise python_contract.RunPlain(f"a {_kind(value)} is returned")
+            raise python_contract.RunPlain(f"{_kind(value)} is returned")
     values = emit(prepared, layout, region)
     outputs = []
     for value in values:
@@ -98,7 +99,7 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
             return value
         if type(value) is StagedRange:
             return box(value)
-        raise python_contract.RunPlain(f"a {_kind(value)} is returned")
+        raise python_contract.RunPlain(f"{_kind(value)} is returned")
     if value is None:
         return None
     if tensor is not None:
@@ -126,9 +127,10 @@ def _name(function: Any) -> str:
 
 
 def _kind(value: Any) -> str:
-    """What Python calls it."""
-    name = value.__class__.__name__
-    return name.removeprefix("Staged").lower() if isinstance(value, Staged) else name
+    """What Python calls it, with an article."""
+    name = "method" if isinstance(value, LateMethod) else value.__class__.__name__
+    name = name.removeprefix("Staged").lower() if isinstance(value, Staged) else name
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
 def _arms(value: Variant, trace: Trace, function: Any) -> list[Any]:

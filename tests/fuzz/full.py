@@ -128,7 +128,7 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--without", type=_names, default=(), metavar="A,B", help="features to leave out")
     parser.add_argument("--only", type=_names, default=(), metavar="A,B", help="the only features to use")
-    parser.add_argument("--kept", action="store_true", help="give out functions and iterators, too: such calls run plain")
+    parser.add_argument("--kept", action="store_true", help="give out functions and iterators: those calls run plain")
     parser.add_argument("--each-feature", action="store_true", help="so many programs for every feature alone")
     parser.add_argument("--plain-values", action="store_true", help="converted code on plain values only")
     parser.add_argument("--subsets", action="store_true", help="each backend, and optimisations left out, too")

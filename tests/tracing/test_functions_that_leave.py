@@ -3,6 +3,7 @@
 import functools
 import operator
 
+import numpy as np
 import pytest
 
 import autoconv
@@ -154,6 +155,33 @@ def test_they_hold_what_they_do_in_plain_python(program):
             LOG.clear()
             found.append(results(function(n)))
         assert found[0] == found[1]
+
+
+def test_methods_of_arrays_and_numbers():
+    def of_an_array(x, n):
+        found = []
+        if n > 1:
+            found.append(x.sum)
+        return found
+
+    def of_a_new_array(x, n):
+        found = {}
+        for i in range(n):
+            found[i] = (x * i).max
+        return list(found.values())
+
+    def of_a_number(x, n):
+        found = []
+        for _ in range(n):
+            found.append(n.bit_length)
+        return found
+
+    for f in (of_an_array, of_a_new_array, of_a_number):
+        compiled = autoconv.compile(f)
+        for x, n in ((np.arange(3), 3), (np.arange(3) + 1, 1), (np.arange(3) - 5, 2)):
+            found = [method() for method in compiled(x, n)]
+            assert found == [method() for method in f(x, n)]
+            assert {type(value) for value in found} <= {np.int64, int}
 
 
 def test_each_call_makes_its_own():

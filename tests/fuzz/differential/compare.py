@@ -90,7 +90,7 @@ def freeze(value: Any, seen: dict[int, Any] | None = None, depth: int = 0) -> An
         return kind, value.item() if isinstance(value, np.generic) else value
     if isinstance(value, (str, bytes, type(None))):
         return kind, _REGION.sub("", value) if isinstance(value, str) else value
-    if not isinstance(value, (tuple, frozenset, BaseException, type)) and not callable(value):
+    if not isinstance(value, (tuple, frozenset, range, slice, BaseException, type)) and not callable(value):
         if id(value) in seen:
             return "again", list(seen).index(id(value))
         seen[id(value)] = value  # kept, so that no other takes its id

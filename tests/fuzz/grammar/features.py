@@ -62,7 +62,7 @@ FEATURES = {
 
 # Drawn only where asked for: calls with these run plain by design, which is to count for nothing in the share staged.
 APART = {
-    "kept": "functions, methods, generators and iterators in a list or a dict that is given out, where they are used up",
+    "kept": "functions, methods and iterators in a list or a dict that is given out, and used there",
 }
 
 # What a feature is of no use without.

@@ -312,7 +312,8 @@ class Simple(Containers):
         ])  # fmt: skip
         return self.put(self.one(
             f"hooks.append({called})", f"hooks.append({called})", f"named['{self.one('p', 'q')}'] = {called}",
-            f"hooks.append({held})", f"{self.write('int') or '_'} = hooks[-1]() if hooks and callable(hooks[-1]) else 0",
+            f"hooks.append({held})",
+            f"{self.write('int') or '_'} = hooks[-1]() if hooks and callable(hooks[-1]) else 0",
         ))  # fmt: skip
 
     def throw(self) -> str:
