@@ -15,7 +15,7 @@ from autoconv.operators.attributes import STAND_INS, expect_any, expect_missing
 from autoconv.operators.builtins import called
 from autoconv.operators.layout import made_here
 from autoconv.operators.staging import stage_arms
-from autoconv.operators.twins import class_name
+from autoconv.operators.twins import class_name, wants_identity
 from autoconv.runtime import objects
 from autoconv.runtime.attributes import HEAP, GraphAttributes, held_by
 from autoconv.runtime.containers import UnmovedError
@@ -38,6 +38,8 @@ def make_in_graph(value: Any) -> SymbolicObject:
     region = current_region()
     assert region is not None
     _check(type(value))
+    if id(value) in region.trace.frozen:  # the one that it is a copy of may get there as well
+        wants_identity(value)
     if sys.getrefcount(vars(value)) > 2:  # the object's own, and this call's
         raise StagingError(
             f"the __dict__ of a {type(value).__name__} has another name, and the object becomes part of what only the "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FunctionType
 from typing import Any
@@ -28,10 +28,11 @@ from autoconv.operators.layout import (
     made_here,
     state_layout,
 )
+from autoconv.operators.names import Undefined
 from autoconv.operators.twins import wants_identity
 from autoconv.runtime.containers import PLAIN, container_spot, heap_of, materialise
 from autoconv.runtime.journal import Spot
-from autoconv.runtime.objects import box, heap_instance
+from autoconv.runtime.objects import box, heap_instance, holds_symbols
 from autoconv.runtime.recording import COMPILE, Region, recording
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.structure import mutable_parts
@@ -98,6 +99,37 @@ def move_shared(parent: Region, arm: Recorded | None, values: Sequence[Any], han
                 materialise(part)
             found |= before
         seen.add(id(part))
+    return found
+
+
+def is_another_name(column: Sequence[Any], parent: Region | None) -> bool:
+    """Whether a tensor decides that a name is another name of a list, dict or set that is there already."""
+    there = [v for v in column if type(v) in PLAIN and parent is not None and parent.is_inside(v._home)]
+    if not there:
+        return False
+    # Under `compile`, what is known of it would be put together anew.
+    copied = there[0]._home.contract == COMPILE and heap_of(there[0]) is None and holds_symbols(there[0])
+    return any(v is not there[0] for v in column if not (v is NEVER or (_is_nothing(v) and not copied)))
+
+
+def _is_nothing(value: Any) -> bool:
+    return value is None or isinstance(value, Undefined)
+
+
+def move_parts(parent: Region, columns: Mapping[str, Sequence[Any]]) -> bool:
+    """Moves lists, dicts and sets that were there before the arms, and are in a tuple that a name holds behind one of
+    them, into the graph, where they stay the ones that they are. Says whether there were any."""
+    if parent.contract != COMPILE:
+        return False
+    found = False
+    for name, column in columns.items():
+        held = [value for value in column if value is not NEVER]
+        if name.startswith("retval_") or all(value is held[0] for value in held):
+            continue
+        for part in [part for value in held if isinstance(value, tuple) for part in mutable_parts(value)]:
+            if type(part) in PLAIN and heap_of(part) is None and parent.is_inside(part._home):
+                materialise(part)
+                found = True
     return found
 
 

@@ -32,12 +32,19 @@ from autoconv.operators.layout import (
     layout_of,
     leaf_types,
 )
-from autoconv.operators.names import Undefined
-from autoconv.operators.sharing import check_alias, move_into_graph, move_shared, refuse_changed_copies, unnoted_changes
+from autoconv.operators.sharing import (
+    check_alias,
+    is_another_name,
+    move_into_graph,
+    move_parts,
+    move_shared,
+    refuse_changed_copies,
+    unnoted_changes,
+)
 from autoconv.operators.twins import frozen_where_shared, twins
-from autoconv.runtime.containers import PLAIN, TracedDict, TracedList, UnmovedError, heap_of
+from autoconv.runtime.containers import TracedDict, TracedList, UnmovedError
 from autoconv.runtime.journal import MISSING, Spot
-from autoconv.runtime.objects import as_object, box, holds_symbols
+from autoconv.runtime.objects import as_object, box
 from autoconv.runtime.recording import COMPILE, Region, current_region, recording
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.symbolic import SymbolicTensor
@@ -61,7 +68,7 @@ def stage_arms(
         columns = [[arm.results[i] for arm in recorded] for i in range(count)]
         columns += [aligned(spot, [arm.value_of(spot) for arm in recorded], parent) for spot in spots.values()]
         shared = [move_shared(parent, arm, [c[n] for c in columns]) for n, arm in enumerate(recorded)]
-        if any(shared):
+        if any(shared) or move_parts(parent, dict(zip(names, columns, strict=False))):
             continue
         before = set(parent.trace.frozen)
         layouts, apart = _joined_as_left(columns[:count], recorded, titles)
@@ -167,7 +174,7 @@ def _joined(
     column: list[Any], recorded: list[Recorded], title: str, apart: Sequence[set[int]] | None = None
 ) -> Layout:
     region = recorded[0].region
-    if region.contract == COMPILE and _is_another_name(column, region.parent) and not any(map(holds_made_here, column)):
+    if region.contract == COMPILE and is_another_name(column, region.parent) and not any(map(holds_made_here, column)):
         return Leaf(ObjectType(), as_object)
     if _is_variant_from_around(column, region):
         return Static(next(v for v in column if v is not NEVER))
@@ -176,7 +183,7 @@ def _joined(
     if apart is not None:
         given = zip(layouts, recorded, column, apart, strict=True)
         layouts = [layout_as_left(arm, value, ids) if ids else layout for layout, arm, value, ids in given]
-    if _is_another_name(column, region.parent):  # it may be changed by either name: each is an arm of its own
+    if is_another_name(column, region.parent):  # it may be changed by either name: each is an arm of its own
         joined = Arms(tuple(dict.fromkeys(filter(is_container, layouts))))
         layouts = [NEVER if is_container(layout) else layout for layout in layouts]
     for layout, arm in zip(layouts, recorded, strict=True):
@@ -209,16 +216,6 @@ def aligned(spot: Spot, column: list[Any], region: Region) -> list[Any]:
     ]
 
 
-def _is_another_name(column: list[Any], parent: Region | None) -> bool:
-    """Whether a tensor decides that a name is another name of a list, dict or set that is there already."""
-    there = [v for v in column if type(v) in PLAIN and parent is not None and parent.is_inside(v._home)]
-    if not there:
-        return False
-    # Under `compile`, what is known of it would be put together anew.
-    copied = there[0]._home.contract == COMPILE and heap_of(there[0]) is None and holds_symbols(there[0])
-    return any(v is not there[0] for v in column if not (v is NEVER or (_is_nothing(v) and not copied)))
-
-
 def _is_variant_from_around(column: list[Any], arm: Region) -> bool:
     """Whether what is given is one variant that was there before: put together anew, lists in it would be others."""
     given = [value for value in column if value is not NEVER]
@@ -228,7 +225,3 @@ def _is_variant_from_around(column: list[Any], arm: Region) -> bool:
     while around is not None and isinstance(tag, SymbolicTensor) and tag.value_in_graph.graph is not around.graph:
         around = around.parent
     return around is not None
-
-
-def _is_nothing(value: Any) -> bool:
-    return value is NEVER or value is None or isinstance(value, Undefined)

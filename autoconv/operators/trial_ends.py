@@ -6,17 +6,25 @@ from collections.abc import Sequence
 from typing import Any
 
 from autoconv.graph.graph import Graph, Node
+from autoconv.graph.types import ObjectType
 from autoconv.operators.bodies import Recorded, Suspended, refuse_missing, unify_captures, write_spot
 from autoconv.operators.crossing import rebuild
 from autoconv.operators.joining import join_layouts
-from autoconv.operators.layout import NEVER, Layout, Never, layout_of, leaf_types
+from autoconv.operators.layout import NEVER, Layout, Leaf, Never, layout_of, leaf_types
 from autoconv.operators.names import Undefined
-from autoconv.operators.sharing import is_moved, move_into_graph, move_shared, refuse_changed_copies
+from autoconv.operators.sharing import (
+    is_another_name,
+    is_moved,
+    move_into_graph,
+    move_parts,
+    move_shared,
+    refuse_changed_copies,
+)
 from autoconv.operators.staging import give
 from autoconv.operators.twins import frozen_where_shared, twins
 from autoconv.runtime.containers import PLAIN, UnmovedError, materialise
 from autoconv.runtime.journal import MISSING, Journal, Spot
-from autoconv.runtime.objects import box, record_object
+from autoconv.runtime.objects import as_object, box, record_object
 from autoconv.runtime.recording import COMPILE, recording, subregion
 
 
@@ -99,6 +107,7 @@ def _found_moving(trial: Any, arms: Any, columns: Any, titles: Any, spots: Any) 
     shared = [move_shared(trial.parent, arm, held) for arm, held in zip(arms, values, strict=True)] if values else []
     layouts = [_joined(column, arms, title) for column, title in zip(columns, titles, strict=True)]
     refuse_changed_copies(trial.parent, spots)
+    shared.append(move_parts(trial.parent, dict(zip(titles, columns[: len(trial.cells)], strict=False))))
     moved = any(shared) or move_into_graph(trial.parent, columns, layouts, spots, len(trial.cells))
     for spot in spots if trial.parent.contract == COMPILE else ():
         # A body that always raises has no end that says what it did to a list; the handlers find it changed.
@@ -147,6 +156,9 @@ def _join_handlers(trial: Any, types: Sequence[Any]) -> None:
 
 
 def _joined(column: Sequence[Any], arms: Sequence[Recorded], title: str) -> Layout:
+    region = arms[0].region
+    if region.contract == COMPILE and is_another_name(column, region.parent):
+        return Leaf(ObjectType(), as_object)
     joined: Layout = NEVER
     for value, arm in zip(column, arms, strict=True):
         layout = NEVER if value is NEVER else layout_of(value, arm.region)

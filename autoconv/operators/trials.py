@@ -43,12 +43,13 @@ from autoconv.operators.sharing import is_moved, move_shared
 from autoconv.operators.staging import give
 from autoconv.operators.trial_ends import join, take_back
 from autoconv.operators.twins import frozen_where_shared, twins, wants_identity
-from autoconv.runtime.containers import PLAIN
+from autoconv.runtime.containers import PLAIN, heap_of
 from autoconv.runtime.journal import Journal, Spot, cells_spots
 from autoconv.runtime.objects import StagedException, SymbolicObject, as_object, box, heap_instance, record_object
 from autoconv.runtime.recording import COMPILE, Region, current_region, enter, recording, subregion
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.stores import Stores, is_catchable, paused
+from autoconv.runtime.structure import mutable_parts
 
 _ROUNDS = 8
 
@@ -80,6 +81,7 @@ class Trial:
         self.spots: dict[Any, Spot] = {}
         self.seen: dict[Any, list[Layout]] = {}
         self.held: list[tuple[Spot, list[tuple[Any, Any]]]] = []
+        self.handed: list[Any] = []
         self.stores: Stores | None = None
 
     def rounds(self) -> Iterator[Trial]:
@@ -110,6 +112,8 @@ class Trial:
                     written.hand_on(outer)
             if again:
                 take_back(self, start, written)
+                for part in self.handed:
+                    box(part)
             elif join(self, start, written):
                 return
         raise StagingError("the lists that this try statement changes do not settle", current_place())
@@ -256,11 +260,12 @@ class Trial:
 
     def _finds_changed(self) -> bool:
         """Whether the body changed what it made and Python knows, behind what may raise: a handler may find it
-        in several states, and it has to be in the graph from where it was stored first."""
+        in several states, and it has to be in the graph from where it was stored first. Or whether a tuple was stored
+        with lists that were there before the statement: of these a handler finds copies."""
         found = {spot.key for spot, parts in self.held if any(is_changed(part, before) for part, before in parts)}
         new = found - self.moving if self.parent.contract == COMPILE else set()
         self.moving |= new
-        return bool(new)
+        return bool(new or self.handed)
 
     def _handler_rounds(self) -> Iterator[Trial]:
         self.handler = subregion(self.parent, "try_handler")
@@ -319,6 +324,8 @@ class Trial:
             box(part)
         if region.contract == COMPILE and self._is_made_here(value, region):
             box(value)  # in an arm or loop of the body it would stay itself, which a handler cannot reach
+        if region.contract == COMPILE and isinstance(value, tuple):
+            self.handed += [part for part in mutable_parts(value) if self._is_made_before(part)]
         known = self.seen.setdefault(spot.key, [])
         self.spots.setdefault(spot.key, spot)
         position = list(self.seen).index(spot.key)
@@ -341,6 +348,10 @@ class Trial:
     def _is_made_here(self, value: Any, region: Region) -> bool:
         home = home_of(value, region)
         return home is not None and home.is_inside(self.region)
+
+    def _is_made_before(self, part: Any) -> bool:
+        """Whether a list, dict or set was there before the statement, and is not in the graph."""
+        return type(part) in PLAIN and heap_of(part) is None and self.parent.is_inside(part._home)
 
     def _stop_storing(self) -> None:
         if self.stores is not None and self.stores in self.parent.trace.stores:

@@ -7,13 +7,14 @@ every path, it is put together once; where they do on some paths, nobody may cha
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
 from autoconv.errors import StagingError
-from autoconv.operators.layout import NEVER, Arms, Instance, Layout, Parts, home_of
+from autoconv.operators.layout import NEVER, Arms, Instance, Layout, Parts, Variant, home_of
 from autoconv.runtime.attributes import attributes_of, has_attributes
+from autoconv.runtime.objects import heap_instance
 from autoconv.runtime.recording import Region, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.structure import is_structure, structure_parts
@@ -85,6 +86,39 @@ def check_identity(a: Any, b: Any) -> None:
             "a tensor decides which object this is, and it is compared with another by identity", current_place(),
             "a comparison of what the objects hold",
         )  # fmt: skip
+
+
+def keep_identities(values: Iterable[Any]) -> None:
+    """Has the trace begin anew where what it gives out holds an object twice, or one of which a path made a copy and
+    another of its class, which may be the same: each is put together by itself."""
+    region = current_region()
+    assert region is not None
+    found: dict[type, set[int]] = {}
+    for part in _owned(values, set()):
+        known = found.setdefault(type(part), set())
+        if id(part) in known or (known and not region.trace.frozen.keys().isdisjoint({id(part), *known})):
+            wants_identity(part)
+        known.add(id(part))
+
+
+def _owned(values: Iterable[Any], seen: set[int]) -> Iterator[Any]:
+    """The objects in the values that the traced code made, and that are not in the graph, each as often as it is
+    reached."""
+    region = current_region()
+    assert region is not None
+    for value in values:
+        if home_of(value, region) is not None and has_attributes(value):
+            if heap_instance(value) is not None:
+                continue
+            yield value
+            parts: Iterable[Any] = attributes_of(value).values()
+        elif type(value) is Variant:
+            parts = value.values
+        else:
+            parts = structure_parts(value) if is_structure(value) else ()
+        if id(value) not in seen:
+            seen.add(id(value))
+            yield from _owned(parts, seen)
 
 
 def _is_made(value: Any, region: Region) -> bool:

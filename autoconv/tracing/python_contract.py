@@ -20,6 +20,7 @@ import numpy as np
 from autoconv.graph.graph import Graph
 from autoconv.operators.bodies import AbandonTrace
 from autoconv.operators.layout import Variant
+from autoconv.operators.twins import keep_identities
 from autoconv.ops.list_arrays import is_guess
 from autoconv.ops.objects import LIBRARY
 from autoconv.ops.undo import can_undo, may_not_undo
@@ -101,9 +102,11 @@ def _is_pure(function: Any) -> bool:
 def check_identities(result: Any, outside: Iterable[Any], written: Iterable[Any]) -> None:
     """Has lists and dicts that are returned and held elsewhere too, in what is `written` say, become objects of the
     graph, which gives out copies of the others. Raises Restage or RunPlain where they were there before the call."""
+    written = [*written]
     outer = {id(part) for value in outside for part in mutable_parts(value)}
     held = {id(part) for value in written for part in _parts_given(value)}
     for alternative in result.values if type(result) is Variant else (result,):
+        keep_identities((alternative, *written))
         _check_alternative(alternative, outer, held)
 
 
