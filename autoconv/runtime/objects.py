@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from types import FunctionType
+from types import FunctionType, GeneratorType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -260,8 +260,9 @@ def box(value: Any) -> SymbolicObject:
     if hasattr(type(value), "__autoconv_graph_value__"):
         raise StagingError(f"a {type(value).__name__} cannot be part of a list or dict of the graph", current_place())
     if isinstance(value, Iterator):  # made once, while this is traced: the second call would find it used up
+        what = "a generator" if value.__class__ is GeneratorType else "an iterator"
         raise StagingError(
-            f"a {value.__class__.__name__} of Python's own becomes part of what only the graph knows", current_place(),
+            f"{what} of Python's own becomes part of what only the graph knows", current_place(),
             "a list of what it gives",
         )  # fmt: skip
     if type(value).__name__ == "Undefined":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from types import BuiltinMethodType, GeneratorType, MethodWrapperType
 from typing import Any
 
 import numpy as np
@@ -128,8 +129,13 @@ def _name(function: Any) -> str:
 
 def _kind(value: Any) -> str:
     """What Python calls it, with an article."""
-    name = "method" if isinstance(value, LateMethod) else value.__class__.__name__
-    name = name.removeprefix("Staged").lower() if isinstance(value, Staged) else name
+    if isinstance(value, Staged):
+        return f"a {type(value).__name__.removeprefix('Staged').lower()}"
+    if isinstance(value, (LateMethod, BuiltinMethodType, MethodWrapperType)):
+        return "a method"
+    if isinstance(value, (HeldIterator, Iterator)) and value.__class__ is not GeneratorType:
+        return "an iterator"
+    name = value.__class__.__name__
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 

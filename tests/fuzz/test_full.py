@@ -46,6 +46,11 @@ def test_compiled_programs_mean_the_same(start):
     assert not found, found
 
 
+def test_programs_that_give_out_functions_and_iterators_mean_the_same():
+    found = failures([full.Job(seed, kept=True) for seed in range(20)])
+    assert not found, found
+
+
 def test_programs_are_the_same_every_time():
     assert str(program(7)) == str(program(7)) != str(program(8))
 
