@@ -39,7 +39,7 @@ from autoconv.runtime.objects import (
 )
 from autoconv.runtime.recording import COMPILE, Region, current_region, recording, subregion
 from autoconv.runtime.spans import current_place, is_own_file, place_of, span_of_error
-from autoconv.runtime.structure import is_structure
+from autoconv.runtime.structure import is_structure, mutable_parts
 from autoconv.runtime.symbolic import SymbolicTensor
 from autoconv.runtime.tracebacks import raised_by_us
 
@@ -239,13 +239,15 @@ def record_raise(region: Region, error: BaseException) -> None:
     if type(error) is StagedException:
         region.record("object_raise", [region.lift(error.value.value_in_graph)], {}, span=span)
         return
+    hidden = False
+    given = error.args
     if region.contract == COMPILE:
         with recording(region):
-            error.args = tuple(box(x) if _is_made_of_symbols(x) else x for x in error.args)
+            error.args = tuple(box(x) if _is_made_of_symbols(x) else x for x in given)
             hidden = any(map(holds_made, vars(error).values()))
-    else:
-        hidden = False
     template, data = template_of(error)
+    if error.__cause__ is None and error.__context__ is None:  # else it becomes part of the node as it is
+        error.args = given  # it may be one that was made before, and is raised on other paths too
     hidden |= any(isinstance(value, (SymbolicTensor, Variant)) for value in vars(error).values())
     own = isinstance(type(error).__init__, FunctionType) and not isinstance(error, AutoconvError)
     if hidden or (template is not None and own):
@@ -278,7 +280,7 @@ def record_raise(region: Region, error: BaseException) -> None:
 
 def _is_made_of_symbols(value: Any) -> bool:
     """Whether an argument of an exception is no number or object of the graph, but made of some, or by the program."""
-    if holds_made(value) or is_of_call(value):
+    if holds_made(value) or is_of_call(value) or any(type(part) in PLAIN for part in mutable_parts(value)):
         return True
     return isinstance(value, (Variant, tuple, list, dict, set)) and holds_symbols((value,))
 

@@ -32,7 +32,7 @@ from autoconv.operators.names import Undefined
 from autoconv.operators.twins import wants_identity
 from autoconv.runtime.containers import PLAIN, container_spot, heap_of, materialise
 from autoconv.runtime.journal import Spot
-from autoconv.runtime.objects import box, heap_instance, holds_symbols
+from autoconv.runtime.objects import SymbolicObject, box, heap_instance, holds_symbols
 from autoconv.runtime.recording import COMPILE, Region, recording
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.structure import mutable_parts
@@ -129,6 +129,21 @@ def move_parts(parent: Region, columns: Mapping[str, Sequence[Any]]) -> bool:
         for part in [part for value in held if isinstance(value, tuple) for part in mutable_parts(value)]:
             if type(part) in PLAIN and heap_of(part) is None and parent.is_inside(part._home):
                 materialise(part)
+                found = True
+    return found
+
+
+def move_raised(parent: Region, arms: Iterable[Recorded]) -> bool:
+    """Moves lists, dicts, sets and objects of the traced code, which became part of an exception where an arm ends by
+    raising it, into the graph: nothing but this tells of what the arm did. Says whether there were any."""
+    if parent.contract != COMPILE:
+        return False
+    found = False
+    for arm in arms:
+        for key, spot in arm.spots.items() if arm.diverges else ():
+            kept = type(spot.owner) in PLAIN or spot.kind == "instance"
+            if kept and type(arm.written.get(key)) is SymbolicObject and not is_moved(spot.owner):
+                box(spot.owner)
                 found = True
     return found
 

@@ -37,6 +37,7 @@ from autoconv.operators.sharing import (
     is_another_name,
     move_into_graph,
     move_parts,
+    move_raised,
     move_shared,
     refuse_changed_copies,
     unnoted_changes,
@@ -68,7 +69,8 @@ def stage_arms(
         columns = [[arm.results[i] for arm in recorded] for i in range(count)]
         columns += [aligned(spot, [arm.value_of(spot) for arm in recorded], parent) for spot in spots.values()]
         shared = [move_shared(parent, arm, [c[n] for c in columns]) for n, arm in enumerate(recorded)]
-        if any(shared) or move_parts(parent, dict(zip(names, columns, strict=False))):
+        raised = move_raised(parent, recorded)
+        if any(shared) or raised or move_parts(parent, dict(zip(names, columns, strict=False))):
             continue
         before = set(parent.trace.frozen)
         layouts, apart = _joined_as_left(columns[:count], recorded, titles)

@@ -17,6 +17,7 @@ from autoconv.operators.sharing import (
     is_moved,
     move_into_graph,
     move_parts,
+    move_raised,
     move_shared,
     refuse_changed_copies,
 )
@@ -107,6 +108,7 @@ def _found_moving(trial: Any, arms: Any, columns: Any, titles: Any, spots: Any) 
     shared = [move_shared(trial.parent, arm, held) for arm, held in zip(arms, values, strict=True)] if values else []
     layouts = [_joined(column, arms, title) for column, title in zip(columns, titles, strict=True)]
     refuse_changed_copies(trial.parent, spots)
+    shared.append(move_raised(trial.parent, [trial.body, *arms]))
     shared.append(move_parts(trial.parent, dict(zip(titles, columns[: len(trial.cells)], strict=False))))
     moved = any(shared) or move_into_graph(trial.parent, columns, layouts, spots, len(trial.cells))
     for spot in spots if trial.parent.contract == COMPILE else ():
