@@ -33,7 +33,6 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/emit/function.py", "no code for …"): CANNOT,
     ("autoconv/emit/function.py", "this generator function cannot hand out its values"): "Python goes over it instead",
     ("autoconv/operators/crossing.py", "… is not an arm of …"): ONLY_COMPILE,
-    ("autoconv/operators/crossing.py", "a value is of several kinds that are one kind on another pat"): ONLY_COMPILE,
     (
         "autoconv/operators/joining.py",
         "… has no common type on two paths: …",
