@@ -11,7 +11,7 @@ import pytest
 
 import autoconv as ac
 from autoconv.backends import llvm
-from autoconv.backends.llvm import abi, apart, fusion
+from autoconv.backends.llvm import abi, apart, fusion, halves
 from autoconv.backends.llvm.prepare import prepared
 from tests.backends.native import alike, graph_of, same_error
 
@@ -37,7 +37,8 @@ def same_bits(build: Any, *arrays: np.ndarray, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.fixture(autouse=True)
 def _two_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(apart, "thread_count", lambda: 2)
+    for module in (apart, halves):
+        monkeypatch.setattr(module, "thread_count", lambda: 2)
 
 
 def test_decompositions_sorts_and_loops(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,7 +50,7 @@ def test_decompositions_sorts_and_loops(monkeypatch: pytest.MonkeyPatch) -> None
         sums = [b.reduce_sum(b.tanh(b.exp(z)), axis=(0,), keepdims=False) for z in (x, y)]
         return (*s, b.matmul(q, r), b.reduce_max(ordered, axis=None, keepdims=False), b.add(places, 1), *sums)
 
-    arrays = numbers(70, 80), numbers(90, 60, seed=1), numbers(20000, seed=2), numbers(9000, seed=3)
+    arrays = numbers(70, 80), numbers(90, 60, seed=1), numbers(15000, seed=2), numbers(9000, seed=3)
     assert groups(build, *arrays) == [4]
     alike(build, *arrays, rtol=1e-10)
     same_bits(build, *arrays, monkeypatch=monkeypatch)
@@ -80,6 +81,8 @@ def test_small_ones_and_those_that_are_split_stay_alone() -> None:
         return b.sort(x, axis=0, descending=False), b.sort(y, axis=0, descending=False)
 
     assert groups(build, numbers(100), numbers(90)) == []
+    assert groups(build, numbers(9000), numbers(8000)) == [2]
+    assert groups(build, numbers(40000), numbers(30000)) == []  # two threads sort the halves of each
 
     def chains(b: Any, x: Any, y: Any) -> Any:
         return b.tanh(b.exp(x)), b.tanh(b.exp(y))

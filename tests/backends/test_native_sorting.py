@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import autoconv as ac
+from autoconv.backends.llvm import halves
 from tests.backends.native import alike, op, same_error
 
 DTYPES = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64")
@@ -45,6 +46,22 @@ def test_sorts_and_orders_of_every_dtype(dtype: str, descending: bool) -> None:
 
 def signs_of_zeros(x: np.ndarray) -> Any:
     return np.signbit(x[x == 0]) if x.dtype.kind == "f" else 0
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "uint64", "float32", "float64"])
+@pytest.mark.parametrize("count", [20_000, 20_001])
+def test_two_threads_sort_a_long_row_in_halves(monkeypatch: pytest.MonkeyPatch, dtype: str, count: int) -> None:
+    monkeypatch.setattr(halves, "thread_count", lambda: 2)
+    already = np.sort(numbers(dtype, count))
+    rows = [numbers(dtype, count), already, already[::-1].copy(), np.full(count, already[-1])]
+    for x in rows[: 4 if dtype == "float32" else 1]:
+        for descending in (False, True):
+            (found,) = alike(op("sort", axis=0, descending=descending), x)
+            zeros = found == 0
+            np.testing.assert_array_equal(np.signbit(found[zeros]) if x.dtype.kind == "f" else 0, signs_of_zeros(x))
+            (order,) = alike(op("argsort", axis=0, descending=descending), x)
+            if not descending:
+                np.testing.assert_array_equal(order, np.argsort(x, kind="stable"))
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2, -1])

@@ -6,6 +6,7 @@ That is stable, and takes time in proportion to the length. Digits that all keys
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from autoconv.backends.llvm.natives import Routine
@@ -18,11 +19,22 @@ ON_STACK = 1024  # elements of a row up to which keys need no array
 _WIDE = 4096  # from which on digits have 11 bits, not 8
 
 
+@dataclass(frozen=True)
+class Memory:
+    """Where keys and positions have room for two rows each."""
+
+    keys: str
+    positions: str
+
+
 class Sorter:
     """Sorts the keys of one row in memory of its own, and with them (`ordered`) their positions. Where only the call
     knows the size, it decides how."""
 
-    def __init__(self, routine: Routine, size: Position, dtype: DType, ordered: bool) -> None:
+    def __init__(
+        self, routine: Routine, size: Position, dtype: DType, ordered: bool,
+        memory: Memory = Memory("%keys", "%positions"),
+    ) -> None:  # fmt: skip
         self.out, self.b = routine.out, routine.b
         self.size = size
         self.dtype = dtype  # of the keys
@@ -33,7 +45,7 @@ class Sorter:
         if isinstance(size, int) and self.on_stack:
             keys, positions = (self.out.alloca(f"[{2 * size} x {register(d)}]") for d in (dtype, uint32))
         else:
-            keys, positions = "%keys", "%positions"
+            keys, positions = memory.keys, memory.positions
         self.keys = [keys, self._offset(keys, dtype)]
         self.positions = [positions, self._offset(positions, uint32)]
         self._cells = [self.out.alloca("ptr") for _ in range(4)]

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from autoconv.backends.llvm.halves import Halves, is_worthwhile
 from autoconv.backends.llvm.keys import from_key, key_dtype, to_key
 from autoconv.backends.llvm.natives import PART, Routine, call, in_parts, native, open_dimensions
 from autoconv.backends.llvm.positions import Position, element_count, is_known, plus, product, times
@@ -122,14 +123,48 @@ def _sorts_open(node: Node) -> bool:
 
 
 def _work(node: Node) -> int:
-    """Rows that are not long are shared by threads."""
+    """Rows that are not long are shared by threads, as the halves of a single one are."""
     shape, axis = sizes(node.inputs[0].type), node.attributes.get("axis", -1)
-    return _WORK * math.prod(shape) if shape[axis] > ON_STACK else 0
+    return _WORK * math.prod(shape) if shape[axis] > ON_STACK and not _in_halves(node) else 0
+
+
+def _in_halves(node: Node) -> bool:
+    type_: Any = node.inputs[0].type
+    shape = sizes(type_)
+    size = shape[node.attributes.get("axis", -1)]
+    return is_known(shape) and math.prod(shape) == size and is_worthwhile(size, type_.dtype, _WORK * size)
+
+
+def _sort_in_halves(region: Region, node: Node, ordered: bool) -> None:
+    """A row alone; `ordered`: the positions are the result, not the elements."""
+    type_: Any = node.inputs[0].type
+    size, dtype, descending = math.prod(sizes(type_)), type_.dtype, node.attributes["descending"]
+    (result,) = node.results
+    region.set(result, region.new_array(result.type))
+    halves = Halves(region, size, key_dtype(dtype), ordered, _WORK * size)
+
+    def key_at(routine: Routine, place: str) -> Element:
+        return to_key(routine.b, load(routine.b, dtype, "%x", place), descending, zeros_alike=ordered)
+
+    def put(routine: Routine, place: str, key: Element, position: Element | None) -> None:
+        b = routine.b
+        found = from_key(b, key, dtype, descending) if position is None else b.cast(position, int32)
+        store(b, found, "%result0", place)
+
+    x, found = region.data(node.inputs[0]), region.data(result)
+    halves.sort(x, found, key_at, put)
+    if dtype.is_floating and not ordered:
+        routine = Routine(region, ["ptr noalias readonly %x", "ptr noalias %result0"], short=True)
+        _restore_zeros(routine, dtype, descending, size, lambda i: i)
+        call(region, routine.finish(), f"ptr {x}", f"ptr {found}")
 
 
 @native("sort", fits=_sorts, work=_work, of_open=_sorts_open)
 def write_sort(region: Region, node: Node) -> None:
     """By the keys alone; of -0.0 and 0.0, which are equal, each goes where it was."""
+    if _in_halves(node):
+        _sort_in_halves(region, node, ordered=False)
+        return
     rows = _Rows(region, node, 1, ordered=False)
     out, b, dtype = rows.routine.out, rows.routine.b, rows.dtype
     vectorised = not isinstance(rows.size, int) or (BY_INSERTION < rows.size < _VECTORISED and dtype.size >= 4)
@@ -144,7 +179,7 @@ def write_sort(region: Region, node: Node) -> None:
                 key = load(b, key_dtype(dtype), keys, i)
                 store(b, from_key(b, key, dtype, rows.descending), "%result0", rows.place(row, i, column))
         if dtype.is_floating:
-            _restore_zeros(rows, row, column)
+            _restore_zeros(rows.routine, dtype, rows.descending, rows.size, lambda i: rows.place(row, i, column))
 
     rows.each(write)
     _finish(region, node, rows, sort_first=vectorised)
@@ -161,14 +196,17 @@ def _turn_round(rows: _Rows, row: Position, column: Position) -> None:
             store(b, x, "%result0", place)
 
 
-def _restore_zeros(rows: _Rows, row: Position, column: Position) -> None:
-    """Puts the zeros of a row, where a negative one is among them, into the order that they had."""
-    out, b, dtype = rows.routine.out, rows.routine.b, rows.dtype
+def _restore_zeros(
+    routine: Routine, dtype: DType, descending: bool, size: Position, place: Callable[[str], Position]
+) -> None:
+    """Puts the zeros of a row, where a negative one is among them, into the order that they had. `place` says where in
+    `%x` and `%result0` the elements of the row are."""
+    out, b = routine.out, routine.b
     some, done, flag = out.label("zeros"), out.label("done"), out.alloca("i1")
     out.line(f"store i1 false, ptr {flag}")
     bits = key_dtype(dtype)
-    with out.loop("0", str(rows.size)) as i:
-        here = load(b, bits, "%result0", rows.place(row, i, column)).same(1 << bits.size * 8 - 1)
+    with out.loop("0", str(size)) as i:
+        here = load(b, bits, "%result0", place(i)).same(1 << bits.size * 8 - 1)
         seen = b.wrap(bool_, out.new(f"load i1, ptr {flag}")) | here
         out.line(f"store i1 {seen.ir}, ptr {flag}")
     out.branch_if(out.new(f"load i1, ptr {flag}"), some, done, unlikely=True)
@@ -180,15 +218,15 @@ def _restore_zeros(rows: _Rows, row: Position, column: Position) -> None:
         more, before = out.new(f"zext i1 {condition.ir} to i64"), out.new(f"load i64, ptr {cell}")
         out.line(f"store i64 {out.new(f'add i64 {before}, {more}')}, ptr {cell}")
 
-    with out.loop("0", str(rows.size)) as i:
-        x = load(b, dtype, "%result0", rows.place(row, i, column))
-        count_if((x > 0.0) | b.is_nan(x) if rows.descending else x < 0.0)
-    with out.loop("0", str(rows.size)) as i:
-        x = load(b, dtype, "%x", rows.place(row, i, column))
+    with out.loop("0", str(size)) as i:
+        x = load(b, dtype, "%result0", place(i))
+        count_if((x > 0.0) | b.is_nan(x) if descending else x < 0.0)
+    with out.loop("0", str(size)) as i:
+        x = load(b, dtype, "%x", place(i))
         put, go_on = out.label("put"), out.label("next")
         out.branch_if(x.same(0.0).ir, put, go_on)
         out.begin(put)
-        store(b, x, "%result0", rows.place(row, out.new(f"load i64, ptr {cell}"), column))
+        store(b, x, "%result0", place(out.new(f"load i64, ptr {cell}")))
         count_if(b.constant(True, bool_))
         out.branch(go_on)
         out.begin(go_on)
@@ -199,6 +237,9 @@ def _restore_zeros(rows: _Rows, row: Position, column: Position) -> None:
 @native("argsort", fits=_sorts, work=_work, of_open=_sorts_open)
 def write_argsort(region: Region, node: Node) -> None:
     """The stable order."""
+    if _in_halves(node):
+        _sort_in_halves(region, node, ordered=True)
+        return
     rows = _Rows(region, node, 1, ordered=True)
     out, b = rows.routine.out, rows.routine.b
 

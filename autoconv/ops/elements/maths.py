@@ -291,9 +291,9 @@ _ERFC_UNDER = (
 )  # fmt: skip
 
 
-# By iteratively reweighted least squares: erf(x)/x - 1/4 as a quotient in x², up to where erf is 1 to the last bit, which
-# makes x·(1/4 + quotient) differ by less than 1.9e-8 of erf. Without the quarter the errors of rounding the
-# polynomials would count four times as much near 1.
+# By iteratively reweighted least squares: erf(x)/x - 1/4 as a quotient in x², up to where erf is 1 to the last bit, so
+# that x·(1/4 + quotient) differs by less than 1.9e-8 of erf. Without the quarter the errors of rounding the polynomials
+# would count in full near 1, where the quotient is next to nothing now.
 _ERF_32_OVER = (
     -7.47282684e-06, -5.75285367e-06, 2.33319588e-05, 2.42214669e-02, 6.48882017e-02,
     8.78379166e-01,
