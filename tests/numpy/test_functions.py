@@ -178,7 +178,7 @@ def groups(size=8):
             )
 
 
-@pytest.mark.parametrize(("group", "values"), groups())
+@pytest.mark.parametrize(("group", "values"), list(groups()))
 def test_traced(group, values):
     """As one graph: the same results, and nothing plain."""
 

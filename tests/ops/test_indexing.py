@@ -131,6 +131,9 @@ class Stand:
         self.dtype = as_dtype(self.value.dtype)
         self.shape = self.value.shape
 
+    def __repr__(self) -> str:
+        return f"Stand({self.value.tolist()})"
+
 
 def test_tensors_in_indices() -> None:
     index = (Stand(1), slice(Stand(0), Stand(3), Stand(2)), Stand([4, 0]))
