@@ -78,8 +78,15 @@ class StagedRange(Staged):
             raise_if(step == 0, _no_step())
 
     def length(self) -> Any:
+        if isinstance(self.step, int) and self.step == 1 and isinstance(self.start, int) and self.start == 0:
+            return self.stop
+        region = current_region()
+        if region is not None and region.trace.memory:
+            # Other than the difference of the bounds this never overflows, so that nothing that is written to arrays
+            # has to be kept in mind, for it to be taken back then.
+            return dispatch.apply("range_length", *map(_as_int, (self.start, self.stop, self.step)))
         if isinstance(self.step, int) and self.step == 1:
-            return self.stop if isinstance(self.start, int) and self.start == 0 else self.stop - self.start
+            return self.stop - self.start
         if isinstance(self.step, int):
             sign = 1 if self.step > 0 else -1
             return (self.stop - self.start + self.step - sign) // self.step

@@ -46,6 +46,11 @@ def _item(position: Range, start: Range, stop: Range, step: Range) -> Range | No
     return None
 
 
+def _length(start: Range, stop: Range, step: Range) -> Range:
+    distance = max(stop[1] - start[0], 0) if step[0] > 0 else WHOLE[1]
+    return 0, min(distance, WHOLE[1])
+
+
 def _and(x: Range, y: Range) -> Range | None:
     known = [bounds[1] for bounds in (x, y) if bounds[0] >= 0]
     return (0, min(known)) if known else None
@@ -66,6 +71,7 @@ _RULES: dict[str, Callable[..., Range | None]] = {
     "python_right_shift": _shifted,
     "python_int": lambda x: x,
     "range_item": _item,
+    "range_length": _length,
 }  # fmt: skip
 
 __all__ = ["SIZES", "WHOLE", "Range", "is_inside", "result_range"]

@@ -294,6 +294,18 @@ define(
 )  # fmt: skip
 
 
+def _range_length(start: Any, stop: Any, step: Any) -> np.ndarray:
+    """How many items a range has, at most as many as an int64 counts."""
+    distance, step = (int(stop) - int(start), int(step)) if step > 0 else (int(start) - int(stop), -int(step))
+    return np.asarray(min(-(-distance // step), int64.max) if distance > 0 and step else 0)
+
+
+define(
+    name="range_length", graphdef="RangeLength", result=lambda *_: TensorType(int64, (), True), kernel=_range_length,
+    gradient=none("an integer"), samples=(sample(_I, np.array(100), np.array(2)), sample(_I, _I, np.array(-3))),
+)  # fmt: skip
+
+
 INTEGER_MATH = frozenset({"floor", "ceil", "trunc", "gcd", "lcm", "isqrt", "comb", "perm", "factorial"})
 BOOL_MATH = frozenset({"isnan", "isinf", "isfinite", "isclose"})
 _MATH_GRADIENTS = {

@@ -1,10 +1,12 @@
 """NumPy's numbers where Python counts and makes arrays of them, and where they become elements of narrower arrays."""
 
+import itertools
 import warnings
 
 import numpy as np
 import pytest
 
+import autoconv
 from tests.tracing.plainly import same_as_plain
 
 
@@ -30,6 +32,32 @@ def test_range_counts_in_python_s_integers(dtype):
     same_as_plain(counted, (np.array([1, 4], dtype),), (np.array([2, 3], dtype),))
     starts, columns = np.array([0, 2, 3], dtype), np.array([0, 1, 1], dtype)
     same_as_plain(sparse_product, (starts, columns, np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0])))
+
+
+def first_items(bounds, found):
+    count = 0
+    for i in range(bounds[0], bounds[1], bounds[2]):
+        found[count % 4] = i
+        count += 1
+        if count == 6:
+            break
+    else:
+        found[3] = -5
+    return count
+
+
+def test_a_range_between_any_two_integers_gives_what_python_s_does():
+    """What lies between them may be more than an int64 holds, and is no reason to begin again in Python."""
+    ends = (-(2**63), -(2**63) + 1, -7, 0, 1, 10, 2**62, 2**63 - 1)
+    compiled = autoconv.compile(first_items)
+    for bounds in itertools.product(ends, ends, (-(2**63), -(2**62), -3, -1, 1, 2, 2**62, 2**63 - 1)):
+        wanted, found = np.zeros(4, np.int64), np.zeros(4, np.int64)
+        assert compiled(np.array(bounds), found) == first_items(bounds, wanted), bounds
+        np.testing.assert_array_equal(found, wanted, str(bounds))
+    assert compiled.experimental_get_tracing_count() == 1
+    assert "plain Python" not in str(compiled.explain())
+    with pytest.raises(ValueError, match="arg 3 must not be zero"):
+        compiled(np.array([0, 5, 0]), np.zeros(4, np.int64))
 
 
 def counts_to(n):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autoconv.graph.dtypes import DType, bool_, float64, int64
+from autoconv.graph.dtypes import DType, bool_, float64, int64, uint64
 from autoconv.ops.elements import Elements, element
 from autoconv.ops.elements.arithmetic import nonzero_divisor
 
@@ -180,6 +180,20 @@ def range_item(b: Elements, position: Any, start: Any, stop: Any, step: Any) -> 
     if not all(x.dtype is int64 for x in (position, start, stop, step)):
         return None
     return start + position * step
+
+
+@element("range_length")
+def range_length(b: Elements, start: Any, stop: Any, step: Any) -> Any:
+    """The distance is a number of 64 bits without a sign, and so is how often the step goes into it; more turns than
+    an int64 counts come to no end."""
+    if not all(x.dtype is int64 for x in (start, stop, step)):
+        return None
+    up = step > 0
+    low, high = b.select(up, start, stop), b.select(up, stop, start)
+    size = b.cast(b.select(up, step, -step), uint64)
+    size = b.select(size.same(0), 1, size)
+    count = b.cast((b.cast(high, uint64) - b.cast(low, uint64) - 1) / size, int64) + 1
+    return b.select(high > low, b.select(count > 0, count, int64.max), 0)
 
 
 @element("common_size")
