@@ -23,6 +23,7 @@ from autoconv.runtime.number_methods import refuse_number
 from autoconv.runtime.objects import SymbolicObject, apply_object, unboxed
 from autoconv.runtime.recording import COMPILE, Region, current_region
 from autoconv.runtime.spans import current_place
+from autoconv.runtime.static import constant_of
 from autoconv.runtime.symbolic import SymbolicTensor
 from autoconv.runtime.tensor import EagerTensor, Tensor
 
@@ -179,6 +180,38 @@ class StagedTensor(Staged):
 
     def item(self, position: Any) -> Any:
         return expressions.get_item(self.tensor, position)
+
+
+class StagedCount(StagedTensor):
+    """The numbers of `autoconv.range`, each computed when it is reached: a loop over them needs no memory for all."""
+
+    def __init__(self, tensor: Any, bounds: Sequence[Tensor]) -> None:
+        super().__init__(tensor)
+        self.bounds = bounds
+
+    def length(self) -> Any:
+        return dispatch.apply("range_length", *self._counted())
+
+    def item(self, position: Any) -> Any:
+        if not isinstance(position, Tensor):
+            return super().item(position)
+        found = dispatch.apply("range_item", position, *self._counted())
+        return dispatch.apply("cast", found, dtype=self.tensor.type.dtype)
+
+    def _counted(self) -> list[Tensor]:
+        return [dispatch.apply("python_cast", bound, dtype=int64, weak=True) for bound in self.bounds]
+
+
+def _bounds_of_count(tensor: Any) -> list[Tensor] | None:
+    """Start, limit and delta of a tensor that is a range of integers, of a length that only the running graph knows;
+    None for another one. A delta that may be 0 is for the op to refuse."""
+    node = tensor.op if isinstance(tensor, SymbolicTensor) and not tensor.weak else None
+    if node is None or node.op.name != "range" or tensor.type.shape != (None,):
+        return None
+    dtype, delta = tensor.type.dtype, constant_of(node.inputs[2])
+    if not dtype.is_integer or (dtype.size == 8 and dtype.is_unsigned) or delta is None or not delta:
+        return None
+    return [SymbolicTensor(value) for value in node.inputs]
 
 
 class StagedArray(Staged):
@@ -393,7 +426,8 @@ def as_staged(iterable: Any) -> Staged | None:
         return StagedArray(iterable)
     tensor = as_tensor(iterable)
     if tensor is not None:
-        return StagedTensor(tensor)
+        bounds = _bounds_of_count(tensor)
+        return StagedTensor(tensor) if bounds is None else StagedCount(tensor, bounds)
     if isinstance(iterable, range):
         return StagedNumbers(iterable)
     if isinstance(iterable, (list, tuple)) and iterable:
