@@ -7,14 +7,14 @@ last traces, one after the other (see backends.llvm.dispatch).
 from __future__ import annotations
 
 import ctypes
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from autoconv.backends import dispatching, is_dispatchable
 from autoconv.config import DETOUR
+from autoconv.forks import new_lock
 
-_LOCK = threading.Lock()
+_LOCK = new_lock()
 _INSTALLED: list[bool] = []
 
 
