@@ -14,7 +14,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Machine code that tests make goes into a folder of theirs."""
+    """Machine code that tests make goes into a folder of theirs. Graphs run wherever there is one: which form of a
+    function is quicker depends on the machine."""
+    os.environ["AUTOCONV_TIERS"] = "native"
     folder = tempfile.mkdtemp(prefix="autoconv-tests-")
     before = os.environ.get("AUTOCONV_CACHE")
     os.environ["AUTOCONV_CACHE"] = folder

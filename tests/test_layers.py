@@ -13,16 +13,14 @@ ROOT = Path(__file__).resolve().parents[1]
 
 SOURCE = {"syntax", "analysis", "passes", "emit"}
 GRAPH = {"graph", "ops", "autodiff", "optimise", "backends"}
-BASE = {"errors", "config", "forks", "process_state"}
+BASE = {"errors", "config"}
 
 # What each part may import from autoconv, itself aside; what is imported for annotations only does not count.
 MAY_IMPORT = {
     "errors": set(),
     "config": {"errors"},
-    "forks": set(),
-    "process_state": {"forks"},
     # Python in, Python out
-    "syntax": {"errors", "process_state"},
+    "syntax": {"errors"},
     "analysis": {"errors", "syntax"},
     "passes": {"errors", "syntax", "analysis"},
     "emit": BASE | {"syntax", "analysis", "passes", "code_cache"},
@@ -30,7 +28,7 @@ MAY_IMPORT = {
     "importing": BASE | {"emit", "conversion_cache"},
     # graphs in, results out
     "graph": {"errors"},
-    "ops": {"errors", "forks", "graph"},
+    "ops": {"errors", "graph"},
     "autodiff": {"errors", "graph", "ops"},
     "optimise": {"errors", "graph", "ops"},
     "code_cache": {"config"},

@@ -11,7 +11,7 @@ from typing import Any
 from autoconv.backends import llvm, reference
 from autoconv.backends.form import CallForm
 from autoconv.backends.llvm.abi import UnknownLayout
-from autoconv.backends.llvm.dispatch import dispatching_method, is_dispatchable
+from autoconv.backends.llvm.dispatch import dispatching_method, is_dispatchable, is_readable
 from autoconv.backends.llvm.shared import make_ready_ahead, shared_address
 from autoconv.backends.reference import Run
 from autoconv.config import SETTINGS
@@ -32,9 +32,11 @@ def _reference(graph: Graph, form: CallForm | None = None) -> Run:
     return reference.compile_graph(graph)
 
 
-def dispatching(owner: type, slot: int, slow: Any, failed: Any, detour: ctypes.c_int64) -> Any:
+def dispatching(
+    owner: type, slot: int, slow: Any, failed: Any, detour: ctypes.c_int64, busy: ctypes.c_int64
+) -> Any:
     """The native `__call__` of a class, see llvm.dispatch."""
-    return dispatching_method(shared_address, owner, slot, slow, failed, detour)
+    return dispatching_method(shared_address, owner, slot, slow, failed, detour, busy)
 
 
 def expect_graphs() -> None:
@@ -45,4 +47,4 @@ def expect_graphs() -> None:
 
 BACKENDS: dict[str, Callable[..., Run]] = {"llvm": _native, "reference": _reference}
 
-__all__ = ["BACKENDS", "dispatching", "expect_graphs", "is_dispatchable"]
+__all__ = ["BACKENDS", "dispatching", "expect_graphs", "is_dispatchable", "is_readable"]

@@ -22,6 +22,8 @@ class Settings:
     check_numerics  ops refuse to give a nan or an infinity
     logs            what goes to standard error: retraces, graph, passes
     backend         what runs graphs: "llvm" (native code) or "reference" (NumPy, op by op)
+    tiers           "measured": under `compile` calls run as a graph or as plain Python, whichever early calls showed to
+                    be quicker; "native": as a graph wherever there is one
     """
 
     disabled: bool = False
@@ -32,6 +34,7 @@ class Settings:
     check_numerics: bool = False
     logs: frozenset[str] = frozenset()
     backend: str = "llvm"
+    tiers: str = "measured"
     threads: int | None = None  # that large loops are split over; None: as many as this process may use
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -50,8 +53,18 @@ def _from_environment() -> Settings:
         verbosity=int(verbosity) if verbosity.isdigit() else 0,
         logs=_named_logs(os.environ.get("AUTOCONV_LOGS", "")),
         backend=os.environ.get("AUTOCONV_BACKEND", "llvm"),
+        tiers=_one_of("AUTOCONV_TIERS", ("measured", "native")),
         threads=_count_of_threads(os.environ.get("AUTOCONV_NUM_THREADS", "")),
     )
+
+
+def _one_of(variable: str, choices: Sequence[str]) -> str:
+    """The value of an environment variable; the first choice where it is empty or no choice."""
+    found = os.environ.get(variable, "") or choices[0]
+    if found not in choices:
+        warnings.warn(f"{variable}: {found!r} is none of {', '.join(choices)}", stacklevel=2)
+        return choices[0]
+    return found
 
 
 def _count_of_threads(text: str) -> int | None:

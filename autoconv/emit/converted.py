@@ -12,6 +12,7 @@ import importlib.util
 import linecache
 import marshal
 import sys
+import threading
 import types
 import weakref
 from collections.abc import Callable
@@ -21,7 +22,6 @@ from autoconv.code_cache import FUNCTIONS
 from autoconv.config import SETTINGS
 from autoconv.emit.converter import converter
 from autoconv.errors import ConversionError
-from autoconv.forks import CONVERSION, new_lock
 
 OPERATORS = "ag__"
 
@@ -31,7 +31,7 @@ _CONVERTED: weakref.WeakKeyDictionary[types.CodeType, _ByFile] = weakref.WeakKey
 # By id: of a function with nothing to convert, the code that comes out equals the one that went in.
 _OURS: weakref.WeakValueDictionary[int, types.CodeType] = weakref.WeakValueDictionary()
 _DIGESTS: dict[str, tuple[list[str], str]] = {}  # of files, by name, with the lines that they are of
-_LOCK = new_lock(waited=CONVERSION)
+_LOCK = threading.RLock()
 ABOUT_TO_CONVERT: list[Callable[[], object]] = []  # who wants to know that a conversion begins, which takes a while
 
 
@@ -102,9 +102,10 @@ def _converted_code(function: types.FunctionType, hands: bool) -> types.CodeType
 def _kept_or_made(function: types.FunctionType, hands: bool) -> tuple[types.CodeType, frozenset[str]]:
     # Who wants to be told of the passes has them run.
     key = None if "passes" in SETTINGS.logs else _key(function, hands)
-    kept = None if key is None else _kept(key)
+    kept = None if key is None else FUNCTIONS.load(key)
     if kept is not None:
-        return kept
+        code, changed = marshal.loads(kept)
+        return code, frozenset(changed)
     for tell in ABOUT_TO_CONVERT:
         tell()
     from autoconv.emit import function as conversion  # lazily: it brings gast
@@ -113,17 +114,6 @@ def _kept_or_made(function: types.FunctionType, hands: bool) -> tuple[types.Code
     if key is not None:
         FUNCTIONS.store(key, marshal.dumps((code, sorted(changed))))
     return code, changed
-
-
-def _kept(key: str) -> tuple[types.CodeType, frozenset[str]] | None:
-    data = FUNCTIONS.load(key)
-    if data is None:
-        return None
-    try:
-        code, changed = marshal.loads(data)
-    except (EOFError, ValueError, TypeError):  # of another form than this version writes
-        return None
-    return (code, frozenset(changed)) if isinstance(code, types.CodeType) else None
 
 
 def _key(function: types.FunctionType, hands: bool) -> str | None:

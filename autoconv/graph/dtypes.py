@@ -2,26 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from functools import cached_property
+from typing import Any
 
 import numpy as np
-
-_Found = TypeVar("_Found")
-
-
-class _Once(Generic[_Found]):
-    """`functools.cached_property` without its lock, which up to Python 3.11 a forked process may inherit closed."""
-
-    def __init__(self, find: Callable[[Any], _Found]) -> None:
-        self._find = find
-        self.__doc__ = find.__doc__
-
-    def __get__(self, instance: Any, owner: Any = None) -> _Found:
-        if instance is None:
-            return self  # type: ignore[return-value]
-        found = instance.__dict__[self._find.__name__] = self._find(instance)
-        return found
 
 
 class DType:
@@ -36,7 +20,7 @@ class DType:
         self.name = name
         self.enum = enum
 
-    @_Once
+    @cached_property
     def numpy(self) -> np.dtype[Any]:
         """The NumPy dtype; strings are arrays of `bytes` objects."""
         if self.name == "string":
@@ -49,31 +33,31 @@ class DType:
     def as_numpy_dtype(self) -> type:
         return self.numpy.type if self.name != "string" else object
 
-    @_Once
+    @cached_property
     def is_bool(self) -> bool:
         return self.name == "bool"
 
-    @_Once
+    @cached_property
     def is_integer(self) -> bool:
         return self.name.startswith(("int", "uint"))
 
-    @_Once
+    @cached_property
     def is_unsigned(self) -> bool:
         return self.name.startswith("uint")
 
-    @_Once
+    @cached_property
     def is_floating(self) -> bool:
         return self.name.startswith(("float", "bfloat"))
 
-    @_Once
+    @cached_property
     def is_complex(self) -> bool:
         return self.name.startswith("complex")
 
-    @_Once
+    @cached_property
     def is_string(self) -> bool:
         return self.name == "string"
 
-    @_Once
+    @cached_property
     def is_numeric(self) -> bool:
         return self.is_integer or self.is_floating or self.is_complex
 

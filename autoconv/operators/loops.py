@@ -27,7 +27,7 @@ from autoconv.operators.unrolling import unrolled
 from autoconv.operators.variants import defined
 from autoconv.runtime.containers import heap_of
 from autoconv.runtime.objects import SymbolicObject
-from autoconv.runtime.recording import COMPILE, current_region
+from autoconv.runtime.recording import COMPILE, TURN, current_region
 from autoconv.runtime.spans import current_place
 
 # Under `compile`, loops that record ops become part of the graph after this many iterations in Python.
@@ -89,6 +89,8 @@ class _Patience:
         if self.region is None:
             return False
         self.iterations += 1
+        if self.region.trace.spend is not None:
+            self.region.trace.spend(TURN)
         return self.iterations > _PEEL and len(self.region.graph.nodes) > self.nodes
 
 

@@ -32,7 +32,7 @@ from autoconv.runtime.containers import (
 )
 from autoconv.runtime.dict_views import DictView
 from autoconv.runtime.objects import apply_object
-from autoconv.runtime.recording import COMPILE, current_region
+from autoconv.runtime.recording import COMPILE, TURN, current_region
 from autoconv.runtime.spans import current_place
 
 # Python iterables longer than this become one staged loop when a tensor decides where they end.
@@ -115,8 +115,12 @@ def _in_python(
     iterator = _iterator(iterable)
     if code >= 0 and is_staged(state[code]):  # it may have been left before it begins
         return _rest(iterable, iterator, body, state, names, code, cells)
+    region = current_region()
+    spend = None if region is None else region.trace.spend
     done, most = 0, _most_turns(iterable)
     for item in iterator:
+        if spend is not None:
+            spend(TURN)
         if done == most:
             raise _ChangedError
         if done == _MOST_GIVEN and isinstance(iterable, types.GeneratorType) and current_region() is not None:

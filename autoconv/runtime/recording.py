@@ -16,7 +16,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from autoconv.errors import InaccessibleTensorError
-from autoconv.forks import after_fork, new_lock
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import TensorType, Type
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from autoconv.runtime.stores import Stores
 
 FUNCTION, COMPILE = "function", "compile"
+TURN, NODE = "turn", "node"  # what a trace spends
 
 
 @dataclass(eq=False)
@@ -63,6 +63,8 @@ class Trace:
     `tracing/leaks.py`). `identifies`: the graph asks whether objects are one (see `runtime/identities.py`).
     `inherited`: by the names of attributes that are written, the classes that are, and those who get one of their own
     in the place of a class's.
+    `spend` is called for each turn of a loop in Python and each node that is recorded, and may give the trace up.
+    `uses_tensors`: functions of this package were called, which make tensors of what they get outside of traces.
     `scope` is the prefix of names now, `device` the one asked for, and `controls` what the program wants to run before
     what is recorded into that graph.
     """
@@ -114,6 +116,8 @@ class Trace:
     device: str = ""
     controls: tuple[Graph | None, tuple[str, ...]] = (None, ())
     converts: bool = True
+    spend: Any = None
+    uses_tensors: bool = False
 
     def capture(self, obj: Any, type_: Type, name: str) -> Value:
         """The root parameter that stands for a Python object (a tensor, a variable's storage)."""
@@ -191,6 +195,8 @@ class Region:
         if self.trace.stores and OPS[name].effects is not Effects.PURE:
             for stores in tuple(self.trace.stores):
                 stores.before_node(self, name, inputs, attributes)
+        if self.trace.spend is not None:
+            self.trace.spend(NODE)
         lifted = [self.lift(value) for value in inputs]
         span = options.pop("span", None) or current_span()
         if span is not None and self.contract == COMPILE:
@@ -219,12 +225,6 @@ class _UntracedHere:
     __bool__ = staticmethod(functools.partial(getattr, _STACK, "untraced"))
 
 
-class _Own(threading.local):
-    """What one thread adds to the numbers of `_Activity`."""
-
-    count = pretended = tapes = 0
-
-
 class _Activity:
     """How many threads record. `on_change` is told, when that changes, what is true where nothing is recorded: True
     itself while no thread records, False while all are to do as if they did."""
@@ -233,8 +233,7 @@ class _Activity:
         self.count = 0
         self.pretended = 0
         self.tapes = 0
-        self.lock = new_lock()
-        self.own = _Own()
+        self.lock = threading.Lock()
         self.here = _UntracedHere()
         self.on_change: Callable[[object], None] = lambda untraced: None
 
@@ -242,27 +241,18 @@ class _Activity:
         with self.lock:
             self.count += change
             self.pretended += pretended
-            self.own.count += change
-            self.own.pretended += pretended
             BUSY.value = self.count + self.pretended + self.tapes
             self.on_change(not self.pretended and (self.here if self.count else True))
 
     def add_tape(self, change: int) -> None:
         with self.lock:
             self.tapes += change
-            self.own.tapes += change
             BUSY.value = self.count + self.pretended + self.tapes
-
-    def forget_others(self) -> None:
-        """In a forked child: the other threads are not there any more."""
-        self.count, self.pretended, self.tapes = self.own.count, self.own.pretended, self.own.tapes
-        self.add(0)
 
 
 # How many threads record, and how many tapes do, for native code to read: while it is not 0, calls take the long way.
 BUSY = ctypes.c_int64(0)
 _ACTIVITY = _Activity()
-after_fork(_ACTIVITY.forget_others)
 
 
 def tape_started(change: int = 1) -> None:

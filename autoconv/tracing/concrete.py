@@ -44,6 +44,10 @@ _NODE_BYTES = 1100  # measured: a node, its values, and what the backend makes o
 _INPUTS = (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey)  # the leaves that graphs have parameters for
 
 
+def _is_tensor(leaf: Any) -> bool:
+    return isinstance(leaf, (VariableKey, SpecKey)) or (isinstance(leaf, TensorKey) and leaf.is_of_tensor)
+
+
 class NotFollowed(Exception):
     """A tape cannot go back through a call, which has to run as plain Python then; `str()` says why."""
 
@@ -98,6 +102,10 @@ class ConcreteFunction:
         self.is_narrow = False  # whether another trace serves its arguments as well, and is asked after this one
         self.seconds = 0.0  # that tracing, optimising and compiling took
         self.used = 0  # when it was, as a number that grows
+        # Whether tensors come in, which plain Python computes with by rules of their own.
+        self.uses_tensors = any(map(_is_tensor, key.leaves)) or any(
+            isinstance(capture, (EagerTensor, Storage)) for capture in captures
+        )
         self.weight = _weight(graph) + _weight(optimised)
         self._arrays_out = (
             contract == "compile"

@@ -66,11 +66,17 @@ class Explanation:
     plain: deque[str] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
     by_object: deque[str] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
     closed: deque[str] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
+    times: deque[str] = field(default_factory=lambda: deque(maxlen=_SHOWN))
 
     def add(self, row: Row) -> None:
         self.count += 1
         row.number = self.count
         self.rows.append(row)
+
+    def timed(self, kind: str, times: str, is_plain: bool) -> None:
+        """Note which form calls of a kind run from now on, and the times that decided it."""
+        chosen = "plain Python, which is quicker" if is_plain else "the graph"
+        self.times.append(f"{kind} runs {chosen}: {times}")
 
     def why(self, call: Any, cache: Mapping[Any, Any]) -> str:
         """The reason for the trace that is about to be made for this call."""
@@ -100,4 +106,5 @@ class Explanation:
         lines += [f"  arrays by NumPy's own operations, one by one: {what}" for what in self.by_object]
         lines += [f"  each shape has a trace of its own: {why}" for why in self.closed]
         lines += [f"  plain Python: {what}" for what in self.plain]
+        lines += [f"  measured: {what}" for what in self.times]
         return "\n".join(lines)

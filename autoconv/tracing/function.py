@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import threading
 import time
 import types
@@ -19,12 +20,13 @@ from autoconv.runtime.logs import log
 from autoconv.runtime.recording import COMPILE, FUNCTION, Region, current_region
 from autoconv.runtime.spans import current_place, is_own_file
 from autoconv.runtime.tracebacks import place_in, present
-from autoconv.tracing.bailout import Bailout
+from autoconv.tracing.bailout import BY_VALUE, Bailout, is_by_value
 from autoconv.tracing.beyond import BEYOND, in_place_of, is_made_again
 from autoconv.tracing.binding import concrete_leaves
 from autoconv.tracing.bounded import Bounded
 from autoconv.tracing.concrete import ConcreteFunction, NotFollowed
 from autoconv.tracing.described import Described
+from autoconv.tracing.dispatched import Dispatched
 from autoconv.tracing.donation import Donate, donated_names
 from autoconv.tracing.explain import Explanation, Row
 from autoconv.tracing.keys import Key, Reference, accepts
@@ -35,11 +37,9 @@ from autoconv.tracing.pickling import Pickled
 from autoconv.tracing.python_contract import RunPlain, Specialise
 from autoconv.tracing.retracing import retracing_of, wider_key
 from autoconv.tracing.signature import Call, Signature, is_method
-from autoconv.tracing.straight import straight
 from autoconv.tracing.trace import LOCK, trace_function
 from autoconv.tracing.trace_cache import MOST_KEYS, TraceCache
 
-_MOST_DIRECT = 4  # traces that a call tries before it looks at its arguments
 _SINGLETON = (
     "autoconv.function only supports singleton autoconv.Variables created on the first call: it tried to create "
     "variables on non-first call"
@@ -50,8 +50,9 @@ _REMEDIES = (
     "`if self.v is None: self.v = autoconv.Variable(…)`."
 )
 _EACH_ITS_OWN = (
-    "call after call brought objects that there is no trace for: new ones run plain until that took as long as a trace "
-    "does. Pass the numbers and arrays that they hold, or keep the objects"
+    "call after call brought objects that there is no trace for, or other values that traces are made for one by one: "
+    "new ones run plain until that took as long as a trace does. Pass the numbers and arrays that they hold, or keep "
+    "the objects"
 )
 
 
@@ -64,12 +65,11 @@ class _Tracing(threading.local):
 _TRACING = _Tracing()
 
 
-class Function(Described, Pickled):
+class Function(Dispatched, Described, Pickled):
     """A Python function that runs as graphs, one a signature. See `decorators`."""
 
     __autoconv_function__ = True
     __slots__ = ("_straight",)  # what native code looks at; the rest is in the objects' dictionaries
-
     def __init__(
         self,
         python_function: Callable[..., Any],
@@ -101,43 +101,12 @@ class Function(Described, Pickled):
         self._plain: Bounded[Key, tuple[str, Any]] = Bounded(MOST_KEYS)
         self._explanation = Explanation(self._signature.name)
         self._learning = Learning(self._signature, self._explanation)
-        self._direct: tuple[tuple[ConcreteFunction, Callable[..., Any]], ...] = ()
-        self._straight: tuple[Any, ...] = ()
-        self._asked: tuple[Callable[..., Any], ...] = ()  # the entries of the trace that is tried first
+        is_timed = contract == COMPILE and SETTINGS.tiers == "measured" and not self.donate
+        if is_timed:
+            self._bailout.storm.most = BY_VALUE
+        self._begin_dispatch(self._retracing.cell, is_timed)
         self._traces = 0
         self._called_before = False
-
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        try:
-            if self._direct and not SETTINGS.run_eagerly and not SETTINGS.check_numerics:
-                given = self._signature.in_order(args, kwargs)
-                for concrete, entry in self._direct:
-                    if given is None:
-                        break
-                    if concrete.asks_guards and (concrete.guards.changed() or concrete.meets_outside(given)):
-                        continue
-                    try:
-                        found = entry(*given)
-                    except BEYOND as error:
-                        return self._beyond(concrete, error, args, kwargs)
-                    if found is not NotImplemented:
-                        self._retracing.calls += 1
-                        return found
-            return self._call(args, kwargs)
-        except BaseException as error:
-            present(error)
-            raise
-
-    def _failed(self, entry: Callable[..., Any], error: BaseException, *args: Any) -> Any:
-        """What a call that went straight to an entry raises, or answers instead."""
-        concretes = [concrete for concrete, other in self._direct if other is entry or entry in concrete.entries]
-        try:
-            if isinstance(error, BEYOND) and concretes:
-                return self._beyond(concretes[0], error, args, {})
-            raise error
-        except BaseException as raised:
-            present(raised)
-            raise
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         region = current_region()
@@ -175,7 +144,24 @@ class Function(Described, Pickled):
             return self.python_function(*args, **kwargs)
         finally:
             if self._bailout.ran_doubtful(call, time.perf_counter() - start):
-                self._explanation.plain.append(_EACH_ITS_OWN)
+                self._tell_once(_EACH_ITS_OWN)
+
+    def _tell_once(self, reason: str) -> None:
+        """Say why calls run plain from now on, with the line of the function."""
+        code = getattr(self.python_function, "__code__", None)
+        place = f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}: " if code is not None else ""
+        if not any(told.startswith(place + reason[:20]) for told in self._explanation.plain):
+            log("retraces", f"{self._signature.name} runs as plain Python: {place}{reason}")
+            self._explanation.plain.append(place + reason)
+
+    def _is_worth_a_trace(self, call: Call) -> bool:
+        """Whether a call without a trace gets one; what must not, runs plain."""
+        if self._bailout.is_doubtful(call):
+            return False
+        reason = self._bailout.storm.overspent(self._retracing.calls) if self._is_timed else ""
+        if reason:
+            self._tell_once(reason)
+        return not reason
 
     def _is_for_object(self, key: Key) -> bool:
         """Whether a trace serves certain objects alone: that of a method does, or of arguments by identity."""
@@ -195,28 +181,11 @@ class Function(Described, Pickled):
         except BEYOND as error:
             return self._beyond(concrete, error, args, kwargs)
         else:
-            if self.contract != COMPILE or not self._learning.sizes.waits(concrete, leaves):
+            self._is_settled = self.contract != COMPILE or not self._learning.sizes.waits(concrete, leaves)
+            if self._is_settled:
                 self._prefer(concrete)
             return found
         return self.python_function(*args, **kwargs)
-
-    def _prefer(self, concrete: ConcreteFunction) -> None:
-        """The next call tries this trace first, if it can be called straight away."""
-        if concrete.guards.check_numerics:
-            return
-        known = self._direct and self._direct[0][0] is concrete and self._asked == concrete.entries
-        if concrete.entry is not None and not known:
-            others = [pair for pair in self._direct if pair[0] is not concrete]
-            pairs = [(concrete, concrete.entry), *others[: _MOST_DIRECT - 1]]
-            self._call_directly(*sorted(pairs, key=lambda pair: not pair[0].is_narrow))
-
-    def _call_directly(self, *entries: tuple[ConcreteFunction, Callable[..., Any]]) -> None:
-        self._direct = entries
-        self._asked = entries[0][0].entries if entries else ()
-        native = [(concrete.asks_guards, entry) for concrete, _ in entries for entry in concrete.entries]
-        self._straight = ()
-        if self._signature.has_only_positions:
-            self._straight = straight(Function, native, self._retracing.cell)
 
     def _beyond(self, concrete: ConcreteFunction, error: Exception, args: Any, kwargs: Any) -> Any:
         """A call whose numbers the graph does not carry, or that failed in its words: Python says what comes of it."""
@@ -232,7 +201,7 @@ class Function(Described, Pickled):
 
     def _obtain(self, call: Call) -> ConcreteFunction | None:
         """Traces; None when the call has to run as plain Python."""
-        if call.key in self._plain or self._bailout.is_doubtful(call):
+        if call.key in self._plain or not self._is_worth_a_trace(call):
             return None
         with LOCK:
             found = self._cache.find(call.key)
@@ -241,6 +210,7 @@ class Function(Described, Pickled):
             if call.key in self._plain:
                 return None
             start = time.perf_counter()
+            self._attempts += 1
             reason = call.why = call.why or self._explanation.why(call, self._cache.by_key)
             if self.contract == COMPILE and self._learning.takes_in(call, self._cache.by_key.get(call.key, ())):
                 return self._cache.find(call.key) or self._obtain(call)
@@ -263,6 +233,7 @@ class Function(Described, Pickled):
                     return None
                 self._learning.restage(call, wanted)
             except RunPlain as plain:
+                self._spend(call, start)
                 if self._learning.closes(call, exact, plain.reason):
                     return self._obtain(call)
                 if self._learning.puts_back(call):
@@ -273,6 +244,7 @@ class Function(Described, Pickled):
                 self._give_up(call, plain.reason, place)
                 return None
             except Exception as error:
+                self._spend(call, start)
                 if self._learning.closes(call, exact, str(error)):
                     return self._obtain(call)
                 if self._learning.puts_back(call):
@@ -290,9 +262,17 @@ class Function(Described, Pickled):
                 return self._cache.find(call.key) or self._obtain(call)
             self._explanation.add(Row(reason, concrete))
             self._retracing.traced(self.python_function, self.contract == COMPILE)
-            if self.contract == COMPILE and self._is_for_object(concrete.key):
-                self._bailout.storm.traced(call, time.perf_counter() - start, self._retracing)
+            self._spend(call, start)
             return self._remember(concrete)
+
+    def _spend(self, call: Call, start: float) -> None:
+        """Note that a trace was made, or given up."""
+        if self.contract != COMPILE:
+            return
+        storm, seconds = self._bailout.storm, time.perf_counter() - start
+        storm.count, storm.total = storm.count + 1, storm.total + seconds
+        if self._is_for_object(call.key) or (self._is_timed and is_by_value(call)):
+            storm.traced(call, seconds, self._retracing)
 
     @contextmanager
     def _own_effects(self) -> Iterator[None]:
@@ -399,7 +379,7 @@ class Function(Described, Pickled):
         own: Any = getattr(bound, "python_function", None)  # a copy of an object holds what that held
         if bound is None or own.__self__ is not instance:
             bound = Function(types.MethodType(self.python_function, instance), *self.options)
-            bound._bailout = Bailout(self._bailout.storm)
+            bound._bailout, bound._tiers = Bailout(self._bailout.storm), self._tiers
             if held is not None:
                 held[name] = bound
             else:

@@ -27,7 +27,7 @@ from autoconv.ops.undo import can_undo, may_not_undo
 from autoconv.runtime import dispatch
 from autoconv.runtime.containers import PLAIN, materialise
 from autoconv.runtime.objects import record_object
-from autoconv.runtime.recording import Trace, current_region
+from autoconv.runtime.recording import NODE, TURN, Trace, current_region
 from autoconv.runtime.structure import is_structure, mutable_parts, plain_kind, structure_parts
 from autoconv.runtime.symbolic import SymbolicTensor
 
@@ -50,6 +50,11 @@ _READING = frozenset(
         "round", "searchsorted", "squeeze", "std", "sum", "swapaxes", "take", "tolist", "trace", "transpose", "var",
     }
 )  # fmt: skip
+MOST_WORK = {TURN: 10_000, NODE: 8_000}
+_TOO_MUCH = {
+    TURN: "loops that no value of the graph decides take more than {:,} turns while tracing",
+    NODE: "the graph has more than {:,} nodes, most of them from loops that are unrolled",
+}
 _PURE_OWNERS = (str, bytes, int, float, bool, complex, tuple, list, dict, set, frozenset, range)
 
 
@@ -59,6 +64,24 @@ class RunPlain(AbandonTrace):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+class Work:
+    """What tracing for one call came to, in turns of loops that ran in Python and in recorded nodes.
+
+    A trace runs a turn some fifty times as slowly as Python does, and a node takes longer to compile than most ops take
+    to run. A call that needs more of them than `MOST_WORK` allows runs plain.
+    """
+
+    __slots__ = ("counts",)
+
+    def __init__(self) -> None:
+        self.counts = dict.fromkeys(MOST_WORK, 0)
+
+    def __call__(self, what: str) -> None:
+        count = self.counts[what] = self.counts[what] + 1
+        if count > MOST_WORK[what]:
+            raise RunPlain(_TOO_MUCH[what].format(MOST_WORK[what]))
 
 
 class Specialise(AbandonTrace):
@@ -72,7 +95,9 @@ class Specialise(AbandonTrace):
 def allows_call(trace: Trace, function: Any) -> None:
     """Raises RunPlain for a function that is not converted and not known to be pure."""
     module = getattr(function, "__module__", None) or ""
-    if trace.arrays and module.partition(".")[0] == "autoconv":
+    is_own = module.partition(".")[0] == "autoconv"
+    trace.uses_tensors |= is_own
+    if trace.arrays and is_own:
         raise RunPlain("autoconv's own functions make tensors of NumPy arrays")
     if _is_pure(function):
         return

@@ -62,6 +62,7 @@ class Call:
     by_object: bool = False  # arrays could not be traced as memory, and come in as objects
     learned: frozenset[tuple[str, Any]] = frozenset()
     why: str = ""  # it is traced, where that was known before it was bound again
+    work: Any = None  # what tracing for it came to, all attempts together
     wide: Key | None = None  # what the key was before numbers became part of it that decide sizes
 
 

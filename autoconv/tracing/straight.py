@@ -7,33 +7,36 @@ last traces, one after the other (see backends.llvm.dispatch).
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autoconv.backends import dispatching, is_dispatchable
+from autoconv.backends import dispatching, is_dispatchable, is_readable
 from autoconv.config import DETOUR
-from autoconv.forks import new_lock
+from autoconv.runtime.recording import BUSY
 
-_LOCK = new_lock()
+_LOCK = threading.Lock()
 _INSTALLED: list[bool] = []
 
 
-def straight(owner: Any, entries: Sequence[tuple[bool, Callable[..., Any]]], cell: ctypes.c_int64) -> tuple[Any, ...]:
-    """What an object's slot `_straight` holds: the cell that counts its calls and the entries; nothing where one of
-    them has guards that only Python can ask, or is no native code."""
-    if not all(not asks_guards and is_dispatchable(entry, cell) for asks_guards, entry in entries):
+def straight(
+    owner: Any, cell: ctypes.c_int64, gate: Any, plain: Callable[..., Any], entries: Sequence[Callable[..., Any]]
+) -> tuple[Any, ...]:
+    """Return what an object's slot `_straight` holds: the cell that counts calls, the gate, the plain function and the
+    entries. It is empty where one of these does not lie in memory as native code expects it."""
+    if not (is_readable(cell) and is_readable(gate) and all(map(is_dispatchable, entries))):
         return ()
     with _LOCK:
         if not _INSTALLED:
             _INSTALLED.append(_install(owner))
-    return (cell, *(entry for _, entry in entries)) if _INSTALLED[0] else ()
+    return (cell, gate, plain, *entries) if _INSTALLED[0] else ()
 
 
 def _install(owner: Any) -> bool:
     slot = _offset(owner)
     if slot is None:
         return False
-    owner.__call__ = dispatching(owner, slot, owner.__call__, owner._failed, DETOUR)
+    owner.__call__ = dispatching(owner, slot, owner.__call__, owner._failed, DETOUR, BUSY)
     return True
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 import time
 import types
 import weakref
@@ -15,7 +16,6 @@ import numpy as np
 from autoconv.backends import expect_graphs
 from autoconv.emit.converted import ABOUT_TO_CONVERT, changed_names
 from autoconv.errors import StagingError
-from autoconv.forks import TRACE, new_lock, undone_in_children
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node
 from autoconv.graph.types import ObjectType
@@ -57,7 +57,7 @@ from autoconv.tracing.results import outputs_of
 from autoconv.tracing.signature import Call, Signature
 
 _COUNTER = iter(range(1, 1 << 62))
-LOCK = new_lock(waited=TRACE)
+LOCK = threading.RLock()
 # A function that no earlier process converted: neither is there native code for it.
 ABOUT_TO_CONVERT.append(lambda: expect_graphs() if current_region() is not None else None)
 
@@ -88,28 +88,19 @@ def trace_function(
     if contract == COMPILE:
         outside = _python_rules(trace, call, guards)
         journal = trace.root.journal = Journal(trace.root)
-        undo = functools.partial(_put_back, trace, journal, guards)
-        with undone_in_children(undo):
-            try:
-                return _trace(function, call, signature, owner, convert, trace, guards, created, outside)
-            finally:
-                undo()
-    with undone_in_children(functools.partial(restore_special_methods, trace)):
         try:
-            return _trace(function, call, signature, owner, convert, trace, guards, created, None)
+            return _trace(function, call, signature, owner, convert, trace, guards, created, outside)
         finally:
+            if trace.root.journal is not journal:  # what was being tried when the trace was given up
+                trace.root.journal.roll_back()
+            journal.roll_back()
+            guards.put_back()
             restore_special_methods(trace)
-            trace.evaluate = None  # it knows the arguments, which are not to live as long as the trace
-
-
-def _put_back(trace: Trace, journal: Journal, guards: Guards) -> None:
-    """Undoes what the program did while it was traced."""
-    tried = trace.root.journal
-    if tried is not None and tried is not journal:  # what was being tried when the trace was given up
-        tried.roll_back()
-    journal.roll_back()
-    guards.put_back()
-    restore_special_methods(trace)
+    try:
+        return _trace(function, call, signature, owner, convert, trace, guards, created, None)
+    finally:
+        restore_special_methods(trace)
+        trace.evaluate = None  # it knows the arguments, which are not to live as long as the trace
 
 
 def _trace(
@@ -223,6 +214,7 @@ def _trace(
         concrete = ConcreteFunction(graph, finished, *what, arrays=trace.arrays, spots=call.spots)
         concrete.apart_from, concrete.is_narrow = apart_from, call.wide is not None
         concrete.seconds = time.perf_counter() - begin
+        concrete.uses_tensors |= trace.uses_tensors
     return Traced(concrete, created)
 
 
@@ -241,6 +233,7 @@ def _python_rules(trace: Trace, call: Call, guards: Guards) -> Outside:
     if call.key.memory:
         trace.memory = "shared" if call.key.overlaps else "apart"
     trace.allows_call = functools.partial(python_contract.allows_call, trace)
+    trace.spend = call.work = call.work or python_contract.Work()
     outside = Outside(trace, call, guards)
     trace.outside_effect = outside.about_to_write
     trace.is_outside = outside.is_outside

@@ -23,6 +23,9 @@ from pathlib import Path
 import numpy as np
 
 import autoconv as ac
+from autoconv.config import SETTINGS
+
+SETTINGS.tiers = "native"  # graphs are what is compared, however quick they are
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 

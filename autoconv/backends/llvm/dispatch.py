@@ -1,8 +1,10 @@
 """Calls of functions that go to native code without a step through Python: what `__call__` of their class becomes.
 
-An object's slot holds a tuple: a cell that counts calls, and entries (see engine.native_entry), which are asked one
-after the other until one does not answer NotImplemented. What none of them takes, what has names, and what runs while
-`detour` is not 0 goes to `slow(self, *args, **kwargs)`, what an entry raised to `failed(self, entry, error, *args)`.
+An object's slot holds a tuple: a cell that counts calls, a gate of two numbers, a plain function, and entries (see
+engine.native_entry). Entries are called in turn until one does not return NotImplemented. The gate's first number is
+how many calls may pass; its second is not 0 where they call the plain function instead, unless graphs are recorded.
+Calls that no entry takes, that the gate stops, that have keyword arguments, or that run while `detour` is not 0 go to
+`slow(self, *args, **kwargs)`. What an entry raises goes to `failed(self, entry, error, *args)`.
 """
 
 from __future__ import annotations
@@ -12,13 +14,18 @@ from collections.abc import Callable
 from typing import Any
 
 _DEFINITION, _OWNER, _BUFFER = 16, 24, 16  # offsets in bytes: in a builtin function, and in an object of ctypes
-FUNCTIONS = ["dispatch", "dispatch_slow", "dispatch_failed", "dispatch_missing", "dispatch_slot", "dispatch_detour"]
+FUNCTIONS = [
+    "dispatch", "dispatch_slow", "dispatch_failed", "dispatch_missing", "dispatch_slot", "dispatch_detour",
+    "dispatch_busy",
+]  # fmt: skip
+_CELL, _GATE, _PLAIN, _ENTRIES = range(4)  # where they are in the tuple
 TEXT = f"""
 @dispatch_slow = global ptr null
 @dispatch_failed = global ptr null
 @dispatch_missing = global ptr null
 @dispatch_slot = global i64 0
 @dispatch_detour = global ptr null
+@dispatch_busy = global ptr null
 declare void @retain(ptr)
 declare void @release(ptr)
 declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
@@ -55,9 +62,36 @@ try:
   %size = load i64, ptr %size_at
   %items = getelementptr i8, ptr %entries, i64 24
   %missing = load ptr, ptr @dispatch_missing
-  br label %look
+  %filled = icmp sgt i64 %size, {_PLAIN}
+  br i1 %filled, label %gated, label %none
+gated:
+  %gate_at = getelementptr ptr, ptr %items, i64 {_GATE}
+  %gate = load ptr, ptr %gate_at
+  %state_at = getelementptr i8, ptr %gate, i64 {_BUFFER}
+  %state = load ptr, ptr %state_at
+  %left = load i64, ptr %state
+  %passes = icmp sgt i64 %left, 0
+  br i1 %passes, label %pass_gate, label %none
+pass_gate:
+  %lower = sub i64 %left, 1
+  store i64 %lower, ptr %state
+  %form_at = getelementptr i64, ptr %state, i64 1
+  %form = load i64, ptr %form_at
+  %graphs = icmp eq i64 %form, 0
+  br i1 %graphs, label %look, label %plainly
+plainly:
+  %busy_at = load ptr, ptr @dispatch_busy
+  %busy = load atomic i64, ptr %busy_at monotonic, align 8
+  %idle = icmp eq i64 %busy, 0
+  br i1 %idle, label %call_plain, label %none
+call_plain:
+  %plain_at = getelementptr ptr, ptr %items, i64 {_PLAIN}
+  %plain = load ptr, ptr %plain_at
+  %result = call ptr @"PyObject_Vectorcall"(ptr %plain, ptr %arguments, i64 %count, ptr null)
+  call void @let_go(ptr %entries)
+  ret ptr %result
 look:
-  %i = phi i64 [ 1, %try ], [ %next, %other ]
+  %i = phi i64 [ {_ENTRIES}, %pass_gate ], [ %next, %other ]
   %more = icmp slt i64 %i, %size
   br i1 %more, label %ask, label %none
 ask:
@@ -156,15 +190,21 @@ _KEPT: list[Any] = []  # what machine code refers to
 
 
 def dispatching_method(
-    address: Callable[[str], int], owner: type, slot: int, slow: Any, failed: Any, detour: ctypes.c_int64
+    address: Callable[[str], int],
+    owner: type,
+    slot: int,
+    slow: Any,
+    failed: Any,
+    detour: ctypes.c_int64,
+    busy: ctypes.c_int64,
 ) -> Any:
     """The method descriptor that takes the place of `owner.__call__`. `slot` is the offset of the objects' slot, and
     `address(name)` says where the loaded code has each of FUNCTIONS. There is one such class in a process."""
     definition = _MethodDefinition(b"__call__", address("dispatch"), 0x0080 | 0x0002, None)
-    _KEPT.extend((definition, slow, failed, detour))
+    _KEPT.extend((definition, slow, failed, detour, busy))
     for name, value in (
         ("slow", id(slow)), ("failed", id(failed)), ("missing", id(NotImplemented)), ("slot", slot),
-        ("detour", ctypes.addressof(detour)),
+        ("detour", ctypes.addressof(detour)), ("busy", ctypes.addressof(busy)),
     ):  # fmt: skip
         ctypes.c_int64.from_address(address(f"dispatch_{name}")).value = value
     make = ctypes.pythonapi.PyDescr_NewMethod
@@ -172,16 +212,17 @@ def dispatching_method(
     return make(owner, ctypes.addressof(definition))
 
 
-def is_dispatchable(entry: Any, cell: ctypes.c_int64) -> bool:
-    """Whether an entry and a counting cell lie in memory as the code expects it."""
+def is_dispatchable(entry: Any) -> bool:
+    """Return whether an entry lies in memory as the code expects it."""
     at, own = id(entry), getattr(entry, "__self__", None)
     if type(entry) is not type(len) or not isinstance(own, tuple):
         return False
-    return (
-        _word(at + _OWNER) == id(own)
-        and _word(at + _DEFINITION) == ctypes.addressof(own[0])
-        and _word(id(cell) + _BUFFER) == ctypes.addressof(cell)
-    )
+    return _word(at + _OWNER) == id(own) and _word(at + _DEFINITION) == ctypes.addressof(own[0])
+
+
+def is_readable(cell: Any) -> bool:
+    """Return whether a number, or an array of them, of ctypes lies in memory as the code expects it."""
+    return _word(id(cell) + _BUFFER) == ctypes.addressof(cell)
 
 
 def _word(at: int) -> int | None:

@@ -6,8 +6,10 @@ import ctypes
 import functools
 import hashlib
 import itertools
+import os
 import platform
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,10 +19,11 @@ from autoconv.backends.llvm.abi import symbols
 from autoconv.backends.llvm.compiler import PIPELINE, binding, linking_machine, object_files
 from autoconv.backends.llvm.loader import Loaded, Unlinkable
 from autoconv.code_cache import NATIVE
-from autoconv.forks import COMPILATION, new_lock
 
 _COUNT = itertools.count()
-_LOCK = new_lock(waited=COMPILATION)  # LLVM's global context is not for two threads at once
+_LOCK = threading.RLock()  # LLVM's global context is not for two threads at once
+if hasattr(os, "register_at_fork"):  # a child gets what no thread is in the middle of
+    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 _PROCESSOR = (
     "vendor_id", "cpu family", "model", "model name", "stepping", "flags", "CPU implementer", "CPU architecture",
     "CPU variant", "CPU part", "Features",

@@ -1,0 +1,190 @@
+"""How a call of a compiled function reaches a trace, or the plain function: the shortest way that is known.
+
+The entries of the last traces are called first, in native code where that is possible (see `straight`). Under `compile`
+some calls are looked at, as the gate says: these are timed until it is known which form their kind runs (see `tiers`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.config import SETTINGS
+from autoconv.runtime.recording import BUSY
+from autoconv.runtime.tracebacks import present
+from autoconv.tracing.beyond import BEYOND
+from autoconv.tracing.concrete import ConcreteFunction
+from autoconv.tracing.explain import Explanation
+from autoconv.tracing.signature import Signature
+from autoconv.tracing.straight import straight
+from autoconv.tracing.tiers import (
+    FOREVER,
+    GRAPH,
+    PLAIN,
+    Gate,
+    Tiers,
+    Timing,
+    clock,
+    kind_of,
+    may_sample,
+    rarer,
+    shown_kind,
+)
+from autoconv.tracing.trace_cache import TraceCache
+
+_MOST_DIRECT = 4  # traces that a call tries before it looks at its arguments
+
+
+class Dispatched:
+    """The part of a Function that every call passes through."""
+
+    python_function: Callable[..., Any]
+    _signature: Signature
+    _explanation: Explanation
+    _cache: TraceCache
+    _straight: tuple[Any, ...]  # a slot of the class, which native code reads
+
+    def _begin_dispatch(self, counter: ctypes.c_int64, is_timed: bool) -> None:
+        self._counter = counter
+        self._direct: tuple[tuple[ConcreteFunction, Callable[..., Any]], ...] = ()
+        self._straight = ()
+        self._asked: tuple[Callable[..., Any], ...] = ()  # the entries of the trace that is tried first
+        self._tiers = Tiers()
+        self._is_timed = is_timed
+        self._gate = Gate(0 if is_timed else FOREVER)
+        self._interval = 1  # calls from the last look to the next
+        self._attempts = 0  # at tracing
+        self._is_settled = True  # whether the last call ran a trace that later calls like it run as well
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        try:
+            if self._is_timed and not BUSY.value and not SETTINGS.run_eagerly and not SETTINGS.check_numerics:
+                if not self._gate.passes():
+                    return self._look(args, kwargs)
+                if self._gate.is_plain:
+                    return self.python_function(*args, **kwargs)
+            return self._run_graph(args, kwargs)
+        except BaseException as error:
+            present(error)
+            raise
+
+    def _run_graph(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if self._direct and not SETTINGS.run_eagerly and not SETTINGS.check_numerics:
+            given = self._signature.in_order(args, kwargs)
+            for concrete, entry in self._direct:
+                if given is None:
+                    break
+                if concrete.asks_guards and (concrete.guards.changed() or concrete.meets_outside(given)):
+                    continue
+                try:
+                    found = entry(*given)
+                except BEYOND as error:
+                    return self._beyond(concrete, error, args, kwargs)
+                if found is not NotImplemented:
+                    self._counter.value += 1
+                    return found
+        return self._call(args, kwargs)
+
+    def _failed(self, entry: Callable[..., Any], error: BaseException, *args: Any) -> Any:
+        """What a call that went straight to an entry raises, or answers instead."""
+        concretes = [concrete for concrete, other in self._direct if other is entry or entry in concrete.entries]
+        try:
+            if isinstance(error, BEYOND) and concretes:
+                return self._beyond(concretes[0], error, args, {})
+            raise error
+        except BaseException as raised:
+            present(raised)
+            raise
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        raise NotImplementedError
+
+    def _beyond(self, concrete: ConcreteFunction, error: Exception, args: Any, kwargs: Any) -> Any:
+        raise NotImplementedError
+
+    # ---- the form that calls of a kind run
+
+    def _look(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a call in the form that its kind runs, or time one of the two where that is not known yet."""
+        if self._tiers.is_sampling():
+            return self.python_function(*args, **kwargs)
+        kind = kind_of(args, kwargs)
+        timing = self._tiers.timing(kind)
+        form = timing.form()
+        if timing.choice:
+            self._interval = rarer(self._interval, form) if self._gate.is_plain == (form == PLAIN) else 1
+            self._pass(self._interval, form)
+            return self.python_function(*args, **kwargs) if form == PLAIN else self._run_graph(args, kwargs)
+        self._interval = 1
+        if form == PLAIN:
+            found = self._tiers.sample(self.python_function, args, kwargs, timing)
+        else:
+            found = self._time_graph(timing, args, kwargs)
+        if timing.choice:
+            self._pass(1, timing.choice)
+            if timing.is_measured:
+                self._explanation.timed(shown_kind(kind), timing.text(), timing.choice == PLAIN)
+        return found
+
+    def _time_graph(self, timing: Timing, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a call as a graph, and note its time unless a trace was made for it."""
+        attempts = self._attempts
+        found: Any = NotImplemented
+        entries = () if kwargs or not self._straight else self._asked
+        start = clock()
+        for entry in entries:
+            try:
+                found = entry(*args)
+            except BaseException as error:
+                return self._failed(entry, error, *args)
+            if found is not NotImplemented:
+                self._is_settled = True
+                break
+        if found is NotImplemented:
+            start = clock()
+            found = self._run_graph(args, kwargs)
+        seconds = clock() - start
+        if self._attempts == attempts and self._is_settled:
+            timing.ran(GRAPH, seconds)
+            latest = max(self._cache.traces, key=lambda concrete: concrete.used, default=None)
+            if latest is not None and not _may_run_plain(latest, seconds):
+                timing.choice = GRAPH
+        return found
+
+    def _pass(self, calls: int, form: str) -> None:
+        """Let so many calls go on in that form without a look."""
+        self._gate.open(calls, form)
+        if form == PLAIN and not self._straight:
+            self._straight = self._slot(())
+
+    # ---- the traces that are called first
+
+    def _prefer(self, concrete: ConcreteFunction) -> None:
+        """The next call tries this trace first, if it can be called straight away."""
+        if concrete.guards.check_numerics:
+            return
+        known = self._direct and self._direct[0][0] is concrete and self._asked == concrete.entries
+        if concrete.entry is not None and not known:
+            others = [pair for pair in self._direct if pair[0] is not concrete]
+            pairs = [(concrete, concrete.entry), *others[: _MOST_DIRECT - 1]]
+            self._call_directly(*sorted(pairs, key=lambda pair: not pair[0].is_narrow))
+
+    def _call_directly(self, *entries: tuple[ConcreteFunction, Callable[..., Any]]) -> None:
+        self._direct = entries
+        self._asked = entries[0][0].entries if entries else ()
+        native = [entry for concrete, _ in entries for entry in concrete.entries]
+        self._straight = ()
+        if self._signature.has_only_positions and not any(concrete.asks_guards for concrete, _ in entries):
+            self._straight = self._slot(native)
+
+    def _slot(self, entries: Any) -> tuple[Any, ...]:
+        return straight(type(self), self._counter, self._gate.cell, self.python_function, entries)
+
+
+def _may_run_plain(concrete: ConcreteFunction, seconds: float) -> bool:
+    kernels = {name for name, _ in concrete.falls_back}
+    return not concrete.uses_tensors and may_sample(seconds, concrete.optimised, kernels)
+
+
+__all__ = ["Dispatched"]

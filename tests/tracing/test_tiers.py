@@ -1,0 +1,240 @@
+"""Calls under `compile` run as a graph or as plain Python, whichever early calls showed to be quicker."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import autoconv as ac
+from autoconv.config import SETTINGS
+
+
+@pytest.fixture(autouse=True)
+def measured(monkeypatch):
+    monkeypatch.setattr(SETTINGS, "tiers", "measured")
+
+
+def traces(function):
+    return int(function.explain().split(": ")[1].split()[0])
+
+
+def kernels(n):
+    total = 0
+    for i in range(1, n):
+        total += math.gcd(i, n) + math.isqrt(i)
+    return total
+
+
+def elements(x):
+    total = 0.0
+    for i in range(len(x)):
+        total += x[i] * x[i]
+    return total
+
+
+def test_a_graph_that_is_slower_than_python_is_given_up():
+    compiled = ac.compile(kernels)
+    for _ in range(30):
+        assert compiled(400) == kernels(400)
+    assert "measured: (int) runs plain Python, which is quicker" in compiled.explain()
+    assert traces(compiled) == 1
+
+
+def test_a_graph_that_is_quicker_stays():
+    compiled, x = ac.compile(elements), np.arange(500.0)
+    for _ in range(30):
+        assert compiled(x) == elements(x)
+    assert "measured: (ndarray) runs the graph" in compiled.explain()
+    assert not compiled._gate.is_plain
+
+
+def test_each_kind_of_call_has_its_own_form():
+    def either(x):
+        return kernels(400) if isinstance(x, int) else elements(x)
+
+    compiled, x = ac.compile(either), np.arange(500.0)
+    for _ in range(20):
+        assert compiled(1) == kernels(400)
+    for _ in range(20):
+        assert compiled(x) == elements(x)
+    assert not compiled._gate.is_plain
+    assert "(ndarray) runs the graph" in compiled.explain()
+
+
+def test_no_effect_happens_twice_or_never():
+    seen = []
+
+    def notes(n):
+        seen.append(n)
+        return kernels(n)
+
+    compiled = ac.compile(notes)
+    for i in range(40):
+        assert compiled(200 + i % 3) == kernels(200 + i % 3)
+        assert len(seen) == i + 1
+
+
+def test_a_function_that_calls_itself_is_timed_as_plain_python_is():
+    depth = []
+
+    @ac.compile
+    def counts(n):
+        depth.append(n)
+        return 0 if n == 0 else 1 + counts(n - 1)
+
+    for i in range(1, 12):
+        assert counts(3) == 3
+        assert len(depth) == 4 * i
+
+
+def test_errors_and_names_behave_as_in_the_plain_function():
+    compiled = ac.compile(lambda n, scale=1: kernels(n) * scale)
+    for _ in range(40):
+        assert compiled(300, scale=2) == compiled(n=300) * 2 == compiled(300) * 2
+        with pytest.raises(TypeError):
+            compiled("text", 3)
+        with pytest.raises(TypeError):
+            compiled()
+    assert "runs plain Python" in compiled.explain()
+
+
+def test_a_tape_sees_calls_whatever_was_measured():
+    compiled, x = ac.compile(lambda x: ac.reduce_sum(x * x) * 2), ac.constant([1.0, 2.0])
+    for _ in range(30):
+        assert compiled(x).numpy() == 10
+    with ac.GradientTape() as tape:
+        tape.watch(x)
+        y = compiled(x)
+    assert tape.gradient(y, x).numpy().tolist() == [4.0, 8.0]
+
+
+def test_tensors_have_rules_of_their_own_outside_of_graphs():
+    compiled = ac.compile(lambda x, y: x + y)
+    for _ in range(30):
+        assert compiled(ac.constant(1, ac.int32), ac.constant(2.5, ac.float64)).numpy() == 3.5
+    assert "measured" not in compiled.explain()
+
+
+def test_another_trace_takes_in_a_function_that_runs_plain():
+    inner = ac.compile(kernels)
+    for _ in range(30):
+        inner(400)
+    assert inner._gate.is_plain
+    outer = ac.compile(lambda n: inner(n) + 1)
+    assert outer(50) == kernels(50) + 1 and traces(outer) == 1
+
+
+def vowels(text):
+    count = 0
+    for letter in text:
+        if letter in "aeiou":
+            count += 1
+    return count
+
+
+@dataclasses.dataclass
+class Item:
+    name: str
+    weight: float
+
+
+@pytest.mark.parametrize(
+    "function, given",
+    [
+        (vowels, lambda i: f"the text of number {i}"),
+        (lambda d: sum(d.values()), lambda i: {f"key{i}": i, "other": 1}),
+        (lambda items: max(item.weight for item in items), lambda i: [Item(f"n{i}", 0.5), Item("other", float(i))]),
+        (lambda pair: len(pair), lambda i: (1,) * (1 + i % 15)),
+    ],
+)
+def test_what_differs_in_value_alone_is_traced_twice_at_most(function, given):
+    compiled = ac.compile(function)
+    for i in range(40):
+        assert compiled(given(i)) == function(given(i))
+    assert traces(compiled) <= 2
+    assert "traces are made for one by one" in compiled.explain() or "runs plain Python" in compiled.explain()
+
+
+def test_a_value_that_comes_again_and_again_gets_its_trace():
+    def runs(text, n):
+        total = 0
+        for i in range(n):
+            total += i % len(text)
+        return total
+
+    compiled = ac.compile(runs)
+    for text in ("a", "bc"):
+        compiled(text, 10)
+    for _ in range(40):
+        assert compiled("def", 100_000) == runs("def", 100_000)
+    assert traces(compiled) == 3
+
+
+def test_traces_have_a_budget():
+    holder = {"name": ""}
+
+    def reads(x):
+        return x + len(holder["name"])
+
+    compiled = ac.compile(reads)
+    for i in range(60):
+        holder["name"] = "n" * (i * 7 % 61)
+        assert compiled(i) == reads(i)
+    assert traces(compiled) <= 24
+
+
+def test_long_loops_of_python_end_a_trace():
+    words = "the quick brown fox " * 4000
+
+    def counts():
+        found = {}
+        for word in words.split():
+            found[word] = found.get(word, 0) + 1
+        return found
+
+    compiled = ac.compile(counts)
+    assert compiled() == counts() == compiled()
+    assert "turns while tracing" in compiled.explain() and traces(compiled) == 0
+
+
+def test_the_choice_can_be_fixed():
+    code = (
+        "import autoconv, math\n"
+        "def f(n):\n"
+        "    t = 0\n"
+        "    for i in range(1, n):\n"
+        "        t += math.gcd(i, n)\n"
+        "    return t\n"
+        "g = autoconv.compile(f)\n"
+        "for _ in range(20): assert g(300) == f(300)\n"
+        "print('measured' in g.explain())\n"
+    )
+    for tiers, expected in (("native", "False"), ("measured", "True"), ("neither", "True")):
+        environment = {**os.environ, "AUTOCONV_TIERS": tiers}
+        # Of a function without a source there is no trace: the text goes to a file.
+        found = subprocess.run([sys.executable, "-c", _in_file(code)], env=environment, capture_output=True, text=True)
+        assert found.stdout.split() == [expected], found.stderr
+        assert ("none of measured, native" in found.stderr) == (tiers == "neither")
+
+
+def _in_file(code):
+    return (
+        "import pathlib, runpy, tempfile\n"
+        "with tempfile.TemporaryDirectory() as folder:\n"
+        "    file = pathlib.Path(folder, 'timed.py')\n"
+        f"    file.write_text({code!r})\n"
+        "    runpy.run_path(str(file))\n"
+    )
+
+
+def test_under_function_nothing_is_timed():
+    function = ac.function(lambda x: x + 1)
+    for _ in range(20):
+        function(ac.constant(1))
+    assert "measured" not in function.explain()
