@@ -25,11 +25,11 @@ import numpy as np
 import autoconv as ac
 from autoconv.config import SETTINGS
 
-SETTINGS.tiers = "native"  # graphs are what is compared, however quick they are
-
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from grammar.sizes import Generator
+
+SETTINGS.tiers = "native"  # graphs are what is compared, however quick they are
 
 
 def arguments(generator: Generator, sizes: dict[str, int], seed: int) -> list[np.ndarray]:
