@@ -7,6 +7,7 @@ AutoconvError
 │   └── UnsupportedError          … met while converting statically (exit code 1)
 ├── StagingError                  something that cannot become part of a graph, met while tracing
 │   └── NotInGraphError           met while the graph runs; under `compile` the call is made again as plain Python
+├── InternalError                 a fault of this package; raised with AUTOCONV_STRICT=1 alone, else plain Python runs
 ├── DonatedTensorError            (also a ValueError) a tensor is used that was given away with `donate=`
 └── OpError                       an op failed, with TensorFlow's classes below
     ├── InvalidArgumentError      (also a ValueError)
@@ -100,6 +101,11 @@ class StagingError(AutoconvError, TypeError):
 
 class NotInGraphError(StagingError):
     """What a running graph cannot do by itself; under `compile` the call is made again as plain Python."""
+
+
+class InternalError(AutoconvError):
+    """This package failed where the program is sound. Raised with AUTOCONV_STRICT=1, from the error itself; without,
+    the call runs as plain Python and `explain()` shows the error with its place."""
 
 
 class DonatedTensorError(AutoconvError, ValueError):

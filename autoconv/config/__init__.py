@@ -21,6 +21,8 @@ class Settings:
     soft_placement  kept for programs that ask for it; there is one device
     check_numerics  ops refuse to give a nan or an infinity
     logs            what goes to standard error: retraces, graph, passes
+    strict          internal errors are raised (errors.InternalError), for tests; else such a call runs as plain Python
+    helper          LLVM runs in a process of its own, which its assertions end; else in this one
     backend         what runs graphs: "llvm" (native code) or "reference" (NumPy, op by op)
     tiers           "measured": under `compile` calls run as a graph or as plain Python, whichever early calls showed to
                     be quicker; "native": as a graph wherever there is one
@@ -35,6 +37,8 @@ class Settings:
     logs: frozenset[str] = frozenset()
     backend: str = "llvm"
     tiers: str = "measured"
+    helper: bool = True
+    strict: bool = False
     threads: int | None = None  # that large loops are split over; None: as many as this process may use
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -52,6 +56,8 @@ def _from_environment() -> Settings:
         disabled=os.environ.get("AUTOCONV_DISABLE", "") not in ("", "0"),
         verbosity=int(verbosity) if verbosity.isdigit() else 0,
         logs=_named_logs(os.environ.get("AUTOCONV_LOGS", "")),
+        strict=os.environ.get("AUTOCONV_STRICT", "") not in ("", "0"),
+        helper=os.environ.get("AUTOCONV_HELPER", "1") != "0",
         backend=os.environ.get("AUTOCONV_BACKEND", "llvm"),
         tiers=_one_of("AUTOCONV_TIERS", ("measured", "native")),
         threads=_count_of_threads(os.environ.get("AUTOCONV_NUM_THREADS", "")),

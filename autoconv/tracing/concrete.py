@@ -184,8 +184,8 @@ class ConcreteFunction:
 
     @property
     def size_notes(self) -> list[str]:
-        """Of a trace for arguments of several shapes: what there is native code for."""
-        return self._compiled.notes if isinstance(self._compiled, ByShape) else []
+        """Of a trace for arguments of several shapes: what there is native code for; where LLVM ended over it, how."""
+        return list(getattr(self._compiled, "notes", ()))
 
     @property
     def name(self) -> bytes:

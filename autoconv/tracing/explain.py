@@ -65,6 +65,7 @@ class Explanation:
     rows: deque[Row] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
     plain: deque[str] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
     by_object: deque[str] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
+    faults: Counter[str] = field(default_factory=Counter)  # of this package, by what and where
     closed: deque[str] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
     times: deque[str] = field(default_factory=lambda: deque(maxlen=_SHOWN))
 
@@ -107,4 +108,6 @@ class Explanation:
         lines += [f"  each shape has a trace of its own: {why}" for why in self.closed]
         lines += [f"  plain Python: {what}" for what in self.plain]
         lines += [f"  measured: {what}" for what in self.times]
+        times = {what: f" ({count} times)" if count > 1 else "" for what, count in self.faults.items()}
+        lines += [f"  internal error{count}, please report it: {what}" for what, count in times.items()]
         return "\n".join(lines)

@@ -29,6 +29,7 @@ from autoconv.tracing.described import Described
 from autoconv.tracing.dispatched import Dispatched
 from autoconv.tracing.donation import Donate, donated_names
 from autoconv.tracing.explain import Explanation, Row
+from autoconv.tracing.internal import is_fault, is_of_program, meets_fault
 from autoconv.tracing.keys import Key, Reference, accepts
 from autoconv.tracing.learning import Learning
 from autoconv.tracing.logs import traced
@@ -127,6 +128,8 @@ class Function(Dispatched, Described, Pickled):
         concrete = None if call is None else self._cache.find(call.key) or self._obtain(call)
         if concrete is None or call is None:
             return self._run_plain(call, args, kwargs)
+        if call.fault is not None:
+            meets_fault(self._explanation, call.fault)
         if region is not None:
             return concrete.record(region, call.leaves)
         if concrete.meets_outside(call.leaves):
@@ -138,6 +141,8 @@ class Function(Dispatched, Described, Pickled):
     def _run_plain(self, call: Call | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if call is None or not self._bailout.is_doubtful(call):
             self._bailout.ran_plain(args)
+            if call is not None and call.fault is not None:
+                return self._run_after_fault(call.fault, args, kwargs)
             return self.python_function(*args, **kwargs)
         start = time.perf_counter()
         try:
@@ -162,6 +167,17 @@ class Function(Dispatched, Described, Pickled):
         if reason:
             self._tell_once(reason)
         return not reason
+
+    def _run_after_fault(self, fault: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Plain Python, which says whether the program itself raises what its trace met."""
+        try:
+            found = self.python_function(*args, **kwargs)
+        except Exception as raised:
+            if not is_of_program(fault, raised):
+                meets_fault(self._explanation, fault)
+            raise
+        meets_fault(self._explanation, fault)
+        return found
 
     def _is_for_object(self, key: Key) -> bool:
         """Whether a trace serves certain objects alone: that of a method does, or of arguments by identity."""
@@ -245,6 +261,8 @@ class Function(Dispatched, Described, Pickled):
                 return None
             except Exception as error:
                 self._spend(call, start)
+                if is_fault(error):
+                    call.fault = error
                 if self._learning.closes(call, exact, str(error)):
                     return self._obtain(call)
                 if self._learning.puts_back(call):

@@ -138,6 +138,8 @@ class ByShape:
                 found.append(f"no code for any size: {text}{why}")
         if self._runs:
             found.append(f"code for {len(self._runs)} shapes, each its own")
+        runs = [*self._runs.values(), *(general.run for general in tuple(self._general.values()) if general)]
+        found += [note for run in runs for note in getattr(run, "notes", ())]
         return found
 
     # ---- any size

@@ -63,6 +63,7 @@ class Call:
     learned: frozenset[tuple[str, Any]] = frozenset()
     why: str = ""  # it is traced, where that was known before it was bound again
     work: Any = None  # what tracing for it came to, all attempts together
+    fault: Exception | None = None  # of this package, which its trace met (see internal.is_fault)
     wide: Key | None = None  # what the key was before numbers became part of it that decide sizes
 
 

@@ -76,6 +76,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/operators/loops.py", "a tensor decides whether the generator in a zip is gone over"): ONLY_COMPILE,
     ("autoconv/runtime/symbolic.py", "…"): PASSED_ON,
     ("autoconv/tracing/fingerprints.py", "…"): PASSED_ON,
+    ("autoconv/tracing/internal.py", "autoconv failed while it traced or compiled …: …"): CANNOT,
     ("autoconv/tracing/outside.py", "an array without dimensions comes in beside tensors"): ONLY_COMPILE,
     ("autoconv/tracing/outside.py", "…"): "no error: asks for a trace with more inputs",
     ("autoconv/tracing/signature.py", "…"): PASSED_ON,

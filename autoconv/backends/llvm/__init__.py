@@ -39,7 +39,7 @@ from autoconv.backends.llvm import (
 from autoconv.backends.llvm.callable import can_call
 from autoconv.backends.llvm.calls import Address, Calls
 from autoconv.backends.llvm.complex_parts import is_split
-from autoconv.backends.llvm.engine import Code, make_ready, native_entry
+from autoconv.backends.llvm.engine import Code, NoMachineCode, make_ready, native_entry, notes
 from autoconv.backends.llvm.entry import CALL, RUN, write_call, write_graph, write_run
 from autoconv.backends.llvm.expand import is_composite
 from autoconv.backends.llvm.fresh import keeps_nothing
@@ -84,6 +84,7 @@ class NativeGraph:
         texts = module.texts()
         make_ready({**texts, **pending("".join(texts))})
         code = Code(texts, exports, addresses("".join(texts)))
+        self.notes = notes(texts)
         objects = tuple(calls.objects)
         table = (ctypes.c_void_p * len(objects)).from_address(code.address("objects"))
         for i, item in enumerate(objects):
@@ -112,6 +113,17 @@ class NativeGraph:
         return list(found)
 
 
+class Interpreted:
+    """A graph that LLVM makes no machine code of, run by the reference backend; `notes` say why."""
+
+    def __init__(self, graph: Graph, why: str) -> None:
+        self._run = reference.compile_graph(graph)
+        self.notes = [f"no native code: {why}"]
+
+    def __call__(self, arguments: Sequence[Any]) -> list[Any]:
+        return self._run(arguments)
+
+
 def compile_graph(graph: Graph, form: CallForm | None = None) -> reference.Run:
     """A NativeGraph; the reference backend's function for a graph in which nothing has a native form.
 
@@ -120,7 +132,12 @@ def compile_graph(graph: Graph, form: CallForm | None = None) -> reference.Run:
     """
     if has_recursion(graph) and not recursive.has_form(graph):
         return reference.compile_with_recursion(graph, compile_region)
-    return NativeGraph(graph, form) if _is_worth_it(graph) else reference.compile_graph(graph)
+    if not _is_worth_it(graph):
+        return reference.compile_graph(graph)
+    try:
+        return NativeGraph(graph, form)
+    except NoMachineCode as error:
+        return Interpreted(graph, str(error))
 
 
 def compile_region(graph: Graph) -> reference.Run:

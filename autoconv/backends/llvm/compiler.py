@@ -1,79 +1,32 @@
-"""LLVM itself: from the text of a module to an object file.
-
-llvmlite's binding takes 20 ms to import, three quarters of that for Python code that this package has no use for. The
-functions of its library that are called here are the same ones, called straight away; of a version whose functions are
-not known, by the binding.
-"""
+"""Object files of several modules, by the threads of this process."""
 
 from __future__ import annotations
 
-import ctypes
-import functools
-import platform
-import sys
 import threading
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
+from autoconv.backends.llvm import machine_code
 from autoconv.backends.llvm.threads import thread_count
 
 PIPELINE = 7  # the version of what `object_file` does
-_KNOWN = ("0.50.",)  # versions of llvmlite whose library has the functions below
-_LIBRARIES = {"win32": "llvmlite.dll", "darwin": "libllvmlite.dylib"}
-_POINTER, _TEXT, _PLACE = ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)
-_FLAG, _INT, _SIZE = ctypes.c_bool, ctypes.c_int, ctypes.c_size_t
-# By the name behind LLVMPY_: what each takes and answers.
-_FUNCTIONS: dict[str, tuple[list[Any], Any]] = {
-    "InitializeNativeTarget": ([], None),
-    "InitializeNativeAsmPrinter": ([], None),
-    "DisposeString": ([_POINTER], None),
-    "GetDefaultTargetTriple": ([_PLACE], None),
-    "GetHostCPUName": ([_PLACE], None),
-    "GetHostCPUFeatures": ([_PLACE], _INT),
-    "GetTargetFromTriple": ([_TEXT, _PLACE], _POINTER),
-    "CreateTargetMachine": ([_POINTER, _TEXT, _TEXT, _TEXT, _INT, _TEXT, _TEXT, _INT, _INT, _TEXT], _POINTER),
-    "ContextCreate": ([], _POINTER),
-    "ContextDispose": ([_POINTER], None),
-    "ParseAssembly": ([_POINTER, _TEXT, _PLACE], _POINTER),
-    "SetDataLayout": ([_POINTER, _TEXT], None),
-    "CreateTargetMachineData": ([_POINTER], _POINTER),
-    "CopyStringRepOfTargetData": ([_POINTER, _PLACE], None),
-    "DisposeTargetData": ([_POINTER], None),
-    "DisposeModule": ([_POINTER], None),
-    "CreatePipelineTuningOptions": ([], _POINTER),
-    "PTOSetLoopInterleaving": ([_POINTER, _FLAG], None),
-    "PTOSetLoopVectorization": ([_POINTER, _FLAG], None),
-    "PTOSetSLPVectorization": ([_POINTER, _FLAG], None),
-    "PTOSetLoopUnrolling": ([_POINTER, _FLAG], None),
-    "CreatePassBuilder": ([_POINTER, _POINTER], _POINTER),
-    "DisposePassBuilder": ([_POINTER], None),
-    "buildPerModuleDefaultPipeline": ([_POINTER, _INT], _POINTER),
-    "RunNewModulePassManager": ([_POINTER, _POINTER, _POINTER], None),
-    "DisposeNewModulePassManger": ([_POINTER], None),
-    "TargetMachineEmitToMemory": ([_POINTER, _POINTER, _INT, _PLACE], _POINTER),
-    "GetBufferStart": ([_POINTER], _POINTER),
-    "GetBufferSize": ([_POINTER], _SIZE),
-    "DisposeMemoryBuffer": ([_POINTER], None),
-}
-# What takes long, in which other threads may run Python. To get it back takes up to 5 ms each time.
-_LONG = ("RunNewModulePassManager", "TargetMachineEmitToMemory")
 
 
 def object_file(text: str, level: int) -> bytes:
     """The object file of a module: `level` is 3 for speed, 1 for a short compilation, 0 for the shortest. Raises
-    RuntimeError for text that is no module."""
-    return object_files([(text, level)])[0]
+    machine_code.BadText for text that is no module."""
+    (found,) = object_files([(text, level)])
+    if isinstance(found, BaseException):
+        raise found
+    return found
 
 
-def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes]:
+def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseException]:
     """Of several modules, by as many threads as this process may use: each has a context of its own, which is all
-    that LLVM asks for. Not for two threads at once. Of no modules: LLVM is loaded."""
-    library = _library()
-    if library is None:
-        return [_by_binding(text, level) for text, level in modules]
-    found: list[Any] = [None] * len(modules)
-    waiting = sorted(range(len(modules)), key=lambda i: (modules[i][1] > 0, len(modules[i][0])))  # long ones first
+    that LLVM asks for. Not for two threads at once. In the place of a file may be the error that was met. Of no
+    modules: LLVM is loaded."""
+    make = machine_code.maker()
+    found: list[bytes | BaseException] = [b""] * len(modules)
+    waiting = longest_last(modules)
 
     def work() -> None:
         while True:
@@ -82,194 +35,20 @@ def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes]:
             except IndexError:
                 return
             try:
-                found[i] = library.object_file(*modules[i])
+                found[i] = make(*modules[i])
             except BaseException as error:
                 found[i] = error
 
-    helpers = [threading.Thread(target=work) for _ in range(min(len(modules), thread_count()) - 1)]
+    count = min(len(modules), thread_count()) if machine_code.is_for_threads() else 1
+    helpers = [threading.Thread(target=work) for _ in range(count - 1)]
     for helper in helpers:
         helper.start()
     work()
     for helper in helpers:
         helper.join()
-    for one in found:
-        if isinstance(one, BaseException):
-            raise one
     return found
 
 
-@functools.cache
-def binding() -> Any:
-    """llvmlite's binding, ready; imported when it is first needed."""
-    import llvmlite.binding as found  # heavy
-
-    for start in ("initialize_native_target", "initialize_native_asmprinter"):
-        getattr(found, start)()
-    return found
-
-
-@functools.cache
-def linking_machine() -> Any:
-    """The machine that the binding's linker is for."""
-    return _machine(3)
-
-
-@functools.cache
-def _library() -> _Library | None:
-    import llvmlite  # its version alone: light
-
-    if not llvmlite.__version__.startswith(_KNOWN):
-        return None
-    try:
-        return _Library(Path(llvmlite.__file__).parent / "binding" / _LIBRARIES.get(sys.platform, "libllvmlite.so"))
-    except (OSError, AttributeError):
-        return None
-
-
-class _Library:
-    """The library that llvmlite brings. Raises OSError or AttributeError where it is not as it is known to be."""
-
-    def __init__(self, path: Path) -> None:
-        library = ctypes.CDLL(str(path))
-        quick = ctypes.PyDLL(str(path), handle=library._handle)
-        for name, (arguments, result) in _FUNCTIONS.items():
-            function = getattr(library if name in _LONG else quick, f"LLVMPY_{name}")
-            function.argtypes, function.restype = arguments, result
-            setattr(self, name, function)
-        self.InitializeNativeTarget()
-        self.InitializeNativeAsmPrinter()
-        self._triple, self._processor, self._features = map(
-            self._told, (self.GetDefaultTargetTriple, self.GetHostCPUName, self.GetHostCPUFeatures)
-        )
-        self._machines: dict[int, list[int]] = {}  # by level, those that no thread uses
-        self._options = {level: self._tuning(level) for level in (1, 3)}
-
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(name)
-
-    def object_file(self, text: str, level: int) -> bytes:
-        free = self._machines.setdefault(level, [])
-        try:
-            machine = free.pop()
-        except IndexError:
-            machine = self._machine(level)
-        context = self.ContextCreate()  # one for each module: it keeps every type and constant
-        try:
-            message = ctypes.c_void_p()
-            module = self.ParseAssembly(context, text.encode(), ctypes.byref(message))
-            if not module:
-                raise RuntimeError(f"LLVM does not take the text of a module: {self._taken(message)}")
-            try:
-                self.SetDataLayout(module, self._layout(machine))
-                if level:
-                    self._optimise(module, machine, level)
-                return self._emitted(module, machine)
-            finally:
-                self.DisposeModule(module)
-        finally:
-            self.ContextDispose(context)
-            free.append(machine)
-
-    def _layout(self, machine: int) -> bytes:
-        """Where things lie in structures, say. LLVM's passes take another one for granted where a module does not say,
-        and modules that call each other are to agree."""
-        data = self.CreateTargetMachineData(machine)
-        try:
-            return self._told(functools.partial(self.CopyStringRepOfTargetData, data))
-        finally:
-            self.DisposeTargetData(data)
-
-    def _optimise(self, module: int, machine: int, level: int) -> None:
-        builder = self.CreatePassBuilder(machine, self._options[level])
-        manager = self.buildPerModuleDefaultPipeline(builder, level)
-        self.RunNewModulePassManager(manager, module, builder)
-        self.DisposeNewModulePassManger(manager)
-        self.DisposePassBuilder(builder)
-
-    def _emitted(self, module: int, machine: int) -> bytes:
-        message = ctypes.c_void_p()
-        buffer = self.TargetMachineEmitToMemory(machine, module, 1, ctypes.byref(message))
-        if not buffer:
-            raise RuntimeError(f"LLVM makes no machine code: {self._taken(message)}")
-        try:
-            return ctypes.string_at(self.GetBufferStart(buffer), self.GetBufferSize(buffer))
-        finally:
-            self.DisposeMemoryBuffer(buffer)
-
-    def _machine(self, level: int) -> int:
-        message = ctypes.c_void_p()
-        target = self.GetTargetFromTriple(self._triple, ctypes.byref(message))
-        if not target:
-            raise RuntimeError(f"LLVM knows no machine code for {self._triple!r}: {self._taken(message)}")
-        triple = self._triple + (b"-elf" if sys.platform == "win32" else b"")
-        where = [word.encode() for word in _addressing(level)]
-        found: int = self.CreateTargetMachine(
-            target, triple, self._processor, self._features, level, *where, 0, 1, b""
-        )
-        return found
-
-    def _tuning(self, level: int) -> int:
-        options: int = self.CreatePipelineTuningOptions()
-        for what in ("LoopInterleaving", "LoopVectorization", "SLPVectorization", "LoopUnrolling"):
-            getattr(self, f"PTOSet{what}")(options, level > 1)
-        return options
-
-    def _told(self, function: Any) -> bytes:
-        message = ctypes.c_void_p()
-        function(ctypes.byref(message))
-        return self._taken(message).encode()
-
-    def _taken(self, message: ctypes.c_void_p) -> str:
-        """The text that LLVM put there, which is freed."""
-        if not message.value:
-            return ""
-        text = ctypes.string_at(message.value).decode(errors="replace")
-        self.DisposeString(message)
-        return text
-
-
-@functools.cache
-def _machine(level: int) -> Any:
-    found = binding()
-    target = found.Target.from_default_triple()
-    reloc, codemodel = _addressing(level)
-    return target.create_target_machine(
-        cpu=found.get_host_cpu_name(), features=found.get_host_cpu_features().flatten(), opt=level, jit=True,
-        reloc=reloc, codemodel=codemodel,
-    )  # fmt: skip
-
-
-def _addressing(level: int) -> tuple[str, str]:
-    """How code finds what it refers to. What the loader puts together finds each other by distances of 32 bits, which
-    is less to compile; loops are faster with constants that stay in registers, as they do where they may be far."""
-    near = level < 3 and sys.platform == "linux" and platform.machine() == "x86_64"
-    return ("pic", "small") if near else ("default", "jitdefault")
-
-
-def _by_binding(text: str, level: int) -> bytes:
-    found, machine = binding(), _machine(level)
-    module = found.parse_assembly(text)
-    module.data_layout = str(machine.target_data)
-    if not level:
-        return bytes(machine.emit_object(module))
-    # One for each module: what a run registers with it stays there.
-    builder = found.create_pass_builder(machine, _options(level))
-    manager = builder.getModulePassManager()
-    manager.run(module, builder)
-    code = bytes(machine.emit_object(module))
-    _dispose(manager)
-    return code
-
-
-@functools.cache
-def _options(level: int) -> Any:
-    options = binding().create_pipeline_tuning_options(speed_level=level)
-    options.loop_vectorization = options.slp_vectorization = level > 1
-    options.loop_interleaving = options.loop_unrolling = level > 1
-    return options
-
-
-def _dispose(manager: Any) -> None:
-    """Frees a pass manager: up to llvmlite 0.50 its own `close` calls an empty method, and 45 KB a module stay."""
-    binding().newpassmanagers.NewPassManager._dispose(manager)
-    manager.detach()
+def longest_last(modules: Sequence[tuple[str, int]]) -> list[int]:
+    """The positions of the modules: those that take long to compile are to be begun first."""
+    return sorted(range(len(modules)), key=lambda i: (modules[i][1] > 0, len(modules[i][0])))

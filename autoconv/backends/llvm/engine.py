@@ -10,20 +10,23 @@ import os
 import platform
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from autoconv.backends.llvm import compiler, helper
 from autoconv.backends.llvm.abi import symbols
-from autoconv.backends.llvm.compiler import PIPELINE, binding, linking_machine, object_files
+from autoconv.backends.llvm.compiler import PIPELINE
 from autoconv.backends.llvm.loader import Loaded, Unlinkable
+from autoconv.backends.llvm.machine_code import binding, linking_machine
 from autoconv.code_cache import NATIVE
+from autoconv.config import SETTINGS
 
 _COUNT = itertools.count()
 _LOCK = threading.RLock()  # LLVM's global context is not for two threads at once
 if hasattr(os, "register_at_fork"):  # a child gets what no thread is in the middle of
-    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
+    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=lambda: _begin_anew())
 _PROCESSOR = (
     "vendor_id", "cpu family", "model", "model name", "stepping", "flags", "CPU implementer", "CPU architecture",
     "CPU variant", "CPU part", "Features",
@@ -57,11 +60,19 @@ class Code:
         return self._library.address(name)
 
 
+class NoMachineCode(Exception):
+    """LLVM makes no machine code of a text, whatever it is to leave undone; `str()` says why."""
+
+
 _READY: dict[str, bytes] = {}  # what was made ready, until it is loaded
+_NONE: dict[str, str] = {}  # by key, why there is no machine code of a text
+_LESS: dict[str, str] = {}  # by text, why it was compiled for less than it was to be
+_LOWER = {3: (2, 1, 0), 1: (0,), 0: ()}  # what is tried next where LLVM ends over a text
 
 
 def make_ready(texts: Mapping[str, int]) -> None:
-    """Reads the object files of texts from the disk, or compiles them, side by side, for `Code` to load."""
+    """Reads the object files of texts from the disk, or compiles them, side by side, for `Code` to load. Raises
+    NoMachineCode."""
     with _LOCK:
         keys = {
             text: hashlib.sha256(f"{level}\0{_fingerprint()}\0{text}".encode()).hexdigest()
@@ -69,19 +80,57 @@ def make_ready(texts: Mapping[str, int]) -> None:
             if text not in _READY
         }
         for text, key in keys.items():
-            code = NATIVE.load(key)
-            if code is not None:
-                _READY[text] = code
+            kept = NATIVE.load(key)
+            if kept is not None:
+                _READY[text] = kept
         missing = [(text, texts[text]) for text in keys if text not in _READY]
-        for (text, _), code in zip(missing, object_files(missing) if missing else (), strict=True):
+        for text, _ in missing:
+            if keys[text] in _NONE:
+                raise NoMachineCode(_NONE[keys[text]])
+        for (text, level), made in zip(missing, _object_files(missing) if missing else (), strict=True):
+            code = _with_less(text, level, made, keys[text]) if isinstance(made, helper.Ended) else made
+            if isinstance(code, BaseException):
+                raise code
             NATIVE.store(keys[text], code)
             _READY[text] = code
+
+
+def _with_less(text: str, level: int, ended: helper.Ended, key: str) -> bytes | BaseException:
+    """The text compiled for less, as LLVM ended over it."""
+    for lower in _LOWER[level][-1:] if ended.is_late else _LOWER[level]:
+        (made,) = _object_files([(text, lower)])
+        if not isinstance(made, helper.Ended):
+            _LESS[text] = f"compiled at level {lower}, not {level}: {ended}"
+            return made
+    _NONE[key] = str(ended)
+    return NoMachineCode(str(ended))
+
+
+def notes(texts: Iterable[str]) -> list[str]:
+    """Of which texts LLVM made less than it was to, and why."""
+    return [_LESS[text] for text in texts if text in _LESS]
+
+
+def _object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseException]:
+    """Compiled by the helper; where no process can be started, here."""
+    if SETTINGS.helper:
+        try:
+            return helper.object_files(modules)
+        except helper.Unavailable:
+            pass
+    return compiler.object_files(modules)
 
 
 def warm_up() -> None:
     """Loads LLVM, if it is not there."""
     with _LOCK:
-        object_files([])
+        _object_files([])
+
+
+def _begin_anew() -> None:
+    """In a forked child: the helper is its parent's."""
+    helper.forget()
+    _LOCK.release()
 
 
 class _Linked:

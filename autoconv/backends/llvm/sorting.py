@@ -31,6 +31,10 @@ _FEW = 32  # the most of the largest that are kept in order while the elements g
 # ---- the ops
 
 
+def _is_descending(node: Node) -> bool:
+    return bool(node.attributes.get("descending", node.op.name == "top_k"))
+
+
 class _Rows:
     """What is sorted: `outer` times `inner` rows of `size` elements along an axis, and the arguments of the routine."""
 
@@ -40,7 +44,7 @@ class _Rows:
         axis %= len(shape)
         self.shape, self.size, self._several = shape, shape[axis], shape[:axis]
         self.dtype: DType = x.dtype
-        self.descending = node.attributes.get("descending", node.op.name == "top_k")
+        self.descending = _is_descending(node)
         self.results = [f"%result{i}" for i in range(results)]
         names = [f"ptr noalias {name}" for name in (*self.results, "%keys", "%positions")]
         self._region, self._arguments = region, [*open_dimensions(region), "ptr noalias readonly %x", *names]
@@ -138,7 +142,7 @@ def _in_halves(node: Node) -> bool:
 def _sort_in_halves(region: Region, node: Node, ordered: bool) -> None:
     """A row alone; `ordered`: the positions are the result, not the elements."""
     type_: Any = node.inputs[0].type
-    size, dtype, descending = math.prod(sizes(type_)), type_.dtype, node.attributes["descending"]
+    size, dtype, descending = math.prod(sizes(type_)), type_.dtype, _is_descending(node)
     (result,) = node.results
     region.set(result, region.new_array(result.type))
     halves = Halves(region, size, key_dtype(dtype), ordered, _WORK * size)

@@ -1,0 +1,258 @@
+"""LLVM itself: from the text of a module to an object file.
+
+llvmlite's binding takes 20 ms to import, three quarters of that for Python code that this package has no use for. The
+functions of its library that are called here are the same ones, called straight away; of a version whose functions are
+not known, by the binding.
+
+This file imports nothing of this package: the helper process runs it by itself (see helper.py).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+_KNOWN = ("0.50.",)  # versions of llvmlite whose library has the functions below
+_LIBRARIES = {"win32": "llvmlite.dll", "darwin": "libllvmlite.dylib"}
+_POINTER, _TEXT, _PLACE = ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)
+_FLAG, _INT, _SIZE = ctypes.c_bool, ctypes.c_int, ctypes.c_size_t
+# By the name behind LLVMPY_: what each takes and answers.
+_FUNCTIONS: dict[str, tuple[list[Any], Any]] = {
+    "InitializeNativeTarget": ([], None),
+    "InitializeNativeAsmPrinter": ([], None),
+    "DisposeString": ([_POINTER], None),
+    "GetDefaultTargetTriple": ([_PLACE], None),
+    "GetHostCPUName": ([_PLACE], None),
+    "GetHostCPUFeatures": ([_PLACE], _INT),
+    "GetTargetFromTriple": ([_TEXT, _PLACE], _POINTER),
+    "CreateTargetMachine": ([_POINTER, _TEXT, _TEXT, _TEXT, _INT, _TEXT, _TEXT, _INT, _INT, _TEXT], _POINTER),
+    "ContextCreate": ([], _POINTER),
+    "ContextDispose": ([_POINTER], None),
+    "ParseAssembly": ([_POINTER, _TEXT, _PLACE], _POINTER),
+    "SetDataLayout": ([_POINTER, _TEXT], None),
+    "CreateTargetMachineData": ([_POINTER], _POINTER),
+    "CopyStringRepOfTargetData": ([_POINTER, _PLACE], None),
+    "DisposeTargetData": ([_POINTER], None),
+    "DisposeModule": ([_POINTER], None),
+    "CreatePipelineTuningOptions": ([], _POINTER),
+    "PTOSetLoopInterleaving": ([_POINTER, _FLAG], None),
+    "PTOSetLoopVectorization": ([_POINTER, _FLAG], None),
+    "PTOSetSLPVectorization": ([_POINTER, _FLAG], None),
+    "PTOSetLoopUnrolling": ([_POINTER, _FLAG], None),
+    "CreatePassBuilder": ([_POINTER, _POINTER], _POINTER),
+    "DisposePassBuilder": ([_POINTER], None),
+    "buildPerModuleDefaultPipeline": ([_POINTER, _INT], _POINTER),
+    "RunNewModulePassManager": ([_POINTER, _POINTER, _POINTER], None),
+    "DisposeNewModulePassManger": ([_POINTER], None),
+    "TargetMachineEmitToMemory": ([_POINTER, _POINTER, _INT, _PLACE], _POINTER),
+    "GetBufferStart": ([_POINTER], _POINTER),
+    "GetBufferSize": ([_POINTER], _SIZE),
+    "DisposeMemoryBuffer": ([_POINTER], None),
+}
+_OF_LOOPS = ("LoopV", "LoopI")  # what level 2 is without, beside 3
+# What takes long, in which other threads may run Python. To get it back takes up to 5 ms each time.
+_LONG = ("RunNewModulePassManager", "TargetMachineEmitToMemory")
+
+
+def maker(apart: bool = False) -> Callable[[str, int], bytes]:
+    """What makes an object file of a text, for a level: 3 for speed, 2 for speed without vectors made of
+    loops, 1 for a short compilation, 0 for the shortest. It
+    raises BadText for text that is no module. Threads may call it side by side, where `is_for_threads()`. `apart`: it
+    never keeps other threads from running Python, however short a step is."""
+    library = known_library(apart)
+    return by_binding if library is None else library.object_file
+
+
+def is_for_threads(apart: bool = False) -> bool:
+    return known_library(apart) is not None
+
+
+class BadText(RuntimeError):
+    """Text that LLVM does not take, or makes no machine code of: a fault of who wrote it."""
+
+    is_fault = True
+
+
+@functools.cache
+def binding() -> Any:
+    """llvmlite's binding, ready; imported when it is first needed."""
+    import llvmlite.binding as found  # heavy
+
+    for start in ("initialize_native_target", "initialize_native_asmprinter"):
+        getattr(found, start)()
+    return found
+
+
+@functools.cache
+def linking_machine() -> Any:
+    """The machine that the binding's linker is for."""
+    return _machine(3)
+
+
+@functools.cache
+def known_library(apart: bool) -> Library | None:
+    import llvmlite  # its version alone: light
+
+    if not llvmlite.__version__.startswith(_KNOWN):
+        return None
+    folder = os.path.join(os.path.dirname(llvmlite.__file__), "binding")
+    try:
+        return Library(os.path.join(folder, _LIBRARIES.get(sys.platform, "libllvmlite.so")), apart)
+    except (OSError, AttributeError):
+        return None
+
+
+class Library:
+    """The library that llvmlite brings. Raises OSError or AttributeError where it is not as it is known to be."""
+
+    def __init__(self, path: str, apart: bool) -> None:
+        library = ctypes.CDLL(path)
+        quick = ctypes.PyDLL(path, handle=library._handle)
+        for name, (arguments, result) in _FUNCTIONS.items():
+            function = getattr(library if apart or name in _LONG else quick, f"LLVMPY_{name}")
+            function.argtypes, function.restype = arguments, result
+            setattr(self, name, function)
+        self.InitializeNativeTarget()
+        self.InitializeNativeAsmPrinter()
+        self._triple, self._processor, self._features = map(
+            self._told, (self.GetDefaultTargetTriple, self.GetHostCPUName, self.GetHostCPUFeatures)
+        )
+        self._machines: dict[int, list[int]] = {}  # by level, those that no thread uses
+        self._options = {level: self._tuning(level) for level in (1, 2, 3)}
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(name)
+
+    def object_file(self, text: str, level: int) -> bytes:
+        free = self._machines.setdefault(level, [])
+        try:
+            machine = free.pop()
+        except IndexError:
+            machine = self._machine(level)
+        context = self.ContextCreate()  # one for each module: it keeps every type and constant
+        try:
+            message = ctypes.c_void_p()
+            module = self.ParseAssembly(context, text.encode(), ctypes.byref(message))
+            if not module:
+                raise BadText(f"LLVM does not take the text of a module: {self._taken(message)}")
+            try:
+                self.SetDataLayout(module, self._layout(machine))
+                if level:
+                    self._optimise(module, machine, level)
+                return self._emitted(module, machine)
+            finally:
+                self.DisposeModule(module)
+        finally:
+            self.ContextDispose(context)
+            free.append(machine)
+
+    def _layout(self, machine: int) -> bytes:
+        """Where things lie in structures, say. LLVM's passes take another one for granted where a module does not say,
+        and modules that call each other are to agree."""
+        data = self.CreateTargetMachineData(machine)
+        try:
+            return self._told(functools.partial(self.CopyStringRepOfTargetData, data))
+        finally:
+            self.DisposeTargetData(data)
+
+    def _optimise(self, module: int, machine: int, level: int) -> None:
+        builder = self.CreatePassBuilder(machine, self._options[level])
+        manager = self.buildPerModuleDefaultPipeline(builder, level)
+        self.RunNewModulePassManager(manager, module, builder)
+        self.DisposeNewModulePassManger(manager)
+        self.DisposePassBuilder(builder)
+
+    def _emitted(self, module: int, machine: int) -> bytes:
+        message = ctypes.c_void_p()
+        buffer = self.TargetMachineEmitToMemory(machine, module, 1, ctypes.byref(message))
+        if not buffer:
+            raise BadText(f"LLVM makes no machine code: {self._taken(message)}")
+        try:
+            return ctypes.string_at(self.GetBufferStart(buffer), self.GetBufferSize(buffer))
+        finally:
+            self.DisposeMemoryBuffer(buffer)
+
+    def _machine(self, level: int) -> int:
+        message = ctypes.c_void_p()
+        target = self.GetTargetFromTriple(self._triple, ctypes.byref(message))
+        if not target:
+            raise RuntimeError(f"LLVM knows no machine code for {self._triple!r}: {self._taken(message)}")
+        triple = self._triple + (b"-elf" if sys.platform == "win32" else b"")
+        where = [word.encode() for word in _addressing(level)]
+        found: int = self.CreateTargetMachine(
+            target, triple, self._processor, self._features, level, *where, 0, 1, b""
+        )
+        return found
+
+    def _tuning(self, level: int) -> int:
+        options: int = self.CreatePipelineTuningOptions()
+        for what in ("LoopInterleaving", "LoopVectorization", "SLPVectorization", "LoopUnrolling"):
+            getattr(self, f"PTOSet{what}")(options, level > 1 + what.startswith(_OF_LOOPS))
+        return options
+
+    def _told(self, function: Any) -> bytes:
+        message = ctypes.c_void_p()
+        function(ctypes.byref(message))
+        return self._taken(message).encode()
+
+    def _taken(self, message: ctypes.c_void_p) -> str:
+        """The text that LLVM put there, which is freed."""
+        if not message.value:
+            return ""
+        text = ctypes.string_at(message.value).decode(errors="replace")
+        self.DisposeString(message)
+        return text
+
+
+@functools.cache
+def _machine(level: int) -> Any:
+    found = binding()
+    target = found.Target.from_default_triple()
+    reloc, codemodel = _addressing(level)
+    return target.create_target_machine(
+        cpu=found.get_host_cpu_name(), features=found.get_host_cpu_features().flatten(), opt=level, jit=True,
+        reloc=reloc, codemodel=codemodel,
+    )  # fmt: skip
+
+
+def _addressing(level: int) -> tuple[str, str]:
+    """How code finds what it refers to. What the loader puts together finds each other by distances of 32 bits, which
+    is less to compile; loops are faster with constants that stay in registers, as they do where they may be far."""
+    near = level < 3 and sys.platform == "linux" and os.uname().machine == "x86_64"
+    return ("pic", "small") if near else ("default", "jitdefault")
+
+
+def by_binding(text: str, level: int) -> bytes:
+    found, machine = binding(), _machine(level)
+    try:
+        module = found.parse_assembly(text)
+    except RuntimeError as error:
+        raise BadText(f"LLVM does not take the text of a module: {error}") from None
+    module.data_layout = str(machine.target_data)
+    if not level:
+        return bytes(machine.emit_object(module))
+    # One for each module: what a run registers with it stays there.
+    builder = found.create_pass_builder(machine, _options(level))
+    manager = builder.getModulePassManager()
+    manager.run(module, builder)
+    code = bytes(machine.emit_object(module))
+    _dispose(manager)
+    return code
+
+
+@functools.cache
+def _options(level: int) -> Any:
+    options = binding().create_pipeline_tuning_options(speed_level=level)
+    options.loop_vectorization = options.loop_interleaving = level > 2
+    options.slp_vectorization = options.loop_unrolling = level > 1
+    return options
+
+
+def _dispose(manager: Any) -> None:
+    """Frees a pass manager: up to llvmlite 0.50 its own `close` calls an empty method, and 45 KB a module stay."""
+    binding().newpassmanagers.NewPassManager._dispose(manager)
+    manager.detach()

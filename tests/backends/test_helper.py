@@ -1,0 +1,197 @@
+"""The process that LLVM runs in: what ends it ends no program, and is compiled for less, or not at all."""
+
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+
+import numpy as np
+import pytest
+
+import autoconv
+from autoconv.backends.llvm import compiler, engine, helper, machine_code
+from autoconv.backends.llvm.helper import Ended
+from autoconv.config import SETTINGS
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "posix_spawn"), reason="there, LLVM runs in this process")
+GOOD = "define i64 @answer() {\n  ret i64 42\n}\n"
+FATAL = 'define void @f() gc "nothing" {\n  ret void\n}\n'  # LLVM's report_fatal_error
+DEEP = "@g = global i64 " + "add (i64 " * 100_000 + "0" + ", i64 1)" * 100_000  # a stack that ends
+ENDLESS = "define i99999 @f(i99999 %x) {\n  %y = mul i99999 %x, %x\n  ret i99999 %y\n}\n"
+
+
+@pytest.fixture(autouse=True)
+def own_helper():
+    helper.forget()
+    yield
+    helper.forget()
+
+
+def test_a_text_is_compiled_as_it_is_here():
+    found = helper.object_files([(GOOD, 3), ("define nothing", 0), (GOOD, 0)])
+    make = machine_code.maker()
+    assert found[0] == make(GOOD, 3) and found[2] == make(GOOD, 0)
+    assert isinstance(found[1], machine_code.BadText)
+
+
+def test_what_ends_it_is_told_apart():
+    others = [(GOOD.replace("42", str(number)), number % 2) for number in range(6)]
+    found = helper.object_files([*others[:3], (FATAL, 0), *others[3:], (DEEP, 0)])
+    assert [isinstance(one, Ended) for one in found] == [False] * 3 + [True] + [False] * 3 + [True]
+    assert "unsupported GC" in str(found[3])
+
+
+def test_an_endless_compilation_is_given_up(monkeypatch):
+    monkeypatch.setattr(helper, "SECONDS", 0.1)
+    found = helper.object_files([(ENDLESS, 0), (GOOD, 0)])
+    assert isinstance(found[0], Ended) and found[0].is_late
+    assert isinstance(found[1], bytes)
+
+
+def test_it_is_started_anew_where_somebody_ends_it():
+    (before,) = helper.object_files([(GOOD, 0)])
+    helper._HELPER[0]._connection.shutdown(2)
+    assert helper.object_files([(GOOD, 0)]) == [before]
+
+
+def _instead(monkeypatch, ends):
+    """Makes LLVM end over texts in the place of those that have loops, at the levels that `ends` has."""
+    real = helper.object_files
+
+    def replaced(modules):
+        return real([(FATAL if level in ends and "br " in text else text, level) for text, level in modules])
+
+    monkeypatch.setattr(helper, "object_files", replaced)
+
+
+def total(x, n):
+    for i in range(n):
+        x = x + i * 2.5
+    return x
+
+
+@pytest.mark.parametrize(
+    ("ends", "told"),
+    [((3,), "compiled at level"), ((3, 2, 1), "compiled at level 0"), ((0, 1, 2, 3), "no native code")],
+)
+@pytest.mark.parametrize("decorator", [autoconv.compile, autoconv.function])
+def test_a_program_goes_on_with_less(monkeypatch, tmp_path, ends, told, decorator):
+    monkeypatch.setenv("AUTOCONV_CACHE", str(tmp_path))
+    monkeypatch.setattr(engine, "_LESS", {})
+    monkeypatch.setattr(engine, "_NONE", {})
+    _instead(monkeypatch, ends)
+    staged = decorator(total)
+    for size in (3, 4, 3):
+        x = np.arange(size, dtype=np.float64)
+        np.testing.assert_array_equal(staged(x, 5), total(x, 5))
+    assert told in staged.explain() or ends == (3,)
+
+
+def test_over_which_text_it_ended_is_kept_in_mind(monkeypatch, tmp_path):
+    monkeypatch.setenv("AUTOCONV_CACHE", str(tmp_path))
+    asked = []
+    real = helper.object_files
+    monkeypatch.setattr(helper, "object_files", lambda modules: asked.append(modules) or real(modules))
+    for _ in range(3):
+        with pytest.raises(engine.NoMachineCode, match="unsupported GC"):
+            engine.make_ready({FATAL + "; once": 1})
+    assert len(asked) == 2
+
+
+def test_without_a_process_llvm_runs_here(monkeypatch):
+    asked = []
+    real = compiler.object_files
+    monkeypatch.setattr(compiler, "object_files", lambda modules: asked.append(modules) or real(modules))
+    monkeypatch.setattr(sys, "executable", "")
+    engine.make_ready({GOOD + "; here": 1})
+    monkeypatch.undo()
+    monkeypatch.setattr(compiler, "object_files", lambda modules: asked.append(modules) or real(modules))
+    monkeypatch.setattr(SETTINGS, "helper", False)
+    engine.make_ready({GOOD + "; here, too": 1})
+    assert len(asked) == 2
+
+
+def _run(program, **environment):
+    found = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        capture_output=True, text=True, timeout=60, env={**os.environ, **environment},
+    )  # fmt: skip
+    assert found.returncode == 0, found.stderr
+    return found.stdout.split()
+
+
+def test_children_have_a_helper_of_their_own_and_nobody_waits_for_it(tmp_path):
+    """A program that waits for all of its children meets no other one, and what a child compiles is its own."""
+    assert _run(
+        """
+        import os
+        from autoconv.backends.llvm import helper
+        GOOD = "define i64 @answer() {\\n  ret i64 42\\n}\\n"
+        first = helper.object_files([(GOOD, 1)])
+        child = os.fork()
+        if not child:
+            from autoconv.backends.llvm import engine
+            engine._object_files([(GOOD, 1)]) == first or os._exit(1)
+            os._exit(0)
+        pid, status = os.wait()
+        print(pid == child, status)
+        try:
+            os.wait()
+        except ChildProcessError:
+            print("nobody")
+        print(helper.object_files([(GOOD, 1)]) == first)
+        """,
+        AUTOCONV_CACHE=str(tmp_path),
+    ) == ["True", "0", "nobody", "True"]
+
+
+def test_closed_streams_and_signals_are_no_matter(tmp_path):
+    """The streams of the program stay its own, its handlers do not see the helper, and SIGPIPE ends nobody."""
+    result = tmp_path / "result"
+    _run(
+        f"""
+        import os, signal
+        os.close(0), os.close(1), os.close(2)
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        from autoconv.backends.llvm import helper
+        GOOD = "define i64 @answer() {{\\n  ret i64 42\\n}}\\n"
+        first = helper.object_files([(GOOD, 1)])
+        fds = [fd for fd in range(3) if os.path.exists(f"/proc/self/fd/{{fd}}")]
+        helper._HELPER[0]._connection.shutdown(2)
+        again = helper.object_files([(GOOD, 1)]) == first
+        open({str(result)!r}, "w").write(f"{{len(fds)}} {{again}}")
+        """,
+        AUTOCONV_CACHE=str(tmp_path),
+    )
+    assert result.read_text() == "0 True"
+
+
+def test_it_ends_with_the_program(tmp_path):
+    """Even where that is killed in the middle of a compilation."""
+    program = f"""
+        import os, threading, time
+        from autoconv.backends.llvm import helper
+        helper.object_files([("define i64 @answer() {{\\n  ret i64 42\\n}}\\n", 1)])
+        print(os.getpid(), flush=True)
+        threading.Thread(target=helper.object_files, args=([({ENDLESS!r}, 0)],)).start()
+        time.sleep(0.2)
+        os.kill(os.getpid(), 9)
+        """
+    found = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=60
+    )  # fmt: skip
+    assert found.returncode == -9
+    # Whoever holds the pipe of its standard error would have kept `run` from coming back.
+
+
+def test_threads_share_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("AUTOCONV_CACHE", str(tmp_path))
+    texts = [GOOD.replace("42", str(number)) for number in range(100, 116)]
+    threads = [threading.Thread(target=engine.make_ready, args=({text: 1},)) for text in texts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(engine._READY.pop(text) for text in texts)
