@@ -1,4 +1,4 @@
-"""Options of the test run."""
+"""Options of the test run, and the folder that its processes share."""
 
 from __future__ import annotations
 
@@ -14,19 +14,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Machine code that tests make goes into a folder of theirs. Graphs run wherever there is one: which form of a
-    function is quicker depends on the machine."""
+    """Gives the run a cache of its own: machine code and conversions that one of its processes makes serve all.
+
+    Where Python is told to write no bytecode, the processes that tests start write theirs into that folder:
+    compiling the package anew takes each of them a second. Graphs run wherever there is one: which form of a
+    function is quicker depends on the machine.
+    """
+    before = dict(os.environ)
     os.environ["AUTOCONV_TIERS"] = "native"
-    folder = tempfile.mkdtemp(prefix="autoconv-tests-")
-    before = os.environ.get("AUTOCONV_CACHE")
-    os.environ["AUTOCONV_CACHE"] = folder
+    if not hasattr(config, "workerinput"):  # the workers of a run in several processes inherit the folder
+        folder = tempfile.mkdtemp(prefix="autoconv-tests-")
+        os.environ["AUTOCONV_CACHE"] = os.path.join(folder, "cache")
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    runs_tests = config.getoption("numprocesses", None) is None
+    if runs_tests and os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+        os.environ["PYTHONPYCACHEPREFIX"] = os.path.join(os.path.dirname(os.environ["AUTOCONV_CACHE"]), "bytecode")
 
     def put_back() -> None:
-        shutil.rmtree(folder, ignore_errors=True)
-        if before is None:
-            os.environ.pop("AUTOCONV_CACHE", None)
-        else:
-            os.environ["AUTOCONV_CACHE"] = before
+        os.environ.clear()
+        os.environ.update(before)
 
     config.add_cleanup(put_back)
 

@@ -2,18 +2,68 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
+ELSEWHERE = {
+    "autoconv.cli": "cli",
+    "autoconv.fixtures": "fixtures",
+    "autoconv.fixtures.bench": "fixtures/bench",
+    "autoconv.fixtures.numpy": "fixtures/numpy",
+}
 
 
 def test_every_package_is_listed_and_cli_is_no_top_level_module():
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
     found = {
         ".".join(path.parent.relative_to(ROOT).parts)
         for path in (ROOT / "autoconv").rglob("*.py")
         if "__pycache__" not in path.parts
     }
-    assert set(settings["packages"]) == found | {"autoconv.cli"}
-    assert settings["package-dir"] == {"autoconv.cli": "cli"}
+    assert set(settings()["packages"]) == found | {package for package in ELSEWHERE if package != "autoconv.fixtures"}
+    assert settings()["package-dir"] == ELSEWHERE
+
+
+def settings() -> dict[str, Any]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+
+
+def source_of(package: str) -> Path:
+    """The folder that is installed as a package: by package-dir, else by its name."""
+    folders = settings()["package-dir"]
+    parent, _, name = package.rpartition(".")
+    if package in folders:
+        return ROOT / folders[package]
+    return source_of(parent) / name if parent else ROOT / name
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder laid out as an installation lays out the packages, and nothing else of the repository."""
+    site = tmp_path_factory.mktemp("site")
+    for package in settings()["packages"]:
+        folder = site.joinpath(*package.split("."))
+        folder.mkdir(parents=True)
+        for path in source_of(package).glob("*.py"):
+            shutil.copy(path, folder)
+    return site
+
+
+@pytest.mark.parametrize(("folder", "arguments"), [("bench", []), ("numpy", ["--suite", "numpy"])])
+def test_the_workloads_are_installed(installed: Path, tmp_path: Path, folder: str, arguments: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "autoconv", "bench", *arguments, "--only", "none"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(installed)},
+    )
+    names = sorted(path.stem for path in (ROOT / "fixtures" / folder).glob("*.py"))
+    assert f"there are: {', '.join(names)}" in done.stderr
