@@ -1,14 +1,15 @@
-"""Converts the whole standard library of the running Python and says what came of it.
+"""Converts the whole standard library of the running Python, prints its trees back, and says what came of it.
 
     python tests/emit/library.py [--jobs N] [--every K]
 
 Prints files, lines, lines a second, what was refused and why, crashes, and what became of the control-flow
 statements in functions. Nothing is written, and nothing of the library is run. The exit code is 1 when
-something crashed."""
+something crashed, or a tree that was printed as source is another tree."""
 
 from __future__ import annotations
 
 import argparse
+import ast
 import os
 import sys
 import time
@@ -23,6 +24,7 @@ from pathlib import Path
 
 from autoconv.emit.conversion import Construct, Options
 from autoconv.emit.module import convert_source
+from autoconv.emit.unparse import print_tree
 from autoconv.errors import SourceError
 
 LIBRARY = Path(os.__file__).resolve().parent
@@ -39,6 +41,7 @@ class Report:
     unreadable: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     crashes: list[str] = field(default_factory=list)
+    misprinted: list[str] = field(default_factory=list)
     forms: Counter[tuple[str, str]] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
 
@@ -46,7 +49,7 @@ class Report:
         self.files += other.files
         self.lines += other.lines
         self.seconds += other.seconds
-        for name in ("unreadable", "refused", "crashes"):
+        for name in ("unreadable", "refused", "crashes", "misprinted"):
             getattr(self, name).extend(getattr(other, name))
         self.forms += other.forms
         self.reasons += other.reasons
@@ -84,6 +87,8 @@ def convert(path: Path) -> Report:
             report.unreadable.append(f"{name}: {error}")
             return report
         report.lines = source.count("\n")
+        if not prints_back(source):
+            report.misprinted.append(name)
         start = time.process_time()
         try:
             conversion = convert_source(source, name, Options(keep_going=True))
@@ -101,6 +106,14 @@ def convert(path: Path) -> Report:
         if construct.reason and construct.kind in STATEMENTS:
             report.reasons[construct.reason] += 1
     return report
+
+
+def prints_back(source: str) -> bool:
+    """Whether the tree of a text, printed as source, is the same tree, with an origin for each line."""
+    tree = ast.parse(source)
+    printed = print_tree(tree)
+    lines = printed.text.count("\n")
+    return ast.dump(ast.parse(printed.text)) == ast.dump(tree) and len(printed.origins) == lines
 
 
 def _in_functions(constructs: tuple[Construct, ...]) -> Iterator[Construct]:
@@ -129,6 +142,7 @@ def show(report: Report) -> None:
         ("not Python", report.unreadable),
         ("refused", report.refused),
         ("crashed", report.crashes),
+        ("printed as another tree", report.misprinted),
     ):
         print(f"{title}: {len(entries)}")
         for entry in entries:
@@ -155,7 +169,7 @@ def main() -> int:
     options = parser.parse_args()
     report = convert_all(library_files()[:: options.every], options.jobs)
     show(report)
-    return 1 if report.crashes else 0
+    return 1 if report.crashes or report.misprinted else 0
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Every 25th file of the standard library converts; `python tests/emit/library.py` does the whole of it."""
+"""A few files of the standard library convert; `python tests/emit/library.py` does the whole of it."""
 
 import importlib.util
 import sys
@@ -20,15 +20,16 @@ library = load(Path(__file__).resolve().parent / "library.py")
 
 @pytest.fixture(scope="module")
 def report():
-    return library.convert_all(library.library_files()[::25], jobs=1)
+    small = [path for path in library.library_files() if path.stat().st_size < 16_000]
+    return library.convert_all(small[::20], jobs=1)
 
 
 def test_nothing_crashes(report):
-    assert report.crashes == []
+    assert report.crashes == report.misprinted == []
 
 
 def test_most_is_read(report):
-    assert report.files > 50 and len(report.unreadable) <= report.files // 10
+    assert report.files > 40 and len(report.unreadable) <= report.files // 10
 
 
 def test_nothing_is_refused(report):

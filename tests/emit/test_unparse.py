@@ -408,8 +408,6 @@ def test_comments_follow_blank_lines():
 
 
 def test_part_of_the_standard_library():
-    check_files(library_files()[::12])
-
-
-def test_the_whole_standard_library():
-    check_files(library_files())
+    """`python tests/emit/library.py` prints the whole of it."""
+    small = [path for path in library_files() if path.stat().st_size < 20_000]
+    check_files(small[::20])
