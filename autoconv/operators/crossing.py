@@ -114,10 +114,12 @@ def _emit_leaf(value: Any, layout: Leaf, region: Region) -> Value:
     if type(value) is SymbolicObject:
         value = unboxed(value, type_)
     if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
+        if type_.weak and weak_dtype(value) is type_.dtype:
+            return weak_constant(region, value).value_in_graph
         array = np.array(value, type_.dtype.numpy)
         if not type_.weak:
             return dispatch.graph_value(region, array)
-        return weak_constant(region, value if weak_dtype(value) is type_.dtype else array.item()).value_in_graph
+        return weak_constant(region, array.item()).value_in_graph
     tensor = as_tensor(value)
     if tensor is None:
         if region.contract == COMPILE and isinstance(value, (np.ndarray, np.generic)):

@@ -21,6 +21,7 @@ import numpy as np
 from autoconv.graph.dtypes import as_dtype
 
 INPUT = "input"
+_FIRST, _LAST = -(2**63), 2**63 - 1
 Spec = tuple[tuple[Any, ...], ...]
 
 
@@ -94,7 +95,7 @@ def _parse_bound(bound: Any, is_tensor: Callable[[Any], bool], operands: list[An
         operands.append(bound)
         return INPUT
     try:
-        return operator.index(bound)
+        return max(_FIRST, min(operator.index(bound), _LAST))  # as Python's slices have it
     except TypeError:
         raise TypeError(f"slice bounds have to be integers or None, found {type(bound).__name__}") from None
 

@@ -7,13 +7,14 @@ differences, every backend against the kernel).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from autoconv.errors import StagingError
 from autoconv.graph.effects import Effects
-from autoconv.graph.types import Type
+from autoconv.graph.types import TensorType, Type
 
 if TYPE_CHECKING:
     from autoconv.graph.graph import Graph
@@ -39,6 +40,15 @@ EffectRule = Callable[[Sequence[Type], Mapping[str, Any]], Effects]
 
 # What a rule does not raise on purpose; a trace would take it for an error of the program's.
 _FAILURES = (IndexError, KeyError, AttributeError, AssertionError, NameError, ZeroDivisionError)
+_ADDRESSES = 2**63
+
+
+def _is_beyond_memory(type_: Type) -> bool:
+    """Whether no machine has memory for such an array, whose bytes native code could not count."""
+    if not isinstance(type_, TensorType) or type_.shape is None:
+        return False
+    known = [size for size in type_.shape if isinstance(size, int)]
+    return bool(known) and 0 not in known and math.prod(known) * type_.dtype.size >= _ADDRESSES
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +115,10 @@ class Op:
             if type(error) not in _FAILURES or (type(error) is IndexError and "index out of range" not in str(error)):
                 raise  # a rule's own words
             raise StagingError(f"{self.name} has no rule for {', '.join(map(str, inputs))}") from error
-        return tuple(found) if isinstance(found, (tuple, list)) else (found,)
+        results = tuple(found) if isinstance(found, (tuple, list)) else (found,)
+        if any(map(_is_beyond_memory, results)):
+            raise StagingError(f"{self.name} would give an array of more than {_ADDRESSES} bytes")
+        return results
 
     def __repr__(self) -> str:
         return f"<Op {self.name}>"

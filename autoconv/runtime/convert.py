@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.errors import IntegerLimitError
 from autoconv.graph.dtypes import DType, as_dtype, bool_, complex128, float32, float64, int32, int64, string
 from autoconv.graph.types import TensorType, weak_fits
+from autoconv.ops.python_numbers import to_python_array
 from autoconv.runtime import taping
 from autoconv.runtime.recording import COMPILE, Region, current_region
 from autoconv.runtime.shape import TensorShape, as_shape
@@ -162,9 +164,15 @@ def table_of(values: Any) -> Any:
     return SymbolicTensor(region.record("constant", [], {"value": array, "weak": False}, shown="Const").results[0])
 
 
-def weak_constant(region: Region, value: bool | int | float | complex) -> SymbolicTensor:
-    """A Python number as a weak value of the graph; raises OverflowError for an int beyond 64 bits."""
-    return record_constant(region, weak_array(value), weak=True)
+def weak_constant(region: Region, value: bool | int | float | complex, name: str = "Const") -> SymbolicTensor:
+    """A Python number as a weak value of the graph. Raises IntegerLimitError, which no handler of the program's takes,
+    for an int beyond 64 bits."""
+    try:
+        array = to_python_array(value, complex_too=True)
+    except IntegerLimitError as error:
+        error._autoconv_about_program = True  # type: ignore[attr-defined]
+        raise
+    return record_constant(region, array, weak=True, name=name)
 
 
 def python_number(value: bool | int | float | complex) -> EagerTensor:

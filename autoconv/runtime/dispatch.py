@@ -10,7 +10,7 @@ import numpy as np
 
 from autoconv.config import SETTINGS
 from autoconv.errors import AutoconvError, InaccessibleTensorError, InvalidArgumentError
-from autoconv.graph.dtypes import DType, as_dtype, string
+from autoconv.graph.dtypes import DType, as_dtype, int64, string
 from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType, weak_fits, weak_rank
 from autoconv.ops import OPS
@@ -23,6 +23,7 @@ from autoconv.runtime.convert import (
     convert_to_tensor,
     record_constant,
     to_array,
+    weak_constant,
     weak_dtype,
 )
 from autoconv.runtime.recording import COMPILE, Region, current_region, display_name, out_of_scope
@@ -42,6 +43,7 @@ _PYTHON_OPS = {
     "bitwise_and": "python_and", "bitwise_or": "python_or", "bitwise_xor": "python_xor",
     "left_shift": "python_left_shift", "right_shift": "python_right_shift",
 }  # fmt: skip
+_ON_FLOATS = frozenset({"add", "subtract", "multiply", "divide", "floor_divide", "modulo", "power"})
 
 
 def apply(op_name: str, *operands: Any, name: str | None = None, **attributes: Any) -> Any:
@@ -57,6 +59,8 @@ def apply(op_name: str, *operands: Any, name: str | None = None, **attributes: A
         values = _with_arrays(op, values)
     if op_name in _PYTHON_OPS and _all_python(values):
         op = OPS[_PYTHON_OPS[op_name]]
+        if op_name in _ON_FLOATS:
+            values = _long_as_floats(values)
     else:
         values = _unified(op, values, region)
     if region is None:
@@ -134,7 +138,7 @@ def graph_value(region: Region, value: Any, name: str = "Const") -> Value:
         region.trace.arrays = True  # np.float64 is a float, and yet no number of Python's
         return record_constant(region, to_array(value), name=name).value_in_graph
     if isinstance(value, NUMBERS):
-        return record_constant(region, np.array(value, weak_dtype(value).numpy), True, name).value_in_graph
+        return weak_constant(region, value, name).value_in_graph
     resource = getattr(value, "__autoconv_resource__", None)
     if resource is not None:
         return resource(region)
@@ -203,6 +207,19 @@ def _all_python(values: Sequence[Any]) -> bool:
     return all((isinstance(v, Tensor) and v.weak) or isinstance(v, NUMBERS) for v in values) and any(
         isinstance(v, Tensor) for v in values
     )
+
+
+def _long_as_floats(values: list[Any]) -> list[Any]:
+    """Ints beyond 64 bits as the floats that Python makes of them, where another operand is a float or complex."""
+    long = list(map(_is_long, values))
+    if not any(long) or not any(weak_rank(weak_dtype(v) if isinstance(v, NUMBERS) else v.dtype) > 1 for v in values):
+        return values
+    return [float(v) if is_long else v for v, is_long in zip(values, long, strict=True)]
+
+
+def _is_long(value: Any) -> bool:
+    """Whether it is an int beyond 64 bits."""
+    return type(value) is int and not int64.min <= value <= int64.max
 
 
 def _unified(op: Op, values: list[Any], region: Region | None) -> list[Any]:
@@ -285,7 +302,9 @@ def _to_dtype(value: Any, target: DType, weak: bool, region: Region | None, op: 
         return apply("cast", value, dtype=target)
     if isinstance(value, NUMBERS):
         if weak and region is not None:
-            return record_constant(region, np.array(value, target.numpy), weak=True)
+            return weak_constant(region, value if weak_dtype(value) is target else target.numpy.type(value).item())
+        if _is_long(value) and not weak and (target.is_floating or target.is_complex):
+            value = float(value.real)
         return to_array(value, None if weak else target)
     array = to_array(value)
     return array if as_dtype(array.dtype) is target else array.astype(target.numpy)

@@ -19,6 +19,12 @@ def is_made_again(concrete: Any, error: Exception) -> bool:
     return concrete.can_run_again or hasattr(error, "_autoconv_undone")
 
 
+def found_by(error: Exception) -> str:
+    """What an error says was found; of numbers that a graph does not carry without what to write under the other
+    contract."""
+    return str(error).partition(";")[0] if isinstance(error, TAKEN_BACK) else str(error)
+
+
 def in_place_of(error: Exception, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """What the function answers or raises, which then has no more to do with the error."""
     try:

@@ -21,7 +21,7 @@ from autoconv.runtime.recording import COMPILE, FUNCTION, Region, current_region
 from autoconv.runtime.spans import current_place, is_own_file
 from autoconv.runtime.tracebacks import place_in, present
 from autoconv.tracing.bailout import BY_VALUE, Bailout, is_by_value
-from autoconv.tracing.beyond import BEYOND, in_place_of, is_made_again
+from autoconv.tracing.beyond import BEYOND, found_by, in_place_of, is_made_again
 from autoconv.tracing.binding import concrete_leaves
 from autoconv.tracing.bounded import Bounded
 from autoconv.tracing.concrete import ConcreteFunction, NotFollowed
@@ -211,8 +211,7 @@ class Function(Dispatched, Described, Pickled):
             self._signature.looks_into = False
             self._call_directly()
         if not isinstance(error, OpError):
-            reason = str(error).partition(";")[0]  # what follows says what to write under the other contract
-            self._explanation.plain.append(f"one call: {reason}")
+            self._explanation.plain.append(f"one call: {found_by(error)}")
         return in_place_of(error, self.python_function, args, kwargs)
 
     def _obtain(self, call: Call) -> ConcreteFunction | None:
@@ -269,7 +268,7 @@ class Function(Dispatched, Described, Pickled):
                     return self._cache.find(call.key) or self._obtain(call)
                 if self.contract == COMPILE:
                     place = getattr(error, "place", None) or place_in(self.python_function, error)
-                    message = getattr(error, "message", str(error))
+                    message = getattr(error, "message", None) or found_by(error)
                     told = f"{type(error).__name__}: {message}"
                     if self._learning.is_object_next(call, told, place):
                         return self._cache.find(call.key) or self._obtain(call)
