@@ -126,7 +126,7 @@ def as_dtype(value: object) -> DType:
         return found
     try:
         dtype = np.dtype(value)  # type: ignore[call-overload]
-    except TypeError:
+    except Exception:  # of some texts NumPy raises SyntaxError, of objects what their attribute `dtype` raises
         raise TypeError(f"Cannot convert {value!r} to a dtype.") from None
     if dtype.kind in "OSU":
         return string

@@ -16,6 +16,7 @@ from autoconv.numpy.operands import (
     computes,
     has_known_shape,
     holds_tensors,
+    in_rows,
     integer,
     is_weak,
     known_shape,
@@ -24,13 +25,14 @@ from autoconv.numpy.operands import (
     numpy_dtype_of,
     promotable,
     rank_of,
+    read_only,
     refuse,
     sizes_of,
     tensor,
     without,
 )
 from autoconv.numpy.shaping import shape_argument
-from autoconv.runtime.array_values import discards_parts
+from autoconv.runtime.array_values import discards_parts, is_beyond_memory
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.dispatch import apply
 from autoconv.runtime.numpy_protocol import CREATING, FUNCTIONS
@@ -48,12 +50,16 @@ def filled(shape: Any, value: Any, dtype: np.dtype[Any]) -> Tensor:
     vector, static = shape_argument(shape)
     if not vector and static is not None and any(d is not None and d < 0 for d in static):
         raise ValueError("negative dimensions are not allowed")
+    if is_beyond_memory(static or (), dtype.itemsize):
+        refuse("makes an array that no memory holds")
     return apply("fill", tensor(value, dtype), *vector, shape=static)
 
 
 def _of_shape(value: int) -> Callable[..., Tensor]:
     def run(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Tensor:
-        return filled(shape, value, numpy_dtype(float if dtype is None else dtype))
+        found = filled(shape, value, numpy_dtype(float if dtype is None else dtype))
+        in_rows(order, found.type.rank)
+        return found
 
     return run
 
@@ -68,6 +74,7 @@ def full(
 ) -> Tensor:
     wanted = numpy_dtype_of(fill_value) if dtype is None else numpy_dtype(dtype)
     value = _fill_value(fill_value, wanted)
+    in_rows(order, None)
     if rank_of(value):
         vector, static = shape_argument(shape)
         return apply("broadcast_to", value, *vector, shape=static)
@@ -78,7 +85,7 @@ def _like(value: int) -> Callable[..., Tensor]:
     def run(
         a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
     ) -> Tensor:
-        return full_like(a, value, dtype, shape=shape)
+        return full_like(a, value, dtype, order, shape=shape)
 
     return run
 
@@ -99,6 +106,7 @@ def full_like(
     device: Any = None,
 ) -> Tensor:  # fmt: skip
     x = tensor(a)
+    in_rows(order, x.type.rank if shape is None else None)
     wanted = x.dtype.numpy if dtype is None else numpy_dtype(dtype)
     if shape is not None:
         return full(shape, fill_value, wanted)
@@ -121,6 +129,7 @@ def _array(
     like: Any = None,
 ) -> Tensor:  # fmt: skip
     x = tensor(object, None if dtype is None else numpy_dtype(dtype))
+    in_rows(order, x.type.rank)
     for _ in range(integer(ndmin) - rank_of(x)) if ndmin else ():
         x = apply("expand_dims", x, axis=0)
     return apply("numpy_copy", x, how="copy", number=0) if copy and x is as_tensor(object) else x
@@ -129,17 +138,23 @@ def _array(
 def _as_array(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None, like: Any = None
 ) -> Tensor:
-    return _array(a, dtype, copy=bool(copy))
+    return _array(a, dtype, copy=bool(copy), order=order)
 
 
 creates("array")(_array)
 creates("asarray", "asanyarray")(_as_array)
 
 
-@creates("ascontiguousarray", "asfortranarray")
+@creates("ascontiguousarray")
 def _in_order(a: Any, dtype: Any = None, *, like: Any = None) -> Tensor:
     x = _array(a, dtype, copy=False)
     return x if rank_of(x) else apply("reshape", x, shape=(1,))
+
+
+@creates("asfortranarray")
+def _in_columns(a: Any, dtype: Any = None, *, like: Any = None) -> Tensor:
+    in_rows("F", tensor(a).type.rank)
+    return _in_order(a, dtype)
 
 
 # ---- ranges
@@ -250,8 +265,10 @@ def counted(count: Any) -> Tensor:
 
 
 def _spaced(name: str) -> Callable[..., Any]:
+    """How large the results are the numbers say, ones of the graph when that runs."""
+
     def run(*args: Any, **kwargs: Any) -> Any:
-        return whole_call(name, False, *args, **kwargs)
+        return whole_call(name, holds_tensors((*args, *kwargs.values())), *args, **kwargs)
 
     return run
 
@@ -267,6 +284,7 @@ for _name in ("logspace", "geomspace"):
 def eye(
     N: Any, M: Any = None, k: Any = 0, dtype: Any = float, order: str = "C", *, device: Any = None, like: Any = None
 ) -> Tensor:
+    in_rows(order, 2)
     if any(static_value(n) is None and as_tensor(n) is not None for n in (N, M)):
         across = apply("expand_dims", counted(N if M is None else M), axis=0)
         down = apply("expand_dims", apply("add", counted(N), tensor(integer(k), np.int64)), axis=1)
@@ -347,7 +365,8 @@ def diagonal(a: Any, offset: Any = 0, axis1: Any = None, axis2: Any = None) -> T
     first = by if by >= 0 else -by * columns
     flat = apply("reshape", turned, shape=(*lead, rows * columns))  # of which it is a slice
     stop = first + (count - 1) * step + 1 if count else first
-    return apply("get_item", flat, spec=(*(("slice", None, None, None),) * len(left), ("slice", first, stop, step)))
+    spec = (*(("slice", None, None, None),) * len(left), ("slice", first, stop, step))
+    return read_only(apply("get_item", flat, spec=spec))
 
 
 @computes("linalg.trace")

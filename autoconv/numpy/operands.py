@@ -20,9 +20,10 @@ from autoconv.runtime.convert import as_tensor, constant
 from autoconv.runtime.dispatch import apply
 from autoconv.runtime.expressions import dimension_of
 from autoconv.runtime.numpy_protocol import FUNCTIONS, name_of, numpy_named, plain
-from autoconv.runtime.recording import current_region
+from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.static import static_value
+from autoconv.runtime.symbolic import SymbolicTensor
 from autoconv.runtime.tensor import EagerTensor, Tensor
 from autoconv.runtime.tracebacks import presented
 
@@ -40,6 +41,12 @@ class NotStaged(Exception):
 def refuse(what: str) -> NoReturn:
     """Has the call refused in a trace, by the name of its function; eagerly NumPy computes it."""
     raise NotStaged(what)
+
+
+def is_compiled() -> bool:
+    """Whether what is traced here is promised to do what plain Python does."""
+    region = current_region()
+    return region is not None and region.contract == COMPILE
 
 
 def computes(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -198,6 +205,20 @@ def common_dtype(*values: Any) -> np.dtype[Any]:
 
 
 # ---- what has to be known while tracing
+
+
+def read_only(found: Any) -> Any:
+    """Notes of a result that NumPy gives it out for reading only."""
+    region = current_region()
+    if region is not None and isinstance(found, SymbolicTensor):
+        region.trace.read_only.add(region.lift(found.value_in_graph))
+    return found
+
+
+def in_rows(order: Any, rank: int | None) -> None:
+    """Refuses columns that lie one behind the other: how elements lie is no part of a graph, and results show it."""
+    if order not in (None, "C", "K", "A") and rank not in (0, 1) and is_compiled():
+        refuse(f"is given order {order!r}")
 
 
 def known_shape(x: Tensor) -> tuple[int, ...]:

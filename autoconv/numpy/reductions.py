@@ -13,6 +13,7 @@ from autoconv.numpy.operands import (
     axes_of,
     axis_of,
     cast,
+    check,
     computes,
     integer,
     known_shape,
@@ -266,6 +267,8 @@ def _average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fal
         x, by = cast(x, wanted), cast(by, wanted)
         by = apply("broadcast_to_shape_of", by, x)
         scale = reduced("sum", by, axis, keepdims, None)
+        some = apply("not_equal", scale, tensor(0, scale.dtype))
+        check(apply("numpy_all", some, axis=None), "Weights sum to zero, can't be normalized")
         found = apply("divide", reduced("sum", apply("multiply", x, by), axis, keepdims, None), scale)
     return (found, scale) if returned else found
 

@@ -216,7 +216,7 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable:
 
 @computes("argsort")
 def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Tensor:
-    """Equal elements stay in order, as NumPy says of kind="stable" and does not say of the others."""
+    """Equal elements stay in order where that is asked for; else NumPy's own routine for this processor orders them."""
     without(order=order)
     _check_kind(kind)
     x = tensor(a)
@@ -224,6 +224,8 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stab
         x, axis = apply("reshape", x, shape=(-1,)), -1
     if not rank_of(x):
         return whole_call("argsort", False, x, axis)
+    if not stable and str(kind)[:1].lower() not in ("s", "m"):
+        return whole_call("argsort", False, x, axis_of(axis, rank_of(x)), kind)
     at = axis_of(axis, rank_of(x))
     found = apply("argsort", cast(x, np.uint8) if x.dtype.is_bool else x, axis=at)
     return cast(found, np.int64)

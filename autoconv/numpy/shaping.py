@@ -17,11 +17,14 @@ from autoconv.numpy.operands import (
     computes,
     has_known_shape,
     holds_tensors,
+    in_rows,
     integer,
+    is_compiled,
     known_shape,
     numpy_dtype,
     numpy_dtype_of,
     rank_of,
+    read_only,
     refuse,
     sizes_of,
     tensor,
@@ -67,6 +70,8 @@ def _size(size: Any) -> int | None:
 def reshape(a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = None, copy: Any = None) -> Tensor:
     x = tensor(a)
     vector, static = shape_argument(shape if newshape is None else newshape)
+    if order in ("A", "K") and is_compiled() and sum(d != 1 for d in x.type.shape or (0, 0)) > 1:
+        refuse(f"is given order {order!r}, and how the elements lie is not part of a graph")
     if order not in ("C", "A", "K", None):
         if order != "F" or vector or static is None:
             refuse(f"is given order {order!r}")
@@ -163,7 +168,7 @@ def expand_dims(a: Any, axis: Any) -> Tensor:
 @computes("broadcast_to")
 def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Tensor:
     vector, static = shape_argument(shape)
-    return apply("broadcast_to", tensor(array), *vector, shape=static)
+    return read_only(apply("broadcast_to", tensor(array), *vector, shape=static))
 
 
 @computes("broadcast_arrays")
@@ -368,6 +373,7 @@ def size(a: Any, axis: Any = None) -> Any:
 
 @computes("copy")
 def copy(a: Any, order: str = "K", subok: bool = False) -> Tensor:
+    in_rows(order, tensor(a).type.rank)
     return apply("numpy_copy", tensor(a), how="copy", number=0)
 
 

@@ -19,7 +19,9 @@ from autoconv.numpy.operands import (
     integer,
     is_weak,
     known_shape,
+    promotable,
     rank_of,
+    read_only,
     refuse,
     sizes_of,
     tensor,
@@ -31,6 +33,7 @@ from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.dispatch import apply
+from autoconv.runtime.number_methods import number_attribute
 from autoconv.runtime.tensor import Tensor
 
 _INT64 = as_dtype(np.int64)
@@ -48,6 +51,8 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: boo
     x, y = _itself(a), _itself(b)
     if not is_weak(y) and not (y.dtype.is_floating or y.dtype.is_complex):
         y = cast(y, np.result_type(y.dtype.numpy, 1.0))
+    elif is_weak(y) and promotable(y) in (bool, int):
+        y = float(y) if as_tensor(y) is None else apply("python_float", y)
     less, minus, size = np.less_equal, np.subtract, np.absolute
     bound = call_ufunc(np.add, atol, call_ufunc(np.multiply, rtol, call_ufunc(size, y)))
     near = call_ufunc(less, call_ufunc(size, call_ufunc(minus, x, y)), bound)
@@ -125,15 +130,20 @@ computes("isneginf")(_infinite("isneginf", -np.inf))
 @computes("real")
 def real(val: Any) -> Any:
     if is_weak(val):  # NumPy asks the number itself
-        return val.real if as_tensor(val) is None else apply("python_int", val) if val.type.dtype.is_bool else val
+        return val.real if as_tensor(val) is None else number_attribute(val, "real")
     x = tensor(val)
     return apply("real", x) if x.dtype.is_complex else x
 
 
 @computes("imag")
 def imag(val: Any) -> Any:
+    found = _imaginary(val)
+    return found if is_weak(val) or tensor(val).dtype.is_complex else read_only(found)
+
+
+def _imaginary(val: Any) -> Any:
     if is_weak(val):
-        return val.imag if as_tensor(val) is None else val.type.dtype.numpy.type(0).item().imag
+        return val.imag if as_tensor(val) is None else number_attribute(val, "imag")
     x = tensor(val)
     return apply("imag" if x.dtype.is_complex else "zeros_like", x)
 
@@ -150,12 +160,12 @@ def angle(z: Any, deg: bool = False) -> Tensor:
 
 @computes("isreal")
 def isreal(x: Any) -> Any:
-    return imag(x) == 0 if is_weak(x) else call_ufunc(np.equal, imag(x), 0)
+    return _imaginary(x) == 0 if is_weak(x) else call_ufunc(np.equal, _imaginary(x), 0)
 
 
 @computes("iscomplex")
 def iscomplex(x: Any) -> Any:
-    return call_ufunc(np.not_equal, tensor(imag(x)), 0)
+    return call_ufunc(np.not_equal, tensor(_imaginary(x)), 0)
 
 
 @computes("round", "around")
@@ -287,6 +297,12 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     x1, y1 = (apply("gather", v, apply("add", lower, tensor(1)), axis=0) for v in (places, values))
     slope = apply("divide", apply("subtract", y1, y0), apply("subtract", x1, x0))
     found = apply("add", apply("multiply", slope, apply("subtract", at, x0)), y0)
+    # of values that are not finite NumPy goes from the other side, takes what both sides have, and what lies there
+    other = apply("add", apply("multiply", slope, apply("subtract", at, x1)), y1)
+    found = apply("select", apply("is_nan", found), other, found)
+    level = apply("logical_and", apply("is_nan", found), apply("equal", y0, y1))
+    found = apply("select", apply("logical_or", level, apply("equal", at, x0)), y0, found)
+    found = apply("select", apply("is_nan", at), at, found)
     first, final = (apply("gather", values, tensor(i, np.int64), axis=0) for i in (0, count - 1))
     below, above = (apply("gather", places, tensor(i, np.int64), axis=0) for i in (0, count - 1))
     found = apply("select", apply("equal", at, above), final, found)

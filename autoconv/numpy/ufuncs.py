@@ -19,6 +19,7 @@ from autoconv.numpy.kernels import whole_call
 from autoconv.numpy.operands import (
     cast,
     computes,
+    in_rows,
     integer,
     is_weak,
     numpy_dtype,
@@ -47,6 +48,7 @@ def call_ufunc(
 ) -> Any:  # fmt: skip
     """`ufunc(*inputs, …)`; results of all the dtypes that NumPy gives them."""
     without(axes=axes, axis=axis, keepdims=keepdims)
+    in_rows(order, None)
     if len(inputs) > ufunc.nin:
         inputs, out = inputs[: ufunc.nin], inputs[ufunc.nin :] if ufunc.nout > 1 else inputs[ufunc.nin]
     if len(inputs) < ufunc.nin:

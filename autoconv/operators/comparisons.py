@@ -9,6 +9,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from autoconv.errors import OtherKindError
 from autoconv.graph.dtypes import float64
 from autoconv.graph.types import weak_rank
@@ -51,6 +53,8 @@ def eq(x: Any, y: Any) -> Any:
         return x == y
     if type(x).__eq__ is object.__eq__:
         check_identity(x, y)
+    if _is_dtype_beside_number(x, y):
+        return False
     found = _of_parts("eq", x, y)
     return x == y if found is NotImplemented else found
 
@@ -60,8 +64,16 @@ def ne(x: Any, y: Any) -> Any:
         return x != y
     if type(x).__eq__ is object.__eq__:
         check_identity(x, y)
+    if _is_dtype_beside_number(x, y):
+        return True
     found = _of_parts("ne", x, y)
     return x != y if found is NotImplemented else found
+
+
+def _is_dtype_beside_number(x: Any, y: Any) -> bool:
+    """NumPy's dtypes ask what they are compared with for a dtype of its own."""
+    numbers = [value for value in (x, y) if type(value) is SymbolicTensor and value.weak]
+    return bool(numbers) and any(isinstance(value, np.dtype) for value in (x, y))
 
 
 def _ordering(name: str) -> Callable[[Any, Any], Any]:
@@ -301,6 +313,9 @@ def is_(a: Any, b: Any) -> Any:
         return True
     region = current_region()
     if region is not None and (is_in_graph(a) or is_in_graph(b)):
+        for x in (a, b):
+            if type(x) is SymbolicTensor and region.trace.outside_effect is not None and _kind_of_number(x) != "bool":
+                region.trace.outside_effect(x, "a number is compared by identity")  # as an object it would be a new one
         return truth_of(apply_object("is", a, b))
     if type(a) is Variant and (type(b) is Variant or hasattr(b, "__dict__")):
         return distribute(is_, a, b)

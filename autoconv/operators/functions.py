@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.errors import StagingError
-from autoconv.operators import augmented, items, set_operators
+from autoconv.operators import augmented, comparisons, items, set_operators
+from autoconv.operators.conditionals import not_, truth
 from autoconv.operators.held_iterators import HeldIterator, held
 from autoconv.operators.overrides import OVERRIDES
 from autoconv.runtime.containers import PLAIN
@@ -70,6 +71,10 @@ AS_STATEMENTS: dict[Any, Callable[..., Any]] = {
     operator.iconcat: augmented.iadd,
     **{native: getattr(set_operators, name) for name, native in set_operators.NATIVE.items()},
 }  # fmt: skip
+_COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge", "is_", "is_not")
+AS_STATEMENTS.update({getattr(operator, name): getattr(comparisons, name) for name in _COMPARISONS})
+AS_STATEMENTS[operator.contains] = lambda container, item: comparisons.in_(item, container)
+AS_STATEMENTS.update({operator.not_: not_, operator.truth: truth})
 OVERRIDES.update(AS_STATEMENTS)
 
 __all__ = ["AS_STATEMENTS"]

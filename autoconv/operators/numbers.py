@@ -51,6 +51,7 @@ def _by_op(op: str, function: Any) -> Callable[..., Any]:
             return function(*args, **kwargs)
         if op == "python_math" or function is cmath.rect:
             refuse_complex(function, *args)
+        _refuse_kinds(function, *args)
         return dispatch.apply(op, *map(as_python_number, args), function=function.__name__)
 
     return apply
@@ -103,6 +104,18 @@ def refuse_complex(function: Any, *args: Any) -> None:
     compiled = region is not None and region.contract == COMPILE
     if any(isinstance(x, SymbolicTensor) and x.dtype.is_complex and (x.weak or compiled) for x in args):
         plainly(function, *map(_sample, args))
+
+
+def _refuse_kinds(function: Any, *args: Any) -> None:
+    """Raises the TypeError that Python has for a number of another kind than the function takes: a float for an int,
+    a scalar of NumPy's where only Python's own will do."""
+    typed = [x.dtype.numpy.type(1) if isinstance(x, SymbolicTensor) and not x.weak else _sample(x) for x in args]
+    try:
+        function(*typed)
+    except TypeError:
+        plainly(function, *typed)
+    except (ValueError, ArithmeticError):
+        pass  # that number is none for it
 
 
 def _sample(x: Any) -> Any:

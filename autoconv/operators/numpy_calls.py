@@ -53,14 +53,24 @@ def numpy_call(function: Any, region: Any) -> Callable[..., Any] | None:
     if type(function) is SymbolicObject:
         return None
     found = implementation(function)
+    compiles = region is not None and region.contract == COMPILE
+    if found is None and compiles and function is np.errstate:
+        return _error_state
     if found is None:
         return function if is_harmless(function) else None
-    compiles = region is not None and region.contract == COMPILE
     if compiles and getattr(function, "__module__", None) != "math":
         region.trace.arrays = True
     if function in _ARRAYS and not compiles:
         return None
     return functools.partial(_called, function, found, region.trace if compiles else None)
+
+
+def _error_state(**kinds: Any) -> Any:
+    """np.errstate(…), which may have warnings come or not: a graph raises, calls and prints nothing there."""
+    if not {"raise", "call", "print", "log"}.isdisjoint(map(str, kinds.values())):
+        what = "NumPy is asked to do more about errors of floats than to warn"
+        raise StagingError(what, current_place(), 'np.errstate(…="warn"), or a look at the results')
+    return np.errstate(**kinds)
 
 
 def only_reading(method: Callable[..., Any]) -> Callable[..., Any]:

@@ -16,7 +16,7 @@ from autoconv.graph.types import ObjectType, Shape, TensorType
 from autoconv.ops.arithmetic import quiet
 from autoconv.ops.gradients import dtype_of, flat, with_kept_axes
 from autoconv.ops.record import OPS, Builder, define, none, sample
-from autoconv.ops.rules import broadcast, element_count, normalised_axes, reduced_shape
+from autoconv.ops.rules import broadcast, element_count, normalised_axes, reduced_shape, same
 
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
 _I = np.array([[7, -7, 5], [1, 2, -4]], np.int32)
@@ -204,6 +204,16 @@ define(
         sample(_X, how="copy"), sample(_X, how="flatten"), sample(_X, how="astype", dtype=as_dtype(np.float64)),
         sample(_I, how="astype", dtype=as_dtype(np.float32)),
     ),
+)  # fmt: skip
+def _read_only(x: Any) -> Any:
+    found = np.array(x, order="C")  # native code takes an array with memory of its own as it is
+    found.flags.writeable = False
+    return found
+
+
+define(
+    name="numpy_read_only", graphdef="NumpyReadOnly", result=same, kernel=_read_only,
+    gradient=lambda b, inputs, results, cotangents, attributes: (cotangents[0],), samples=(sample(_X), sample(_I)),
 )  # fmt: skip
 define(
     name="numpy_tolist", graphdef="NumpyToList", result=lambda x: ObjectType("list" if x.shape else "any"),

@@ -7,8 +7,11 @@ from autoconv.graph.types import TensorType
 
 # In NumPy a view of the first input, or that input itself.
 VIEWS = frozenset(
-    {"identity", "get_item", "reshape", "transpose", "matrix_transpose", "expand_dims", "squeeze", "reverse", "split"}
-)
+    {
+        "identity", "get_item", "reshape", "transpose", "matrix_transpose", "expand_dims", "squeeze", "reverse",
+        "split", "numpy_read_only",
+    }
+)  # fmt: skip
 
 # Whose kernels may give memory of an input out, where there is nothing to do or nothing is known of the function.
 PASSING = frozenset({

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +17,13 @@ from autoconv.runtime.objects import is_object, record_object
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.symbolic import SymbolicTensor
 from autoconv.runtime.tensor import EagerTensor, Tensor
+
+_ADDRESSES = 2**47  # bytes that a process may have
+
+
+def is_beyond_memory(sizes: Sequence[int | None], item_size: int) -> bool:
+    """Whether NumPy says no to an array of those sizes (None: not known) at once, also where nobody reads it."""
+    return math.prod(size for size in sizes if size) * item_size > _ADDRESSES
 
 
 def as_value(value: Any, type_: ArrayType) -> Tensor:

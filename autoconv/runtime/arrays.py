@@ -27,6 +27,7 @@ from autoconv.runtime.array_values import (
     check_element,
     elements,
     goes_one_by_one,
+    is_beyond_memory,
     is_place,
     is_static,
     may_fit,
@@ -367,6 +368,8 @@ def new_array(shape: Any, dtype: DType, fill: Any = None) -> SymbolicArray:
             known.append(operator.index(size))
     if any(size != INPUT and size < 0 for size in known):
         raise of_program(ValueError("negative dimensions are not allowed"))
+    if is_beyond_memory([size for size in known if size != INPUT], dtype.size):
+        raise StagingError("an array is made that no memory holds", current_place())
     node = _record("array_new", operands, shape=tuple(known), dtype=dtype, fill=fill)
     return SymbolicArray(node.results[0])
 

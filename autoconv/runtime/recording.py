@@ -61,6 +61,7 @@ class Trace:
     that were recorded, those too that were recorded again; `appended`: lists whose items Python knew, and what was
     appended there. `hidden`: functions among the constants that the trace made, and whether they hold values of it (see
     `tracing/leaks.py`). `identifies`: the graph asks whether objects are one (see `runtime/identities.py`).
+    `read_only`: what NumPy gives out for reading only.
     `inherited`: by the names of attributes that are written, the classes that are, and those who get one of their own
     in the place of a class's.
     `spend` is called for each turn of a loop in Python and each node that is recorded, and may give the trace up.
@@ -111,6 +112,7 @@ class Trace:
     appended: list[tuple[Any, Any]] = field(default_factory=list)
     hidden: dict[Value, bool] = field(default_factory=dict)
     identifies: bool = False
+    read_only: set[Value] = field(default_factory=set)
     inherited: dict[str, tuple[list[Any], list[Any]]] = field(default_factory=dict)
     scope: str = ""
     device: str = ""

@@ -18,6 +18,8 @@ from autoconv.operators.lazy import Lazy
 from autoconv.operators.names import Undefined, ld
 from autoconv.operators.tensor_lists import mapped
 from autoconv.operators.variants import of_distinct_arms
+from autoconv.ops.views import VIEWS
+from autoconv.runtime import dispatch
 from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.containers import TracedSet, heap_of, items_of, may_lack_keys
 from autoconv.runtime.convert import as_tensor, convert_to_tensor
@@ -150,8 +152,18 @@ def _arms(value: Variant, trace: Trace, function: Any) -> list[Any]:
     return found
 
 
+def _is_read_only(tensor: SymbolicTensor, trace: Trace) -> bool:
+    """Whether it is an array that NumPy gives out for reading only, or a view of one."""
+    value = tensor.value_in_graph
+    while value not in trace.read_only and value.node is not None and value.node.op.name in VIEWS:
+        value = value.node.inputs[0]
+    return value in trace.read_only
+
+
 def _symbolic(tensor: Tensor, trace: Trace) -> Any:
     if isinstance(tensor, SymbolicTensor):
+        if trace.read_only and trace.contract == COMPILE and tensor.type.shape != () and _is_read_only(tensor, trace):
+            return dispatch.apply("numpy_read_only", tensor)
         return tensor
     return SymbolicTensor(trace.capture(tensor, tensor.type, "Const"))
 

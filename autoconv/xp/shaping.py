@@ -124,9 +124,9 @@ def where(condition: Any, x1: Any, x2: Any, /) -> Tensor:
 def argsort(x: Any, /, *, axis: Any = -1, descending: bool = False, stable: bool = True) -> Tensor:
     """Where the elements in order are; equal ones stay in theirs."""
     if not descending:
-        return by_numpy("argsort")(x, axis)
+        return by_numpy("argsort")(x, axis, stable=stable)
     given = tensor(x)
-    found = flip(by_numpy("argsort")(flip(given, axis=axis), axis), axis=axis)
+    found = flip(by_numpy("argsort")(flip(given, axis=axis), axis, stable=stable), axis=axis)
     last = tensor(known_shape(given)[axis_of(axis, rank_of(given))] - 1)
     return apply("subtract", last, found)
 

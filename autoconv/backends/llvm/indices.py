@@ -261,8 +261,9 @@ def _item_place(b: Any, node: Node, index: Index, picks: Any) -> Index:
 def first_of(out: Any, entry: tuple[Any, ...], size: Position) -> tuple[Position, int]:
     """Where a slice whose bounds are numbers begins, and its step."""
     if isinstance(size, int):
-        start, _, step = slice(*entry[1:]).indices(size)
-        return start, step
+        start, stop, step = slice(*entry[1:]).indices(size)
+        is_one = len(range(start, stop, step)) < 2 and abs(step) >= 2**31
+        return start, 1 if is_one else step  # times a stride it has to be a number
     start, step = entry[1], 1 if entry[3] is None else entry[3]
     if start is None:
         return (0, step) if step > 0 else (plus(out, size, -1), step)

@@ -255,7 +255,7 @@ class ElementWriter:
     def loaded(self, ir: str, dtype: DType) -> Element:
         """A number as it comes from memory."""
         if dtype is bool_:
-            ir = self.out.new(f"trunc i8 {ir} to i1")
+            ir = self.out.new(f"icmp ne i8 {ir}, 0")
         elif dtype is float16:
             ir = self.out.new(f"fpext half {ir} to float")
         elif dtype is bfloat16:  # the upper half of a float32

@@ -14,16 +14,18 @@ from autoconv.graph.graph import Node
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
 
+_MOST = 2**63 - 1
+
 
 def resolved(
     region: Region, node: Node, parts: Sequence[Position | None], size: Position
 ) -> tuple[Position, Position, Position]:
     """(start, length, step) of a slice of a dimension of that size; `parts` are start, stop and step."""
-    start, stop, step = parts
+    start, stop, step = map(_within, parts)
     if isinstance(size, int) and not any(isinstance(part, str) for part in parts):
         first, last, width = slice(start, stop, step).indices(size)
         length = len(range(first, last, width))
-        return (first if length else 0), length, width
+        return (first if length else 0), length, width if length > 1 or abs(width) < 2**31 else 1
     if start in (None, 0) and stop is None and step in (None, 1):
         return 0, size, 1
     b = RegisterWriter(region)
@@ -34,10 +36,17 @@ def resolved(
         return _backward(b, start, stop, _number(b, step), count, step)
     wide = _number(b, step)
     region.refuse(node, wide.same(0).ir)
+    least = _number(b, -_MOST)
+    wide = b.select(wide < least, least, wide)  # whose negative is no number of 64 bits
     ahead = wide > 0
     up, down = _forward(b, start, stop, step, count), _backward(b, start, stop, wide, count, step)
-    begin, long = (b.select(ahead, _number(b, x), _number(b, y)).ir for x, y in zip(up[:2], down[:2], strict=True))
-    return begin, long, step
+    begin, long = (b.select(ahead, _number(b, x), _number(b, y)) for x, y in zip(up[:2], down[:2], strict=True))
+    return begin.ir, long.ir, b.select(long > 1, wide, _number(b, 1)).ir  # times a stride it has to be a number
+
+
+def _within(part: Position | None) -> Position | None:
+    """A bound as large as 64 bits allow, and a step as no array is long: they mean the same."""
+    return max(min(part, _MOST), -_MOST) if isinstance(part, int) else part
 
 
 def _number(b: RegisterWriter, position: Position) -> Element:
@@ -62,7 +71,8 @@ def _forward(
     distance = _number(b, plus(b.out, last.ir if last.ir[0] == "%" else int(last.ir), _negative(b, first)))
     if step != 1:
         width = _number(b, step)
-        distance = b.divide(distance + width - 1, b.select(width > 0, width, _number(b, 1)))
+        distance = b.divide(distance - 1, b.select(width > 0, width, _number(b, 1))) + 1
+        distance = b.select(last > first, distance, _number(b, 0))
     length = b.select(distance > 0, distance, _number(b, 0))
     return first.ir if first.ir[0] == "%" else int(first.ir), length.ir, step
 
@@ -78,6 +88,5 @@ def _backward(
     first = last_one if start is None else _clamped(b, start, count, -1, last_one)
     last = _number(b, -1) if stop is None else _clamped(b, stop, count, -1, last_one)
     back = b.select(width < 0, -width, _number(b, 1))
-    distance = b.divide(first - last + back - 1, back)
-    length = b.select(distance > 0, distance, _number(b, 0))
+    length = b.select(first > last, b.divide(first - last - 1, back) + 1, _number(b, 0))
     return b.select(length > 0, first, _number(b, 0)).ir, length.ir, step
