@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.api.arguments import static_int
-from autoconv.graph.dtypes import as_dtype
+from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.runtime.convert import convert_to_tensor
 from autoconv.runtime.dispatch import apply
 from autoconv.runtime.static import static_value
@@ -23,12 +23,21 @@ def matmul(
 ) -> Tensor:  # fmt: skip
     """The product of matrices (2 or more dimensions; batches broadcast), each transposed first if asked for.
 
-    Raises ValueError while tracing, InvalidArgumentError when run, for inner dimensions that differ.
+    Of an `output_type` that holds the elements, the sums are computed in it. Raises ValueError while tracing,
+    InvalidArgumentError when run, for inner dimensions that differ.
     """
     left, right = (conj(a) if adjoint_a else a), (conj(b) if adjoint_b else b)
+    if output_type is not None:
+        left, right = (_widened(convert_to_tensor(x), as_dtype(output_type)) for x in (left, right))
     flips = {"transpose_a": transpose_a or adjoint_a, "transpose_b": transpose_b or adjoint_b}
     found = apply("matmul", left, right, **flips, name=name)
     return found if output_type is None else apply("cast", found, dtype=as_dtype(output_type))
+
+
+def _widened(x: Tensor, dtype: DType) -> Tensor:
+    """The tensor in a dtype that holds all of its numbers; else as it is."""
+    fits = dtype is not x.dtype and np.can_cast(x.dtype.numpy, dtype.numpy)
+    return apply("cast", x, dtype=dtype) if fits else x
 
 
 def conj(x: Any) -> Tensor:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import autoconv
 from autoconv.api import linalg, signal
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import float32, float64
@@ -139,3 +140,14 @@ def test_rules_refuse() -> None:
         graph.add(OPS["inverse"], [x])
     with pytest.raises(ValueError, match="label 'i'"):
         graph.add(OPS["einsum"], [x], {"equation": "ii->i"})
+
+
+def test_products_are_summed_in_the_dtype_that_is_asked_for():
+    x = np.full((2, 300), 100, np.int8)
+    for function in (autoconv.matmul, autoconv.function(autoconv.matmul)):
+        found = function(autoconv.constant(x), autoconv.constant(x.T.copy()), output_type=autoconv.int32)
+        assert found.dtype == autoconv.int32
+        np.testing.assert_array_equal(found, x.astype(np.int32) @ x.T.astype(np.int32))
+        half = autoconv.constant(np.full((1, 4096), 8, np.float16))
+        assert float(function(half, half, transpose_b=True, output_type=autoconv.float32)[0, 0]) == 64 * 4096
+        assert function(autoconv.constant([[1.5]]), autoconv.constant([[2.5]]), output_type=autoconv.int32)[0, 0] == 3

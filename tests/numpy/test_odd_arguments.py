@@ -290,3 +290,40 @@ def test_dtypes_compare_with_anything():
         ac.as_dtype(",")
     agrees(lambda x, n: (x.dtype == n, x.dtype != n, n == x.dtype), lambda: np.arange(3.0), 7)
     assert ac.float32 == pickle.loads(pickle.dumps(np.dtype("f4")))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "complex128", "bool"])
+def test_arrays_from_another_process_run_natively(dtype, monkeypatch):
+    @ac.compile
+    def f(x, y):
+        return x + y, (x * y).sum()
+
+    @ac.compile
+    def g(x):
+        x[0] = x[1]
+        return x[0]
+
+    here = np.arange(6).reshape(2, 3).astype(dtype)
+    away = pickle.loads(pickle.dumps(here))
+    assert away.dtype is not here.dtype
+    for _ in range(3):
+        f(here, here), g(here[0].copy())
+    asked = []
+    slowly = type(f)._call
+    monkeypatch.setattr(type(f), "_call", lambda *args: asked.append(args) or slowly(*args))
+    for one, other in zip(f(away, here), f(here, away), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert g(away[0].copy()) == here[0, 1] and not asked
+    np.testing.assert_array_equal(f(here.astype(here.dtype.newbyteorder()), away)[0], here + here)
+
+
+@pytest.mark.parametrize("kind", ["raise", "call"])
+def test_what_numpy_is_asked_to_do_about_errors_of_floats(kind):
+    told = []
+
+    def f(x):
+        with np.errstate(divide=kind, call=lambda *error: told.append(error)):
+            return 1 / x
+
+    agrees(f, lambda: np.zeros(2))
+    assert len(told) == (6 if kind == "call" else 0)

@@ -49,7 +49,8 @@ define internal i1 @is_alone(ptr %array) alwaysinline nounwind {
 """.replace("BASE", str(abi.BASE))
 
 
-# `is_array_of` says whether an object is of that class, element type and rank, `is_plain_array` whether it has that
+# `is_array_of` says whether an object is of that class, element type and rank (what was pickled has a dtype of its own,
+# which is only equal), `is_plain_array` whether it has that
 # shape as well, and its elements side by side. `is_open_array` takes a shape some of whose numbers are -1, and puts
 # there what the array has; `is_memory` takes ANY_NUMBER for any size or stride. `retain` and `release` leave immortal
 # objects, whose count is beyond 32 bits, alone. `keep` is a `release` that puts an array which nobody else has among
@@ -66,6 +67,7 @@ declare ptr @PyDataMem_SetHandler(ptr)
 declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
 declare i32 @PyErr_CheckSignals()
+declare i8 @PyArray_EquivTypes(ptr, ptr)
 declare ptr @PyArray_Resize(ptr, ptr, i32, i32)
 declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
 declare i32 @PyByteArray_Resize(ptr, i64)
@@ -133,8 +135,15 @@ look:
   %short = load i32, ptr %rank_at
   %own_rank = zext i32 %short to i64
   %same_rank = icmp eq i64 %own_rank, %rank
-  %both = and i1 %same_descriptor, %same_rank
-  ret i1 %both
+  br i1 %same_rank, label %ask, label %no
+ask:
+  br i1 %same_descriptor, label %yes, label %compare
+compare:
+  %equal = call i8 @"PyArray_EquivTypes"(ptr %own_descriptor, ptr %descriptor)
+  %equivalent = icmp ne i8 %equal, 0
+  ret i1 %equivalent
+yes:
+  ret i1 true
 no:
   ret i1 false
 }
