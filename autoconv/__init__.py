@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from autoconv import importing  # noqa: F401
     from autoconv._public import *  # noqa: F403
 
 __version__ = "0.1.0"
@@ -20,6 +21,8 @@ def __getattr__(name: str) -> Any:
 
     The command line and the import hook convert without NumPy and the ops, and do not wait for those.
     """
+    if name == "importing":
+        return import_module("autoconv.importing")
     if name.startswith("__") and name != "__all__":
         raise AttributeError(f"module 'autoconv' has no attribute {name!r}")
     public = vars(import_module("autoconv._public"))
@@ -36,4 +39,4 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__getattr__("__all__")})
+    return sorted({*globals(), *__getattr__("__all__"), "importing"})

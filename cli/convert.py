@@ -125,7 +125,9 @@ def convert(
 
     The result behaves as the original on plain values; on tensors its if, while, for and so on become part of
     a graph. Without -o it goes to NAME_graph.py beside the file, for a folder to the sibling folder
-    NAME_graph (files that are not Python are copied along), and for - to standard output.
+    NAME_graph (files that are not Python are copied along), for the current folder to NAME_graph in it, and
+    for - to standard output. Of a folder its earlier output, builds, virtual environments, hidden files and
+    what git ignores are left out.
 
     \b
     Examples:

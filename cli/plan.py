@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Literal
 
 from autoconv.emit.conversion import Options
-from autoconv.errors import SourceError, TargetError
+from autoconv.errors import TargetError
 
 from .output import refuse_existing, refuse_inputs
-from .targets import is_own_folder, is_python_file, shown
+from .own_files import is_converted_file, own_files
+from .targets import is_python_file, shown
 
 STREAM = "-"
 
@@ -84,9 +85,10 @@ def check_outputs(plan: Plan, *, force: bool) -> None:
     outputs = [job.output for job in plan.jobs if job.output is not None]
     for source, target in plan.folders:
         inner, outer = os.path.realpath(target), os.path.realpath(source)
-        if os.path.commonpath([inner, outer]) == outer and inner != outer:
+        if os.path.commonpath([inner, outer]) == outer and inner != outer and not _is_default(source, target):
             raise TargetError(f"the output {target} lies inside of the folder {source} that is converted")
     refuse_inputs(outputs, sources)
+    _refuse_links_to_outside(plan)
     seen: set[str] = set()
     for path in outputs:
         if str(path) in seen:
@@ -101,6 +103,17 @@ def check_outputs(plan: Plan, *, force: bool) -> None:
             if job.output.is_dir():
                 raise TargetError(f"{job.output} is a folder; the output of a file is a file")
             refuse_existing(job.output, force=force)
+
+
+def _refuse_links_to_outside(plan: Plan) -> None:
+    for job in plan.jobs:
+        if job.folder is None or job.output is None or job.source is None:
+            continue
+        stays_link = job.source.is_symlink() and not job.source.is_file()  # nothing is written through that one
+        whole = plan.folders[job.folder][1]
+        inner, outer = os.path.realpath(job.output.parent if stays_link else job.output), os.path.realpath(whole)
+        if os.path.commonpath([inner, outer]) != outer:
+            raise TargetError(f"{job.output} is a link to outside of the output {whole}")
 
 
 def _file_output(source: Path, output: str | None, several: bool) -> Path | None:
@@ -123,7 +136,15 @@ def _folder_output(source: Path, output: str | None, *, several: bool) -> Path:
         return Path(output) / whole.name if several else Path(output)
     if not whole.name:
         raise TargetError(f"name a folder with -o for the output of {source}")
-    return shown(whole.with_name(f"{whole.name}_graph"))
+    name = f"{whole.name}_graph"
+    if whole == Path.cwd() or whole in Path.cwd().parents:  # beside it is outside of where the command was given
+        return Path(name)
+    return shown(whole.with_name(name))
+
+
+def _is_default(source: Path, target: Path) -> bool:
+    """Whether a folder is the output that one has without -o: that is left out of what is converted."""
+    return target == _folder_output(source, None, several=False)
 
 
 def _folder_jobs(source: Path, target: Path, options: Options, index: int) -> list[Job]:
@@ -132,33 +153,15 @@ def _folder_jobs(source: Path, target: Path, options: Options, index: int) -> li
         Job(
             source=path,
             output=target / path.relative_to(source),
-            action="convert" if is_python_file(path) else "copy",
+            action="convert" if is_python_file(path) and not is_converted_file(path) else "copy",
             options=options,
             folder=index,
         )
-        for path in _walk(source)
+        for path in own_files(source, target)
     ]
     if not any(job.action == "convert" for job in jobs):
         raise TargetError(f"{source}: there is no Python file in this folder")
     return jobs
-
-
-def _walk(folder: Path) -> Iterator[Path]:
-    """Every file below a folder in a stable order, links to folders included, without what tools leave
-    behind."""
-
-    def refuse(error: OSError) -> None:
-        raise SourceError(f"cannot read the folder {error.filename}: {error.strerror}") from error
-
-    for parent, folders, files in os.walk(folder, onerror=refuse):
-        root = Path(parent)
-        entered = [name for name in sorted(folders) if is_own_folder(root / name)]
-        linked = [name for name in entered if (root / name).is_symlink()]
-        folders[:] = [name for name in entered if name not in linked]
-        for name in sorted([*files, *linked]):
-            path = root / name
-            if (path.is_file() or path.is_symlink()) and path.suffix not in (".pyc", ".pyo"):
-                yield path
 
 
 def _renaming_package(source: Path, target: Path, options: Options) -> Options:

@@ -93,7 +93,9 @@ def python_files(folder: Path) -> Iterator[Path]:
 
 def is_own_folder(path: Path) -> bool:
     """Not hidden, not a cache, not a virtual environment."""
-    return not path.name.startswith(".") and path.name not in _IGNORED and not (path / "pyvenv.cfg").exists()
+    if path.name.startswith(".") or path.name in _IGNORED:
+        return False
+    return not (path / "pyvenv.cfg").exists() and not (path / "conda-meta").is_dir()
 
 
 def is_python_file(path: Path) -> bool:

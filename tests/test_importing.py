@@ -6,6 +6,7 @@ import ast
 import importlib
 import inspect
 import json
+import subprocess
 import sys
 import traceback
 import zipfile
@@ -232,3 +233,15 @@ match x:
 def test_what_converted_code_calls_says_where_it_is_from():
     """`operator`'s own tests, and others, ask everything in a module's namespace for its module."""
     assert autoconv.operators.__module__ == "autoconv.operators"
+
+
+def test_the_hook_is_there_with_the_package():
+    """As README writes it, without an import of its own; neither needs NumPy."""
+    program = "import sys, autoconv\nautoconv.importing.install('solver')\nassert 'numpy' not in sys.modules\n"
+    program += "assert 'importing' in dir(autoconv)\n"
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_without_a_name_it_says_what_to_give():
+    with pytest.raises(ValueError, match=r"needs the name of at least one package, e\.g\. install\('solver'\)"):
+        autoconv.importing.install()

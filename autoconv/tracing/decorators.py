@@ -8,6 +8,7 @@ from typing import Any
 from autoconv.config import SETTINGS
 from autoconv.runtime.recording import COMPILE, FUNCTION
 from autoconv.runtime.tracebacks import presented
+from autoconv.tracing.disabled import switched_off
 from autoconv.tracing.donation import Donate
 from autoconv.tracing.function import Function
 
@@ -41,12 +42,10 @@ def function(
     """
 
     def decorate(inner: Callable[..., Any]) -> Any:
-        if SETTINGS.disabled:
-            return inner
         relaxes = bool(reduce_retracing or experimental_relax_shapes)
         hints = bool(experimental_follow_type_hints)
         given = input_signature, autograph, relaxes, None, hints, donate
-        return Function(inner, FUNCTION, *given)
+        return switched_off(inner, FUNCTION, *given) if SETTINGS.disabled else Function(inner, FUNCTION, *given)
 
     return presented(decorate) if func is None else decorate(func)
 
@@ -61,6 +60,7 @@ def compile(func: Callable[..., Any] | None = None, donate: Donate = ()) -> Any:
     """
 
     def decorate(inner: Callable[..., Any]) -> Any:
-        return inner if SETTINGS.disabled else Function(inner, COMPILE, donate=donate)
+        given = COMPILE, None, True, False, None, False, donate
+        return switched_off(inner, *given) if SETTINGS.disabled else Function(inner, *given)
 
     return presented(decorate) if func is None else decorate(func)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -153,7 +154,9 @@ def test_links_in_a_folder(package, cli):
     (package / "linked.py").symlink_to("core.py")
     (package / "loop").symlink_to(".")
     (package / "dangling").symlink_to("nowhere")
+    (package / "far").symlink_to(package.parent.parent)
     assert cli("convert", "pkg").exit_code == 0
+    assert cli("convert", "pkg", "--force").exit_code == 0
     out = package.parent / "pkg_graph"
     assert (out / "linked.py").read_text() == (out / "core.py").read_text()
     assert (out / "loop").is_symlink() and (out / "dangling").is_symlink()
@@ -175,3 +178,65 @@ def test_a_folder_without_python(here, cli):
     result = cli("convert", "empty")
     assert result.exit_code == 2 and "there is no Python file" in result.stderr
     assert cli("convert", "newton.py", "empty", "-o", "-").exit_code == 2
+
+
+@pytest.fixture
+def project(package: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The package's folder as the current one, in a project with builds, under git."""
+    files = {
+        "pyproject.toml": "",
+        "build/lib/core.py": "x = 1\n",
+        "pkg.egg-info/PKG-INFO": "x",
+        "scratch/draft.py": "x = 1\n",
+        "notes.tmp": "x",
+        ".gitignore": "scratch/\n*.tmp\n",
+        "sub/build/kept.py": "x = 1\n",
+    }
+    for name, text in files.items():
+        (package / name).parent.mkdir(parents=True, exist_ok=True)
+        (package / name).write_text(text)
+    shutil.rmtree(package / ".git")
+    subprocess.run(["git", "init", "-q", str(package)], check=True)
+    monkeypatch.chdir(package)
+    return package
+
+
+OF_PROJECT = sorted([*EXPECTED, ".gitignore", "pyproject.toml", "sub/build/kept.py"])
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_the_current_folder_goes_into_itself(project, cli):
+    around = names(project.parent)
+    result = cli("convert", ".")
+    assert result.exit_code == 0 and "wrote pkg_graph (8 files)" in result.stderr, result.output
+    assert names(project / "pkg_graph") == OF_PROJECT
+    assert {name for name in names(project.parent) if not name.startswith("pkg/pkg_graph/")} == set(around)
+    assert cli("convert", ".", "--check").exit_code == 0
+    assert cli("convert", ".", "--force").exit_code == 0  # its own output is no input
+    assert names(project / "pkg_graph") == OF_PROJECT
+
+
+def test_a_folder_around_the_current_one_goes_into_the_current_one(package, cli, monkeypatch):
+    monkeypatch.chdir(package / "sub")
+    assert cli("convert", "..").exit_code == 0
+    assert names(package / "sub" / "pkg_graph") == EXPECTED
+    assert sorted(path.name for path in package.parent.iterdir()) == ["newton.py", "pkg"]
+
+
+def test_converted_files_of_a_folder_are_left_out_beside_their_source_and_copied_elsewhere(package, cli):
+    assert cli("convert", "pkg/core.py").exit_code == 0
+    (package / "core_graph.py").rename(package / "sub" / "made.py")
+    assert cli("convert", "pkg/core.py").exit_code == 0
+    assert cli("convert", "pkg").exit_code == 0
+    assert names(package.parent / "pkg_graph") == sorted([*EXPECTED, "sub/made.py"])
+    assert Path("pkg_graph/sub/made.py").read_text() == Path("pkg/sub/made.py").read_text()
+
+
+def test_nothing_goes_through_links_of_the_output(package, cli):
+    outside = package.parent / "outside"
+    outside.mkdir()
+    (package.parent / "out").mkdir()
+    (package.parent / "out" / "sub").symlink_to(outside)
+    result = cli("convert", "pkg", "-o", "out", "--force")
+    assert result.exit_code == 2 and "a link to outside of the output out" in result.stderr
+    assert names(outside) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -82,3 +83,20 @@ def test_a_program_that_imports_autoconv_keeps_its_path(here):
     assert os.path.realpath(done.stdout.strip()) == os.path.realpath(here), done.stderr
     done = subprocess.run([sys.executable, "-m", "program"], cwd=here, capture_output=True, text=True)
     assert os.path.realpath(done.stdout.strip()) == os.path.realpath(here), done.stderr
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_a_repository_runs_nothing_when_its_ignored_files_are_asked_for(hostile):
+    subprocess.run(["git", "init", "-q", str(hostile)], check=True)
+    script = hostile / "monitor.sh"
+    script.write_text(f"#!/bin/sh\ntouch {hostile / 'EXECUTED'}\n")
+    script.chmod(0o755)
+    for name in ("core.fsmonitor", "core.pager", "core.sshCommand", "filter.x.clean"):
+        subprocess.run(["git", "-C", str(hostile), "config", name, str(script)], check=True)
+    (hostile / ".gitattributes").write_text("*.py filter=x\n")
+    (hostile / ".gitignore").write_text("EVIL.py\n")
+    command = [sys.executable, "-m", "autoconv", "convert", ".", "-q"]
+    assert subprocess.run(command, cwd=hostile, capture_output=True).returncode == 0
+    (output,) = hostile.glob("*_graph")
+    assert (output / "newton.py").exists() and not (output / "EVIL.py").exists()
+    assert not (hostile / "EXECUTED").exists()

@@ -54,7 +54,7 @@ def test_a_script_runs_as_main_with_its_arguments(script, command):
 
 
 def test_the_folder_of_the_script_is_left_clean(script, command):
-    command("run", "project/main.py", PYTHONDONTWRITEBYTECODE="")
+    command("run", "project/main.py", PYTHONDONTWRITEBYTECODE="", PYTHONPYCACHEPREFIX="")
     assert sorted(path.name for path in script.parent.iterdir()) == ["__pycache__", "helper.py", "main.py"]
     kept = [path.name for path in (script.parent / "__pycache__").iterdir()]
     assert [name.split("-")[0] for name in kept] == ["helper.autoconv"]

@@ -1,0 +1,88 @@
+"""Which files of a folder are the user's own: not what tools leave behind, what builds make, or what git ignores."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from autoconv.emit.locate import is_converted
+from autoconv.errors import SourceError
+
+from .sources import decode_source
+from .targets import is_own_folder, is_python_file
+
+_BUILDS = frozenset({"build", "dist"})
+_PROJECT = ("pyproject.toml", "setup.py", "setup.cfg")
+
+
+def own_files(folder: Path, output: Path) -> Iterator[Path]:
+    """Every file below a folder in a stable order, links to folders included.
+
+    Left out are `output`, where it lies inside, and earlier outputs beside what they were made from; hidden folders,
+    caches and virtual environments; what a build of the project made; what git ignores. SourceError for a folder that
+    cannot be read.
+    """
+
+    def refuse(error: OSError) -> None:
+        raise SourceError(f"cannot read the folder {error.filename}: {error.strerror}") from error
+
+    ignored = _ignored_by_git(folder)
+    place = os.path.realpath(output)
+    for parent, folders, files in os.walk(folder, onerror=refuse):
+        root = Path(parent)
+        entered = [name for name in sorted(folders) if _is_entered(root / name, folder, ignored, place)]
+        linked = [name for name in entered if (root / name).is_symlink()]
+        folders[:] = [name for name in entered if name not in linked]
+        for name in sorted([*files, *linked]):
+            path = root / name
+            if _is_kept(path) and _relative(path, folder) not in ignored:
+                yield path
+
+
+def is_converted_file(path: Path) -> bool:
+    """Whether a file is the result of a conversion; one that cannot be read is none."""
+    try:
+        return is_python_file(path) and is_converted(decode_source(path.read_bytes(), str(path)))
+    except (OSError, SourceError):
+        return False
+
+
+def _is_entered(path: Path, folder: Path, ignored: frozenset[str], output: str) -> bool:
+    if not is_own_folder(path) or _relative(path, folder) in ignored or os.path.realpath(path) == output:
+        return False
+    if path.name.endswith(".egg-info"):
+        return False
+    return path.name not in _BUILDS or not any((path.parent / name).is_file() for name in _PROJECT)
+
+
+def _is_kept(path: Path) -> bool:
+    """Whether it is a file or a link, no bytecode, and not what converting a file beside it gave."""
+    if path.is_symlink():
+        return True
+    if not path.is_file() or path.suffix in (".pyc", ".pyo"):
+        return False
+    source = path.with_name(path.stem.removesuffix("_graph") + path.suffix)
+    return source == path or not source.is_file() or not is_converted_file(path)
+
+
+def _relative(path: Path, folder: Path) -> str:
+    return path.relative_to(folder).as_posix()
+
+
+def _ignored_by_git(folder: Path) -> frozenset[str]:
+    """What git ignores below a folder, by the path from there; nothing where there is no git, or no repository."""
+    git = shutil.which("git")
+    if git is None or not os.path.isabs(git):  # what lies in the current folder is never run
+        return frozenset()
+    command = [git, "-c", "core.fsmonitor=false", "-C", str(folder), "ls-files"]
+    command += ["--others", "--ignored", "--exclude-standard", "--directory", "-z", "."]
+    try:
+        done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return frozenset()
+    if done.returncode:
+        return frozenset()
+    return frozenset(os.fsdecode(name).rstrip("/") for name in done.stdout.split(b"\0") if name)
