@@ -87,7 +87,7 @@ def check_outputs(plan: Plan, *, force: bool) -> None:
         inner, outer = os.path.realpath(target), os.path.realpath(source)
         if os.path.commonpath([inner, outer]) == outer and inner != outer and not _is_default(source, target):
             raise TargetError(f"the output {target} lies inside of the folder {source} that is converted")
-    refuse_inputs(outputs, sources)
+    refuse_inputs([job.output for job in plan.jobs if job.output is not None and not _stays_link(job)], sources)
     _refuse_links_to_outside(plan)
     seen: set[str] = set()
     for path in outputs:
@@ -107,13 +107,17 @@ def check_outputs(plan: Plan, *, force: bool) -> None:
 
 def _refuse_links_to_outside(plan: Plan) -> None:
     for job in plan.jobs:
-        if job.folder is None or job.output is None or job.source is None:
+        if job.folder is None or job.output is None:
             continue
-        stays_link = job.source.is_symlink() and not job.source.is_file()  # nothing is written through that one
         whole = plan.folders[job.folder][1]
-        inner, outer = os.path.realpath(job.output.parent if stays_link else job.output), os.path.realpath(whole)
+        inner, outer = os.path.realpath(job.output.parent if _stays_link(job) else job.output), os.path.realpath(whole)
         if os.path.commonpath([inner, outer]) != outer:
             raise TargetError(f"{job.output} is a link to outside of the output {whole}")
+
+
+def _stays_link(job: Job) -> bool:
+    """Whether the source is a link to a folder, or to nothing: the output is such a link, which is not written to."""
+    return job.folder is not None and job.source is not None and job.source.is_symlink() and not job.source.is_file()
 
 
 def _file_output(source: Path, output: str | None, several: bool) -> Path | None:
