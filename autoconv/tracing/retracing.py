@@ -53,13 +53,18 @@ class Retracing:
         if count >= _MANY and self._warnings < _WARNINGS:
             self._warnings += 1
             _LOGGER.warning(
-                "%d out of the last %d calls to %r triggered autoconv.function retracing. Tracing is expensive. What "
+                "%d out of the last %d calls to %r%s triggered autoconv.function retracing. Tracing is expensive. What "
                 "is behind so many traces could be (1) creating @autoconv.function repeatedly in a loop, (2) passing "
                 "tensors with different shapes, or (3) passing Python objects instead of tensors. For (1), decorate "
                 "the function once, outside of the loop. For (2), %s. For (3), pass tensors, or see in explain() which "
                 "argument or outer name differed.",
-                count, total, function, _WHY_CLOSED if relaxes else _RELAXING,
+                count, total, function, _defined_at(function), _WHY_CLOSED if relaxes else _RELAXING,
             )  # fmt: skip
+
+
+def _defined_at(function: Any) -> str:
+    code = getattr(function, "__code__", None)
+    return "" if code is None else f" ({code.co_filename}:{code.co_firstlineno})"
 
 
 # By code, then by the instance of a method.
