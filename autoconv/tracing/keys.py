@@ -105,7 +105,7 @@ class Reference:
         self.name = type(value).__name__
         self.identity = identity and not isinstance(value, types.MethodType)
         try:
-            self.hash = hash(value)
+            self.hash = id(value) if self.identity else hash(value)  # an object's own method may have effects
         except TypeError:
             self.hash = id(value)
         try:

@@ -24,11 +24,15 @@ WAY = os.environ.get("PACKAGE_WAY", "plain")
 MODULES = tuple(filter(None, os.environ.get("PACKAGE_MODULES", "").split(",")))
 CALLS = 3  # of each function: recorded, and made in a row
 MOST_SECONDS = 5  # that one call may take
+RECORDING_SECONDS = 60  # after which no more tests are run for the sake of their calls
 # Functions that are not called again: what they do goes beyond the process, or ends it.
-LEFT_ALONE = re.compile(r"exit|main|system|fork|kill|exec|sleep|input|unlink|remove_file|rmtree|write_file|serve|urlopen")
+LEFT_ALONE = re.compile(
+    r"exit|main|system|fork|kill|exec|sleep|input|unlink|remove_file|rmtree|write_file|serve|urlopen"
+)
 
 _RECORDED: dict[types.CodeType, list[tuple[list[Any], dict[str, Any]]]] = {}
 _SEEN: dict[types.CodeType, int] = {}
+_BEGIN = time.monotonic()
 
 
 def pytest_configure(config: Any) -> None:
@@ -39,8 +43,11 @@ def pytest_configure(config: Any) -> None:
 
 
 def pytest_runtest_setup(item: Any) -> None:
-    if WAY == "recorded":
-        sys.setprofile(_record)
+    if WAY != "recorded":
+        return
+    if time.monotonic() - _BEGIN > RECORDING_SECONDS:
+        item.session.shouldstop = "enough calls are recorded"
+    sys.setprofile(_record)
 
 
 def pytest_runtest_teardown(item: Any) -> None:

@@ -181,3 +181,24 @@ def test_keys_that_are_objects(make, wrapped):
         for parts in given * 2:
             assert compute(parts, 2.0) == weighed(parts, 2.0)
         given[1][next(iter(given[1]))] = weight
+
+
+def test_neither_hash_nor_equality_of_an_argument_is_called():
+    calls = []
+
+    class Watched:
+        value = 3
+
+        def __hash__(self):
+            calls.append("hash")
+            return 1
+
+        def __eq__(self, other):
+            calls.append("eq")
+            return True
+
+    compiled, objects = autoconv.compile(lambda o, x: o.value + x), [Watched(), Watched()]
+    objects[1].value = 5
+    for _ in range(3):
+        assert [compiled(each, 1) for each in objects] == [4, 6]
+    assert not calls

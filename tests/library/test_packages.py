@@ -1,0 +1,56 @@
+"""What `packages.py` says of functions, on functions whose fate is known."""
+
+from __future__ import annotations
+
+import collections
+import sys
+from pathlib import Path
+
+import autoconv
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import package_plugin
+import packages
+
+COUNTS = collections.Counter()
+
+
+def grows(items, n):
+    for i in range(n):
+        items.append(i)
+    return items[-1]
+
+
+def counts(name):
+    COUNTS[name] += 1
+    return COUNTS[name]
+
+
+def test_the_same_results_and_changes():
+    assert package_plugin._compare(grows, [(([1], 3), {}), (([], 0), {})]) == "same"
+
+
+def test_what_plain_python_answers_otherwise_each_time_is_not_compared():
+    assert package_plugin._compare(counts, [(("a",), {})]) == "varies"
+
+
+def test_values_are_the_same_by_type_and_by_what_they_hold():
+    nan, loop, like = float("nan"), [], []
+    loop.append(loop)
+    like.append(like)
+    assert package_plugin._same([nan, {"a": (1, loop)}], [float("nan"), {"a": (1, like)}])
+    assert not package_plugin._same(1, 1.0) and not package_plugin._same([1], (1,))
+    assert not package_plugin._same({"a": 1, "b": 2}, {"b": 2, "a": 1})
+
+
+def test_values_of_a_trace_are_found_wherever_they_are():
+    assert package_plugin._leaks([{"a": (autoconv.constant(1),)}], set())
+    assert not package_plugin._leaks([{"a": (1, "b", None)}], set())
+
+
+def test_problems_are_listed():
+    way = {"passed": ["a", "b"], "ended": ""}
+    functions = {"f": "same", "g": "wrong: x"}
+    found = {"package": "p", "plain": way, "converted": way | {"passed": ["a"]}, "functions": functions}
+    assert packages.problems(found) == ["converted: b passes as it is", "g: wrong: x"]
