@@ -20,7 +20,8 @@ _IN_A_ROW = 8  # calls that have to go the same way before it counts
 _MOST_SKIPPED = 64
 _MOST_KEYS = 256
 BY_VALUE = 2  # traces of calls that differ in values alone, before another one has to be worth it
-_FREE_TRACES, _FREE_SECONDS = 16, 10.0  # that a function has whatever its calls come to
+_FREE_TRACES = 16  # that a function has whatever its calls come to
+_FREE_SLOW_TRACES, _FREE_SECONDS = 4, 20.0  # as many where they took longer: sizes are open from the third one on
 _CALLS_A_TRACE, _CALLS_A_SLOW_TRACE = 8, 64  # that earn one more, behind the one and behind the other
 
 
@@ -106,11 +107,12 @@ class Storm:
     def overspent(self, calls: int) -> str:
         """Return why no more traces are made before there were more calls; empty while they may be."""
         is_over = self.count >= _FREE_TRACES and calls < _CALLS_A_TRACE * self.count
-        is_over |= self.total > _FREE_SECONDS and calls < _CALLS_A_SLOW_TRACE * self.count
+        is_slow = self.count >= _FREE_SLOW_TRACES and self.total > _FREE_SECONDS
+        is_over |= is_slow and calls < _CALLS_A_SLOW_TRACE * self.count
         if not is_over:
             return ""
         took = f"{self.count} traces in {calls} calls took {self.total:.3g} s"
-        return f"{took}: calls without a trace run plain until more calls are made"
+        return f"calls without a trace run plain until more calls are made: {took}"
 
     def seconds(self, call: Call) -> float | None:
         """Return what a trace takes, where too many were made."""

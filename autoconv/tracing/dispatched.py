@@ -140,16 +140,18 @@ class Dispatched:
                 return self._failed(entry, error, *args)
             if found is not NotImplemented:
                 self._is_settled = True
+                self._cache.used(self._direct[0][0])
                 break
         if found is NotImplemented:
             start = clock()
             found = self._run_graph(args, kwargs)
         seconds = clock() - start
         if self._attempts == attempts and self._is_settled:
-            timing.ran(GRAPH, seconds)
             latest = max(self._cache.traces, key=lambda concrete: concrete.used, default=None)
             if latest is not None and not _may_run_plain(latest, seconds):
                 timing.choice = GRAPH
+            elif latest is None or not timing.begins(latest.number):
+                timing.ran(GRAPH, seconds)
         return found
 
     def _pass(self, calls: int, form: str) -> None:

@@ -62,10 +62,11 @@ class Gate:
 class Timing:
     """The shortest times of the two forms for calls of one kind, and the choice once it is made."""
 
-    __slots__ = ("_graphs", "_looks", "_plains", "choice", "graph", "plain")
+    __slots__ = ("_begun", "_graphs", "_looks", "_plains", "choice", "graph", "plain")
 
     def __init__(self) -> None:
         self.choice = ""
+        self._begun: set[int] = set()  # the traces that ran once
         self.graph = self.plain = float("inf")  # seconds
         self._graphs = self._plains = self._looks = 0
 
@@ -75,6 +76,13 @@ class Timing:
         if not self.choice and self._looks > _MOST_LOOKS:
             self.choice = GRAPH
         return self.choice or (PLAIN if self._graphs > self._plains + 1 else GRAPH)
+
+    def begins(self, trace: int) -> bool:
+        """Return whether this is the first timed run of a trace, which makes things that later ones find."""
+        if trace in self._begun:
+            return False
+        self._begun.add(trace)
+        return True
 
     def ran(self, form: str, seconds: float) -> None:
         """Note the time of a call, and choose once the times tell."""
