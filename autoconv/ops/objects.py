@@ -12,6 +12,7 @@ import builtins
 import cmath
 import collections
 import heapq
+import io
 import math
 import operator
 import types
@@ -30,7 +31,7 @@ from autoconv.ops.exception_groups import left_of_group, split_group
 from autoconv.ops.index_spec import SAID_BY_NUMPY, SAID_OF_SLICES
 from autoconv.ops.python_numbers import KINDS, to_python_array
 from autoconv.ops.record import define, none
-from autoconv.ops.undo import CHANGING_HEAPS, note_apply, note_attribute, note_made, note_method
+from autoconv.ops.undo import CHANGING_HEAPS, note_apply, note_attribute, note_made, note_method, write_output
 
 NO_GRADIENT = none(
     "it went through an object of Python's own: a list or dict, or a variable as it was when an exception was raised"
@@ -406,9 +407,19 @@ define(
     name="object_exception", graphdef="ObjectException", result=lambda *_, kind: ObjectType("Exception"),
     kernel=_make_exception, gradient=NO_GRADIENT, effects=CHANGES,
 )  # fmt: skip
+
+
+def _print(*values: Any, sep: Any, end: Any) -> tuple[()]:
+    text = io.StringIO()
+    try:
+        print(*values, sep=sep, end=end, file=text)
+    finally:  # what comes before a value that has no text
+        write_output(text.getvalue())
+    return ()
+
+
 define(
-    name="object_print", graphdef="PrintV2", result=_nothing,
-    kernel=lambda *values, sep, end: (print(*values, sep=sep, end=end), ())[1], gradient=NO_GRADIENT,
+    name="object_print", graphdef="PrintV2", result=_nothing, kernel=_print, gradient=NO_GRADIENT,
     effects=Effects.OUTPUT | READS,
 )  # fmt: skip
 

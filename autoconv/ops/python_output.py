@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from autoconv.graph.effects import Effects
 from autoconv.ops.control import format_data
 from autoconv.ops.record import define, none
+from autoconv.ops.undo import write_output
 
 
 def _print(*data: Any, template: tuple[Any, ...]) -> tuple[()]:
     """Writes the pieces to the sys.stdout of now; numbers in the template stand for inputs."""
-    sys.stdout.write("".join(piece if isinstance(piece, str) else format_data(data[piece]) for piece in template))
+    write_output("".join(piece if isinstance(piece, str) else format_data(data[piece]) for piece in template))
     return ()
 
 

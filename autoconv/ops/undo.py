@@ -1,15 +1,17 @@
 """What a run of a graph changed of Python's own objects, so that it can be taken back.
 
 A run that meets an int beyond its 64 bits is made again as plain Python, from what was there before the run. `undoing`
-notes, while it runs, how to take back each change that the kernels of `ops/objects.py` make; what cannot be taken back
-(an iterator asked for its next, a method of an unknown class) is said to be `lost`, and the error stands.
+notes, while it runs, how to take back each change that the kernels of `ops/objects.py` make, and how much was printed,
+which is not printed again. Before what cannot be taken back (an iterator asked for its next, a method of an unknown
+class) a run that may meet such an int is given up; of others it is said to be `lost`.
 """
 
 from __future__ import annotations
 
+import sys
 import threading
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -17,7 +19,7 @@ import numpy as np
 
 from autoconv.errors import IntegerLimitError, NotInGraphError, OtherKindError
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph, Node
+from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import ObjectType
 
 # After these a call may be made again as plain Python.
@@ -27,12 +29,14 @@ _NOTED = frozenset(
     {
         "object_apply", "object_method", "object_set_attribute", "object_delete_attribute", "object_build",
         "object_iterate", "object_advance", "object_unpack", "object_exception",
-        "object_make", "numpy_tolist",
+        "object_make", "numpy_tolist", "generator_make",
         "array_new", "array_of",
     }
 )  # fmt: skip
 LOCAL = "typed_list_"  # how the names of ops begin that write to what the run has for itself
-_PRINTING = frozenset({"print", "python_print", "object_print", "py_call"})
+PRINTS = frozenset({"python_print", "object_print"})  # whose text is counted
+DRAW = "generator_draw"
+_LASTING = frozenset({"print", "py_call"})
 _CONSTANT = (
     str, bytes, int, float, bool, complex, tuple, frozenset, range, slice, types.NoneType, np.generic,
 )  # fmt: skip
@@ -77,13 +81,15 @@ class _Log:
     What a container or attribute held is noted once; what is noted is kept alive, so that its id stays its own.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, stops: bool = False) -> None:
         self.entries: list[tuple[Any, Callable[[], Any]]] = []
         self.noted: set[Any] = set()  # (id, key), or the id of what is noted as a whole
         self.bytes: dict[int, int] = {}  # of parts of arrays
         self.writes: dict[int, int] = {}  # how often items of a list or dict were written
         self.iterators: dict[int, Any] = {}  # that the run made, which nobody misses
         self.lost = False
+        self.stops = stops  # whether the run is given up before anything is lost
+        self.printed = 0  # characters
 
     def add(self, owner: Any, key: Any, undo: Callable[[], Any]) -> None:
         self.noted.add(key)
@@ -93,6 +99,8 @@ class _Log:
 
     def lose(self) -> None:
         """Gives up: nothing is kept of what cannot be taken back in whole."""
+        if self.stops:
+            raise NotInGraphError("an int may outgrow 64 bits behind a change that cannot be taken back")
         self.lost = True
         self.entries.clear()
         self.noted.clear()
@@ -108,11 +116,22 @@ _ACTIVE = _Active()
 
 
 def can_undo(graph: Graph) -> bool:
-    """Whether everything that the graph writes is noted: it draws nothing, prints nothing, and changes only objects.
+    """Whether everything that the graph writes is noted: it prints by Python's print, and changes only objects.
 
     Arrays that come in as memory count as noted (see `restoring`); others are the run's own.
     """
-    return not any(map(lasts, graph.walk()))
+    made = makes_all_generators(graph)
+    return not any(lasts(node) and not (made and node.op.name == DRAW) for node in graph.walk())
+
+
+def makes_all_generators(graph: Graph) -> bool:
+    """Whether nobody else sees a draw from NumPy's generators: the graph itself makes them."""
+    given = [*graph.parameters, *(value for node in graph.walk() if not node.regions for value in _not_made(node))]
+    return all(value.type != ObjectType("Generator") for value in given)
+
+
+def _not_made(node: Node) -> Sequence[Value]:
+    return () if node.op.name == "generator_make" else node.results
 
 
 def may_not_undo(node: Node) -> bool:
@@ -150,17 +169,18 @@ def _cannot_undo(node: Node) -> bool:
     if node.regions:
         return False  # what is in them is looked at by itself
     known = node.op.name in _NOTED or node.op.name.startswith(LOCAL) or not node.effects & Effects.WRITE
-    return bool(node.effects & Effects.RANDOM) or node.op.name in _PRINTING or not known
+    return bool(node.effects & Effects.RANDOM) or node.op.name in _LASTING or not known
 
 
-def undoing(run: Callable[..., Any]) -> Callable[..., Any]:
+def undoing(run: Callable[..., Any], stops: bool = False) -> Callable[..., Any]:
     """`run`, with its changes taken back where it raises for a number that a graph does not carry.
 
-    The error has `_autoconv_undone` then. Every other error leaves the changes before it, as Python does.
+    The error has `_autoconv_undone` then, and in `_autoconv_printed` how many characters were printed. Every other
+    error leaves the changes before it, as Python does. With `stops`, what cannot be taken back is such an error.
     """
 
     def noted(*arguments: Any) -> Any:
-        outer, log = _ACTIVE.log, _Log()
+        outer, log = _ACTIVE.log, _Log(stops)
         _ACTIVE.log = log
         try:
             return run(*arguments)
@@ -169,15 +189,25 @@ def undoing(run: Callable[..., Any]) -> Callable[..., Any]:
                 _ACTIVE.log = None
                 log.undo()
                 error._autoconv_undone = True  # type: ignore[union-attr]
+                error._autoconv_printed = log.printed  # type: ignore[union-attr]
             raise
         finally:
             _ACTIVE.log = outer
+            if outer is not None:
+                outer.printed += log.printed
             if outer is not None and not outer.lost:
                 outer.entries += log.entries
                 if log.lost:
                     outer.lose()
 
     return noted
+
+
+def write_output(text: str) -> None:
+    """Writes to the sys.stdout of now."""
+    sys.stdout.write(text)
+    if _ACTIVE.log is not None:
+        _ACTIVE.log.printed += len(text)
 
 
 def changes(function: str) -> bool:
@@ -386,4 +416,5 @@ __all__ = [
     "note_method",
     "restoring",
     "undoing",
+    "write_output",
 ]

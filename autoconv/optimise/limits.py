@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from autoconv.errors import OtherKindError
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import TensorType
 from autoconv.ops.integer_ranges import SIZES, WHOLE, Range, is_inside, result_range
@@ -31,10 +32,35 @@ def may_exceed(graph: Graph) -> bool:
     return found.exceeds
 
 
+def exceeds_behind(graph: Graph, lasts: Callable[[Node], bool]) -> Node | None:
+    """The first node that `lasts` behind which an int may be beyond 64 bits, or a Python number of another kind; None
+    where there is none."""
+    found = _Ranges(lasts)
+    if any(node.attributes.get("recursive") for node in graph.walk()):
+        found.last = found.first_of(graph)
+    found.visit(graph, [None] * len(graph.parameters))
+    return found.behind
+
+
+def may_be_another(node: Node) -> bool:
+    """Whether it may find a Python number of another kind than the graph was traced for."""
+    if node.op.name == "raise":
+        return isinstance(node.attributes["exception"], OtherKindError)
+    if node.op.name == "python_power":
+        return not any(_is_complex(value) for value in node.inputs)
+    return node.op.name.startswith("typed_list_total") or is_guess(node)
+
+
 class _Ranges:
-    def __init__(self) -> None:
+    """`behind` is the node that lasts behind which an int exceeds its bits; `last` the one that was passed."""
+
+    def __init__(self, lasts: Callable[[Node], bool] = lambda _: False) -> None:
         self.exceeds = False
+        self.behind: Node | None = None
+        self.last: Node | None = None
+        self._lasts = lasts
         self._known: dict[Value, Range] = {}
+        self._entered: set[Graph] = set()  # bodies of functions that call themselves
 
     def of(self, value: Value) -> Range:
         return self._known.get(value, WHOLE)
@@ -44,6 +70,8 @@ class _Ranges:
         for value, range_ in zip(graph.parameters, given, strict=True):
             self._known[value] = WHOLE if range_ is None else range_
         for node in graph.nodes:
+            if self.last is None and not node.regions and self._lasts(node):
+                self.last = node
             self._node(node)
         return [self.of(value) for value in graph.outputs]
 
@@ -63,17 +91,28 @@ class _Ranges:
         elif name == "call" and not node.attributes.get("recursive"):
             self._known.update(zip(node.results, self.visit(node.regions[0], given), strict=True))
         elif is_guess(node):
-            self.exceeds = True
+            self._exceeded()
         elif node.regions:
             for region in node.regions:
-                if not node.attributes.get("recursive"):
+                if not node.attributes.get("recursive") or region not in self._entered:
+                    self._entered.add(region)
                     self.visit(region, [None] * len(region.parameters))
         elif all(_is_number(value) for value in (*node.inputs, *node.results)):
             found = None if _has_floats(node) else result_range(name, given)
             if found is not None and is_inside(found):
                 self._known[node.results[0]] = found
             elif name in _CHECKED and not _is_floating(node):
-                self.exceeds = True
+                self._exceeded()
+        if may_be_another(node):
+            self.behind = self.behind or self.last
+
+    def _exceeded(self) -> None:
+        self.exceeds = True
+        self.behind = self.behind or self.last
+
+    def first_of(self, graph: Graph) -> Node | None:
+        """The first node in it that lasts."""
+        return next((node for node in graph.walk() if not node.regions and self._lasts(node)), None)
 
     def _constant(self, node: Node) -> None:
         array = np.asarray(node.attributes["value"])
@@ -85,9 +124,10 @@ class _Ranges:
         count = node.attributes["state"]
         test, body = node.regions
         state = list(given[:count])
-        before = self.exceeds
+        self.last = self.last or self.first_of(test) or self.first_of(body)
+        before = self.exceeds, self.behind
         for turn in range(_TURNS):
-            self.exceeds = before
+            self.exceeds, self.behind = before
             self.visit(test, [*state, *given[count:]])
             after = self.visit(body, [*self._inside(node, state, given), *given[count:]])
             wider = [(min(a[0], b[0]), max(a[1], b[1])) for a, b in zip(state, after, strict=True)]
@@ -133,6 +173,10 @@ def _is_number(value: Value) -> bool:
     return isinstance(value.type, TensorType) and value.type.shape == ()
 
 
+def _is_complex(value: Value) -> bool:
+    return isinstance(value.type, TensorType) and value.type.dtype.is_complex
+
+
 def _has_floats(node: Node) -> bool:
     """Whether an operand is a float, of which no range is known."""
     return any(isinstance(value.type, TensorType) and value.type.dtype.is_floating for value in node.inputs)
@@ -144,4 +188,4 @@ def _is_floating(node: Node) -> bool:
     return isinstance(type_, TensorType) and not type_.dtype.is_integer
 
 
-__all__ = ["may_exceed"]
+__all__ = ["exceeds_behind", "may_be_another", "may_exceed"]

@@ -8,6 +8,7 @@ from typing import Any
 
 from autoconv.errors import OpError
 from autoconv.ops.undo import TAKEN_BACK
+from autoconv.tracing.left_out import leaving_out
 
 BEYOND = (*TAKEN_BACK, OpError)
 
@@ -26,8 +27,13 @@ def found_by(error: Exception) -> str:
 
 
 def in_place_of(error: Exception, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """What the function answers or raises, which then has no more to do with the error."""
+    """What the function answers or raises, which then has no more to do with the error; what was printed before the
+    error is not printed again."""
+    printed = getattr(error, "_autoconv_printed", 0)
     try:
+        if printed:
+            with leaving_out(printed):
+                return function(*args, **kwargs)
         return function(*args, **kwargs)
     except BaseException as raised:
         each: BaseException | None = raised

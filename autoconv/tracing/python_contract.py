@@ -169,7 +169,7 @@ def check_guesses(graph: Graph) -> None:
         place = "" if guess.span is None else f" in line {guess.span.line}"
         raise RunPlain(
             f"the list{place} that an array is made of may hold other items than is known while tracing, and what the "
-            "call prints, draws or writes cannot be taken back"
+            "call draws or writes cannot be taken back"
         )
 
 

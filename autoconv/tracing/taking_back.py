@@ -13,11 +13,12 @@ from autoconv.graph.graph import Graph
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops.objects import NotAssigned
 from autoconv.ops.overlaps import written_parameters
-from autoconv.ops.undo import LOCAL, can_undo, restoring, undoing
-from autoconv.optimise.limits import may_exceed
+from autoconv.ops.undo import DRAW, LOCAL, PRINTS, can_undo, lasts, makes_all_generators, restoring, undoing
+from autoconv.optimise.limits import exceeds_behind, may_be_another, may_exceed
+from autoconv.tracing.python_contract import RunPlain
 
 Run = Callable[..., Any]
-_PRINTING = frozenset({"print", "python_print", "object_print", "py_call"})
+_PRINTING = PRINTS | {"print", "py_call"}
 
 
 def can_run_again(graph: Graph) -> bool:
@@ -29,7 +30,18 @@ def can_run_again(graph: Graph) -> bool:
         for node in graph.walk()
     ):
         return True
-    return can_undo(graph) and not _has_objects(graph) and not written_parameters(graph)
+    prints = any(node.op.name in PRINTS for node in graph.walk())
+    return can_undo(graph) and not prints and not _has_objects(graph) and not written_parameters(graph)
+
+
+def refuse_lasting(graph: Graph) -> None:
+    """Raises RunPlain for a graph that may meet an int beyond 64 bits behind what can neither be taken back nor left
+    out when the call is made again."""
+    made = makes_all_generators(graph)
+    node = exceeds_behind(graph, lambda node: lasts(node) and not (made and node.op.name == DRAW))
+    if node is not None:
+        place = "" if node.span is None else f" in line {node.span.line}"
+        raise RunPlain(f"an int may outgrow 64 bits behind a change{place} that cannot be taken back")
 
 
 def taking_back(graph: Graph, run: Run, entry: Run | None, leaves: Sequence[int]) -> tuple[Run, Run | None]:
@@ -37,16 +49,22 @@ def taking_back(graph: Graph, run: Run, entry: Run | None, leaves: Sequence[int]
     they wrote is taken back. `leaves` are the positions of the graph's first parameters among an entry's arguments."""
     objects = _has_objects(graph)
     arrays = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
-    if not can_undo(graph) or (arrays and not may_exceed(graph)):
+    exceeds = may_exceed(graph)
+    prints = any(node.op.name in PRINTS for node in graph.walk())
+    if not can_undo(graph) or ((arrays or (prints and not objects)) and not exceeds and not _changes_kinds(graph)):
         return run, entry
     places = arrays if objects else written_parameters(graph)
     if places:
         given = [leaves[i] for i in places if i < len(leaves)]
         run = restoring(run, lambda values: [values[i] for i in places])
         entry = entry and restoring(entry, lambda *arguments: _arrays_at(arguments, given))
-    if objects or not arrays:
-        run, entry = undoing(run), entry and undoing(entry)
+    if objects or prints or not arrays:
+        run, entry = undoing(run, exceeds), entry and undoing(entry, exceeds)
     return run, entry
+
+
+def _changes_kinds(graph: Graph) -> bool:
+    return any(map(may_be_another, graph.walk()))
 
 
 def _arrays_at(arguments: Sequence[Any], positions: Sequence[int]) -> list[np.ndarray]:

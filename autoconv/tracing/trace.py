@@ -55,6 +55,7 @@ from autoconv.tracing.outside import Outside, Restage, begin_again
 from autoconv.tracing.protocol import TracingContext
 from autoconv.tracing.results import outputs_of
 from autoconv.tracing.signature import Call, Signature
+from autoconv.tracing.taking_back import refuse_lasting
 
 _COUNTER = iter(range(1, 1 << 62))
 LOCK = threading.RLock()
@@ -207,6 +208,7 @@ def _trace(
         finished = optimise(told, contract=contract, dump=trace_logs.optimisations(name))
         if outside is not None:
             python_contract.check_guesses(finished)
+            refuse_lasting(finished)
             if any(map(may_change_array, finished.walk())):
                 outside.objects_change(reads_arrays)
         trace_logs.graphs(name, graph, finished)

@@ -30,8 +30,6 @@ INPUTS = [
 ]  # fmt: skip
 _CMATH = ("exp", "sqrt", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan", "asinh",
           "acosh", "atanh", "log10")  # fmt: skip
-# Behind a print that cannot be taken back, an int that is no longer one of 64 bits, or becomes a float, is an error.
-_OUTGROWN = ("OtherKindError", "IntegerLimitError")
 _LITERALS = ("1j", "-0.5j", "(2-0.5j)", "0j", "-0j", "1e154j", "complex(0.0, -0.0)")
 
 
@@ -155,8 +153,6 @@ def check(source: str, number: int) -> tuple[str, str]:
     compiled = ac.compile(plain)
     for arguments in INPUTS:
         expected, found = outcome(plain, arguments), outcome(compiled, arguments)
-        if found[1] and found[0].startswith(_OUTGROWN):
-            return "one call outgrew the graph", found[0]
         if expected != found:
             return "WRONG", f"program{arguments}:\n  expected {expected}\n  found    {found}\n{compiled.explain()}"
     return became(compiled)

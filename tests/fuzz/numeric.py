@@ -1,4 +1,5 @@
-"""Random programs of ifs, loops, early exits and short circuits over numbers, compiled and compared with plain Python.
+"""Random programs of ifs, loops, early exits and short circuits over numbers, compiled and compared with plain Python:
+results and what they print. Ints of some programs outgrow 64 bits behind prints; some have constants beyond 64 bits.
 
     python tests/fuzz/numeric.py --programs 2000 [--seed 0]
 
@@ -7,6 +8,8 @@ A program is one trace run on inputs that take different paths. The summary coun
 
 from __future__ import annotations
 
+import contextlib
+import io
 import sys
 from pathlib import Path
 
@@ -17,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from differential.blocks import Blocks
 from differential.counting import became, command, made
 
+LARGE = ("2 ** 64 - 1", "10 ** 20", "-(2 ** 63) - 1", "2 ** 63")
 INPUTS = [(3, 5), (0, -2), (-7, 4), (12, 1), (5, 5), (1, 30)]
 
 
@@ -24,6 +28,7 @@ class Generator(Blocks):
     """Writes one function of two ints; loops are bounded, so every program ends."""
 
     def program(self) -> str:
+        self.outgrows = self.random.random() < 0.25
         body = ["u = 0", "v = 1.5", "w = False", *self.block(0, False, 4)]
         body.append(self.random.choice(["return u", "return u, v, w, x", "return x + y", "pass"]))
         return "def program(x, y):\n" + "\n".join("    " + line for line in body) + "\n"
@@ -64,6 +69,10 @@ class Generator(Blocks):
         if choice < 0.9:
             return ["x, y = y, x"]
         target = self.random.choice(["u", "x", "y"])
+        if self.outgrows and self.random.random() < 0.6:
+            factor = self.random.choice(["1000003", "7", "2 ** 40", "-(10 ** 9)"])
+            grown = self.random.choice([f"{target} = ({target} + 3) * {factor}", f"{target} += {self.large()}"])
+            return [grown, f"print({self.random.choice(['', repr('now'), 'v'])}, {target})".replace("(, ", "(")]
         if self.random.random() < 0.3:
             return [f"{target} {self.random.choice(['+=', '-='])} {self.integer(1)}", f"{target} %= 1000"]
         return [f"{target} = ({self.integer(2)}) % 1000"]
@@ -89,11 +98,16 @@ class Generator(Blocks):
             lines += ["else:", *indented(self.block(depth + 1, False, 2))]
         return lines
 
+    def large(self) -> str:
+        return f"({self.random.choice(LARGE)})"
+
     def result(self) -> str:
         return self.random.choice([self.integer(1), self.floating(1), "(u, x)", "None", "'text'", "w", "[u, v]"])
 
     def integer(self, depth: int) -> str:
         if depth == 0 or self.random.random() < 0.3:
+            if self.outgrows and self.random.random() < 0.05:
+                return self.large()
             return self.random.choice(["x", "y", "u", str(self.random.randint(-4, 9))])
         a, b = self.integer(depth - 1), self.integer(depth - 1)
         return self.random.choice(
@@ -127,12 +141,13 @@ def indented(lines: list[str]) -> list[str]:
 
 
 def outcome(function, arguments):
-    """(kind of result, result) in a form that compares."""
-    try:
-        value = function(*arguments)
-    except Exception as error:
-        return type(error).__name__, repr(error.args) if not isinstance(error, UnboundLocalError) else ""
-    return "value", value
+    """(what is printed and kind of result, result) in a form that compares."""
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        try:
+            kind, value = "value", function(*arguments)
+        except Exception as error:
+            kind, value = type(error).__name__, repr(error.args) if not isinstance(error, UnboundLocalError) else ""
+    return (printed.getvalue(), kind), value
 
 
 def agree(a, b) -> bool:

@@ -1,0 +1,71 @@
+"""Output that a call has given already: where the call is made again, it is left out.
+
+The thread that makes the call again gives the same text, up to where it was stopped. Until then sys.stdout is a
+stand-in, which writes what other threads print.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+_LOCK = threading.Lock()
+
+
+class _Stream:
+    """A stream without the next characters of some threads."""
+
+    def __init__(self, stream: Any) -> None:
+        self.__dict__.update(_autoconv_stream=stream, _autoconv_left={})
+
+    def write(self, text: str) -> Any:
+        left: dict[int, int] = self._autoconv_left
+        thread = threading.get_ident()
+        count = left.get(thread, 0)
+        if not count:
+            return self._autoconv_stream.write(text)
+        left[thread] = max(count - len(text), 0)
+        if count < len(text):
+            self._autoconv_stream.write(text[count:])
+        return len(text)
+
+    def writelines(self, lines: Any) -> None:
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__dict__["_autoconv_stream"], name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._autoconv_stream, name, value)
+
+
+@contextmanager
+def leaving_out(count: int) -> Iterator[None]:
+    """Leaves out the next `count` characters that this thread writes to sys.stdout."""
+    thread = threading.get_ident()
+    with _LOCK:
+        stream = sys.stdout
+        if stream is None:
+            yield_to = None
+        else:
+            yield_to = stream if type(stream) is _Stream else _Stream(stream)
+            outer = yield_to._autoconv_left.get(thread, 0)
+            yield_to._autoconv_left[thread] = outer + count
+            sys.stdout = yield_to
+    try:
+        yield
+    finally:
+        with _LOCK:
+            if yield_to is not None:
+                left = yield_to._autoconv_left.pop(thread, 0)
+                if outer and left:  # of a call around this one
+                    yield_to._autoconv_left[thread] = min(outer, left)
+                if sys.stdout is yield_to and not yield_to._autoconv_left:
+                    sys.stdout = yield_to._autoconv_stream
+
+
+__all__ = ["leaving_out"]
