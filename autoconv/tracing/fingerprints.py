@@ -22,6 +22,7 @@ from autoconv.tracing.reads import Reads
 
 DEPTH = 20
 _LARGE = 1 << 20  # bytes of an array that are not gone through on every call
+_MOST_ITEMS = 100_000  # of a container that are: each takes about a microsecond
 IDENTITY = (
     types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type, Tensor, Variable,
     np.ufunc, type(np.sum), np.dtype, enum.Enum, types.MethodWrapperType, types.WrapperDescriptorType,
@@ -103,6 +104,8 @@ class Fingerprints:
 
     def _container(self, value: Any, name: str, depth: int) -> Any:
         kind = type(value)
+        if self.strict and isinstance(value, (list, tuple, dict, set, frozenset)) and base_of(value).__len__(value) > _MOST_ITEMS:
+            return self._unguardable(value, name, f"a {kind.__name__} of {len(value):,} items")
         if isinstance(value, (list, tuple)):
             parts = tuple(
                 None if (id(value), i) in self.skip else self.of(item, f"{name}[{i}]", depth)

@@ -238,3 +238,12 @@ def test_under_function_nothing_is_timed():
     for _ in range(20):
         function(ac.constant(1))
     assert "measured" not in function.explain()
+
+
+def test_a_container_too_long_to_be_compared_on_every_call_makes_calls_plain():
+    table = list(range(150_000))
+    compiled = ac.compile(lambda i: table[i] + 1)
+    assert [compiled(i) for i in (3, 4, 5)] == [4, 5, 6]
+    table[3] = 10
+    assert compiled(3) == 11
+    assert "table (a list of 150,000 items) is read" in compiled.explain() and traces(compiled) == 0
