@@ -37,6 +37,7 @@ from autoconv.runtime.objects import (
     is_of_call,
     record_object,
 )
+from autoconv.runtime.rebuilt import is_rebuilt
 from autoconv.runtime.recording import COMPILE, Region, current_region, recording, subregion
 from autoconv.runtime.spans import current_place, is_own_file, place_of, span_of_error
 from autoconv.runtime.structure import is_structure, mutable_parts
@@ -280,7 +281,7 @@ def record_raise(region: Region, error: BaseException) -> None:
 
 def _is_made_of_symbols(value: Any) -> bool:
     """Whether an argument of an exception is no number or object of the graph, but made of some, or by the program."""
-    if holds_made(value) or is_of_call(value) or any(type(part) in PLAIN for part in mutable_parts(value)):
+    if holds_made(value) or is_rebuilt(value) or is_of_call(value) or any(type(part) in PLAIN for part in mutable_parts(value)):
         return True
     return isinstance(value, (Variant, tuple, list, dict, set)) and holds_symbols((value,))
 

@@ -41,6 +41,7 @@ from autoconv.runtime.containers import PLAIN, TracedList, items_of, traced, unt
 from autoconv.runtime.convert import as_tensor, table_of, to_array, weak_constant, weak_dtype
 from autoconv.runtime.journal import MISSING
 from autoconv.runtime.objects import SymbolicObject, box, named, unboxed
+from autoconv.runtime.rebuilt import note_rebuilt
 from autoconv.runtime.recording import COMPILE, Region, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.structure import Template, pack
@@ -240,7 +241,10 @@ def rebuild(layout: Layout, values: Iterator[Any]) -> Any:
         if layout.kind is dict and current_region() is None and layout.keys is not None:
             return {key: part for key, part in zip(layout.keys, parts, strict=True) if part is not MISSING}
         made: Any = pack(Template(layout.kind, layout.keys, (None,) * len(parts)), parts)
-        return made if current_region() is None else traced(made)
+        region = current_region()
+        if region is not None and any(type(part) is layout.kind for part in region.trace.rebuilt.values()):
+            note_rebuilt(region, [made])  # one of the arguments, it may be
+        return made if region is None else traced(made)
     if isinstance(layout, Instance):
         parts = [rebuild(part, values) for part in layout.parts]
         if layout.keys == (HEAP,) and current_region() is None:

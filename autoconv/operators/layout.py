@@ -5,6 +5,7 @@ How layouts join is in `autoconv.operators.joining`, how values go in and out by
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,7 @@ from autoconv.runtime.attributes import attributes_of, has_attributes
 from autoconv.runtime.containers import PLAIN, GraphItems, heap_of, items_of
 from autoconv.runtime.convert import as_tensor, to_array, weak_dtype
 from autoconv.runtime.objects import as_object
+from autoconv.runtime.rebuilt import is_rebuilt
 from autoconv.runtime.recording import COMPILE, Region, current_region
 from autoconv.runtime.structure import flatten, holds_more, is_structure, plain_kind, structure_parts
 from autoconv.runtime.symbolic import SymbolicTensor
@@ -220,7 +222,7 @@ def state_layout(value: Any, region: Region) -> Layout:
         return Static(value)
     if isinstance(value, (EagerTensor, np.ndarray, np.generic)):
         return Leaf(typed(value))
-    if is_structure(value) and not isinstance(value, (list, dict)):
+    if is_structure(value) and not isinstance(value, (list, dict)) and not _is_one_object(value, region):
         keys, parts = take_apart(value)
         return Parts(plain_kind(value), keys, tuple(state_layout(part, region) for part in parts))
     return layout_of(value, region)
@@ -279,10 +281,17 @@ def opened(layout: Layout) -> Layout:
     if isinstance(layout, Static) and type(layout.value) in PLAIN and is_structure(layout.value) and region is not None:
         keys, parts = take_apart(layout.value)
         return Parts(plain_kind(layout.value), keys, tuple(layout_of(part, region) for part in parts))
-    if isinstance(layout, Static) and is_structure(layout.value):
+    if isinstance(layout, Static) and is_structure(layout.value) and not _is_one_object(layout.value, region):
         keys, parts = take_apart(layout.value)
         return Parts(plain_kind(layout.value), keys, tuple(Static(part) for part in parts))
     return layout
+
+
+def _is_one_object(value: Any, region: Region | None) -> bool:
+    """Whether it is an object of the user's that was there before the call: it stays the one that it is."""
+    if region is None or region.contract != COMPILE or not dataclasses.is_dataclass(value):
+        return False
+    return home_of(value, region) is None and not is_rebuilt(value)
 
 
 def take_apart(value: Any) -> tuple[tuple[Any, ...] | None, list[Any]]:

@@ -10,7 +10,8 @@ from autoconv.operators.object_calls import graph_call, is_in_graph
 from autoconv.operators.variants import distribute
 from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.dict_views import DictView
-from autoconv.runtime.objects import apply_object, holds_symbols
+from autoconv.runtime.objects import apply_object, holds_made, holds_symbols
+from autoconv.runtime.rebuilt import is_rebuilt
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.symbolic import SymbolicTensor
 
@@ -55,7 +56,7 @@ def _is_late(*values: Any) -> bool:
         return False
     return any(
         type(v) in (DictView, Variant, SymbolicArray, StagedRange) or isinstance(v, SymbolicTensor)
-        or is_in_graph(v)
+        or is_in_graph(v) or is_rebuilt(v) or holds_made(v)
         or (isinstance(v, (tuple, list, dict)) and holds_symbols(v))
         for v in values
     )

@@ -15,6 +15,7 @@ from autoconv.errors import StagingError
 from autoconv.operators.layout import NEVER, Arms, Instance, Layout, Parts, Variant, home_of
 from autoconv.runtime.attributes import attributes_of, has_attributes
 from autoconv.runtime.objects import heap_instance
+from autoconv.runtime.rebuilt import refuse_identity
 from autoconv.runtime.recording import Region, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.structure import is_structure, structure_parts
@@ -76,6 +77,7 @@ def refuse_change(owner: Any, attribute: str) -> NoReturn:
 
 def check_identity(a: Any, b: Any) -> None:
     """Raises StagingError where nobody knows whether two objects are one."""
+    refuse_identity(a, b)
     region = current_region()
     if region is None or a is b or type(a) is not type(b):
         return

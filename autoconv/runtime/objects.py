@@ -19,6 +19,7 @@ from autoconv.runtime.attributes import HEAP, GraphAttributes
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.hidden import LateMethod, hides, is_made
 from autoconv.runtime.identities import tells_apart
+from autoconv.runtime.rebuilt import is_rebuilt, refuse_rebuilt
 from autoconv.runtime.recording import COMPILE, Region, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.symbolic import SymbolicTensor
@@ -225,6 +226,9 @@ def record_as_it_is(op: str, operands: Sequence[Any], **attributes: Any) -> Any:
     return results[0] if len(results) == 1 else tuple(results)
 
 
+_AS_ITSELF = "of the arguments becomes part of what only the graph knows"
+
+
 def box(value: Any) -> SymbolicObject:
     """Any value as an object of the graph; raises StagingError for what cannot be one."""
     if type(value) is SymbolicObject:
@@ -238,6 +242,7 @@ def box(value: Any) -> SymbolicObject:
     assert region is not None
     if isinstance(value, (SymbolicTensor, EagerTensor)) or as_tensor(value) is not None:
         return _boxed_tensor(value, region)
+    refuse_rebuilt(value, _AS_ITSELF)
     if type(value) in (tuple, list, set, dict) and (holds_symbols(value) or holds_made(value)):
         return build_object(type(value).__name__, value)
     if _is_late_slice(value):
@@ -250,6 +255,11 @@ def box(value: Any) -> SymbolicObject:
         return _boxed_exception(value)
     if isinstance(value, tuple) and holds_symbols(value):
         raise StagingError("a named tuple of values that only the graph knows cannot be part of a list or dict")
+    if isinstance(value, (tuple, list, set, dict)) and (_holds_late(value) or holds_made(value)):
+        raise StagingError(
+            f"a {type(value).__name__} of values that only the graph knows becomes part of a list, dict or text",
+            current_place(), "a list or dict of Python's own",
+        )  # fmt: skip
     if region.trace.owned is not None and id(value) in region.trace.owned:
         if hides_symbols(type(value)):
             raise StagingError(
@@ -342,16 +352,23 @@ def _boxed_tensor(value: Any, region: Region) -> SymbolicObject:
 
 
 def holds_symbols(value: Any) -> bool:
-    """Whether a container holds, at any depth, what is known only when the graph runs."""
+    """Whether a container holds, at any depth, what is known only when the graph runs; or an argument that was put
+    together anew, which is known for what it is where it becomes part of the graph."""
     items = [*value.keys(), *value.values()] if isinstance(value, dict) else value
     for item in items:
         if isinstance(item, (SymbolicTensor, SymbolicObject)) or hasattr(type(item), "__autoconv_box__"):
             return True
-        if heap_instance(item) is not None:
+        if heap_instance(item) is not None or is_rebuilt(item):
             return True
         if type(item) in (tuple, list, set, dict) and holds_symbols(item):
             return True
     return False
+
+
+def _holds_late(value: Any) -> bool:
+    """As `holds_symbols`, of a container of the user's own class, whatever its methods do."""
+    kind: Any = next(kind for kind in (dict, list, tuple, set) if isinstance(value, kind))
+    return holds_symbols([*dict.keys(value), *dict.values(value)] if kind is dict else kind.__iter__(value))
 
 
 def is_of_call(value: Any) -> bool:
@@ -369,7 +386,9 @@ def _is_late(value: Any) -> bool:
         return True
     region = current_region()
     owned = region.trace.owned if region is not None else None
-    return heap_instance(value) is not None or (bool(owned) and id(value) in owned)  # type: ignore[operator]
+    if heap_instance(value) is not None or is_rebuilt(value):
+        return True
+    return bool(owned) and id(value) in owned  # type: ignore[operator]
 
 
 def _is_late_slice(value: Any) -> bool:

@@ -47,7 +47,8 @@ class Trace:
     complex ones: "written", "taken" apart into real numbers;
     `owned` are the objects that the traced code made, with the regions that made them, `cells` the local names that its
     functions share with inner ones, with the regions in which those functions were called, `frozen` those that may not
-    change any more because a path made a copy of them, `leaf_positions` the arguments that are numbers. `watch` is
+    change any more because a path made a copy of them, `rebuilt` the arguments that were put together anew, by
+    identity (see `runtime/rebuilt.py`), `leaf_positions` the arguments that are numbers. `watch` is
     told of each function that is converted because traced code calls it, `include_guards` of the guards of each trace
     that it uses. `sources` are the arrays that constants were made of. `refusal` is an error that the traced code
     may have swallowed. `patched` are the classes whose special methods are the converted ones for now, with those
@@ -92,6 +93,7 @@ class Trace:
     owned: dict[int, Any] | None = None
     cells: dict[int, tuple[Any, Region]] = field(default_factory=dict)
     frozen: dict[int, Any] = field(default_factory=dict)
+    rebuilt: dict[int, Any] = field(default_factory=dict)
     leaf_positions: dict[Value, int] | None = None
     watch: Any = None
     include_guards: Any = None

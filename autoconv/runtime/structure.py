@@ -66,7 +66,7 @@ def map_structure(function: Callable[..., Any], *structures: Any) -> Any:
 def is_structure(value: Any) -> bool:
     """Whether `value` is taken apart."""
     kind: Any = type(value)
-    if kind in _ATOMS:  # most leaves: what follows takes ten times as long
+    if kind in ATOMS:  # most leaves: what follows takes ten times as long
         return False
     if kind in _PLAIN:
         return True
@@ -90,7 +90,7 @@ def is_namedtuple(value: Any) -> bool:
 
 
 _PLAIN = frozenset({list, tuple, dict})
-_ATOMS = frozenset({bool, int, float, complex, str, bytes, type(None)})
+ATOMS = frozenset({bool, int, float, complex, str, bytes, type(None)})
 
 
 def is_mutable_dataclass(value: Any) -> bool:
@@ -102,7 +102,7 @@ def holds_more(value: Any) -> bool:
     """Whether what would be taken apart has attributes of its own besides its items or fields, which what is built
     anew would not have; or is a dict with keys that say themselves what they equal, and may equal others."""
     kind: Any = type(value)
-    if kind in _PLAIN or kind in _ATOMS or plain_kind(value) in _PLAIN:
+    if kind in _PLAIN or kind in ATOMS or plain_kind(value) in _PLAIN:
         return kind is dict and not all(map(_is_known_key, value))
     if not (kind.__dictoffset__ or slots_of(kind)) or not is_structure(value):
         return False
@@ -113,7 +113,7 @@ def holds_more(value: Any) -> bool:
 def _is_known_key(key: Any) -> bool:
     """Whether keys equal this one only where they mean the same, apart from what objects hold that are the same."""
     kind: Any = type(key)
-    if kind in _ATOMS or kind.__eq__ is object.__eq__ or kind.__module__ in ("builtins", "numpy"):
+    if kind in ATOMS or kind.__eq__ is object.__eq__ or kind.__module__ in ("builtins", "numpy"):
         return kind not in (tuple, frozenset) or all(map(_is_known_key, key))
     return issubclass(kind, enum.Enum)
 
@@ -155,7 +155,7 @@ def _is_pytree_dataclass(kind: Any) -> bool:
 
 
 def _flatten(value: Any, leaves: list[Any], is_leaf: Callable[[Any], bool] | None) -> Template | None:
-    if type(value) in _ATOMS or not is_structure(value) or (is_leaf is not None and is_leaf(value)):
+    if type(value) in ATOMS or not is_structure(value) or (is_leaf is not None and is_leaf(value)):
         leaves.append(value)
         return None
     if isinstance(value, Mapping):
@@ -182,14 +182,36 @@ def structure_parts(structure: Any) -> list[Any]:
 
 
 def mutable_parts(value: Any) -> Iterator[Any]:
-    """The lists, dicts and dataclasses in a structure, each as often as it is reached."""
-    if not is_structure(value):
-        return
-    if not isinstance(value, tuple):
-        yield value
-    for part in structure_parts(value):
-        if type(part) not in _ATOMS:
-            yield from mutable_parts(part)
+    """The lists, dicts and dataclasses in a structure: each where it is reached first, with what is in it, and once
+    more alone wherever it is reached again."""
+    seen: set[int] = set()
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if type(part) in ATOMS or not is_structure(part):
+            continue
+        is_new = id(part) not in seen
+        if not isinstance(part, tuple):
+            yield part
+        elif not is_new:  # what it holds is reached again
+            yield from _first_mutable(part)
+        if is_new:
+            seen.add(id(part))
+            pending += reversed(structure_parts(part))
+
+
+def _first_mutable(value: Any) -> Iterator[Any]:
+    seen: set[int] = set()
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if id(part) in seen or type(part) in ATOMS or not is_structure(part):
+            continue
+        if not isinstance(part, tuple):
+            yield part
+            return
+        seen.add(id(part))
+        pending += part
 
 
 def sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:

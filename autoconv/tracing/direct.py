@@ -61,7 +61,7 @@ def call_form(
     exact = {i: value for i, value in literals.items() if _is_checked(value)}
     if len(leaves) + len(exact) < len(key.leaves) or any(template is not None for _, template in key.templates):
         return None
-    if len(key.leaves) != len(key.templates) + spots or key.orders or key.shared:
+    if len(key.leaves) != len(key.templates) + spots or key.orders:
         return None
     answer = _answer(layout, iter(first_of) if first_of else itertools.count(), contract, arrays_out)
     held = [_held(captured) for captured in captures]

@@ -19,7 +19,8 @@ from autoconv.operators.reach import reaches
 from autoconv.runtime.logs import log
 from autoconv.runtime.recording import COMPILE, FUNCTION, Region, current_region
 from autoconv.runtime.spans import current_place, is_own_file
-from autoconv.runtime.tracebacks import place_in, present
+from autoconv.runtime.tracebacks import at_definition, place_in, present
+from autoconv.tracing.apart import NotApart
 from autoconv.tracing.bailout import BY_VALUE, Bailout, is_by_value
 from autoconv.tracing.beyond import BEYOND, found_by, in_place_of, is_made_again
 from autoconv.tracing.binding import concrete_leaves
@@ -121,6 +122,8 @@ class Function(Dispatched, Described, Pickled):
             return self.python_function(*args, **kwargs)
         try:
             call = self._learning.bind(args, kwargs)
+        except NotApart as error:
+            call = self._cannot_bind(error)
         except TypeError:
             if self.contract != COMPILE:
                 raise
@@ -137,6 +140,14 @@ class Function(Dispatched, Described, Pickled):
             return self._run_plain(None, args, kwargs)
         self._bailout.ran_graph()
         return self._run(concrete, call.leaves, args, kwargs)
+
+    def _cannot_bind(self, error: NotApart) -> None:
+        if self.contract != COMPILE:
+            text = f"{error}: {self._signature.name} gets its arguments as tensors. Pass the tensors by themselves."
+            raise at_definition(ValueError(text), self.python_function) from None
+        told = f"{place_in(self.python_function, error)}: {error}"
+        if told not in self._explanation.plain:
+            self._explanation.plain.append(told)
 
     def _run_plain(self, call: Call | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if call is None or not self._bailout.is_doubtful(call):
@@ -352,7 +363,12 @@ class Function(Dispatched, Described, Pickled):
     def _concrete_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ConcreteFunction:
         if self._input_signature is not None and not args and not kwargs:
             args = tuple(self._input_signature)
-        call = self._learning.bind(args, kwargs)
+        try:
+            call = self._learning.bind(args, kwargs)
+        except NotApart as error:
+            raise AutoconvError(
+                f"{self._signature.name} runs as plain Python for these arguments, it has no graph: {error}"
+            ) from None
         concrete = self._cache.find(call.key) or self._obtain(call)
         if concrete is None:
             reason, place = self._plain.get(call.key, ("", None))

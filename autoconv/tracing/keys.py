@@ -12,7 +12,7 @@ from typing import Any
 from autoconv.graph.types import ResourceType, TensorType, is_subtype
 from autoconv.runtime.attributes import attributes_of
 from autoconv.runtime.shape import TensorSpec
-from autoconv.runtime.structure import Template, holds_more, mutable_parts
+from autoconv.runtime.structure import Template, holds_more
 from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.protocol import TracingContext
 
@@ -156,14 +156,13 @@ LeafKey = TensorKey | VariableKey | Literal | Reference | ObjectKey | ArrayKey |
 class Key:
     """The cache key of one call: what each argument is made of, and each leaf.
 
-    Under `compile`, also the order of the keys of its dicts, whether a container comes in more than once, and whether
-    arrays that are traced as memory may share some.
+    Under `compile`, also the order of the keys of its dicts, and whether arrays that are traced as memory may share
+    some.
     """
 
     templates: tuple[tuple[str, Template | None], ...]
     leaves: tuple[LeafKey, ...]
     orders: tuple[Any, ...] = ()
-    shared: bool = False
     overlaps: bool = False
     memory: bool = False
     _hash: int = field(default=0, init=False, repr=False, compare=False)
@@ -171,7 +170,7 @@ class Key:
     def __hash__(self) -> int:
         """Computed once: a call asks for it several times."""
         if not self._hash:
-            what = (self.templates, self.leaves, self.orders, self.shared, self.overlaps, self.memory)
+            what = (self.templates, self.leaves, self.orders, self.overlaps, self.memory)
             object.__setattr__(self, "_hash", hash(what))
         return self._hash
 
@@ -180,7 +179,7 @@ def accepts(general: Key, key: Key) -> bool:
     """Whether a trace made for `general` serves a call of `key`: wider shapes, and all else equal."""
     if general.templates != key.templates or len(general.leaves) != len(key.leaves):
         return False
-    if (general.orders, general.shared, general.overlaps) != (key.orders, key.shared, key.overlaps):
+    if (general.orders, general.overlaps) != (key.orders, key.overlaps):
         return False
     for wide, narrow in zip(general.leaves, key.leaves, strict=True):
         if wide == narrow or (isinstance(wide, Custom) and isinstance(narrow, Custom) and wide.accepts(narrow)):
@@ -198,12 +197,10 @@ def accepts(general: Key, key: Key) -> bool:
     return True
 
 
-def containers_of(values: list[Any]) -> tuple[tuple[Any, ...], bool]:
-    """The keys of all dicts, in order and with their types; whether one container is there twice."""
-    parts = [part for value in values for part in mutable_parts(value)]
+def orders_of(parts: list[Any]) -> tuple[Any, ...]:
+    """The keys of all dicts among structures, in order and with their types."""
     dicts = [part for part in parts if isinstance(part, dict) and not holds_more(part)]
-    orders = tuple(tuple((type(key), key) for key in part) for part in dicts)
-    return orders, len({id(part) for part in parts}) < len(parts)
+    return tuple(tuple((type(key), key) for key in part) for part in dicts)
 
 
 def is_single_with_more(value: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 
 from autoconv.runtime.journal import Spot
 from autoconv.runtime.logs import log
-from autoconv.runtime.structure import holds_more, is_mutable_dataclass
+from autoconv.runtime.structure import holds_more
 from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.bounded import Bounded
 from autoconv.tracing.concrete import ConcreteFunction
@@ -24,6 +25,10 @@ from autoconv.tracing.trace_cache import MOST_KEYS
 
 _MOST_SPOTS = 128  # outer names and attributes that one trace may have as inputs because it writes them
 _MOST_LEARNED = 32  # things that a function's traces may find out about the objects that it makes
+
+
+def _is_object(value: Any) -> bool:
+    return dataclasses.is_dataclass(value) or holds_more(value)
 
 
 class Learning:
@@ -98,7 +103,7 @@ class Learning:
         if wanted.learned:
             self._learned |= wanted.learned
         elif wanted.objects:
-            self._signature.is_leaf = lambda value: is_mutable_dataclass(value) or holds_more(value)
+            self._signature.is_leaf = _is_object
             self._literal = frozenset()
         elif wanted.memory:
             self._memory = True

@@ -3,6 +3,7 @@ every call, when the graph runs, and not while tracing."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -74,11 +75,6 @@ class Outside:
         names = [spot for spot in call.spots if spot.kind != "attribute"]  # attributes are stored when they are set
         self.stores = Stores(lambda _: names, _record_store, limits=True)
 
-    def rebuilt(self) -> set[int]:
-        """The dataclasses among the arguments that are copies here, by identity."""
-        given = {id(leaf) for leaf in self.given}
-        return {id(part) for copy in self.copies.values() for part in mutable_parts(copy)} - given
-
     def begin(self, leaves: Sequence[Any]) -> None:
         """Puts the inputs of the trace where the traced code looks for them."""
         root = self.trace.root
@@ -97,11 +93,13 @@ class Outside:
         if spots:
             missing = [spot for spot in spots if spot.key not in self.known and not self._is_made_here(spot)]
             if missing:
-                if any(id(spot.owner) in self.rebuilt() for spot in missing):
+                if any(id(spot.owner) in self.trace.rebuilt for spot in missing):
                     raise Restage(objects=True)
                 held = [spot.read() for spot in missing]
                 raise Restage([*missing, *self._holders([x for x in held if isinstance(x, _CHANGING)], missing)])
             return
+        if id(owner) in self.trace.rebuilt and dataclasses.is_dataclass(owner):
+            raise Restage(objects=True)
         if not self.trace.memory and self.may_be_memory and _is_of_arrays(owner):
             raise Restage(memory=True)  # what is computed of arrays changes in place as they do
         if self.trace.memory and isinstance(owner, SymbolicTensor):

@@ -27,6 +27,7 @@ from autoconv.runtime.dict_views import DictView
 from autoconv.runtime.hidden import LateMethod
 from autoconv.runtime.journal import MISSING
 from autoconv.runtime.objects import SymbolicObject, box, hides_symbols, is_of_call
+from autoconv.runtime.rebuilt import rebuilt_in, refuse_rebuilt
 from autoconv.runtime.recording import COMPILE, Trace, current_region
 from autoconv.runtime.structure import flatten, holds_more, is_structure, pack
 from autoconv.runtime.symbolic import SymbolicTensor
@@ -38,6 +39,8 @@ from autoconv.tracing import python_contract
 def outputs_of(result: Any, trace: Trace, function: Any) -> tuple[Layout, list[Any]]:
     """The layout of what a traced function returned, and its values as the outputs of the graph."""
     region = trace.root
+    for part in rebuilt_in([result]):
+        refuse_rebuilt(part, "of the arguments is given out")
     prepared = _standalone(result, trace, function)
     layout = layout_of(prepared, region)
     for value in _statics(layout):

@@ -112,9 +112,7 @@ def _is_alike(one: Key, other: Key) -> bool:
     """Whether two keys are alike but for their leaves."""
     if one == other or len(one.leaves) != len(other.leaves):
         return False
-    mine, its = (
-        (key.templates, key.orders, key.shared, key.overlaps, key.memory) for key in (one, other)
-    )
+    mine, its = ((key.templates, key.orders, key.overlaps, key.memory) for key in (one, other))
     return mine == its
 
 

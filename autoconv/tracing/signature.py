@@ -23,6 +23,7 @@ from autoconv.runtime.structure import flatten, holds_more, is_structure
 from autoconv.runtime.symbolic import SymbolicTensor
 from autoconv.runtime.tensor import EagerTensor, Tensor
 from autoconv.runtime.variable import Variable
+from autoconv.tracing.apart import taken_apart
 from autoconv.tracing.array_keys import ArrayKey, array_key, is_of_its_own, kind_of, overlap
 from autoconv.tracing.keys import (
     Custom,
@@ -34,10 +35,10 @@ from autoconv.tracing.keys import (
     SpecKey,
     TensorKey,
     VariableKey,
-    containers_of,
     is_number,
     is_single_with_more,
     object_key,
+    orders_of,
 )
 from autoconv.tracing.large import items_of, taken_whole
 
@@ -117,7 +118,8 @@ class Signature:
         whole: frozenset[str] = frozenset(),
         memory: bool = False,
     ) -> Call:
-        """Raises TypeError for arguments that do not fit the function or the input signature.
+        """Raises TypeError for arguments that do not fit the function or the input signature, NotApart for those that
+        cannot be taken apart.
 
         `literal` are the leaves that are part of the key by value although their kind would not be, `whole` the
         arguments that are not taken apart, because the traced code changes them; nor are large ones. With `memory`
@@ -127,9 +129,10 @@ class Signature:
         written = whole
         if self.contract == COMPILE:
             whole = taken_whole(items, whole)
+        apart = [value for name, value in items if name not in whole]
+        parts = taken_apart(apart, self.is_leaf, self.contract == COMPILE)
         names: list[str] = []
         leaves: list[Any] = []
-        orders: tuple[Any, ...] = ()
         templates = []
         fixed: dict[int, TensorType] = {}
         for position, (name, value) in enumerate(items):
@@ -163,11 +166,9 @@ class Signature:
             else self._leaf_key(leaf, aliases, index in literal)
             for index, leaf in enumerate(leaves)
         )
-        shared = False
-        if self.contract == COMPILE and any(template is not None for _, template in templates):
-            orders, shared = containers_of([value for name, value in items if name not in whole])
+        orders = orders_of(parts) if self.contract == COMPILE else ()
         overlaps = memory and overlap([a for a, key in zip(leaves, keys, strict=True) if isinstance(key, ArrayKey)])
-        whole_key = Key(tuple(templates), keys, orders, shared, overlaps, memory)
+        whole_key = Key(tuple(templates), keys, orders, overlaps, memory)
         return Call(whole_key, names, leaves, arguments, args, kwargs)
 
     def _whole_key(self, value: Any) -> ObjectKey:

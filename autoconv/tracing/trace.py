@@ -28,11 +28,12 @@ from autoconv.ops.objects import may_change_array
 from autoconv.optimise import optimise
 from autoconv.runtime.array_methods import attribute_of
 from autoconv.runtime.arrays import SymbolicArray
-from autoconv.runtime.containers import traced_argument
+from autoconv.runtime.containers import PLAIN, traced_argument
 from autoconv.runtime.identities import refuse_nans
 from autoconv.runtime.journal import Journal
 from autoconv.runtime.number_methods import part_of_complex
 from autoconv.runtime.objects import StagedException, SymbolicObject
+from autoconv.runtime.rebuilt import note_rebuilt
 from autoconv.runtime.recording import COMPILE, Trace, current_region, new_trace, recording
 from autoconv.runtime.structure import flatten, keys_of, kinds_of, pack
 from autoconv.runtime.symbolic import SymbolicTensor
@@ -41,6 +42,7 @@ from autoconv.runtime.variable import Variable
 from autoconv.tracing import logs as trace_logs
 from autoconv.tracing import python_contract
 from autoconv.tracing.aliases import aliased_outputs, parts_leave, share_memory
+from autoconv.tracing.apart import taken_apart
 from autoconv.tracing.array_keys import ArrayKey, is_of_its_own, kind_of
 from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.garbage import young_garbage
@@ -120,9 +122,9 @@ def _trace(
     leaves = _placeholders(trace, call, leaf_names(call, signature.specs))
     with recording(trace.root):
         arguments, copies = _arguments(trace, call, leaves)
+    built = [part for part in taken_apart(copies, signature.is_leaf, False) if type(part) not in PLAIN]
+    note_rebuilt(trace.root, built)
     before = [flatten(copy, signature.is_leaf) for copy in copies]
-    if call.key.shared:
-        raise python_contract.RunPlain("one list or dict is given twice, and a graph would take it for two")
     with LOCK, recording(trace.root):
         trace.include_guards = guards.include
         trace.watch = functools.partial(_watch_called, guards)

@@ -54,7 +54,7 @@ def unpacking(key: Key, spots: int) -> Unpacking | None:
         return None
     places = tuple(i for i, leaf in enumerate(leaves) if isinstance(leaf, _TAKEN))
     known = all(isinstance(leaf, (*_TAKEN, Literal)) or _is_the_object(leaf) for leaf in leaves)
-    if not known or key.shared:
+    if not known:
         return None
     inner = tuple(leaves[i] for i in places) + key.leaves[count:]
     templates = tuple((f"leaf_{i}", None) for i in places)
@@ -62,7 +62,7 @@ def unpacking(key: Key, spots: int) -> Unpacking | None:
         take = _written(key, leaves)
     except (TooLong, _Unusual):
         return None
-    return Unpacking(Key(templates, inner, (), False, key.overlaps, key.memory), places, take)
+    return Unpacking(Key(templates, inner, (), key.overlaps, key.memory), places, take)
 
 
 class _Unusual(Exception):

@@ -1,0 +1,162 @@
+"""The classes of such programs, in many ways to write one, and graphs of their objects as arguments."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+# How a class of nodes is written: its name is Node, its attributes value, next, other and links.
+_FIELDS = "    value: int\n    next: object = None\n    other: object = None\n    links: list = field(default_factory=list)\n"
+_BODY = "        self.value = value\n        self.next = next\n        self.other = other\n        self.links = [] if links is None else links\n"
+_INIT = f"    def __init__(self, value, next=None, other=None, links=None):\n{_BODY}"
+_EQUAL = "    def __eq__(self, other):\n        return isinstance(other, Node) and self.value == other.value\n\n    __hash__ = None\n"
+_LESS = "    def __lt__(self, other):\n        return self.value < other.value\n"
+_METHODS = """
+    def last(self):
+        node, count = self, 0
+        while node.next is not None and count < 40:
+            node = node.next
+            count += 1
+        return node
+
+    def add(self, value):
+        self.links.append(value)
+        self.value += value
+        return self
+
+    @property
+    def double(self):
+        return self.value * 2
+"""
+STYLES: dict[str, str] = {
+    "dataclass": f"@dataclass\nclass Node:\n{_FIELDS}{_METHODS}",
+    "by identity": f"@dataclass(eq=False)\nclass Node:\n{_FIELDS}{_METHODS}",
+    "ordered": f"@dataclass(order=True)\nclass Node:\n{_FIELDS}{_METHODS}",
+    "with slots": f"@dataclass(slots=True, eq=False)\nclass Node:\n{_FIELDS}{_METHODS}",
+    "frozen": f"@dataclass(frozen=True)\nclass Node:\n{_FIELDS}{_METHODS}",
+    "plain": f"class Node:\n{_INIT}{_METHODS}",
+    "slots": f"class Node:\n    __slots__ = ('value', 'next', 'other', 'links')\n\n{_INIT}{_METHODS}",
+    "equal": f"class Node:\n{_INIT}\n{_EQUAL}\n{_LESS}{_METHODS}",
+    "inherits": f"class Base:\n{_INIT}\n\nclass Node(Base):\n    kind = 'leaf'\n{_METHODS}",
+    "list": f"class Node(list):\n{_INIT.replace('):', '):', 1)}{_METHODS}",
+    "dict": f"class Node(dict):\n{_INIT}{_METHODS}",
+}
+PRELUDE = """from collections import OrderedDict, deque, namedtuple
+from dataclasses import dataclass, field, replace
+
+Pair = namedtuple("Pair", "left right")
+
+
+class Bag(list):
+    pass
+
+
+class Table(dict):
+    pass
+
+
+{node}
+
+@dataclass
+class Holder:
+    node: object
+    count: int = 0
+
+"""
+SIZES = (0, 1, 2, 3, 5, 8, 17, 40, 60)
+
+
+class Maker:
+    """Makes graphs of the objects of a module."""
+
+    def __init__(self, names: dict[str, Any], seed: int) -> None:
+        self.random = random.Random(seed)
+        self.names = names
+        self.node: Callable[..., Any] = names["Node"]
+        self.frozen = getattr(getattr(self.node, "__dataclass_params__", None), "frozen", False)
+
+    def set(self, node: Any, name: str, value: Any) -> None:
+        object.__setattr__(node, name, value)
+
+    def nodes(self, size: int) -> list[Any]:
+        return [self.node(self.random.randint(-4, 9)) for _ in range(size)]
+
+    def chain(self, size: int) -> list[Any]:
+        """Nodes, each of which holds the next one; some hold what was before, or another, or end where they began."""
+        nodes = self.nodes(size)
+        kind = self.random.choice(["list", "list", "doubly", "random", "cycle", "itself"])
+        for one, following in zip(nodes, nodes[1:], strict=False):
+            self.set(one, "next", following)
+            if kind == "doubly":
+                self.set(following, "other", one)
+        for node in nodes:
+            if kind == "random" and self.random.random() < 0.4:
+                self.set(node, "other", self.random.choice(nodes))
+            if kind == "itself" and self.random.random() < 0.3:
+                self.set(node, "other", node)
+        if kind == "cycle" and nodes:
+            self.set(nodes[-1], "next", self.random.choice(nodes))
+        return nodes
+
+    def tree(self, size: int) -> list[Any]:
+        """A tree: `next` and `other` are children, the links of a node its parent, or all that hold it."""
+        nodes = self.nodes(size)
+        for position, node in enumerate(nodes):
+            children = [nodes[at] if at < size else None for at in (2 * position + 1, 2 * position + 2)]
+            self.set(node, "next", children[0])
+            self.set(node, "other", children[1])
+            for child in children:
+                if child is not None and size % 2:
+                    child.links.append(node)
+        return nodes
+
+    def graph(self, size: int) -> list[Any]:
+        """Nodes with lists of others."""
+        nodes = self.nodes(size)
+        for node in nodes:
+            node.links.extend(self.random.choices(nodes, k=self.random.randint(0, 3)))
+        return nodes
+
+    def arguments(self, size: int) -> tuple[Any, ...]:
+        """(a node or None, a list or such of nodes, a dict of nodes, two structures or the same one twice, a number)."""
+        nodes = self.random.choice([self.chain, self.chain, self.tree, self.graph])(size)
+        head = nodes[0] if nodes else None
+        held = nodes if self.random.random() < 0.7 else [*nodes, *nodes[:2]]
+        if self.random.random() < 0.25:
+            held = self.names["Bag"](held)
+        table = {f"k{at}": node for at, node in enumerate(nodes[: self.random.randint(0, 6)])}
+        if self.random.random() < 0.3:
+            table = self.names[self.random.choice(["Table", "OrderedDict"])](table)
+        pair = self.structure(nodes)
+        other = pair if self.random.random() < 0.5 else self.structure(nodes)
+        given: list[Any] = [head, held, table, pair, other]
+        if self.random.random() < 0.6:  # objects by one way alone
+            kept = self.random.randrange(5)
+            given = [value if at == kept else empty for at, (value, empty) in enumerate(zip(given, self.empty(), strict=True))]
+        return (*given, self.random.randint(-2, 6))
+
+    def empty(self) -> list[Any]:
+        return [None, [], {}, (1, 2.5), [2, 3]]
+
+    def structure(self, nodes: list[Any]) -> Any:
+        """A tuple, list, named tuple or object with nodes, or with itself, in it."""
+        some = self.random.choices(nodes, k=2) if nodes else [1, 2]
+        kind = self.random.choice(["tuple", "list", "pair", "holder", "knot", "knot", "numbers", "nested"])
+        if kind == "pair":
+            return self.names["Pair"](*some)
+        if kind == "holder":
+            return self.names["Holder"](some[0])
+        if kind == "numbers":
+            return (1, 2.5)
+        if kind == "nested":
+            return ([some[0]], (some[1], 3))
+        if kind == "knot":
+            knot: list[Any] = [*some]
+            knot.append(knot)
+            return knot
+        return tuple(some) if kind == "tuple" else some
+
+
+def arguments(names: dict[str, Any], seed: int, size: int) -> tuple[Any, ...]:
+    return Maker(names, seed).arguments(size)
