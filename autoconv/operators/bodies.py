@@ -186,9 +186,15 @@ _RUN_TIME = (LookupError, UnboundLocalError, ArithmeticError, StopIteration, Ass
 
 def cannot_be_caught(error: BaseException) -> bool:
     """Whether no except clause of the program's is meant to take the error: what tracing says of the program."""
-    if isinstance(error, _ABOUT_THE_PROGRAM) or not is_raised(error):
+    if isinstance(error, _ABOUT_THE_PROGRAM) or not is_raised(error) or _is_too_deep(error):
         return True
     return getattr(error, "_autoconv_about_program", False) or _names_a_stand_in(error)
+
+
+def _is_too_deep(error: BaseException) -> bool:
+    """Whether Python's limit ended the recursion of a trace, which has more frames than the program has."""
+    region = current_region()
+    return type(error) is RecursionError and (region is None or region.contract == COMPILE)
 
 
 _STAND_INS = re.compile(
@@ -281,7 +287,9 @@ def record_raise(region: Region, error: BaseException) -> None:
 
 def _is_made_of_symbols(value: Any) -> bool:
     """Whether an argument of an exception is no number or object of the graph, but made of some, or by the program."""
-    if holds_made(value) or is_rebuilt(value) or is_of_call(value) or any(type(part) in PLAIN for part in mutable_parts(value)):
+    if holds_made(value) or is_rebuilt(value) or is_of_call(value):
+        return True
+    if any(type(part) in PLAIN for part in mutable_parts(value)):
         return True
     return isinstance(value, (Variant, tuple, list, dict, set)) and holds_symbols((value,))
 

@@ -263,7 +263,7 @@ def _rebuilt_instance(layout: Instance, parts: list[Any]) -> Any:
     made: Any = object.__new__(layout.kind)
     held = dict(zip(layout.keys, parts, strict=True))
     if layout.keys == (HEAP,):
-        made.__dict__ = GraphAttributes(held)
+        object.__setattr__(made, "__dict__", GraphAttributes(held))
     else:
         give_attributes(made, held)
     region = current_region()

@@ -178,7 +178,7 @@ def by_kind(
 
 
 def _put(value: Any, held: dict[str, Any]) -> None:
-    value.__dict__ = held
+    object.__setattr__(value, "__dict__", held)  # past a class whose objects are frozen
 
 
 def _check(kind: type) -> None:

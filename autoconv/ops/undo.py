@@ -321,7 +321,7 @@ def note_attribute(owner: Any, name: str) -> None:
         log.lose()
         return
     try:
-        before = getattr(owner, name) if slot else vars(owner).get(name, _MISSING)
+        before = getattr(owner, name) if slot else getattr(owner, "__dict__", {}).get(name, _MISSING)
     except (AttributeError, ValueError):  # an empty slot or cell
         before = _MISSING
 

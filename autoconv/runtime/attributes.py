@@ -46,7 +46,7 @@ def give_attributes(value: Any, held: dict[str, Any]) -> None:
     for name in slots.keys() & held.keys():
         slots[name].__set__(value, held[name])
     if hasattr(value, "__dict__"):
-        value.__dict__ = {name: part for name, part in held.items() if name not in slots}
+        object.__setattr__(value, "__dict__", {name: part for name, part in held.items() if name not in slots})
 
 
 def slots_of(kind: type) -> tuple[tuple[str, Any], ...]:

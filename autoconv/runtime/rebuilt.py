@@ -28,8 +28,8 @@ def is_rebuilt(value: Any) -> bool:
 
 
 def refuse_rebuilt(value: Any, what: str) -> None:
-    """Leaves the trace where `value` is such an object, to begin anew with the caller's own; under `function`, which has
-    none of these, raises StagingError."""
+    """Leaves the trace where `value` is such an object, to begin anew with the caller's own; under `function` raises
+    StagingError."""
     region = current_region()
     if region is None or not is_rebuilt(value):
         return

@@ -50,7 +50,7 @@ class _Look:
             elif self._is_taken_apart(value) and not self._is_known(value, around):
                 around.add(id(value))
                 if len(around) > _DEEPEST:
-                    raise NotApart(f"more than {_DEEPEST} lists or objects are one inside of the other in the arguments")
+                    raise NotApart(f"more than {_DEEPEST} lists or objects lie in each other in the arguments")
                 pending.append((value, False))
                 pending += [(part, True) for part in reversed(structure_parts(value))]
 

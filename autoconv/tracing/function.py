@@ -123,7 +123,8 @@ class Function(Dispatched, Described, Pickled):
         try:
             call = self._learning.bind(args, kwargs)
         except NotApart as error:
-            call = self._cannot_bind(error)
+            self._cannot_bind(error)
+            call = None
         except TypeError:
             if self.contract != COMPILE:
                 raise

@@ -209,7 +209,7 @@ class Writer:
         texts = [
             f"{items}.append({n})", f"{items}.reverse()", f"{items}.sort(key=lambda x: x.value)", f"table['k{self.random.randint(0, 2)}'] = {n}",
             f"{items}[{self.pick('0', '-1', 'k')}] = {n}", f"del {items}[{self.pick('0', '-1', ':2')}]", f"{items}.insert(k, {n})",
-            f"{items}.remove({n})", f"{n}.links.append({self.maybe()})", f"table.pop('k0', None)", f"{items}.extend({self.nodes()})",
+            f"{items}.remove({n})", f"{n}.links.append({self.maybe()})", "table.pop('k0', None)", f"{items}.extend({self.nodes()}[:3])",
         ]  # fmt: skip
         if self.random.random() < 0.2:
             return [self.random.choice(texts)]
