@@ -63,6 +63,7 @@ class Guards:
     _single: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
     # Whether there is a frozenset, and a function in a file that does not speak of them (see `passes.sets`).
     unnamed_frozensets: bool = False
+    reached: list[Any] = field(default_factory=list)  # what the names lead to, from `settle` on
     _files: set[str] = field(default_factory=set)
     _reads: Reads | None = None  # which attributes count; None for all
     _holds: Callable[[], bool] | None = None  # the checker
@@ -200,7 +201,7 @@ class Guards:
         if self.put_back():
             raise RunPlain("an array of one element is changed in place, which has to happen on every call")
         if self._reads is not None:
-            reached = self._reads.settle([read() for _, read, _ in self._pending])
+            reached = self.reached = self._reads.settle([read() for _, read, _ in self._pending])
             self.unnamed_frozensets = any(type(value) is frozenset for value in reached) and any(
                 not any("frozenset" in line for line in linecache.getlines(file)) for file in self._files
             )

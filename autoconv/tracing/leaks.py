@@ -46,7 +46,7 @@ class _Leaks:
         self._graph = graph
         self._outer: dict[Value, Value] = {}
         for node in graph.walk():
-            for _, given, own in _captures(node):
+            for _, given, own in captures(node):
                 for outer, inner in zip(given, own, strict=True):
                     if outer not in own:  # which a call of the function that the region is of hands on
                         self._outer.setdefault(inner, outer)
@@ -70,7 +70,7 @@ class _Leaks:
             if not known.isdisjoint(node.inputs) or any(not known.isdisjoint(r.outputs) for r in node.regions):
                 _refuse(node)
             return
-        for _, given, own in _captures(node):
+        for _, given, own in captures(node):
             self._join(given, own)
         if node.op.name == "while":
             test, body = node.regions
@@ -127,7 +127,7 @@ def _name(node: Node) -> str:
     return node.op.name if of is None else str(node.attributes[of])
 
 
-def _captures(node: Node) -> Iterable[tuple[Graph, Sequence[Value], Sequence[Value]]]:
+def captures(node: Node) -> Iterable[tuple[Graph, Sequence[Value], Sequence[Value]]]:
     """The regions of a cond, while, try or call, what each takes in from around it, and what that is called there."""
     skipped = {"cond": 1, "while": node.attributes.get("state", 0), "try": 0, "call": 0}.get(node.op.name)
     if skipped is None:
@@ -145,4 +145,4 @@ def _refuse(node: Node | None) -> NoReturn:
     )  # fmt: skip
 
 
-__all__ = ["refuse_leaks"]
+__all__ = ["captures", "refuse_leaks"]

@@ -157,6 +157,8 @@ class Outside:
         """All names that reach one of these: what is written by one of them is read by another."""
         known = self.known.union(spot.key for spot in but)
         found = {s.key: s for s in self.guards.holders() if any(_holds(s.read(), owner) for owner in owners)}
+        if any(not spot.kind for spot in found.values()):  # an argument itself, a list of the user's own class say
+            self._run_plain("an argument is changed")
         return [spot for key, spot in found.items() if key not in known]
 
     def _is_made_here(self, spot: Spot) -> bool:

@@ -35,7 +35,7 @@ from autoconv.runtime.number_methods import part_of_complex
 from autoconv.runtime.objects import StagedException, SymbolicObject
 from autoconv.runtime.rebuilt import note_rebuilt
 from autoconv.runtime.recording import COMPILE, Trace, current_region, new_trace, recording
-from autoconv.runtime.structure import flatten, keys_of, kinds_of, pack
+from autoconv.runtime.structure import flatten, keys_of, kinds_of, mutable_parts, pack
 from autoconv.runtime.symbolic import SymbolicTensor
 from autoconv.runtime.tracebacks import at_definition, raised_by_us
 from autoconv.runtime.variable import Variable
@@ -58,6 +58,7 @@ from autoconv.tracing.protocol import TracingContext
 from autoconv.tracing.results import outputs_of
 from autoconv.tracing.signature import Call, Signature
 from autoconv.tracing.taking_back import refuse_lasting
+from autoconv.tracing.unknown_writes import refuse_unknown_writes
 
 _COUNTER = iter(range(1, 1 << 62))
 LOCK = threading.RLock()
@@ -175,6 +176,12 @@ def _trace(
         refuse_nans(graph)
     restore_special_methods(trace)  # guards look at those of the user's
     guards.settle()
+    if contract == COMPILE:
+        count = len(call.leaves) - len(call.spots)
+        whole = [call.leaves[i] for i in range(count) if isinstance(call.key.leaves[i], ObjectKey)]
+        copies = [part for copy in copies for part in mutable_parts(copy)]
+        refuse_unknown_writes(graph, guards.reached, [*copies, *trace.rebuilt.values()], whole)
+        guards.reached.clear()
     if trace.arrays and not trace.memory and aliased_outputs(graph, graph.parameters[: len(call.key.leaves)]):
         if outside is not None and outside.may_be_memory:
             raise Restage(memory=True)  # of an array that is traced as memory it is the same one, or a view of it

@@ -44,8 +44,9 @@ def form(*roots):
         if kind in _TEXTS:
             rows.append((kind.__name__, repr(value)))
             continue
-        if kind is tuple and all(type(part) in _TEXTS for part in value):  # one that equals it is as good
-            rows.append(("tuple", repr(value)))
+        if isinstance(value, tuple):  # one that equals it is as good
+            rows.append((kind.__name__, len(value)))
+            pending.extend(reversed(value))
             continue
         if id(value) in numbers:
             rows.append(("again", numbers[id(value)]))

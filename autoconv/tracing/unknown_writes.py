@@ -1,0 +1,161 @@
+"""Writes to objects that only the running graph knows: to an item of a list that came in whole, say.
+
+What they write to may be an object, or a list of one, that Python knew while it traced, and whose values are constants
+of the graph or arguments that were taken apart. Such a call runs as plain Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.types import ObjectType
+from autoconv.operators.calls import is_user_code
+from autoconv.ops.objects import FUNCTIONS
+from autoconv.runtime.attributes import attributes_of
+from autoconv.runtime.containers import PLAIN
+from autoconv.runtime.structure import mutable_parts
+from autoconv.tracing.leaks import captures
+from autoconv.tracing.python_contract import RunPlain
+
+_WRITES = frozenset(
+    {
+        "append", "appendleft", "extend", "extendleft", "insert", "pop", "popleft", "popitem", "remove", "clear",
+        "sort", "reverse", "rotate", "add", "discard", "update", "setdefault", "difference_update", "move_to_end",
+        "intersection_update", "symmetric_difference_update", "subtract",
+    }
+)  # fmt: skip
+_IN_PLACE = frozenset(name for name in FUNCTIONS if name.startswith("i") and name[1:] in FUNCTIONS)
+_SETS = frozenset({"setitem", "delitem"}) | _IN_PLACE
+_NEW = frozenset({"object_build", "object_make", "object_box", "object_exception"})
+# What gives an item of a container, or something that gives them one by one; other functions and methods of Python's
+# own make something new.
+_ITEMS = frozenset({"getitem", "reversed", "iter", "next", "min", "max", "slice", "zip", "enumerate"})
+_HELD = frozenset({"get", "pop", "popitem", "popleft", "setdefault", "values", "items", "most_common"})
+_CONTAINERS = (list, dict, set, *PLAIN)
+
+
+def refuse_unknown_writes(graph: Graph, reached: Sequence[Any], copies: Iterable[Any], given: Iterable[Any]) -> None:
+    """Raises RunPlain where a write may be to one of the objects that the guards `reached`, or to one that an argument
+    was put together anew from (`copies`). `given` are the arguments that came in whole."""
+    origins = _Origins(graph)
+    names: set[str] = set()
+    places: set[str] = set()
+    for node in graph.walk():
+        if node.op.name in ("object_set_attribute", "object_delete_attribute"):
+            if origins.of(node.inputs[0]) not in ("constant", "new"):
+                names.add(node.attributes["name"])
+        elif _changes_container(node):
+            places.add(origins.of(node.inputs[0]))
+    known = [*reached, *copies]
+    if names:
+        _refuse_attributes(names, known)
+    if "attribute" in places and any(isinstance(value, _CONTAINERS) for value in known):
+        raise RunPlain("a list that only the graph knows is changed, and may be one that is read besides")
+    if places & {"parameter", "item"}:
+        parts = {id(part) for value in given for part in mutable_parts(value)}
+        if any(isinstance(value, _CONTAINERS) and id(value) in parts for value in reached):
+            raise RunPlain("an argument is changed that is read by another name as well")
+
+
+def _refuse_attributes(names: set[str], known: Iterable[Any]) -> None:
+    for value in known:
+        if is_user_code(type(value)) and not isinstance(value, type):
+            found = names & attributes_of(value).keys()
+            if found:
+                raise RunPlain(
+                    f"the attribute {min(found)!r} of an object is written that only the graph knows, and which may be "
+                    f"the {type(value).__name__} that is read besides"
+                )
+
+
+def _changes_container(node: Node) -> bool:
+    if not node.inputs or node.inputs[0].type == ObjectType("ndarray"):
+        return False
+    if node.op.name == "object_method":
+        return node.attributes["name"] in _WRITES
+    return node.op.name == "object_apply" and node.attributes["function"] in _SETS
+
+
+def _gives_item(node: Node) -> bool:
+    if node.op.name == "object_apply":
+        return node.attributes["function"] in _ITEMS
+    if node.op.name == "object_method":
+        return node.attributes["name"] in _HELD
+    return node.op.name in ("object_unpack", "object_element")
+
+
+class _Origins:
+    """Where objects of a graph come from: they are "constant", "new", a "parameter" of the graph, an "item" of one, or
+    what an "attribute" held, and anything else that nobody knows."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._root = graph
+        self._known: dict[Value, str] = {}
+        self._given: dict[Value, list[Value]] = {}
+        self._reads_attributes = any(node.op.name == "object_get_attribute" for node in graph.walk())
+        for node in graph.walk():
+            for inner, outer in _handed_in(node):
+                self._given.setdefault(inner, []).append(outer)
+
+    def of(self, value: Value) -> str:
+        if value not in self._known:
+            self._known[value] = "new"  # what a loop hands on is what it was given
+            self._known[value] = self._found(value)
+        return self._known[value]
+
+    def _found(self, value: Value) -> str:
+        node = value.node
+        if node is None:
+            if value.graph is self._root:
+                return "parameter"
+            return self._joined(self._given.get(value))
+        if node.regions:
+            return self._joined(list(_handed_out(node, value.index)) or None)
+        if node.op.name == "object_constant":
+            return "constant"
+        if node.op.name in _NEW:
+            return "new"
+        if node.op.name == "identity":
+            return self.of(node.inputs[0])
+        if node.op.name == "object_get_attribute" or not node.inputs:
+            return "attribute"
+        if node.op.name == "object_apply" and node.attributes["function"] in _IN_PLACE:
+            return self.of(node.inputs[0])
+        if not _gives_item(node):
+            return "new"
+        found = self._joined(node.inputs)
+        if found == "new" and self._reads_attributes:  # which may be in what the graph made
+            return "attribute"
+        return "attribute" if found == "attribute" else "item"
+
+    def _joined(self, values: Sequence[Value] | None) -> str:
+        found = {self.of(value) for value in values} if values else {"attribute"}
+        return next(kind for kind in ("attribute", "item", "parameter", "constant", "new") if kind in found)
+
+
+def _handed_in(node: Node) -> Iterator[tuple[Value, Value]]:
+    """(a parameter of a region of the node, what it is outside of it)."""
+    for _, given, own in captures(node):
+        yield from zip(own, given, strict=True)
+    if node.op.name == "while":
+        test, body = node.regions
+        state = node.inputs[: node.attributes["state"]]
+        for values in (test.parameters, body.parameters):
+            yield from zip(values, state, strict=False)
+            yield from zip(values, body.outputs, strict=False)
+    elif node.op.name == "try":
+        yield from zip(node.regions[1].parameters, node.regions[0].outputs, strict=False)
+
+
+def _handed_out(node: Node, index: int) -> Iterator[Value]:
+    """What a result of the node may be."""
+    if node.op.name == "while":
+        yield node.inputs[index]
+    for region in node.regions[1:] if node.op.name == "while" else node.regions:
+        if index < len(region.outputs):
+            yield region.outputs[index]
+
+
+__all__ = ["refuse_unknown_writes"]
