@@ -252,6 +252,11 @@ def record_raise(region: Region, error: BaseException) -> None:
         with recording(region):
             error.args = tuple(box(x) if _is_made_of_symbols(x) else x for x in given)
             hidden = any(map(holds_made, vars(error).values()))
+    elif any(is_structure(argument) and has_leaves(argument, region) for argument in given):
+        raise StagingError(
+            f"{type(error).__name__} is raised with a list, dict or object of values that are known only when the graph "
+            "runs", place_of(span) if span is not None else None, "the values themselves as its arguments",
+        ) from None  # fmt: skip
     template, data = template_of(error)
     if error.__cause__ is None and error.__context__ is None:  # else it becomes part of the node as it is
         error.args = given  # it may be one that was made before, and is raised on other paths too

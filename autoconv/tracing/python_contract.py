@@ -50,10 +50,12 @@ _READING = frozenset(
         "round", "searchsorted", "squeeze", "std", "sum", "swapaxes", "take", "tolist", "trace", "transpose", "var",
     }
 )  # fmt: skip
-MOST_WORK = {TURN: 10_000, NODE: 8_000}
+ATTEMPT = "attempt"
+MOST_WORK = {TURN: 10_000, NODE: 8_000, ATTEMPT: 160}
 _TOO_MUCH = {
     TURN: "loops that no value of the graph decides take more than {:,} turns while tracing",
     NODE: "the graph has more than {:,} nodes, most of them from loops that are unrolled",
+    ATTEMPT: "the trace was begun anew more than {:,} times, for what it writes and for what its objects are",
 }
 _PURE_OWNERS = (str, bytes, int, float, bool, complex, tuple, list, dict, set, frozenset, range)
 
@@ -67,7 +69,7 @@ class RunPlain(AbandonTrace):
 
 
 class Work:
-    """What tracing for one call came to, in turns of loops that ran in Python and in recorded nodes.
+    """What tracing for one call came to, in turns of loops that ran in Python, in recorded nodes and in attempts.
 
     A trace runs a turn some fifty times as slowly as Python does, and a node takes longer to compile than most ops take
     to run. A call that needs more of them than `MOST_WORK` allows runs plain.

@@ -39,7 +39,7 @@ from autoconv.tracing import python_contract
 def outputs_of(result: Any, trace: Trace, function: Any) -> tuple[Layout, list[Any]]:
     """The layout of what a traced function returned, and its values as the outputs of the graph."""
     region = trace.root
-    for part in rebuilt_in([result]):
+    for part in rebuilt_in([result]) if trace.contract == COMPILE else ():
         refuse_rebuilt(part, "of the arguments is given out")
     prepared = _standalone(result, trace, function)
     layout = layout_of(prepared, region)

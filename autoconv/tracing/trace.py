@@ -245,6 +245,7 @@ def _python_rules(trace: Trace, call: Call, guards: Guards) -> Outside:
         trace.memory = "shared" if call.key.overlaps else "apart"
     trace.allows_call = functools.partial(python_contract.allows_call, trace)
     trace.spend = call.work = call.work or python_contract.Work()
+    call.work(python_contract.ATTEMPT)
     outside = Outside(trace, call, guards)
     trace.outside_effect = outside.about_to_write
     trace.is_outside = outside.is_outside

@@ -83,7 +83,7 @@ def _gives_item(node: Node) -> bool:
         return node.attributes["function"] in _ITEMS
     if node.op.name == "object_method":
         return node.attributes["name"] in _HELD
-    return node.op.name in ("object_unpack", "object_element")
+    return True
 
 
 class _Origins:

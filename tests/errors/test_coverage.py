@@ -42,6 +42,8 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/ops/record.py", "… has no rule for …"): CANNOT,
     ("autoconv/operators/held_iterators.py", "…"): "no attribute of an iterator's: Python's own words",
     ("autoconv/runtime/attributes.py", "the __dict__ of an object is used that is in a list, dict or"): ONLY_COMPILE,
+    ("autoconv/runtime/objects.py", "a … of values that only the graph knows becomes part of a li"): ONLY_COMPILE,
+    ("autoconv/runtime/rebuilt.py", "a … …"): ONLY_COMPILE,
     ("autoconv/operators/instances.py", "…"): "no error: has a region recorded again",
     ("autoconv/operators/not_implemented.py", "…"): "Python's own words",
     ("autoconv/operators/lazy.py", "…"): "no attribute of a generator's: Python's own words",

@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import collections
 import copy
-import signal
 import sys
 import time
 from pathlib import Path
@@ -29,7 +28,7 @@ import autoconv as ac
 
 CALLS = 4
 LONGEST = 10.0  # seconds a call
-_BUILTIN = {kind: kind.__iter__ for kind in (list, tuple, collections.deque)}
+_LISTS = (list, tuple, collections.deque)
 _TEXTS = (bool, int, float, complex, str, bytes, type(None))
 
 
@@ -66,8 +65,9 @@ def _parts(value):
     if isinstance(value, dict):
         for key, item in dict.items(value):
             found += [("key", key), ("item", item)]
-    elif isinstance(value, (list, tuple, collections.deque)):
-        found += [("item", item) for item in _BUILTIN[next(kind for kind in _BUILTIN if isinstance(value, kind))](value)]
+    elif isinstance(value, _LISTS):
+        base = next(kind for kind in _LISTS if isinstance(value, kind))
+        found += [("item", item) for item in base.__iter__(value)]
     elif isinstance(value, (set, frozenset)):
         found += [("item", item) for item in sorted(value, key=repr)]
     elif isinstance(value, BaseException):
@@ -128,7 +128,8 @@ def _short(expected, found) -> str:
     """The first rows in which they differ."""
     if isinstance(found, str) or isinstance(expected, str):
         return f"{str(expected)[:200]}\nfound    {found[:200]}"
-    at = next((i for i, (a, b) in enumerate(zip(expected, found, strict=False)) if a != b), min(len(expected), len(found)))
+    pairs = enumerate(zip(expected, found, strict=False))
+    at = next((i for i, (a, b) in pairs if a != b), min(len(expected), len(found)))
     return f"{at}: {expected[at : at + 6]}\nfound    {at}: {found[at : at + 6]}\nrows {expected[:3]} / {found[:3]}"
 
 
@@ -156,6 +157,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.setswitchinterval(1.0)
-    del signal
     sys.exit(main())

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Callable
 from typing import Any
 
 # How a class of nodes is written: its name is Node, its attributes value, next, other and links.
-_FIELDS = "    value: int\n    next: object = None\n    other: object = None\n    links: list = field(default_factory=list)\n"
-_BODY = "        self.value = value\n        self.next = next\n        self.other = other\n        self.links = [] if links is None else links\n"
+_FIELDS = """    value: int
+    next: object = None
+    other: object = None
+    links: list = field(default_factory=list)
+"""
+_BODY = """        self.value = value
+        self.next = next
+        self.other = other
+        self.links = [] if links is None else links
+"""
 _INIT = f"    def __init__(self, value, next=None, other=None, links=None):\n{_BODY}"
-_EQUAL = "    def __eq__(self, other):\n        return isinstance(other, Node) and self.value == other.value\n\n    __hash__ = None\n"
+_EQUAL = """    def __eq__(self, other):
+        return isinstance(other, Node) and self.value == other.value
+
+    __hash__ = None
+"""
 _LESS = "    def __lt__(self, other):\n        return self.value < other.value\n"
 _METHODS = """
     def last(self):
@@ -39,7 +52,7 @@ STYLES: dict[str, str] = {
     "slots": f"class Node:\n    __slots__ = ('value', 'next', 'other', 'links')\n\n{_INIT}{_METHODS}",
     "equal": f"class Node:\n{_INIT}\n{_EQUAL}\n{_LESS}{_METHODS}",
     "inherits": f"class Base:\n{_INIT}\n\nclass Node(Base):\n    kind = 'leaf'\n{_METHODS}",
-    "list": f"class Node(list):\n{_INIT.replace('):', '):', 1)}{_METHODS}",
+    "list": f"class Node(list):\n{_INIT}{_METHODS}",
     "dict": f"class Node(dict):\n{_INIT}{_METHODS}",
 }
 PRELUDE = """from collections import OrderedDict, deque, namedtuple
@@ -86,7 +99,7 @@ class Maker:
         """Nodes, each of which holds the next one; some hold what was before, or another, or end where they began."""
         nodes = self.nodes(size)
         kind = self.random.choice(["list", "list", "doubly", "random", "cycle", "itself"])
-        for one, following in zip(nodes, nodes[1:], strict=False):
+        for one, following in itertools.pairwise(nodes):
             self.set(one, "next", following)
             if kind == "doubly":
                 self.set(following, "other", one)
@@ -119,7 +132,7 @@ class Maker:
         return nodes
 
     def arguments(self, size: int) -> tuple[Any, ...]:
-        """(a node or None, a list or such of nodes, a dict of nodes, two structures or the same one twice, a number)."""
+        """(a node or None, a list of nodes, a dict of nodes, two structures or the same one twice, a number)."""
         nodes = self.random.choice([self.chain, self.chain, self.tree, self.graph])(size)
         head = nodes[0] if nodes else None
         held = nodes if self.random.random() < 0.7 else [*nodes, *nodes[:2]]
@@ -133,7 +146,7 @@ class Maker:
         given: list[Any] = [head, held, table, pair, other]
         if self.random.random() < 0.6:  # objects by one way alone
             kept = self.random.randrange(5)
-            given = [value if at == kept else empty for at, (value, empty) in enumerate(zip(given, self.empty(), strict=True))]
+            given = [*self.empty()[:kept], given[kept], *self.empty()[kept + 1 :]]
         return (*given, self.random.randint(-2, 6))
 
     def empty(self) -> list[Any]:

@@ -61,7 +61,8 @@ class Writer:
     def maybe(self) -> str:
         """A node or None."""
         some = [*self.names["m"], *self.names["m"], *self.names["n"], *self.names["n"]]
-        return self.random.choice([*some, f"{self.random.choice(some)}.next", f"table.get('k{self.random.randint(0, 3)}')"])
+        one = self.random.choice(some)
+        return self.random.choice([*some, f"{one}.next", f"table.get('k{self.random.randint(0, 3)}')"])
 
     def node(self) -> str:
         """A node, or what raises where it is none."""
@@ -153,7 +154,9 @@ class Writer:
         if kind == "find":
             name = self.new("m")
             turns = f"c{self.count}"
-            return [f"{name}, {turns} = {start}, 0", f"while {name} is not None and {name}.value < {self.number()} and {turns} < 70:",
+            least = self.number()
+            return [f"{name}, {turns} = {start}, 0",
+                    f"while {name} is not None and {name}.value < {least} and {turns} < 70:",
                     f"    {name} = {name}.next", f"    {turns} += 1"]  # fmt: skip
         if kind == "seen":
             one, items = f"w{self.count}", self.new("l")
@@ -168,7 +171,8 @@ class Writer:
             one, items = f"w{self.count}", self.new("l")
             return [f"queue, {items} = deque([{start}]), []", f"while queue and len({items}) < 30:",
                     f"    {one} = queue.popleft()", f"    if {one} is None:", "        continue",
-                    f"    {items}.append({one})", f"    queue.extend([{one}.next, {one}.other, *{one}.links])"]  # fmt: skip
+                    f"    {items}.append({one})",
+                    f"    queue.extend([{one}.next, {one}.other, *{one}.links])"]  # fmt: skip
         if kind == "reverse" and not self.frozen:
             name, one = self.new("m"), f"w{self.count}"
             turns = f"c{self.count}"
@@ -196,7 +200,8 @@ class Writer:
             )
         else:
             text = self.pick(
-                f"Pair({self.node()}, {self.number()})", f"({self.maybe()}, {self.maybe()})", f"Holder({self.maybe()}, k)",
+                f"Pair({self.node()}, {self.number()})", f"({self.maybe()}, {self.maybe()})",
+                f"Holder({self.maybe()}, k)",
                 f"{{x.value: x for x in {self.nodes()}}}", "dict(table)", "(pair, other)", "[pair, pair]",
                 f"{{name: node for name, node in table.items() if node.value > {self.number()}}}",
                 f"Bag({self.nodes()})", f"OrderedDict((x.value, x) for x in {self.nodes()})", f"Table(a={self.node()})",
@@ -207,9 +212,11 @@ class Writer:
     def change(self) -> list[str]:
         n, items = self.node(), self.random.choice(self.names["l"])
         texts = [
-            f"{items}.append({n})", f"{items}.reverse()", f"{items}.sort(key=lambda x: x.value)", f"table['k{self.random.randint(0, 2)}'] = {n}",
-            f"{items}[{self.pick('0', '-1', 'k')}] = {n}", f"del {items}[{self.pick('0', '-1', ':2')}]", f"{items}.insert(k, {n})",
-            f"{items}.remove({n})", f"{n}.links.append({self.maybe()})", "table.pop('k0', None)", f"{items}.extend({self.nodes()}[:3])",
+            f"{items}.append({n})", f"{items}.reverse()", f"{items}.sort(key=lambda x: x.value)",
+            f"table['k{self.random.randint(0, 2)}'] = {n}", f"{items}[{self.pick('0', '-1', 'k')}] = {n}",
+            f"del {items}[{self.pick('0', '-1', ':2')}]", f"{items}.insert(k, {n})",
+            f"{items}.remove({n})", f"{n}.links.append({self.maybe()})", "table.pop('k0', None)",
+            f"{items}.extend({self.nodes()}[:3])",
         ]  # fmt: skip
         if self.random.random() < 0.2:
             return [self.random.choice(texts)]
@@ -219,10 +226,12 @@ class Writer:
         if rest is not None:
             return [f"{rest} = {n}.next", f"{self.node()}.next = {self.pick('None', self.maybe())}"]
         texts = [
-            f"{n}.value = {self.number()}", f"{n}.value += {self.number()}", f"{n}.next = Node({self.number()}, {self.maybe()})",
-            f"{n}.other = {self.maybe()}", f"{n}.next = {self.maybe()}", f"{n}.next = {self.node()}.other = Node({self.number()})",
+            f"{n}.value = {self.number()}", f"{n}.value += {self.number()}",
+            f"{n}.next = Node({self.number()}, {self.maybe()})", f"{n}.other = {self.maybe()}",
+            f"{n}.next = {self.maybe()}", f"{n}.next = {self.node()}.other = Node({self.number()})",
             f"{n}.next, {self.node()}.next = {self.node()}.next, {n}.next", f"insert({n}, {self.number()})",
-            f"both({n}, {self.node()})", f"{n}.add({self.number()})", f"{n}.links = {self.nodes()}", f"{n}.links = pair",
+            f"both({n}, {self.node()})", f"{n}.add({self.number()})", f"{n}.links = {self.nodes()}",
+            f"{n}.links = pair", f"{n}.links = {items}",
             f"{n}.extra = {self.number()}", f"{n}.other = {n}", f"{items}[0].next = {items}[-1]",
         ]  # fmt: skip
         return [self.random.choice(texts)]
@@ -230,7 +239,8 @@ class Writer:
     def result(self) -> str:
         names = [name for kind in "nmlix" for name in self.names[kind]]
         some = [self.random.choice(names) for _ in range(self.random.randint(1, 3))]
-        some += [self.pick(self.nodes(), self.node(), self.maybe(), "pair", "table", self.number())] * (self.random.random() < 0.4)
+        if self.random.random() < 0.4:
+            some.append(self.pick(self.nodes(), self.node(), self.maybe(), "pair", "table", self.number()))
         return ", ".join(some)
 
 
