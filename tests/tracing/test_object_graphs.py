@@ -202,7 +202,7 @@ def test_a_new_object_under_two_names_is_one():
 def test_a_tuple_is_itself():
     same = ac.compile(lambda a, b, k: (a is b, k + 1))
     one = (1, 2.5)
-    other = (*one,)[:1] + (2.5,)
+    other = copy.copy((*one[:1], 2.5))
     assert same(one, one, 1) == (True, 2)
     assert same(one, other, 1) == (False, 2)
 
