@@ -254,8 +254,8 @@ def record_raise(region: Region, error: BaseException) -> None:
             hidden = any(map(holds_made, vars(error).values()))
     elif any(is_structure(argument) and has_leaves(argument, region) for argument in given):
         raise StagingError(
-            f"{type(error).__name__} is raised with a list, dict or object of values that are known only when the graph "
-            "runs", place_of(span) if span is not None else None, "the values themselves as its arguments",
+            f"{type(error).__name__} is raised with a list, dict or object of values that are known only when the "
+            "graph runs", place_of(span) if span is not None else None, "the values themselves as its arguments",
         ) from None  # fmt: skip
     template, data = template_of(error)
     if error.__cause__ is None and error.__context__ is None:  # else it becomes part of the node as it is
