@@ -1,0 +1,118 @@
+"""Warm and first calls of this tree beside those of another checkout, in turns in one run.
+
+    python tests/benchmarks/two_trees.py OTHER [--rounds 20] [--firsts 3] [--only NAME] [--suite bench|numpy]
+
+For each workload of `fixtures/bench` and `fixtures/numpy` a process of each tree makes warm calls in turns, and fresh
+processes with empty caches make first calls in turns. It prints the best times and their ratio (this tree over the
+other; below 1 is quicker), a row each, then geometric means and the worst. OTHER needs the same packages as this tree.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+HERE = Path(__file__).resolve().parents[2]
+
+
+class Worker:
+    """A process that runs one workload with the package of one tree."""
+
+    def __init__(self, tree: Path, file: Path, cache: str) -> None:
+        environment = os.environ | {"PYTHONPATH": str(tree), "AUTOCONV_CACHE": cache, "OPENBLAS_NUM_THREADS": "1"}
+        command = [sys.executable, str(tree / "autoconv" / "bench" / "worker.py")]
+        self.process = subprocess.Popen(
+            command, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, cwd=tree,
+        )  # fmt: skip
+        self.ask("load", file=str(file), peer="autoconv", tiny=False)
+
+    def ask(self, do: str, **what: Any) -> dict[str, Any]:
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.process.stdin.write(json.dumps({"do": do, **what}) + "\n")
+        self.process.stdin.flush()
+        answer = json.loads(self.process.stdout.readline() or '{"failed": "the process ended"}')
+        if "failed" in answer:
+            raise RuntimeError(answer["failed"])
+        return answer
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+
+def first_calls(trees: list[Path], file: Path, count: int) -> list[float]:
+    """Return the best time of a first call by tree."""
+    best = [math.inf] * len(trees)
+    for turn in range(count):
+        for position in ((0, 1), (1, 0))[turn % 2]:
+            with tempfile.TemporaryDirectory() as cache:
+                worker = Worker(trees[position], file, cache)
+                best[position] = min(best[position], worker.ask("first", seed=0)["seconds"])
+                worker.close()
+    return best
+
+
+def warm_calls(trees: list[Path], file: Path, rounds: int) -> list[float]:
+    """Return the best time of a warm call by tree."""
+    best = [math.inf] * len(trees)
+    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
+        workers = [Worker(tree, file, cache) for tree, cache in zip(trees, (one, other), strict=True)]
+        for turn in range(rounds):
+            for position in ((0, 1), (1, 0))[turn % 2]:
+                best[position] = min(best[position], workers[position].ask("round", seed=0, seconds=0.05)["seconds"])
+        for worker in workers:
+            worker.close()
+    return best
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("other", type=Path)
+    parser.add_argument("--rounds", type=int, default=20, help="warm rounds of each tree")
+    parser.add_argument("--firsts", type=int, default=3, help="first calls of each tree")
+    parser.add_argument("--only", action="append", default=[], help="a workload (repeatable)")
+    parser.add_argument("--suite", choices=("bench", "numpy"), action="append", default=[])
+    options = parser.parse_args()
+    trees = [HERE, options.other.resolve()]
+    files = [file for suite in options.suite or ("bench", "numpy") for file in (HERE / "fixtures" / suite).glob("*.py")]
+    files = sorted(file for file in files if not options.only or file.stem in options.only)
+    table = Table("workload", "warm", "other", "ratio", "first", "other", "ratio")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    ratios: dict[str, list[tuple[float, str]]] = {"warm": [], "first": []}
+    for file in files:
+        row = [f"{file.parent.name}/{file.stem}"]
+        for what, found in (
+            ("warm", warm_calls(trees, file, options.rounds) if options.rounds else None),
+            ("first", first_calls(trees, file, options.firsts) if options.firsts else None),
+        ):
+            if found is None:
+                row += ["-"] * 3
+                continue
+            ratios[what].append((found[0] / found[1], row[0]))
+            row += [f"{found[0] * 1e6:,.2f} µs", f"{found[1] * 1e6:,.2f} µs", f"{found[0] / found[1]:.3f}"]
+        table.add_row(*row)
+        print(" ".join(row), file=sys.stderr, flush=True)
+    console = Console(width=None if sys.stdout.isatty() else 140)
+    console.print(table)
+    for what, found in ratios.items():
+        if found:
+            mean = math.exp(sum(math.log(ratio) for ratio, _ in found) / len(found))
+            worst, name = max(found)
+            console.print(f"{what}: geometric mean {mean:.3f}, worst {worst:.3f} ({name})")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
