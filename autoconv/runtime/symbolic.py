@@ -14,6 +14,7 @@ from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType
 from autoconv.runtime.asked import check_asked, is_asked_as_array
 from autoconv.runtime.recording import COMPILE, current_region, defined_at, is_in_scope, out_of_scope
+from autoconv.runtime.remedies import BY_COMPILE
 from autoconv.runtime.shape import TensorShape, as_shape
 from autoconv.runtime.tensor import ASSIGNING, BY_NUMPY, Tensor, of_origin, standalone_dtype
 from autoconv.runtime.tensor_methods import refuse_to_iterate
@@ -177,7 +178,7 @@ class SymbolicTensor(Tensor):
         raise OperatorNotAllowedInGraphError(
             f"Python needs {what} here, and the symbolic tensor {self.name} has a value only when the graph runs. "
             "Use ops on tensors instead: autoconv.gather for an index, autoconv.cast for int() and float(), "
-            "autoconv.py_function for what only Python can do."
+            f"autoconv.py_function for what only Python can do. Or: {BY_COMPILE}."
         )
 
     def __len__(self) -> int:
@@ -195,7 +196,8 @@ class SymbolicTensor(Tensor):
         raise NotImplementedError(
             f"Cannot convert a symbolic autoconv.Tensor ({self.name}) to a numpy array. This error may indicate "
             "that you're trying to pass a Tensor to a NumPy call, which is not supported. Use the op of that meaning "
-            "(autoconv.sin for numpy.sin), or autoconv.numpy_function to run NumPy code when the graph runs."
+            "(autoconv.sin for numpy.sin), or autoconv.numpy_function to run NumPy code when the graph runs. "
+            f"Or: {BY_COMPILE}."
         )
 
     def __getattr__(self, name: str) -> Any:
@@ -208,9 +210,13 @@ class SymbolicTensor(Tensor):
             return of_origin(self, name)
         if name in BY_NUMPY and not self.weak:
             return BY_NUMPY[name](self)
-        unknown = ": its value is known only when the graph runs; compute with the tensor itself"
-        remedy = unknown if name == "numpy" else ""
-        if remedy and not is_in_scope(self._value):
+        remedy = ""
+        if name == "numpy":
+            remedy = ": its value is known only when the graph runs; compute with the tensor itself"
+        elif hasattr(np.ndarray, name) and not name.startswith("__"):
+            known = hasattr(np, name) and name not in _IN_PLACE
+            remedy = f": {f'use np.{name}(…)' if known else 'arrays are tensors here'}; {BY_COMPILE}"
+        if name == "numpy" and not is_in_scope(self._value):
             remedy += defined_at(self._value).rstrip()
         raise AttributeError(f"'SymbolicTensor' object has no attribute '{name}'{remedy}", name=name, obj=self)
 
@@ -226,6 +232,10 @@ class SymbolicTensor(Tensor):
         self._shown()
         shape = self._shape_text() or " shape=<unknown>"
         return f"<autoconv.Tensor '{self.name}'{shape} dtype={self.dtype.name}>"
+
+
+# Methods of arrays that change them, where NumPy's function of that name answers another array.
+_IN_PLACE = frozenset({"partition", "put", "resize", "sort"})
 
 
 def measure_by(measure: Callable[[Any, int], Any]) -> None:

@@ -34,6 +34,7 @@ from autoconv.tracing.internal import is_fault, is_of_program, meets_fault
 from autoconv.tracing.keys import Key, Reference, accepts
 from autoconv.tracing.learning import Learning
 from autoconv.tracing.logs import traced
+from autoconv.tracing.numpy_code import point_to_compile
 from autoconv.tracing.outside import Restage
 from autoconv.tracing.pickling import Pickled
 from autoconv.tracing.python_contract import RunPlain, Specialise
@@ -286,6 +287,7 @@ class Function(Dispatched, Described, Pickled):
                         return self._cache.find(call.key) or self._obtain(call)
                     self._give_up(call, told, place)
                     return None
+                point_to_compile(error, call.args, call.kwargs)
                 raise
             if concrete is None:  # outside of the handlers: what the program raises next has nothing to do with them
                 return self._cache.find(call.key) or self._obtain(call)

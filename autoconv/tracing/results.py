@@ -29,6 +29,7 @@ from autoconv.runtime.journal import MISSING
 from autoconv.runtime.objects import SymbolicObject, box, hides_symbols, is_of_call
 from autoconv.runtime.rebuilt import rebuilt_in, refuse_rebuilt
 from autoconv.runtime.recording import COMPILE, Trace, current_region
+from autoconv.runtime.remedies import BY_COMPILE
 from autoconv.runtime.structure import flatten, holds_more, is_structure, pack
 from autoconv.runtime.symbolic import SymbolicTensor
 from autoconv.runtime.tensor import EagerTensor, Tensor
@@ -119,7 +120,8 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
     text = (
         "To be compatible with autoconv.function, Python functions must return zero or more Tensors or ExtensionTypes "
         f"or None values; in compilation of {_name(function)}, found return value of type {type(value).__name__}, "
-        "which is not a Tensor or ExtensionType. Return its tensors: a tuple, list or dict of them."
+        "which is not a Tensor or ExtensionType. Return its tensors: a tuple, list or dict of them. "
+        f"Or: {BY_COMPILE}."
     )
     raise at_definition(TypeError(text), function)
 

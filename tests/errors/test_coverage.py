@@ -89,7 +89,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/bench/picture.py", "…: the picture cannot be written: …"): DRAWS,
     ("cli/convert.py", "standard input is closed"): "needs a process without standard input",
     (
-        "cli/plan.py",
+        "cli/own_files.py",
         "cannot read the folder …: …",
     ): "needs a folder that may not be read, which the superuser always may",
     ("cli/sources.py", "…"): PASSED_ON,

@@ -1,0 +1,5 @@
+"""Remedies that several errors name."""
+
+from __future__ import annotations
+
+BY_COMPILE = "@autoconv.compile runs code written for NumPy and Python as it is"

@@ -1,0 +1,32 @@
+"""What an error says besides where code for NumPy's arrays was traced under `function`, which hands it tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import AutoconvError, InaccessibleTensorError, OperatorNotAllowedInGraphError, OpError
+from autoconv.runtime.remedies import BY_COMPILE
+from autoconv.runtime.structure import flatten
+from autoconv.runtime.tensor import Tensor
+from autoconv.runtime.variable import Variable
+
+_REFUSALS = (AutoconvError, InaccessibleTensorError, OperatorNotAllowedInGraphError)
+_NOTE = f"Arrays become tensors under @autoconv.function; {BY_COMPILE}."
+
+
+def point_to_compile(error: BaseException, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Notes on an error of a trace, where it is about tensors and the call gave arrays, what takes the arrays."""
+    text = str(error)
+    if isinstance(error, (OpError, IndexError)):
+        return  # about values: NumPy has such an error, too
+    if not isinstance(error, _REFUSALS) and "ensor" not in text and "autoconv." not in text:
+        return  # the program's own
+    if BY_COMPILE in text or _NOTE in getattr(error, "__notes__", ()):
+        return
+    leaves = flatten((args, kwargs))[0]
+    if any(isinstance(leaf, (Tensor, Variable)) for leaf in leaves):
+        return
+    if any(isinstance(leaf, (np.ndarray, np.generic)) for leaf in leaves):
+        error.add_note(_NOTE)
