@@ -19,10 +19,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
     Where Python is told to write no bytecode, the processes that tests start write theirs into that folder:
     compiling the package anew takes each of them a second. Graphs run wherever there is one: which form of a
-    function is quicker depends on the machine.
+    function is quicker depends on the machine. Faults of this package fail, and are no reason to run as plain Python.
     """
     before = dict(os.environ)
     os.environ["AUTOCONV_TIERS"] = "native"
+    os.environ.setdefault("AUTOCONV_STRICT", "1")
     if not hasattr(config, "workerinput"):  # the workers of a run in several processes inherit the folder
         folder = tempfile.mkdtemp(prefix="autoconv-tests-")
         os.environ["AUTOCONV_CACHE"] = os.path.join(folder, "cache")

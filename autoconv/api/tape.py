@@ -20,7 +20,7 @@ from autoconv.runtime.eager_gradients import eager_gradients
 from autoconv.runtime.recording import Region, current_region
 from autoconv.runtime.structure import flatten, pack
 from autoconv.runtime.symbolic import SymbolicTensor
-from autoconv.runtime.symbolic_gradients import is_connected, symbolic_gradients
+from autoconv.runtime.symbolic_gradients import connected, symbolic_gradients
 from autoconv.runtime.tensor import Tensor
 from autoconv.runtime.tracebacks import presented_methods
 from autoconv.runtime.variable import Variable
@@ -256,7 +256,8 @@ class GradientTape:
         watched = [symbolic_source(region, v) for v in (*self._watched, *self._recorder.variables.values())]
         chosen = [value for value in watched if value is not None]
         places = [symbolic_source(region, source) for source in sources]
-        known = [v if v is not None and is_connected(region, v, chosen, self._window.within) else None for v in places]
+        among = connected(region, chosen, self._window.within)
+        known = [v if v in among else None for v in places]
         ends, seeds = [], []
         for target, cotangent in zip(targets, given, strict=True):
             tensor = target if isinstance(target, SymbolicTensor) else None

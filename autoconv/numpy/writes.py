@@ -8,6 +8,7 @@ import numpy as np
 
 from autoconv.errors import ItemAssignmentError
 from autoconv.numpy.operands import cast, numpy_dtype_of, refuse, tensor
+from autoconv.runtime.array_values import may_fit
 from autoconv.runtime.dispatch import apply
 from autoconv.runtime.recording import current_region
 from autoconv.runtime.symbolic import SymbolicTensor
@@ -28,6 +29,9 @@ def write_into(out: Any, found: Tensor, where: Any = True, casting: str = "same_
             f"Cannot cast ufunc output from dtype('{found.dtype.name}') to dtype('{dtype}') with casting rule "
             f"'{casting}'"
         )
+    place, shape = np.shape(out), found.type.shape
+    if shape is not None and None not in (*place, *shape) and not may_fit(place, shape):
+        raise ValueError(f"non-broadcastable output operand with shape {place} doesn't match {shape}")
     value = cast(found, dtype)
     if where is not True:
         value = apply("select", tensor(where, bool), value, tensor(out))

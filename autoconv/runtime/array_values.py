@@ -59,8 +59,8 @@ def _is_checked(value: Any, dtype: DType) -> bool:
     return own.is_floating or (own.is_integer and not np.can_cast(own.numpy, dtype.numpy))
 
 
-def check_element(value: Any) -> None:
-    """Raises what NumPy says where an array with dimensions is assigned to one element."""
+def check_element(value: Any, dtype: Any) -> None:
+    """Raises what NumPy says where an array with dimensions is assigned to one element of that dtype."""
     tensor = as_tensor(value)
     shape: Any = None if tensor is None else tensor.type.shape
     if isinstance(value, (list, tuple)):
@@ -69,8 +69,8 @@ def check_element(value: Any) -> None:
         shape = value.shape
     if shape and all(isinstance(size, int) for size in shape):
         try:
-            np.zeros(1)[0] = np.ones(shape)  # type: ignore[call-overload]
-        except ValueError as error:
+            np.zeros(1, dtype)[0] = np.ones(shape)
+        except (TypeError, ValueError) as error:
             raise of_program(error) from None
 
 
@@ -213,9 +213,21 @@ def may_fit(place: Sequence[int | None], shape: Sequence[Any]) -> bool:
 _WITH_SHAPES = (np.ndarray, np.generic, bool, int, float, complex, list, tuple)
 
 
-def check_broadcast(op: str, operands: Sequence[Any], into: Any = None) -> None:
-    """Raises ValueError, in NumPy's words, for shapes that are known not to go together; `into` is that of the result
-    where there is an array for it."""
+def check_types(op: str, operands: Sequence[Any], into: Any = None) -> None:
+    """Raises TypeError, in NumPy's words, where the operation has no loop for the dtypes of the operands, or gives what
+    is not cast to the dtype `into`."""
+    function: Any = np.remainder if op == "modulo" else getattr(np, op)
+    try:
+        function(*map(sample, operands), out=None if into is None else np.zeros(1, into))
+    except TypeError as error:
+        raise of_program(error) from None
+    except Exception:  # about the elements, or the shapes, of samples
+        pass
+
+
+def check_broadcast(op: str, operands: Sequence[Any], into: Any = None, dtype: Any = None) -> None:
+    """Raises ValueError, in NumPy's words, for shapes that are known not to go together, and before that TypeError for
+    dtypes that do not; `into` is the shape of the result, and `dtype` its dtype, where there is an array for it."""
     shapes: list[Any] = []
     for operand in operands:
         tensor = as_tensor(operand)
@@ -225,6 +237,7 @@ def check_broadcast(op: str, operands: Sequence[Any], into: Any = None) -> None:
         return
     pairs = zip(reversed(shapes[0]), reversed(shapes[1]), strict=False)
     if any(isinstance(a, int) and isinstance(b, int) and a != b and 1 not in (a, b) for a, b in pairs):
+        check_types(op, operands, dtype)
         words = " ".join(shape_words(shape) for shape in (*shapes, *([] if into is None else [into])))
         raise of_program(ValueError(f"operands could not be broadcast together with shapes {words} "))
 
@@ -248,6 +261,6 @@ def of_program(error: Exception) -> Exception:
 
 
 __all__ = [
-    "as_value", "cast_to", "check_broadcast", "discards_parts", "element_of", "elements", "goes_one_by_one",
-    "holds_numbers", "is_place", "made", "may_fit", "number_as", "of_program", "stacked",
+    "as_value", "cast_to", "check_broadcast", "check_types", "discards_parts", "element_of", "elements",
+    "goes_one_by_one", "holds_numbers", "is_place", "made", "may_fit", "number_as", "of_program", "stacked",
 ]  # fmt: skip

@@ -25,6 +25,7 @@ from autoconv.runtime.array_values import (
     cast_to,
     check_broadcast,
     check_element,
+    check_types,
     elements,
     goes_one_by_one,
     is_beyond_memory,
@@ -32,7 +33,6 @@ from autoconv.runtime.array_values import (
     is_static,
     may_fit,
     of_program,
-    sample,
     shape_words,
 )
 from autoconv.runtime.array_views import same_memory
@@ -45,12 +45,9 @@ from autoconv.runtime.tensor import Tensor
 from autoconv.runtime.tensor_methods import TensorMethods
 
 _BINARY = {
-    "iadd": ("add", np.add), "isub": ("subtract", np.subtract), "imul": ("multiply", np.multiply),
-    "itruediv": ("divide", np.true_divide), "ifloordiv": ("floor_divide", np.floor_divide),
-    "imod": ("modulo", np.remainder), "ipow": ("power", np.power), "iand": ("bitwise_and", np.bitwise_and),
-    "ior": ("bitwise_or", np.bitwise_or), "ixor": ("bitwise_xor", np.bitwise_xor),
-    "ilshift": ("left_shift", np.left_shift), "irshift": ("right_shift", np.right_shift),
-    "imatmul": ("matmul", np.matmul),
+    "iadd": "add", "isub": "subtract", "imul": "multiply", "itruediv": "divide", "ifloordiv": "floor_divide",
+    "imod": "modulo", "ipow": "power", "iand": "bitwise_and", "ior": "bitwise_or", "ixor": "bitwise_xor",
+    "ilshift": "left_shift", "irshift": "right_shift", "imatmul": "matmul",
 }  # fmt: skip
 
 
@@ -216,7 +213,7 @@ class SymbolicArray(TensorMethods):
         if not any(entry[0] in ("array", "mask") for entry in spec):
             view = self._view(spec, operands)
             if self.ndim and len(spec) == self.ndim and all(entry[0] == "int" for entry in spec):
-                check_element(value)
+                check_element(value, self.dtype)
             view.store(value)
             return
         tensor = elements(value, self.type.dtype, is_single=False)
@@ -272,21 +269,19 @@ class SymbolicArray(TensorMethods):
 
     def changed(self, name: str, other: Any) -> SymbolicArray:
         """`self += other` and the like: in place, cast back as NumPy's casting "same_kind" allows."""
-        op, function = _BINARY[name]
+        op = _BINARY[name]
         self._about_to_change("output array")
-        check_broadcast(op, (self.load(), _loaded(other)), self.known_shape)
+        check_broadcast(op, (self.load(), _loaded(other)), self.known_shape, self.dtype)
         operand = as_tensor(_loaded(other))
         if op != "matmul" and operand is not None and not is_sure_to_fit(self.known_shape, operand.type.shape):
+            check_types(op, (self.load(), _loaded(other)), self.dtype)
             _record("numpy_shapes", [self._value, _value_of(operand)], how=UPDATE)
         found = expressions.binary(op, self.load(), _loaded(other))
         if found is NotImplemented:
             return NotImplemented
         dtype, shape = found.type.dtype, found.type.shape
         if not np.can_cast(dtype.numpy, self.dtype, "same_kind"):
-            try:
-                function(np.zeros(1, self.dtype), sample(_loaded(other)), out=np.zeros(1, self.dtype))
-            except TypeError as error:
-                raise of_program(error) from None
+            check_types(op, (self.load(), _loaded(other)), self.dtype)
         if shape is None or not is_place(self.known_shape, shape):
             words = f"{shape_words(self.known_shape)} doesn't match the broadcast shape {shape_words(shape)}"
             raise of_program(ValueError(f"non-broadcastable output operand with shape {words}"))

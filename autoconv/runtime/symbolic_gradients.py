@@ -44,9 +44,9 @@ def symbolic_gradients(
     return [found.get(source) for source in sources]
 
 
-def is_connected(region: Region, value: Value, sources: Sequence[Value], within: Within) -> bool:
-    """Whether the value depends on one of the sources, or is one."""
-    return any(value in values for values in _varied(_outwards(region), sources, within, Heap()).values())
+def connected(region: Region, sources: Sequence[Value], within: Within) -> set[Value]:
+    """The values that depend on one of the sources, or are one."""
+    return set().union(*_varied(_outwards(region), sources, within, Heap()).values())
 
 
 def _outwards(region: Region) -> list[Region]:

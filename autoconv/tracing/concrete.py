@@ -399,7 +399,8 @@ def _own(found: Any, value: Value) -> Any:
 
 def _weight(graph: Graph) -> int:
     """About how many bytes a graph takes, its constants included."""
-    return sum(_NODE_BYTES + getattr(node.attributes.get("value"), "nbytes", 0) for node in graph.walk())
+    held = (node.attributes.get("value") for node in graph.walk())
+    return sum(_NODE_BYTES + (x.nbytes if isinstance(x, (np.ndarray, np.generic)) else 0) for x in held)
 
 
 __all__ = ["ConcreteFunction", "Literal"]

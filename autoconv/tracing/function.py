@@ -30,7 +30,7 @@ from autoconv.tracing.described import Described
 from autoconv.tracing.dispatched import Dispatched
 from autoconv.tracing.donation import Donate, donated_names
 from autoconv.tracing.explain import Explanation, Row
-from autoconv.tracing.internal import is_fault, is_of_program, meets_fault
+from autoconv.tracing.internal import is_of_program, meets_fault, notes_fault
 from autoconv.tracing.keys import Key, Reference, accepts
 from autoconv.tracing.learning import Learning
 from autoconv.tracing.logs import traced
@@ -273,7 +273,7 @@ class Function(Dispatched, Described, Pickled):
                 return None
             except Exception as error:
                 self._spend(call, start)
-                if is_fault(error):
+                if notes_fault(error):
                     call.fault = error
                 if self._learning.closes(call, exact, str(error)):
                     return self._obtain(call)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dis
 import os
-import re
 from typing import Any, NoReturn
 
 from autoconv.config import SETTINGS
@@ -21,22 +20,30 @@ from autoconv.errors import (
     OperatorNotAllowedInGraphError,
     OtherKindError,
 )
+from autoconv.operators.bodies import is_about_program
 from autoconv.runtime.spans import is_own_file, shown
 
 _REFUSALS = (
     AutoconvError, InaccessibleTensorError, IntegerLimitError, ItemAssignmentError, OperatorNotAllowedInGraphError,
     OtherKindError, MemoryError, RecursionError,
 )  # fmt: skip
-# Where functions of the program are called: with arguments that these do not take, say.
-_CALLS = ("noted_calls.py", "calls.py")
-_CALLED = re.compile(r"\(\) (got|missing|takes) ")
+# The parts that carry out what the program asks for, and find what types and shapes come of it: errors there may be
+# the program's.
+_CARRY_OUT = ("operators", "runtime", "ops", "numpy", "xp", "api", "data")
 _RAISE = dis.opmap["RAISE_VARARGS"]
+
+
+def notes_fault(error: BaseException) -> bool:
+    """Whether the error is a fault; of one it keeps the place, before frames are taken from its traceback."""
+    if not is_fault(error):
+        return False
+    error.__dict__["_autoconv_place"] = _place(error)
+    return True
 
 
 def is_fault(error: BaseException) -> bool:
     """Whether this package raised the error by accident, as far as the error tells: code of its own failed, or asserts
-    something, outside of a `raise` statement. Of the program's own operations, which code of this package carries out,
-    `is_of_program` tells once plain Python ran."""
+    something, outside of a `raise` statement, and carried out no operation of the program's."""
     if getattr(error, "is_fault", False):
         return True
     if isinstance(error, _REFUSALS) or getattr(error, "_autoconv_run_time", False):
@@ -45,10 +52,14 @@ def is_fault(error: BaseException) -> bool:
     if inner is None:
         return False
     code, at = inner
-    if isinstance(error, AssertionError):
+    if isinstance(error, (AssertionError, NameError)):
         return True
-    called_wrongly = isinstance(error, TypeError) and code.co_filename.endswith(_CALLS) and _CALLED.search(str(error))
-    return code.co_code[at] != _RAISE and not called_wrongly
+    if code.co_code[at] == _RAISE:
+        return False
+    carries_out = os.path.relpath(code.co_filename, _PACKAGE).split(os.sep)[1] in _CARRY_OUT
+    if carries_out and isinstance(error, AttributeError):
+        return (type(error.obj).__module__ or "").startswith("autoconv.") and not is_about_program(error)
+    return not carries_out
 
 
 def is_of_program(fault: BaseException, raised: BaseException | None) -> bool:
@@ -58,14 +69,18 @@ def is_of_program(fault: BaseException, raised: BaseException | None) -> bool:
 
 def described(error: BaseException) -> str:
     """The error in a line, with its place in this package."""
+    text = str(error).partition("\n")[0]
+    return f"{type(error).__name__}: {text}{getattr(error, '_autoconv_place', '') or _place(error)}"
+
+
+def _place(error: BaseException) -> str:
     trace, place = error.__traceback__, ""
     while trace is not None:
-        if is_own_file(trace.tb_frame.f_code.co_filename):
-            file = trace.tb_frame.f_code.co_filename
+        file = trace.tb_frame.f_code.co_filename
+        if is_own_file(file):
             place = f" at {os.path.relpath(file, _PACKAGE)}:{trace.tb_lineno}"
         trace = trace.tb_next
-    text = str(error).partition("\n")[0]
-    return f"{type(error).__name__}: {text}{place}"
+    return place
 
 
 def raise_fault(name: str, error: BaseException) -> NoReturn:
@@ -97,4 +112,4 @@ def _innermost(error: BaseException) -> tuple[Any, int] | None:
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-__all__ = ["described", "is_fault", "is_of_program", "meets_fault"]
+__all__ = ["described", "is_of_program", "meets_fault", "notes_fault"]

@@ -106,7 +106,7 @@ class Reference:
         self.identity = identity and not isinstance(value, types.MethodType)
         try:
             self.hash = id(value) if self.identity else hash(value)  # an object's own method may have effects
-        except TypeError:
+        except Exception:  # whatever the class does there
             self.hash = id(value)
         try:
             self.get: Callable[[], Any] = weakref.ref(value)

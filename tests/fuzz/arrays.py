@@ -26,6 +26,7 @@ import autoconv as ac
 from autoconv.config import SETTINGS
 
 SETTINGS.tiers = "native"  # graphs are what is compared, however quick they are
+SETTINGS.strict = True  # what this package does wrong is no reason to run as plain Python
 
 SIZE = 6
 DTYPES = ("float64", "float64", "int64", "float32", "int32")

@@ -30,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from grammar.sizes import Generator
 
 SETTINGS.tiers = "native"  # graphs are what is compared, however quick they are
+SETTINGS.strict = True  # what this package does wrong is no reason to run as plain Python
 
 
 def arguments(generator: Generator, sizes: dict[str, int], seed: int) -> list[np.ndarray]:

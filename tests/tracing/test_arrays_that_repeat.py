@@ -1,4 +1,4 @@
-"""Arrays whose elements lie in memory several times over: nothing makes a copy of one, which may be larger than memory."""
+"""Arrays whose elements repeat in memory: nothing makes a copy of one, which may be larger than memory."""
 
 import numpy as np
 import pytest

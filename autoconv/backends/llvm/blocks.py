@@ -76,7 +76,7 @@ def _runs(plan: Plan, item: Item) -> list[list[Item]]:
 
 
 def _numbers(plan: Plan, item: Item) -> int:
-    return sum(1 << plan.all_items.index(member) for member in item.members or [item])
+    return sum(1 << member.number for member in item.members or [item])
 
 
 def _item(runs: list[list[Item]]) -> Item:
@@ -125,7 +125,7 @@ class _Run:
         self._inside = self._behind = 0
 
     def take(self, item: Item) -> None:
-        number = 1 << self.plan.all_items.index(item)
+        number = 1 << item.number
         waits = item.before & self._behind or (self.after and any(node.effects for node in item.nodes))
         if not waits and self._keeps_to_rows(item):
             self.members.append(item)

@@ -38,6 +38,7 @@ class Item:
     nodes: list[Node]
     position: int
     shape: tuple[int, ...] | None = None
+    number: int = -1  # its position among all items
     before: int = 0  # the items that have to run earlier, one bit each
     direct: set[int] = field(default_factory=set)
     reads: list[Value] = field(default_factory=list)
@@ -184,7 +185,7 @@ class Plan:
         self._depend(chosen, needs)
 
     def _new_item(self, node: Node, position: int, shape: tuple[int, ...] | None) -> int:
-        self.all_items.append(Item([node], position, shape))
+        self.all_items.append(Item([node], position, shape, number=len(self.all_items)))
         return len(self.all_items) - 1
 
     def resolve(self, item: int) -> int:

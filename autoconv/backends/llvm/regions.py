@@ -78,8 +78,8 @@ class Region(KernelCalls):
             for slot, type_ in self._dropped:
                 self.body.let_go(slot, type_)
             self._dropped.clear()
-            for value in dict.fromkeys(self._reads(item)):
-                self._used(value, self._reads(item).count(value))
+            for value, count in Counter(self._reads(item)).items():
+                self._used(value, count)
             for node in item.nodes:
                 for value in node.results:
                     if value in self._values:

@@ -9,6 +9,10 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
+from autoconv.config import SETTINGS
+
+SETTINGS.strict = True  # what this package does wrong is no reason to run as plain Python
+
 
 def made(source: str, filename: str, **names: Any) -> Callable[..., Any]:
     """The function `program` of the source, whose lines are found under that name; `names` are its globals."""

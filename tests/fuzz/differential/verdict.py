@@ -14,12 +14,14 @@ from grammar.simple import ERRORS
 import autoconv
 from autoconv import errors
 from autoconv.backends import BACKENDS
+from autoconv.config import SETTINGS
 from autoconv.emit.module import convert_source
 from autoconv.errors import ConversionError
 from autoconv.optimise import OPTIMISATIONS, optimise
 from differential.compare import LeakError, TooLongError, difference, limited, load, outcomes
 from differential.eager import eager_outcomes, runs_eagerly
 
+SETTINGS.strict = True  # what this package does wrong is no reason to run as plain Python
 STATUSES = ("staged", "refused", "plain", "retraced", "wrong", "crash", "skipped")
 CONDITIONAL = ("cond", "while", "switch", "if", "case", "loop", "for")
 # Found while tracing where plain Python raises no such thing, these speak of a mistake of the tracer's own.

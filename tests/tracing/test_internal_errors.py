@@ -1,0 +1,79 @@
+"""What this package does wrong: shown by explain() and run plain, or raised where tests ask for it."""
+
+import re
+
+import numpy as np
+import pytest
+
+import autoconv
+from autoconv.config import SETTINGS
+from autoconv.errors import InternalError, StagingError
+
+
+def doubled(x):
+    return np.sort(x) * 2
+
+
+@pytest.fixture
+def fault(monkeypatch):
+    """What a trace calls does not take what it is given: an error of C code, raised in a file of this package."""
+    monkeypatch.setattr("autoconv.tracing.trace.optimise", str)
+
+
+def test_in_use_the_call_runs_plain_and_explain_shows_it(fault, monkeypatch):
+    monkeypatch.setattr(SETTINGS, "strict", False)
+    compiled = autoconv.compile(doubled)
+    for _ in range(3):
+        np.testing.assert_array_equal(compiled(np.array([3.0, 1.0])), [2.0, 6.0])
+    assert re.search(r"internal error.*: TypeError: .* at autoconv/tracing/trace.py:\d+", compiled.explain())
+
+
+def test_in_tests_it_is_raised(fault, monkeypatch):
+    monkeypatch.setattr(SETTINGS, "strict", True)
+    with pytest.raises(InternalError, match=r"at autoconv/tracing/trace\.py"):
+        autoconv.compile(doubled)(np.array([3.0, 1.0]))
+
+
+def test_a_refusal_is_none(monkeypatch):
+    monkeypatch.setattr(SETTINGS, "strict", True)
+
+    def refuse(*args, **kwargs):
+        raise StagingError("for the test")
+
+    monkeypatch.setattr("autoconv.tracing.trace.optimise", refuse)
+    compiled = autoconv.compile(doubled)
+    np.testing.assert_array_equal(compiled(np.array([3.0, 1.0])), [2.0, 6.0])
+    assert "internal error" not in compiled.explain()
+
+
+def key(d):
+    return d["missing"] + 1
+
+
+def attribute(x):
+    return x.missing
+
+
+def wrong_call(x):
+    return len(x, 1)
+
+
+def wrong_shapes(x):
+    return x @ np.ones(9)
+
+
+@pytest.mark.parametrize(("function", "argument"), [
+    (key, {"a": 1}), (attribute, np.ones(3)), (wrong_call, np.ones(3)), (wrong_shapes, np.ones(3)), (attribute, 1.5),
+])  # fmt: skip
+def test_the_programs_own_errors_are_none(monkeypatch, function, argument):
+    monkeypatch.setattr(SETTINGS, "strict", True)
+    compiled = autoconv.compile(function)
+    with pytest.raises(Exception) as plain:
+        function(argument)
+    for _ in range(3):
+        with pytest.raises(plain.type) as found:
+            compiled(argument)
+        assert type(found.value) is plain.type
+    assert "internal error" not in compiled.explain()
+
+
