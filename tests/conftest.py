@@ -9,6 +9,12 @@ import tempfile
 
 import pytest
 
+_BEFORE = dict(os.environ)
+# Before other files of this kind import the package. Graphs run wherever there is one: which form of a function is
+# quicker depends on the machine. Faults of this package fail, and are no reason to run as plain Python.
+os.environ["AUTOCONV_TIERS"] = "native"
+os.environ.setdefault("AUTOCONV_STRICT", "1")
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update", action="store_true", help="rewrite the goldens under fixtures/")
@@ -18,12 +24,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Gives the run a cache of its own: machine code and conversions that one of its processes makes serve all.
 
     Where Python is told to write no bytecode, the processes that tests start write theirs into that folder:
-    compiling the package anew takes each of them a second. Graphs run wherever there is one: which form of a
-    function is quicker depends on the machine. Faults of this package fail, and are no reason to run as plain Python.
+    compiling the package anew takes each of them a second.
     """
-    before = dict(os.environ)
-    os.environ["AUTOCONV_TIERS"] = "native"
-    os.environ.setdefault("AUTOCONV_STRICT", "1")
     if not hasattr(config, "workerinput"):  # the workers of a run in several processes inherit the folder
         folder = tempfile.mkdtemp(prefix="autoconv-tests-")
         os.environ["AUTOCONV_CACHE"] = os.path.join(folder, "cache")
@@ -34,7 +36,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
     def put_back() -> None:
         os.environ.clear()
-        os.environ.update(before)
+        os.environ.update(_BEFORE)
 
     config.add_cleanup(put_back)
 

@@ -6,6 +6,7 @@ is started anew where it ended. It is nobody's child, so that programs that wait
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import re
@@ -203,3 +204,6 @@ def forget() -> None:
     """Lets the helper go: the next call starts another one. A forked child has its parent's, and must not use it."""
     while _HELPER:
         _HELPER.pop().close()
+
+
+atexit.register(forget)
