@@ -37,7 +37,7 @@ def shown(error):
         lambda x: np.vectorize(abs)(x),
         lambda x: bin(x[0]),
         lambda x: "abc"[x[0]],
-        lambda x: "%d" % x[0],
+        lambda x: "%d" % x[0],  # noqa: UP031
         lambda x: Box(x),
         lambda x: x[0] if x[0] > 0 else 1.5,
     ],

@@ -1,0 +1,24 @@
+"""README's table of the tests that judge a change: a row for every folder, and nothing that is not there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+HEAD = "| a change in | runs |\n| --- | --- |\n"
+TABLE = (ROOT / "README.md").read_text(encoding="utf-8").partition(HEAD)[2].partition("\n\n")[0]
+ROWS = {folder: paths for folder, *paths in (re.findall("`(.*?)`", row) for row in TABLE.splitlines())}
+
+
+def test_every_folder_has_a_row():
+    folders = {f"autoconv/{path.parent.name}" for path in (ROOT / "autoconv").glob("*/*.py")}
+    assert set(ROWS) == folders | {"cli"}
+
+
+@pytest.mark.parametrize("folder", sorted(ROWS))
+def test_what_it_names_is_there(folder):
+    assert ROWS[folder]
+    for name in ROWS[folder]:
+        path = ROOT / name
+        assert name.startswith("tests/") and (path.is_file() or any(path.glob("test_*.py"))), name
