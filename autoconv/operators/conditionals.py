@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
@@ -95,7 +96,7 @@ def _later_test(index: Any, test: Thunk, position: int) -> Any:
     assert region is not None
     trial = Attempt()
     try:
-        probe = record_body(region, "cond_test", lambda _: [test()], 1)
+        probe = record_body(region, "cond_test", lambda _: [asked(test())], 1)
     except BaseException:
         trial.keep()
         raise
@@ -192,6 +193,7 @@ def operand(value: Any) -> Any:
 
 def holds(condition: Any, message: Thunk | None = None) -> Any:
     """The condition of an assert; for a tensor under trace it is checked when the graph runs."""
+    condition = asked(condition)
     if not is_staged(condition):
         return condition
 
@@ -265,6 +267,7 @@ def is_staged(value: Any) -> bool:
 
 def truth(value: Any, of: str = "if statement") -> Any:
     """The bool scalar that decides; raises ValueError for a tensor that is none."""
+    value = value if is_staged(value) else asked(value)
     if not is_staged(value):
         return bool(value)
     if isinstance(value, Variant):
@@ -298,9 +301,22 @@ def _truth_of_variant(value: Variant) -> Any:
     result: Any = None
     for index, (layout, arm) in enumerate(zip(value.layouts, value.values, strict=True)):
         known = arm is not None and not (isinstance(layout, Static) and type(arm).__name__ == "Undefined")
+        if known and has_code(arm):  # which runs where the value is that arm, and not else
+            arms = [functools.partial(_truths, arm), functools.partial(_unchanged, result is not None and result)]
+            (result,) = stage_arms(value.tag == index, arms, [], ("condition",))
+            continue
         decided = truth(arm) if known else False
         result = decided if result is None else dispatch.apply("select", value.tag == index, decided, result)
     return result
+
+
+def has_code(value: Any) -> bool:
+    """Whether a method of the user's says if the value holds."""
+    return not is_staged(value) and any(users_method(value, name) for name in ("__bool__", "__len__"))
+
+
+def _truths(value: Any) -> tuple[Any]:
+    return (truth(value),)
 
 
 def _unchanged(*inputs: Any) -> tuple[Any, ...]:
@@ -327,4 +343,4 @@ def note_cells(cells: Cells) -> None:
             journal.note(spot)
 
 
-__all__ = ["Sequence", "if_stmt", "switch_stmt", "write_spot"]
+__all__ = ["Sequence", "has_code", "if_stmt", "switch_stmt", "write_spot"]

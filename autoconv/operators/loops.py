@@ -12,7 +12,7 @@ import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.operators.attempts import attempt
-from autoconv.operators.conditionals import Cells, and_, if_stmt, is_staged, note_cells, with_cells
+from autoconv.operators.conditionals import Cells, and_, asked, if_stmt, is_staged, note_cells, with_cells
 from autoconv.operators.for_loops import stage_for, stage_for_object, stage_for_stream
 from autoconv.operators.generators import for_generated
 from autoconv.operators.held_iterators import HeldIterator
@@ -57,7 +57,7 @@ def while_stmt(
         if code >= 0 and is_staged(state[code]):
             return _stage_while(test, body, state, names, code, cells)
         over = patience.is_over()
-        decision = attempt(lambda: test(*state), lambda found: is_staged(found) or (over and bool(found)))  # noqa: B023
+        decision = attempt(lambda: asked(test(*state)), lambda found: is_staged(found) or (over and bool(found)))  # noqa: B023
         if is_staged(decision) or (decision and over):
             return _stage_while(test, body, state, names, code, cells)
         if not decision:

@@ -275,7 +275,23 @@ def _test(
 
     values = _bind(region, layouts, spots, count, twins)
     bound.update((key, spot.read()) for key, spot in spots.items())
-    return truth(test(*values), "while loop")
+    attributes = [(part, dict(vars(part))) for part in _objects_in(values)]
+    decides = truth(test(*values), "while loop")
+    if any(not _are_same(vars(part), before) for part, before in attributes):
+        raise StagingError("the test of a loop changes an object, and a tensor decides which one", current_place())
+    return decides
+
+
+def _objects_in(values: Sequence[Any]) -> list[Any]:
+    """The objects that the state may be, whose classes say themselves whether one holds."""
+    from autoconv.operators.conditionals import has_code
+
+    arms = [arm for value in values if type(value) is Variant for arm in value.values]
+    return [arm for arm in arms if has_code(arm) and hasattr(arm, "__dict__")]
+
+
+def _are_same(now: dict[str, Any], before: dict[str, Any]) -> bool:
+    return now.keys() == before.keys() and all(now[name] is before[name] for name in now)
 
 
 def _same_contents(now: Any, before: Any) -> bool:

@@ -1,0 +1,118 @@
+"""None, or an object whose class says itself whether it holds (`__bool__`, `__len__`): tests ask as Python does."""
+
+import pytest
+
+import autoconv as ac
+
+
+class Node:
+    asked = 0
+
+    def __init__(self, value, following=None):
+        self.value, self.following = value, following
+
+
+class Sized(Node):
+    def __len__(self):
+        return self.value
+
+
+class Truthful(Node):
+    def __bool__(self):
+        return self.value > 1
+
+    __len__ = None
+
+
+class Counting(Node):
+    def __bool__(self):
+        self.asked += 1
+        return self.value > 1
+
+
+def chosen(k, kind):
+    node = kind(k)
+    x = node if k > 2 else None
+    total = 0
+    while x:
+        total += x.value
+        x = None if total > 5 else x
+    y = node if k > 1 else None
+    found = [bool(y), not y, 1 if y else 2, y is None]
+    if y and total > 2:
+        found.append(3)
+    elif not y or y.value > 1:
+        found.append(4)
+    return total, found, node.asked
+
+
+def counts_down(k, kind):
+    x = kind(k)
+    while x:
+        x.value -= 1
+    return x.value, x.asked
+
+
+def asserts(k, kind):
+    x = kind(k) if k > 2 else None
+    try:
+        assert x, "nothing"
+    except AssertionError as error:
+        return "nothing" in str(error)
+    return x.value
+
+
+def several(k, kind):
+    x = kind(k) if k > 3 else kind(0) if k > 2 else "" if k > 1 else None
+    return 1 if x else 2
+
+
+def any_of(k, kind):
+    x = kind(k) if k > 2 else None
+    return any([x, k > 7]), all([x, k < 7])
+
+
+def walks(root, k):
+    while root:
+        if root.value == k:
+            return True
+        root = root.following
+    return False
+
+
+def outcome(function, arguments):
+    try:
+        return repr(function(*arguments))
+    except Exception as error:
+        return type(error), str(error)
+
+
+@pytest.mark.parametrize("kind", [Sized, Truthful, Counting])
+@pytest.mark.parametrize("function", [chosen, counts_down, asserts, several, any_of])
+def test_objects_that_are_made(function, kind):
+    compiled = ac.compile(function)
+    for k in (1, 2, 3, 4, 9):
+        assert outcome(compiled, (k, kind)) == outcome(function, (k, kind))
+    assert "internal error" not in compiled.explain()
+
+
+def test_a_negative_length_of_one_arm():
+    compiled = ac.compile(several)
+    for k in (1, 4, -3):
+        assert outcome(compiled, (k, Sized)) == outcome(several, (k, Sized))
+
+    def negative(k, kind):
+        x = kind(-k) if k > 2 else None
+        return 1 if x else 2
+
+    compiled = ac.compile(negative)
+    for k in (1, 4):
+        assert outcome(compiled, (k, Sized)) == outcome(negative, (k, Sized))
+
+
+@pytest.mark.parametrize("kind", [Sized, Truthful, Counting])
+def test_a_chain_from_outside(kind):
+    chain = kind(5, kind(3, kind(2, None)))
+    compiled = ac.compile(walks)
+    for k in (5, 2, 4, 3):
+        assert compiled(chain, k) == walks(chain, k)
