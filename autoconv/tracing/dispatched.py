@@ -118,7 +118,11 @@ class Dispatched:
             return self.python_function(*args, **kwargs) if form == PLAIN else self._run_graph(args, kwargs)
         self._interval = 1
         if form == PLAIN:
-            found = self._tiers.sample(self.python_function, args, kwargs, timing)
+            self._pass(FOREVER, PLAIN)  # calls that the function makes of itself
+            try:
+                found = self._tiers.sample(self.python_function, args, kwargs, timing)
+            finally:
+                self._gate.open(0, GRAPH)
         else:
             found = self._time_graph(timing, args, kwargs)
         if timing.choice:

@@ -93,10 +93,8 @@ class Timing:
         self._plains += 1
         self.plain = min(self.plain, seconds)
         is_slower = self.graph > self.plain * _SLOWER + _NOISE
-        if is_slower:  # of graphs also first calls may take long that have nothing to do with later ones
-            pairs = 1 if self.graph > self.plain * _FAR else 2 if self.graph > self.plain * _CLEAR else _PAIRS
-        else:
-            pairs = 1 if self.plain > self.graph * _CLEAR else _PAIRS
+        ratio = max(self.graph / self.plain, self.plain / self.graph)
+        pairs = 1 if ratio > _FAR else 2 if ratio > _CLEAR else _PAIRS  # the first run of either form may be a cold one
         if self._plains >= pairs:
             self.choice = PLAIN if is_slower else GRAPH
 
