@@ -60,7 +60,10 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/operators/variants.py", "…"): PASSED_ON,
     ("autoconv/ops/objects.py", "a graph chooses which … it calls, and cannot call it"): ONLY_COMPILE,
     ("autoconv/ops/objects.py", "a graph chooses which … it calls the method … of, and cannot"): ONLY_COMPILE,
-    ("autoconv/operators/staged_loops.py", "the test of a loop changes an object, and a tensor decides w"): ONLY_COMPILE,
+    (
+        "autoconv/operators/staged_loops.py",
+        "the test of a loop changes an object, and a tensor decides w",
+    ): ONLY_COMPILE,
     ("autoconv/ops/undo.py", "an int may outgrow 64 bits behind a change that cannot be ta"): ONLY_COMPILE,
     ("autoconv/passes/base.py", "…"): "no pass refuses a construct of the language now",
     ("autoconv/operators/attributes.py", "…"): "Python's own words",

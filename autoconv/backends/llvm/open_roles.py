@@ -33,7 +33,6 @@ from autoconv.graph.dimensions import fills, plus
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node
 from autoconv.graph.types import Type
-from autoconv.ops.elements import ELEMENTS
 
 _OF_MASKS = frozenset({"where_indices", "get_item"})  # how large their results are, the values say
 _OF_SHAPES = frozenset({"dimension", "size"})
@@ -58,7 +57,7 @@ def open_role(node: Node) -> str:
         return "extent"
     if name in ("shape", "outline"):
         return "view"
-    if name in ELEMENTS and node.op.elementwise and has_element_rule(node):
+    if node.op.elementwise and has_element_rule(node):
         together = all(_goes_into(value.type, result.type) for value in node.inputs)
         return "element" if together and node.effects in (Effects.PURE, Effects.RAISE) else "kernel"
     if name in GENERATED:

@@ -148,7 +148,7 @@ def role(node: Node) -> str:
     if len(node.results) != 1:
         return "kernel"
     (result,) = node.results
-    if name in ELEMENTS and (node.op.elementwise or all(map(is_scalar, types))) and has_element_rule(node):
+    if (node.op.elementwise or all(map(is_scalar, types))) and has_element_rule(node):
         if is_scalar(result.type):
             return "scalar"
         # One that may raise says in its loop where it is out of the ordinary; then its kernel has the last word.
@@ -205,7 +205,9 @@ def _values_in(graph: Graph) -> Iterator[Value]:
 
 
 def has_element_rule(node: Node) -> bool:
-    """Whether the op's element rule knows these dtypes, and gives the dtype that the node has."""
+    """Whether the op has an element rule that knows these dtypes, and gives the dtype that the node has."""
+    if node.op.name not in ELEMENTS:
+        return False
     key = node.op.name, tuple(v.type.dtype for v in node.inputs), attributes_key(node.attributes)  # type: ignore[union-attr]
     if key not in _RULES:
         b = _Probe(FunctionText(ModuleText(), ""))
