@@ -27,6 +27,7 @@ _MOST_KINDS = 64
 _MOST_LOOKS = 24  # calls of one kind without a choice, some of which trace or raise
 _PAIRS = 4  # timed calls of each form, after which a small difference decides
 _CLEAR, _FAR = 2.0, 8.0  # times as slow: such differences decide after fewer
+_COSTLY = 0.05  # seconds of a sample that is not taken twice where the forms are far apart
 _SLOWER, _NOISE = 1.1, 0.3e-6  # what a graph has to be slower by, times and seconds, before it is given up
 _SHORT = 2e-3  # seconds: a call of a graph whose plain form takes no longer than a trace does
 _RAREST = {GRAPH: 2**20, PLAIN: 256}  # calls between two looks
@@ -94,7 +95,8 @@ class Timing:
         self.plain = min(self.plain, seconds)
         is_slower = self.graph > self.plain * _SLOWER + _NOISE
         ratio = max(self.graph / self.plain, self.plain / self.graph)
-        pairs = 1 if ratio > _FAR else 2 if ratio > _CLEAR else _PAIRS  # the first run of either form may be a cold one
+        is_costly = ratio > _FAR and max(self.graph, self.plain) > _COSTLY
+        pairs = 1 if is_costly else 2 if ratio > _CLEAR else _PAIRS  # one sample may be a cold or an interrupted one
         if self._plains >= pairs:
             self.choice = PLAIN if is_slower else GRAPH
 
