@@ -356,6 +356,8 @@ def diagonal(a: Any, offset: Any = 0, axis1: Any = None, axis2: Any = None) -> T
     x = tensor(a)
     one, other = (0 if axis1 is None else axis1), (1 if axis2 is None else axis2)
     rank = rank_of(x)
+    if rank < 2:
+        raise ValueError("diag requires an array of at least two dimensions")
     one, other = np.lib.array_utils.normalize_axis_tuple((one, other), rank)
     left = [i for i in range(rank) if i not in (one, other)]
     turned = apply("transpose", x, perm=(*left, one, other))

@@ -317,9 +317,9 @@ def is_(a: Any, b: Any) -> Any:
             if type(x) is SymbolicTensor and region.trace.outside_effect is not None and _kind_of_number(x) != "bool":
                 region.trace.outside_effect(x, "a number is compared by identity")  # as an object it would be a new one
         return truth_of(apply_object("is", a, b))
-    if type(a) is Variant and (type(b) is Variant or hasattr(b, "__dict__")):
+    if type(a) is Variant and (type(b) in _DECIDED_THERE or hasattr(b, "__dict__")):
         return distribute(is_, a, b)
-    if type(b) is Variant and hasattr(a, "__dict__"):
+    if type(b) is Variant and (type(a) in _DECIDED_THERE or hasattr(a, "__dict__")):
         return distribute(is_, a, b)
     if type(a) is Variant or type(b) is Variant:
         return is_arm(a, b) if type(a) is Variant else is_arm(b, a)
@@ -335,6 +335,10 @@ def is_(a: Any, b: Any) -> Any:
             told(a, "a number is compared by identity")
     check_identity(a, b)
     return a is b
+
+
+# What is one of several things, or an array, whose identity the graph decides arm by arm.
+_DECIDED_THERE = (Variant, SymbolicArray, SymbolicTensor)
 
 
 def _kind_of_number(x: Any) -> str:
