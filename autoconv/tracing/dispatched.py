@@ -17,7 +17,7 @@ from autoconv.tracing.beyond import BEYOND
 from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.explain import Explanation
 from autoconv.tracing.signature import Signature
-from autoconv.tracing.straight import straight
+from autoconv.tracing.straight import native_entries, straight
 from autoconv.tracing.tiers import (
     FOREVER,
     GRAPH,
@@ -133,9 +133,9 @@ class Dispatched:
 
     def _time_graph(self, timing: Timing, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call as a graph, and note its time unless a trace was made for it."""
-        attempts = self._attempts
+        attempts, seconds = self._attempts, 0.0
         found: Any = NotImplemented
-        entries = () if kwargs or not self._straight else self._asked
+        entries = () if kwargs else native_entries(self._straight)  # those that have no guards for Python to ask
         start = clock()
         for entry in entries:
             try:
@@ -143,13 +143,15 @@ class Dispatched:
             except BaseException as error:
                 return self._failed(entry, error, *args)
             if found is not NotImplemented:
+                seconds = clock() - start
                 self._is_settled = True
-                self._cache.used(self._direct[0][0])
+                for concrete in (concrete for concrete, _ in self._direct if entry in concrete.entries):
+                    self._cache.used(concrete)
                 break
         if found is NotImplemented:
             start = clock()
             found = self._run_graph(args, kwargs)
-        seconds = clock() - start
+            seconds = clock() - start
         if self._attempts == attempts and self._is_settled:
             latest = max(self._cache.traces, key=lambda concrete: concrete.used, default=None)
             if latest is not None and not _may_run_plain(latest, seconds):

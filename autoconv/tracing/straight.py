@@ -32,6 +32,11 @@ def straight(
     return (cell, gate, plain, *entries) if _INSTALLED[0] else ()
 
 
+def native_entries(slot: tuple[Any, ...]) -> tuple[Callable[..., Any], ...]:
+    """Return the entries that a slot holds."""
+    return slot[3:]
+
+
 def _install(owner: Any) -> bool:
     slot = _offset(owner)
     if slot is None:

@@ -247,3 +247,16 @@ def test_a_container_too_long_to_be_compared_on_every_call_makes_calls_plain():
     table[3] = 10
     assert compiled(3) == 11
     assert "table (a list of 150,000 items) is read" in compiled.explain() and traces(compiled) == 0
+
+
+def test_guards_are_asked_while_calls_are_timed():
+    holder = {"name": ""}
+
+    def reads(x):
+        return x + len(holder["name"])
+
+    for _ in range(4):
+        compiled = ac.compile(reads)
+        for i in range(40):
+            holder["name"] = "n" * (i // 4 % 3)
+            assert compiled(i) == reads(i)
