@@ -87,7 +87,7 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
     value = _copied(src, numpy_dtype_of(x), casting) if is_weak(src) else tensor(src)
     if rank_of(value) > rank_of(x):
         refuse("copies from an array of more dimensions")
-    write_into(dst, value, where, casting)
+    write_into(dst, value, where, casting, broadcasts=True)
 
 
 def _copied(number: Any, dtype: np.dtype[Any], casting: Any) -> Any:
@@ -105,7 +105,7 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
     x, new = _changeable(a), _as_elements(a, values)
     if rank_of(new) and known_shape(new) != known_shape(x):
         refuse("is given values of another shape")
-    write_into(a, new, mask)
+    write_into(a, new, mask, broadcasts=True)
 
 
 @computes("place")
@@ -114,7 +114,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     new = _as_elements(arr, vals)
     if rank_of(new) and known_shape(new) != (1,):
         refuse("is given several values")
-    write_into(arr, new, mask)
+    write_into(arr, new, mask, broadcasts=True)
 
 
 @computes("put")

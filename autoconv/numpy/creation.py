@@ -57,6 +57,8 @@ def filled(shape: Any, value: Any, dtype: np.dtype[Any]) -> Tensor:
 
 def _of_shape(value: int) -> Callable[..., Tensor]:
     def run(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Tensor:
+        if order not in ("C", "F", None):
+            refuse(f"is given order {order!r}")
         found = filled(shape, value, numpy_dtype(float if dtype is None else dtype))
         in_rows(order, found.type.rank)
         return found
@@ -379,6 +381,8 @@ def trace_of_matrices(x: Any, /, *, offset: Any = 0, dtype: Any = None) -> Any:
 @computes("trace")
 def trace(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = None, out: Any = None) -> Any:
     without(out=out)
+    if axis1 is None or axis2 is None:
+        raise TypeError("'NoneType' object cannot be interpreted as an integer")
     options: dict[str, Any] = {} if dtype is None else {"dtype": as_dtype(numpy_dtype(dtype))}
     return apply("numpy_sum", diagonal(a, offset, axis1, axis2), axis=-1, **options)
 

@@ -33,7 +33,18 @@ def whole_call(name: str, by_values: bool, *args: Any, **kwargs: Any) -> Any:
     arguments = tuple(described(x, inputs) for x in args)
     keywords = tuple((key, described(x, inputs)) for key, x in kwargs.items())
     options: dict[str, Any] = {"by_values": True} if by_values else {}
-    return apply("numpy_call", *inputs, function=name, arguments=arguments, keywords=keywords, **options)
+    found = apply("numpy_call", *inputs, function=name, arguments=arguments, keywords=keywords, **options)
+    kind = _named_results(name)
+    return found if kind is None else kind._make(found)
+
+
+@functools.cache
+def _named_results(name: str) -> Any:
+    """The class of tuples with names that a function of sets gives; None for others."""
+    if not name.startswith("unique_"):
+        return None
+    kind = type(named(name)(np.zeros(1)))
+    return kind if hasattr(kind, "_make") else None
 
 
 def described(value: Any, inputs: list[Tensor]) -> tuple[Any, ...]:

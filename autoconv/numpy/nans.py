@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.numpy.kernels import by_kernel
-from autoconv.numpy.operands import cast, computes, tensor, without
-from autoconv.numpy.reductions import given, masked, reduced, total_of
+from autoconv.numpy.kernels import by_kernel, whole_call
+from autoconv.numpy.operands import NOTHING, cast, computes, given, refuse, tensor, without
+from autoconv.numpy.reductions import masked, reduced, total_of
 from autoconv.numpy.writes import write_into
 from autoconv.runtime.dispatch import apply
 from autoconv.runtime.tensor import Tensor
@@ -62,7 +62,18 @@ def _nan_extreme(name: str, worst: float) -> Callable[..., Any]:
 
 computes("nanmax")(_nan_extreme("max", -np.inf))
 computes("nanmin")(_nan_extreme("min", np.inf))
+
+
+@computes("nanmedian")
+def _median(
+    a: Any, axis: Any = None, out: Any = None, overwrite_input: Any = False, keepdims: Any = NOTHING
+) -> Any:
+    if overwrite_input is not False:
+        refuse("may sort its argument")
+    return whole_call("nanmedian", False, tensor(a), axis, out=out, keepdims=keepdims is not NOTHING and keepdims)
+
+
 by_kernel(
-    "nanstd", "nanvar", "nanmedian", "nanargmax", "nanargmin", "nancumsum", "nancumprod", "nanpercentile",
+    "nanstd", "nanvar", "nanargmax", "nanargmin", "nancumsum", "nancumprod", "nanpercentile",
     "nanquantile",
 )  # fmt: skip

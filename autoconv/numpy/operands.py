@@ -27,6 +27,7 @@ from autoconv.runtime.symbolic import SymbolicTensor
 from autoconv.runtime.tensor import EagerTensor, Tensor
 from autoconv.runtime.tracebacks import presented
 
+NOTHING: Any = np._NoValue  # type: ignore[attr-defined]
 _WEAK = {bool: np.dtype(bool), int: int, float: float, complex: complex}
 
 
@@ -163,6 +164,11 @@ def cast(x: Any, dtype: Any) -> Tensor:
     if x.weak:
         return apply("python_cast", x, dtype=wanted, weak=False)
     return x if x.dtype is wanted else apply("cast", x, dtype=wanted)
+
+
+def given(value: Any, default: Any = None) -> Any:
+    """What an argument that NumPy leaves out as `NOTHING` is."""
+    return default if value is NOTHING else value
 
 
 # ---- dtypes

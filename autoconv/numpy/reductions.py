@@ -10,11 +10,13 @@ import numpy as np
 from autoconv.graph.dtypes import as_dtype
 from autoconv.numpy.kernels import by_kernel, whole_call
 from autoconv.numpy.operands import (
+    NOTHING,
     axes_of,
     axis_of,
     cast,
     check,
     computes,
+    given,
     integer,
     known_shape,
     numpy_dtype,
@@ -29,18 +31,12 @@ from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into
 from autoconv.ops.rules import element_count
 from autoconv.runtime.dispatch import apply
+from autoconv.runtime.static import static_value
 from autoconv.runtime.tensor import Tensor
-
-NOTHING: Any = np._NoValue  # type: ignore[attr-defined]
 
 
 def _flag(keepdims: Any) -> bool:
     return False if keepdims is NOTHING else bool(keepdims)
-
-
-def given(value: Any, default: Any = None) -> Any:
-    """What an argument that NumPy leaves out as `NOTHING` is."""
-    return default if value is NOTHING else value
 
 
 # Of an array without dimensions they take the axis 0, as reductions of ufuncs do.
@@ -80,6 +76,8 @@ def _over_nothing(name: str, x: Tensor, out: Any, options: Any) -> Any:
 
 def masked(x: Tensor, where: Any, neutral: Any) -> Tensor:
     """The array with a neutral number where `where` does not hold."""
+    if rank_of(tensor(where)) > rank_of(x):
+        refuse("is given a mask of more dimensions")
     return apply("select", tensor(where, bool), x, tensor(neutral, x.dtype.numpy))
 
 
@@ -198,6 +196,8 @@ computes("var")(_spread("var"))
 def _position(name: str) -> Callable[..., Any]:
     def run(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
         x = tensor(a)
+        if out is not None and numpy_dtype_of(out) != np.intp:
+            refuse("is given an array of other elements to write to")
         return reduced(name, x, axis if axis is None else integer(axis), keepdims, out)
 
     return run
@@ -222,6 +222,8 @@ def _count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
 
 @computes("median")
 def _median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
+    if static_value(overwrite_input) is None or static_value(overwrite_input):
+        refuse("may sort its argument")
     x = tensor(a)
     axes = axes_of(axis, rank_of(x))
     if len(axes) == rank_of(x) and rank_of(x) != 1:

@@ -9,10 +9,12 @@ import numpy as np
 
 from autoconv.graph.dtypes import as_dtype
 from autoconv.numpy.operands import (
+    NOTHING,
     axis_of,
     cast,
     common_dtype,
     computes,
+    given,
     integer,
     known_shape,
     numpy_dtype,
@@ -21,7 +23,7 @@ from autoconv.numpy.operands import (
     tensor,
     without,
 )
-from autoconv.numpy.reductions import NOTHING, given, reduced
+from autoconv.numpy.reductions import reduced
 from autoconv.numpy.shaping import shape_argument
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into

@@ -9,11 +9,13 @@ import numpy as np
 from autoconv.graph.dtypes import DType, as_dtype, float32, float64
 from autoconv.numpy.kernels import by_kernel, whole_call
 from autoconv.numpy.operands import (
+    NOTHING,
     axis_of,
     cast,
     chosen,
     common_dtype,
     computes,
+    given,
     holds_tensors,
     known_shape,
     rank_of,
@@ -51,8 +53,13 @@ def _places(indices: Any, size: Any, mode: str) -> Any:
     return apply("minimum", apply("maximum", cast(where, np.int64), tensor(0)), tensor(size - 1, np.int64))
 
 
+_MODES = ("raise", "wrap", "clip")
+
+
 @computes("take")
 def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
+    if mode not in _MODES:
+        refuse(f"is given mode {mode!r}")
     x = tensor(a)
     if axis is None:
         x, axis = apply("reshape", x, shape=(-1,)), 0
@@ -82,6 +89,8 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Tensor:
 
 @computes("choose")
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+    if mode not in _MODES:
+        refuse(f"is given mode {mode!r}")
     if isinstance(choices, (list, tuple)) and out is None and len(choices) <= 32:
         which = tensor(a)
         if which.dtype.is_floating or which.dtype.is_complex:
@@ -114,14 +123,18 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
 
 @computes("clip")
 def clip(
-    a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None, **kwargs: Any
-) -> Any:
-    low, high = a_min if min is None else min, a_max if max is None else max
+    a: Any, a_min: Any = NOTHING, a_max: Any = NOTHING, out: Any = None, *, min: Any = NOTHING, max: Any = NOTHING,
+    **kwargs: Any,
+) -> Any:  # fmt: skip
+    by_place, by_name = ([bound is not NOTHING for bound in pair] for pair in ((a_min, a_max), (min, max)))
+    if any(by_place) and (any(by_name) or not all(by_place)):
+        refuse("is given its bounds by two names, or one of them alone")
+    low, high = (given(bound) for bound in ((a_min, a_max) if any(by_place) else (min, max)))
     found: Any = a
     x = tensor(a)
     if x.dtype.is_bool:
         found = whole_call("clip", False, x, low, high)
-        return found if out is None else write_into(out, found)
+        return found if out is None else write_into(out, found, broadcasts=True)
     if x.dtype.is_integer:
         low, high = (_bound(bound, x.dtype, side) for bound, side in ((low, -1), (high, 1)))
     if low is not None and high is not None:
@@ -135,7 +148,7 @@ def clip(
         found = call_ufunc(np.minimum if low is None else np.maximum, x, high if low is None else low)
     else:
         found = apply("numpy_copy", x, how="copy", number=0)
-    return found if out is None else write_into(out, found)
+    return found if out is None else write_into(out, found, broadcasts=True)
 
 
 def _bound(bound: Any, dtype: DType, side: int) -> Any:
@@ -181,6 +194,8 @@ def argwhere(a: Any) -> Tensor:
 @computes("compress")
 def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
     x = tensor(a)
+    if rank_of(tensor(condition)) != 1:
+        raise ValueError("condition must be a 1-d array")
     if axis is None:
         x, axis = apply("reshape", x, shape=(-1,)), 0
     found = at_places(x, axis_of(axis, rank_of(x)), flatnonzero(condition))
@@ -224,6 +239,8 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stab
         x, axis = apply("reshape", x, shape=(-1,)), -1
     if not rank_of(x):
         return whole_call("argsort", False, x, axis)
+    if kind is not None and stable is not None:
+        refuse("is given a kind and whether it is stable")
     if not stable and str(kind)[:1].lower() not in ("s", "m"):
         return whole_call("argsort", False, x, axis_of(axis, rank_of(x)), kind)
     at = axis_of(axis, rank_of(x))
@@ -269,6 +286,8 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Tensor:
 def isin(
     element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None
 ) -> Tensor:
+    if kind not in (None, "sort", "table"):
+        refuse(f"is given kind {kind!r}")
     x, wanted = tensor(element), apply("reshape", tensor(test_elements), shape=(-1,))
     size = known_shape(wanted)[0]
     if size > 64:

@@ -20,9 +20,11 @@ from autoconv.numpy.operands import (
     in_rows,
     integer,
     is_compiled,
+    is_weak,
     known_shape,
     numpy_dtype,
     numpy_dtype_of,
+    promotable,
     rank_of,
     read_only,
     refuse,
@@ -296,7 +298,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> T
     if widths is None or callable(mode):
         refuse("is given widths that only the running graph knows")
     if not rank_of(x):
-        return x
+        return whole_call("pad", False, x, pad_width, mode, **options)
     amounts = np.broadcast_to(np.asarray(widths), (rank_of(x), 2))
     paddings = tuple((int(low), int(high)) for low, high in amounts)
     if mode == "constant" and set(options) <= {"constant_values"}:
@@ -379,13 +381,21 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> Tensor:
 
 @computes("astype")
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Tensor:
+    if is_weak(x):
+        refuse("is given a number that is no array")
     return cast(tensor(x), numpy_dtype(dtype))
+
+
+def _promoted(x: Any) -> Any:
+    """What stands for x: of Python's numbers one of that kind."""
+    kind = promotable(x)
+    return kind(0) if isinstance(kind, type) else kind
 
 
 @computes("result_type")
 def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
     return np.result_type(
-        *(x if isinstance(x, (type, str, np.dtype)) else numpy_dtype_of(x) for x in arrays_and_dtypes)
+        *(x if isinstance(x, (type, str, np.dtype)) else _promoted(x) for x in arrays_and_dtypes)
     )
 
 
@@ -403,8 +413,8 @@ def isrealobj(x: Any) -> bool:
 def resize(a: Any, new_shape: Any) -> Tensor:
     x = tensor(a)
     count, wanted = int(np.prod(known_shape(x))), tuple(map(integer, _several(new_shape)))
-    if not count:
-        refuse("repeats an array without elements")
+    if not count or any(size < 0 for size in wanted):
+        refuse("repeats an array without elements, or to a size below 0")
     places = np.arange(int(np.prod(wanted))) % count
     return apply("reshape", apply("gather", apply("reshape", x, shape=(-1,)), places, axis=0), shape=wanted)
 

@@ -101,6 +101,9 @@ def _as_python_bool(x: Tensor) -> Any:
 @computes("nan_to_num")
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Tensor:
     v = tensor(x)
+    plain = all(bound is None or isinstance(bound, float) for bound in (nan, posinf, neginf))
+    if v.dtype.is_complex and not plain:
+        refuse("replaces parts of complex numbers by other things than floats")
     if v.dtype.is_complex:
         return by_parts(lambda part: nan_to_num(part, copy, nan, posinf, neginf), v)
     if not v.dtype.is_floating:
@@ -146,6 +149,14 @@ def _imaginary(val: Any) -> Any:
         return val.imag if as_tensor(val) is None else number_attribute(val, "imag")
     x = tensor(val)
     return apply("imag" if x.dtype.is_complex else "zeros_like", x)
+
+
+@computes("real_if_close")
+def real_if_close(a: Any, tol: Any = 100) -> Any:
+    x = tensor(a)
+    if x.dtype.is_complex:
+        refuse("gives elements of a dtype that the values say")
+    return x
 
 
 @computes("angle")
@@ -386,7 +397,7 @@ def polyval(p: Any, x: Any) -> Any:
 
 by_kernel(
     "polyfit", "polyadd", "polysub", "polymul", "polyder", "polyint", "poly", "unwrap", "i0", "histogram_bin_edges",
-    "histogram2d", "real_if_close", "packbits", "unpackbits",
+    "histogram2d", "packbits", "unpackbits",
 )  # fmt: skip
 by_kernel("roots", by_values=True)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.numpy.kernels import by_kernel
-from autoconv.numpy.operands import axis_of, cast, computes, integer, known_shape, rank_of, tensor, without
+from autoconv.numpy.operands import axis_of, cast, computes, integer, known_shape, rank_of, refuse, tensor, without
 from autoconv.numpy.shaping import WHOLE, roll
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.runtime.dispatch import apply
@@ -56,7 +56,9 @@ def _several(name: str, default: Any) -> Callable[..., Any]:
     def run(a: Any, s: Any = None, axes: Any = default, norm: Any = None, out: Any = None) -> Tensor:
         without(out=out)
         if not rank_of(tensor(a)):
-            return tensor(a)
+            refuse("transforms an array without dimensions")
+        if s is not None and axes is not None and len(s) != len(axes):
+            raise ValueError("Shape and axes have different lengths.")
         x = _complex(a)
         over = axes if axes is not None else range(rank_of(x)) if s is None else range(-len(s), 0)
         places = tuple(axis_of(axis, rank_of(x)) for axis in over)
@@ -112,6 +114,8 @@ def _real_several(default: Any) -> tuple[Callable[..., Any], Callable[..., Any]]
     def forth(a: Any, s: Any = None, axes: Any = default, norm: Any = None, out: Any = None) -> Tensor:
         without(out=out)
         x = tensor(a)
+        if s is not None and axes is not None and len(s) != len(axes):
+            raise ValueError("Shape and axes have different lengths.")
         places = (tuple(range(rank_of(x))) if s is None else tuple(range(-len(s), 0))) if axes is None else tuple(axes)
         last, others = (None, None) if s is None else (s[-1], tuple(s[:-1]))
         found = rfft(x, None if last == -1 else last, places[-1], norm)
@@ -120,6 +124,8 @@ def _real_several(default: Any) -> tuple[Callable[..., Any], Callable[..., Any]]
     def back(a: Any, s: Any = None, axes: Any = default, norm: Any = None, out: Any = None) -> Tensor:
         without(out=out)
         x = tensor(a)
+        if s is not None and axes is not None and len(s) != len(axes):
+            raise ValueError("Shape and axes have different lengths.")
         places = (tuple(range(rank_of(x))) if s is None else tuple(range(-len(s), 0))) if axes is None else tuple(axes)
         sizes = tuple(s[:-1]) if s is not None else None
         x = _several("ifft", None)(x, s=sizes, axes=places[:-1], norm=norm)

@@ -68,7 +68,7 @@ def call_ufunc(
         refuse("is given out or where, and has several results")
     if out is None:
         refuse("is given where without out")
-    return write_into(out, found, where, casting)
+    return write_into(out, found, where, casting, broadcasts=True)
 
 
 def loop_of(ufunc: Any, inputs: Sequence[Any], dtype: Any = None, casting: str = "same_kind") -> tuple[Any, ...]:

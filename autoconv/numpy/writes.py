@@ -15,8 +15,11 @@ from autoconv.runtime.symbolic import SymbolicTensor
 from autoconv.runtime.tensor import EagerTensor, Tensor
 
 
-def write_into(out: Any, found: Tensor, where: Any = True, casting: str = "same_kind") -> Any:
-    """Writes a result into `out`, where the mask holds, and gives `out`; raises NumPy's error for other dtypes."""
+def write_into(
+    out: Any, found: Tensor, where: Any = True, casting: str = "same_kind", broadcasts: bool = False
+) -> Any:
+    """Writes a result into `out`, where the mask holds, and gives `out`; raises NumPy's error for other dtypes. Ufuncs
+    broadcast into it, others have errors of their own for another shape."""
     if isinstance(out, EagerTensor):
         raise ItemAssignmentError("'EagerTensor' object does not support item assignment")
     if isinstance(out, np.ndarray) or (isinstance(out, Tensor) and not isinstance(out, SymbolicTensor)):
@@ -24,6 +27,8 @@ def write_into(out: Any, found: Tensor, where: Any = True, casting: str = "same_
             "is given an array to write to that is no part of the graph" if current_region() else "writes to a tensor"
         )
     dtype = numpy_dtype_of(out)
+    if not broadcasts and tensor(out).type.shape != found.type.shape:
+        refuse("is given an array of another shape to write to")
     if not np.can_cast(found.dtype.numpy, dtype, casting):  # type: ignore[arg-type]
         raise TypeError(
             f"Cannot cast ufunc output from dtype('{found.dtype.name}') to dtype('{dtype}') with casting rule "

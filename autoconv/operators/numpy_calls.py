@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import types
 from collections.abc import Callable
@@ -65,12 +66,20 @@ def numpy_call(function: Any, region: Any) -> Callable[..., Any] | None:
     return functools.partial(_called, function, found, region.trace if compiles else None)
 
 
+class _ErrorState(np.errstate):
+    """One that may be left twice: what follows the error that leaves it is recorded after the fact."""
+
+    def __exit__(self, *error: Any) -> None:
+        with contextlib.suppress(RuntimeError):
+            super().__exit__(*error)
+
+
 def _error_state(**kinds: Any) -> Any:
     """np.errstate(…), which may have warnings come or not: a graph raises, calls and prints nothing there."""
     if not {"raise", "call", "print", "log"}.isdisjoint(map(str, kinds.values())):
         what = "NumPy is asked to do more about errors of floats than to warn"
         raise StagingError(what, current_place(), 'np.errstate(…="warn"), or a look at the results')
-    return np.errstate(**kinds)
+    return _ErrorState(**kinds)
 
 
 def only_reading(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -93,7 +102,7 @@ def is_harmless(function: Any) -> bool:
         return function in HARMLESS
     if not isinstance(function, _FUNCTIONS):  # nothing is asked of objects of the user's
         return False
-    return type(getattr(function, "__self__", None)) in HARMLESS or function.__qualname__ in _METHODS
+    return type(getattr(function, "__self__", None)) in (*HARMLESS, _ErrorState) or function.__qualname__ in _METHODS
 
 
 def _called(function: Any, compute: Callable[..., Any], trace: Any, /, *args: Any, **kwargs: Any) -> Any:

@@ -33,6 +33,19 @@ def _by(function: Any) -> Callable[..., Any]:
     return lambda array, *args, **kwargs: view_of(array, lambda x: function(x, *args, **kwargs))
 
 
+def _each(function: Any) -> Callable[..., Any]:
+    """A function that looks at each of its arguments by itself."""
+
+    def one(x: Any) -> Any:
+        return view_of(x, function) if type(x) is SymbolicArray else fresh(_computed(function, x), scalars=True)
+
+    def views(*arrays: Any) -> Any:
+        found = tuple(map(one, arrays))
+        return found[0] if len(found) == 1 else found
+
+    return views
+
+
 def _several(function: Any, kind: type) -> Callable[..., Any]:
     """A function that gives several views of its argument."""
 
@@ -141,11 +154,13 @@ def _open_mesh(*arrays: Any) -> Any:
 # Functions that may give views of any of their arguments.
 VIEWS_OF_ANY: dict[Any, Callable[..., Any]] = {
     np.einsum: _einsum, np.meshgrid: _mesh, np.ix_: _open_mesh, np.frombuffer: lambda *_, **__: _no_view(np.frombuffer),
+    np.broadcast_arrays: lambda *_, **__: _no_view(np.broadcast_arrays),
+    **{f: _each(f) for f in (np.atleast_1d, np.atleast_2d, np.atleast_3d)},
 }  # fmt: skip
 VIEWS: dict[Any, Callable[..., Any]] = {
     **{f: _by(f) for f in _named(
         "transpose", "swapaxes", "moveaxis", "rollaxis", "squeeze", "expand_dims", "flip", "fliplr", "flipud", "rot90",
-        "atleast_1d", "atleast_2d", "atleast_3d", "matrix_transpose", "permute_dims", "linalg.matrix_transpose")},
+        "matrix_transpose", "permute_dims", "linalg.matrix_transpose")},
     **{f: _splitting(f) for f in _named("split", "array_split", "hsplit", "vsplit", "dsplit")},
     **{f: _several(f, tuple) for f in _named("unstack")},
     **{f: lambda *_, f=f, **__: _no_view(f) for f in _named(

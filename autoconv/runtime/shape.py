@@ -9,13 +9,18 @@ from autoconv.graph.dtypes import DType, as_dtype, float32
 from autoconv.graph.types import Dimension, Shape, TensorType, is_subtype, join_shapes, shapes_compatible
 
 
-class TensorShape:
-    """A possibly partly unknown shape. `TensorShape(None)` has an unknown rank."""
+class TensorShape(tuple):  # type: ignore[type-arg]
+    """A possibly partly unknown shape: a tuple of its sizes, None for what is not known. `TensorShape(None)` has an
+    unknown rank, and says so where it is asked for its sizes."""
 
-    __slots__ = ("dims_tuple",)
+    __autoconv_whole__ = True  # no structure of its sizes
+    dims_tuple: Shape
 
-    def __init__(self, dims: Any = None) -> None:
-        self.dims_tuple: Shape = as_shape(dims)
+    def __new__(cls, dims: Any = None) -> TensorShape:
+        shape = as_shape(dims)
+        made = super().__new__(cls, (d if isinstance(d, int) else None for d in shape or ()))
+        made.dims_tuple = shape
+        return made
 
     @property
     def rank(self) -> int | None:
@@ -73,11 +78,17 @@ class TensorShape:
     def __add__(self, other: Any) -> TensorShape:
         return self.concatenate(other)
 
+    def __radd__(self, other: Any) -> TensorShape:
+        return TensorShape(other).concatenate(self)
+
     def __eq__(self, other: object) -> bool:
         try:
             return self.dims_tuple == as_shape(other)
         except TypeError:
             return False
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
 
     def __hash__(self) -> int:
         return hash(self.dims_tuple)

@@ -73,7 +73,7 @@ def is_structure(value: Any) -> bool:
     if plain_kind(value) in _PLAIN:  # unless it is a container of the graph
         return getattr(value, "_heap", None) is None and getattr(value, "_items", None) is None
     return (
-        isinstance(value, (tuple, OrderedDict))
+        (isinstance(value, (tuple, OrderedDict)) and not hasattr(kind, "__autoconv_whole__"))
         or (isinstance(value, (list, dict)) and kind.__module__ != "builtins" and _rebuildable(kind))
         or _is_pytree_dataclass(kind)
     )

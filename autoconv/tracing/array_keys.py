@@ -40,12 +40,13 @@ def array_key(array: np.ndarray) -> ArrayKey:
 
 def is_of_its_own(value: Any) -> bool:
     """Whether an array is of a class that says itself what operators and NumPy's functions do with it, as matrices
-    and masked arrays do, or it or a scalar is a text of NumPy's, which no graph computes with; or whether it has its
-    elements several times, so that a copy of it takes much more memory than it does."""
+    and masked arrays do, or it or a scalar is a text of NumPy's, which no graph computes with; whether its bytes are in
+    the other order, which some results keep; or whether it has its elements several times, so that a copy of it takes
+    much more memory than it does."""
     kind = type(value)
     if kind is not np.ndarray and (isinstance(value, np.ndarray) or kind.__module__ != "numpy"):
         return True
-    return value.dtype.kind in "SU" or (value.nbytes > _MOST_COPIED and _repeats(value))
+    return value.dtype.kind in "SU" or not value.dtype.isnative or (value.nbytes > _MOST_COPIED and _repeats(value))
 
 
 def _repeats(array: Any) -> bool:
@@ -61,6 +62,8 @@ _MOST_COPIED = 1 << 20  # bytes of an array whose elements repeat
 def kind_of(array: Any) -> str:
     """What an array of its own is called."""
     kind = type(array)
+    if kind is np.ndarray and not array.dtype.isnative:
+        return "ndarray whose bytes are in the other order"
     if kind is np.ndarray and array.dtype.kind not in "SU":
         return "ndarray whose elements repeat in memory"
     return kind.__name__ if kind is not np.ndarray else f"{kind.__name__} of {array.dtype}"

@@ -327,3 +327,44 @@ def test_what_numpy_is_asked_to_do_about_errors_of_floats(kind):
 
     agrees(f, lambda: np.zeros(2))
     assert len(told) == (6 if kind == "call" else 0)
+
+
+@pytest.mark.parametrize(
+    "f", [
+        lambda x: np.sort(x), lambda x: x + 1, lambda x: x[::2], lambda x: np.zeros_like(x), lambda x: np.nan_to_num(x),
+        lambda x: x.copy(), lambda x: np.zeros_like(x, shape=(2, 2)), lambda x: x.reshape(2, 2), lambda x: x.sum(),
+    ],
+)  # fmt: skip
+def test_bytes_in_the_other_order(f):
+    agrees(f, lambda: np.array([1.0, 2.0, 0.5, 3.0], ">f8"))
+
+
+def test_views_of_each_argument():
+    def f(x, y):
+        return np.atleast_3d(2.5, x), np.atleast_1d(x, y), np.atleast_2d(y)
+
+    def g(x, y):
+        first, second = np.atleast_2d(x, y)
+        second[0, 0] = 9
+        return first, y
+
+    for function in (f, g):
+        agrees(function, lambda: np.ones((2, 3)), lambda: np.arange(3.0))
+    x = np.ones((2, 3))
+    assert np.shares_memory(ac.compile(f)(x, x)[0][1], x)
+    assert np.shares_memory(ac.compile(lambda z: np.real_if_close(z))(x), x)
+
+
+ERRORS = [
+    lambda x: np.compress([[True]], x), lambda x: np.pad(x[0], 1), lambda x: np.isin(x, [1.0], kind="nonsense"),
+    lambda x: np.argsort(x, kind="quicksort", stable=True), lambda x: np.argmax(x, out=np.zeros(3, np.int8)),
+    lambda x: np.argmax(x, out=np.zeros(3, int)), lambda x: np.trace(np.ones((2, 2)) * x[0], axis1=None),
+    lambda x: np.resize(x, (-1, 3)), lambda x: np.clip(x, a_min=1), lambda x: np.clip(x, 1, 2, min=1),
+    lambda x: np.fft.rfft2(np.ones((2, 3)) * x[0], s=(6,)), lambda x: np.sum(x, out=np.zeros(3)),
+    lambda x: np.median(x, overwrite_input=True), lambda x: np.unique_counts(x), lambda x: np.unique_all(x + 1).counts,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", ERRORS)
+def test_errors_and_classes_of_functions(f):
+    agrees(f, lambda: np.array([3.0, 1.0, 3.0, 2.0]))

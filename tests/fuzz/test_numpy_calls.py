@@ -1,0 +1,23 @@
+"""A small budget of calls of NumPy's functions; `python tests/fuzz/numpy_calls.py --programs N` is the large one."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+_PATH = Path(__file__).with_name("numpy_calls.py")
+_SPEC = importlib.util.spec_from_file_location("numpy_calls", _PATH)
+numpy_calls = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(numpy_calls)
+
+
+@pytest.mark.parametrize("start", range(0, 60, 15))
+def test_compiled_calls_agree_with_numpy(start):
+    staged = 0
+    for number in range(start, start + 15):
+        generator = numpy_calls.Generator(number)
+        source = generator.program()
+        how, kind, details = numpy_calls.check(source, generator.arguments, number)
+        assert kind in ("", *numpy_calls.COUNTED), f"{source}\n{generator.arguments}\n{kind}: {details}"
+        staged += how == "staged"
+    assert staged >= 5
