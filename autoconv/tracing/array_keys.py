@@ -35,7 +35,19 @@ def array_key(array: np.ndarray) -> ArrayKey:
     """How an array lies in memory; raises TypeError for elements that no tensor has."""
     dtype = as_dtype(array.dtype)
     plain = type(array) is np.ndarray and array.flags.aligned and array.flags.writeable and array.dtype.isnative
+    plain = plain and (array.flags.forc or _lies_apart(array))
     return ArrayKey(ArrayType(dtype, array.shape, array.strides), plain and array.dtype.kind in "biufc")
+
+
+def _lies_apart(array: np.ndarray) -> bool:
+    """Whether no two elements share memory, as far as the strides say: where some do, NumPy reads what an operation in
+    place needs before it writes."""
+    room = array.itemsize
+    for step, size in sorted((abs(step), size) for step, size in zip(array.strides, array.shape, strict=True)):
+        if size > 1 and step < room:
+            return False
+        room += step * max(size - 1, 0)
+    return True
 
 
 def is_of_its_own(value: Any) -> bool:

@@ -63,3 +63,33 @@ def test_small_ones_are_arrays_of_the_graph():
     for _ in range(3):
         np.testing.assert_array_equal(compiled(small), part(small))
     assert "plain" not in compiled.explain()
+
+
+def in_place(x):
+    x[3:1:-1] += -1
+    x *= 2
+    return x
+
+
+@pytest.mark.parametrize("strides", [(0,), (4,), (-8,), (16,)])
+def test_elements_that_share_memory_are_written_as_numpy_writes_them(strides):
+    def array():
+        return np.lib.stride_tricks.as_strided(np.arange(40.0)[8:], (4,), strides)
+
+    compiled = autoconv.compile(in_place)
+    for _ in range(3):
+        np.testing.assert_array_equal(compiled(array()), in_place(array()))
+
+
+def test_rows_that_overlap():
+    def array():
+        return np.lib.stride_tricks.as_strided(np.arange(40.0), (3, 4), (16, 8))
+
+    def changed(x):
+        x += 1
+        x[1] = x[0] * 2
+        return x
+
+    compiled = autoconv.compile(changed)
+    for _ in range(3):
+        np.testing.assert_array_equal(compiled(array()), changed(array()))
