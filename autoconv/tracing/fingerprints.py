@@ -104,8 +104,11 @@ class Fingerprints:
 
     def _container(self, value: Any, name: str, depth: int) -> Any:
         kind = type(value)
-        if self.strict and isinstance(value, (list, tuple, dict, set, frozenset)) and base_of(value).__len__(value) > _MOST_ITEMS:
-            return self._unguardable(value, name, f"a {kind.__name__} of {len(value):,} items")
+        if self.strict and isinstance(value, (list, tuple, dict, set, frozenset)):
+            base: Any = base_of(value)
+            count = base.__len__(value)
+            if count > _MOST_ITEMS:
+                return self._unguardable(value, name, f"a {kind.__name__} of {count:,} items")
         if isinstance(value, (list, tuple)):
             parts = tuple(
                 None if (id(value), i) in self.skip else self.of(item, f"{name}[{i}]", depth)
