@@ -12,7 +12,7 @@ import pytest
 _BEFORE = dict(os.environ)
 # Before other files of this kind import the package. Graphs run wherever there is one: which form of a function is
 # quicker depends on the machine. Faults of this package fail, and are no reason to run as plain Python.
-os.environ["AUTOCONV_TIERS"] = "native"
+os.environ.setdefault("AUTOCONV_TIERS", "native")
 os.environ.setdefault("AUTOCONV_STRICT", "1")
 
 
