@@ -18,6 +18,7 @@ from autoconv.operators.for_loops import stage_for, stage_for_object
 from autoconv.operators.held_iterators import HeldIterator
 from autoconv.operators.iterables import StagedList, as_staged
 from autoconv.operators.lazy import Lazy
+from autoconv.operators.long_ranges import warn_of_unrolling
 from autoconv.operators.names import BREAK
 from autoconv.runtime.containers import (
     PLAIN,
@@ -118,6 +119,7 @@ def _in_python(
     region = current_region()
     spend = None if region is None else region.trace.spend
     done, most = 0, _most_turns(iterable)
+    nodes = 0 if region is None else len(region.graph.nodes)
     for item in iterator:
         if spend is not None:
             spend(TURN)
@@ -128,6 +130,8 @@ def _in_python(
             raise StagingError(words, current_place())
         state = body(item, *state) or ()
         done += 1
+        if done == 1:
+            warn_of_unrolling(iterable, region, nodes)
         if heap_of(iterable) is not None and type(iterable) is TracedList and not _has_left(state, code):
             return stage_for_object(iterable, body, state, names, code, cells, done)
         if items_of(iterable) is not None and not _has_left(state, code):

@@ -1,0 +1,36 @@
+"""The warning of long ranges that `function` unrolls: every turn becomes a part of the graph."""
+
+from __future__ import annotations
+
+import logging
+import operator
+from typing import Any
+
+from autoconv.runtime.recording import COMPILE, Region
+from autoconv.runtime.remedies import BY_COMPILE
+from autoconv.runtime.spans import current_place
+
+LONG = 1000
+_RANGES = (range, type(iter(range(0))))
+_LOGGER = logging.getLogger("autoconv")
+_WARNED: set[tuple[str, int]] = set()  # file and line: each is told of once
+
+
+def warn_of_unrolling(iterable: Any, region: Region | None, nodes: int) -> None:
+    """To be called after a loop's first turn: where that recorded something (the graph had that many nodes before) and
+    the others are many, there is a line on the logger."""
+    if type(iterable) not in _RANGES or region is None or region.contract == COMPILE:
+        return
+    turns = operator.length_hint(iterable)  # of an iterator those that are left
+    if turns <= LONG or len(region.graph.nodes) <= nodes:
+        return
+    place = current_place()
+    where = (place.file, place.line) if place is not None else ("", 0)
+    if where in _WARNED:
+        return
+    _WARNED.add(where)
+    _LOGGER.warning(
+        "%s: a loop over a range of %s turns is unrolled: under @autoconv.function each turn over a Python range "
+        "becomes a part of the graph. Loop over autoconv.range(…), which is one loop of the graph, or: %s.",
+        place if place is not None else "a loop", f"{turns:,}", BY_COMPILE,
+    )  # fmt: skip

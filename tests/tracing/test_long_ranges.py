@@ -1,0 +1,67 @@
+"""A long range that `function` unrolls is told of once, by line; other loops are not."""
+
+import logging
+
+import pytest
+
+import autoconv
+from autoconv.operators import long_ranges
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch):
+    monkeypatch.setattr(long_ranges, "LONG", 20)
+    monkeypatch.setattr(long_ranges, "_WARNED", set())
+
+
+def told(caplog):
+    return [record.getMessage() for record in caplog.records if "turns is unrolled" in record.getMessage()]
+
+
+def unrolled(x):
+    for _ in range(30):
+        x = x * 2
+    return x
+
+
+def in_a_comprehension(x):
+    return [x * i for i in range(30)]
+
+
+@pytest.mark.parametrize(("program", "line"), [(unrolled, 1), (in_a_comprehension, 1)])
+def test_once_by_line_with_the_remedy(program, line, caplog):
+    f = autoconv.function(program)
+    with caplog.at_level(logging.WARNING, "autoconv"):
+        f(autoconv.constant(1))
+        f(autoconv.constant(1.0))
+    (message,) = told(caplog)
+    assert message.startswith(f"{__file__}:{program.__code__.co_firstlineno + line}:")
+    assert "autoconv.range(…)" in message and "@autoconv.compile" in message
+    assert f.experimental_get_tracing_count() == 2
+
+
+def in_the_graph(x):
+    for _ in autoconv.range(30):
+        x = x * 2
+    return x
+
+
+def short(x):
+    for _ in range(20):
+        x = x * 2
+    return x
+
+
+def nothing_recorded(x):
+    total = 0
+    for i in range(30):
+        total += i
+    return x + total
+
+
+@pytest.mark.parametrize("program", [in_the_graph, short, nothing_recorded])
+def test_nothing_is_said_of_others(program, caplog):
+    with caplog.at_level(logging.WARNING, "autoconv"):
+        autoconv.function(program)(autoconv.constant(1))
+        autoconv.compile(unrolled)(1)
+    assert told(caplog) == []
