@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -15,14 +16,15 @@ from .sources import decode_source
 from .targets import is_own_folder, is_python_file
 
 _BUILDS = frozenset({"build", "dist"})
+_CAME_FROM = re.compile(r"came_from\((['\"])(.*?)\1")
 _PROJECT = ("pyproject.toml", "setup.py", "setup.cfg")
 
 
 def own_files(folder: Path, output: Path) -> Iterator[Path]:
     """Every file below a folder in a stable order, links to folders included.
 
-    Left out are `output`, where it lies inside, and earlier outputs beside what they were made from; hidden folders,
-    caches and virtual environments; what a build of the project made; what git ignores. SourceError for a folder that
+    Left out are `output`, where it lies inside, files that were converted from others of the folder, hidden folders,
+    caches, virtual environments, what a build of the project made, and what git ignores. SourceError for a folder that
     cannot be read.
     """
 
@@ -38,16 +40,22 @@ def own_files(folder: Path, output: Path) -> Iterator[Path]:
         folders[:] = [name for name in entered if name not in linked]
         for name in sorted([*files, *linked]):
             path = root / name
-            if _is_kept(path) and _relative(path, folder) not in ignored:
+            if _is_kept(path, folder) and _relative(path, folder) not in ignored:
                 yield path
 
 
 def is_converted_file(path: Path) -> bool:
     """Whether a file is the result of a conversion; one that cannot be read is none."""
+    return bool(_converted_text(path))
+
+
+def _converted_text(path: Path) -> str:
+    """The text of a file that is the result of a conversion, "" of another."""
     try:
-        return is_python_file(path) and is_converted(decode_source(path.read_bytes(), str(path)))
+        text = decode_source(path.read_bytes(), str(path)) if is_python_file(path) else ""
     except (OSError, SourceError):
-        return False
+        return ""
+    return text if is_converted(text) else ""
 
 
 def _is_entered(path: Path, folder: Path, ignored: frozenset[str], output: str) -> bool:
@@ -58,14 +66,17 @@ def _is_entered(path: Path, folder: Path, ignored: frozenset[str], output: str) 
     return path.name not in _BUILDS or not any((path.parent / name).is_file() for name in _PROJECT)
 
 
-def _is_kept(path: Path) -> bool:
-    """Whether it is a file or a link, no bytecode, and not what converting a file beside it gave."""
+def _is_kept(path: Path, folder: Path) -> bool:
+    """Whether it is a file or a link, no bytecode, and not what converting a file of the folder gave."""
     if path.is_symlink():
         return True
     if not path.is_file() or path.suffix in (".pyc", ".pyo"):
         return False
-    source = path.with_name(path.stem.removesuffix("_graph") + path.suffix)
-    return source == path or not source.is_file() or not is_converted_file(path)
+    origin = _CAME_FROM.search(_converted_text(path))
+    if origin is None:
+        return True
+    source = os.path.realpath(path.parent / origin[2])
+    return not (os.path.isfile(source) and source.startswith(os.path.join(os.path.realpath(folder), "")))
 
 
 def _relative(path: Path, folder: Path) -> str:

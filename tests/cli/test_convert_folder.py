@@ -223,10 +223,11 @@ def test_a_folder_around_the_current_one_goes_into_the_current_one(package, cli,
     assert sorted(path.name for path in package.parent.iterdir()) == ["newton.py", "pkg"]
 
 
-def test_converted_files_of_a_folder_are_left_out_beside_their_source_and_copied_elsewhere(package, cli):
+def test_files_that_were_converted_from_others_of_the_folder_are_left_out(package, cli):
+    """One that came from elsewhere is a source as it is."""
+    assert cli("convert", "newton.py", "-o", "pkg/sub/made.py").exit_code == 0
     assert cli("convert", "pkg/core.py").exit_code == 0
-    (package / "core_graph.py").rename(package / "sub" / "made.py")
-    assert cli("convert", "pkg/core.py").exit_code == 0
+    assert cli("convert", "pkg/core.py", "-o", "pkg/out/other.py").exit_code == 0
     assert cli("convert", "pkg").exit_code == 0
     assert names(package.parent / "pkg_graph") == sorted([*EXPECTED, "sub/made.py"])
     assert Path("pkg_graph/sub/made.py").read_text() == Path("pkg/sub/made.py").read_text()
