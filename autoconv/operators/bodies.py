@@ -211,8 +211,9 @@ def _names_a_stand_in(error: BaseException) -> bool:
 
 
 def is_raised(error: BaseException) -> bool:
-    """Whether the program raises the error: no interrupt, no end of a generator, and nothing of tracing itself."""
-    if isinstance(error, (Exception, SystemExit)):
+    """Whether the program raises the error: no interrupt, no end of a generator, and nothing of tracing itself, which
+    may run out of memory where the program does not."""
+    if isinstance(error, (Exception, SystemExit)) and not isinstance(error, MemoryError):
         return True
     last = error.__traceback__
     if last is None or isinstance(error, (AbandonTrace, Suspended)):

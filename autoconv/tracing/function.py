@@ -271,6 +271,11 @@ class Function(Dispatched, Described, Pickled):
                     return self._cache.find(call.key) or self._obtain(call)
                 self._give_up(call, plain.reason, place)
                 return None
+            except MemoryError:
+                if self.contract != COMPILE:
+                    raise
+                self._run_short(call)
+                return None
             except Exception as error:
                 self._spend(call, start)
                 if notes_fault(error):
@@ -321,6 +326,14 @@ class Function(Dispatched, Described, Pickled):
         self._plain[call.key] = reason, place
         log("retraces", f"{self._signature.name} runs as plain Python: {f'{place}: ' if place else ''}{reason}")
         self._explanation.plain.append(f"{place}: {reason}" if place else reason)
+
+    def _run_short(self, call: Call) -> None:
+        """A trace ran out of memory: the call runs plain, and the next one of its kind tries again, once."""
+        told = "there was no memory for a trace"
+        if told in self._explanation.plain:
+            self._give_up(call, told, None)
+        else:
+            self._explanation.plain.append(told)
 
     def _remember(self, concrete: ConcreteFunction) -> ConcreteFunction:
         for other, _ in self._direct:  # calls of these do not pass by here

@@ -28,11 +28,13 @@ WRITABLE_FLAGS = 0x0100 | 0x0400  # aligned, and may be written to
 OWNED_FLAGS = 0x0004 | 0x0400  # its memory is its own, and may be written to
 
 _PYTHON = (
-    "PyErr_CheckSignals", "PyObject_Vectorcall", "PyTuple_New", "PyTuple_SetItem", "PyTuple_GetItem",
+    "PyErr_CheckSignals", "PyErr_Clear", "PyErr_NoMemory", "PyMem_Malloc", "PyMem_Free",
+    "PyObject_Vectorcall", "PyTuple_New", "PyTuple_SetItem", "PyTuple_GetItem",
     "_Py_Dealloc", "PyErr_Occurred", "PyEval_SaveThread", "PyEval_RestoreThread", "PyDict_GetItemWithError",
     "PyLong_AsLongLong", "PyLong_AsLongLongAndOverflow", "PyLong_FromLongLong", "PyFloat_FromDouble",
     "PyType_GenericAlloc", "PyThreadState_Get", "PyComplex_FromDoubles",
-    "PyErr_Fetch", "PyErr_NormalizeException", "PyException_SetTraceback", "PyByteArray_FromStringAndSize",
+    "PyErr_Fetch", "PyErr_Restore", "PyErr_NormalizeException", "PyException_SetTraceback",
+    "PyByteArray_FromStringAndSize",
     "PyByteArray_Resize",
     # of objects
     "PyNumber_Add", "PyNumber_Subtract", "PyNumber_Multiply", "PyNumber_TrueDivide", "PyNumber_FloorDivide",

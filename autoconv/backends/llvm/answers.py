@@ -14,45 +14,98 @@ from autoconv.backends.llvm.values import Object
 from autoconv.graph.dtypes import complex128
 
 # By the kind of a structure: what makes one of a size, and what puts an item into it.
-_MAKERS: dict[type, tuple[str, str]] = {
-    tuple: ("PyTuple_New", "PyTuple_SetItem"),
-    list: ("PyList_New", "PyList_SetItem"),
+_MAKERS: dict[type, tuple[str, str, str]] = {
+    tuple: ("PyTuple_New", "i64", "i64 {}"),
+    list: ("PyList_New", "i64", "i64 {}"),
+    dict: ("PyDict_New", "", ""),
+}
+_SETTERS: dict[type, tuple[str, str]] = {
+    tuple: ("PyTuple_SetItem", "ptr, i64, ptr"),
+    list: ("PyList_SetItem", "ptr, i64, ptr"),
+    dict: ("PyDict_SetItem", "ptr, ptr, ptr"),
 }
 
 
 class Answers:
-    """Writes the end of an entry. Out of memory, small objects are not looked after any more."""
+    """Writes the end of an entry. What is not there for want of memory ends it: what was made so far lies in slots of
+    the function's frame, which are let go of then."""
 
     def __init__(self, out: FunctionText, calls: Calls) -> None:
         self._out = out
         self._calls = calls
         self._module = out.module
+        self._failed: str | None = None
 
     def as_tuple(self, found: Sequence[Element | Object]) -> None:
         """Answers a tuple of arrays, and of whatever else there is."""
-        objects = [self.boxed(native) if isinstance(native, Element) else native.ir for native in found]
-        self._out.line(f"ret ptr {self._together(tuple, None, objects)}")
+        held = [self.held(native.ir) if isinstance(native, Object) else "" for native in found]
+        made, slot = self._container(tuple, len(found))
+        for i, (native, own) in enumerate(zip(found, held, strict=True)):
+            if isinstance(native, Element):
+                part = self.boxed(native)
+            else:
+                part = self._taken(native.ir, own)
+            self._put(tuple, made, i, part)
+        self._out.line(f"ret ptr {self._taken(made, slot)}")
+        self.end()
 
     def as_form(self, found: Sequence[Element | Object], form: CallForm, made: Sequence[bool]) -> None:
         """Answers what the form says; of each output, `made` says whether the graph made it."""
         kinds = outputs_of(form.answer)
         self._form = form
         self._found: list[Element | Object] = []
+        held = [self.held(native.ir) if isinstance(native, Object) else "" for native in found]
         others: list[tuple[str, str]] = []  # arrays that may be somebody else's, and what is given for them
         for i, (native, made_here) in enumerate(zip(found, made, strict=True)):
             if isinstance(native, Object) and kinds.get(i) in ("array", "tensor") and not (form.shares or made_here):
-                owned = self._owned(native.ir, others)
+                owned = self._checked(self._owned(self._taken(native.ir, held[i]), others))
                 others.append((native.ir, owned))
+                self._out.line(f"store ptr {owned}, ptr {held[i]}")
                 native = Object(owned)
             self._found.append(native)
-        made_answer = self._made(form.answer)
-        for native in self._found:
-            if isinstance(native, Object):
-                self._release(native.ir)
+        made_answer = self._made(form.answer)  # NULL where there was an error, which is what is answered then
+        for slot in held:
+            if slot:
+                self._out.line(f"call void @release(ptr {slot})")
         self._out.line(f"ret ptr {made_answer}")
+        self.end()
+
+    def end(self) -> None:
+        """Writes what happens where something could not be made."""
+        if self._failed is None:
+            return
+        self._out.begin(self._failed)
+        if self._out.slots:
+            self._out.line(f"call void @release_all(ptr %slots, i64 {self._out.slots})")
+        self._out.line("ret ptr null")
+
+    # ---- what is held meanwhile
+
+    def _checked(self, object_: str) -> str:
+        """The object; leaves where there is none."""
+        if self._failed is None:
+            self._failed = self._out.label("missing")
+        go_on = self._out.label("there")
+        missing = self._out.new(f"icmp eq ptr {object_}, null")
+        self._out.branch_if(missing, self._failed, go_on, unlikely=True)
+        self._out.begin(go_on)
+        return object_
+
+    def held(self, object_: str) -> str:
+        """A slot that holds the reference."""
+        slot = self._out.slot()
+        self._out.line(f"store ptr {object_}, ptr {slot}")
+        return slot
+
+    def _taken(self, object_: str, slot: str) -> str:
+        """The reference that is in the slot, out of it."""
+        self._out.line(f"store ptr null, ptr {slot}")
+        return object_
+
+    # ---- what is answered
 
     def _made(self, answer: Answer) -> str:
-        """A new reference to the answer."""
+        """A new reference to the answer; NULL where there was an error."""
         if isinstance(answer, Given):
             return self._given(self._found[answer.position], answer.kind)
         if isinstance(answer, Same):
@@ -60,7 +113,7 @@ class Answers:
             self._out.line(f"call void @retain(ptr {object_})")
             return object_
         if isinstance(answer, Together):
-            return self._together(answer.kind, answer.keys, [self._made(part) for part in answer.parts])
+            return self._together(answer)
         return self._chosen(answer)
 
     def _chosen(self, answer: OneOf) -> str:
@@ -84,7 +137,7 @@ class Answers:
 
     def _owned(self, array: str, others: Sequence[tuple[str, str]]) -> str:
         """The array, or a copy where somebody else has its memory: the caller, or the code whose constant it is. One
-        that is among the others becomes what they became."""
+        that is among the others becomes what they became. NULL where there was an error."""
         out = self._out
         if others:
             (other, owned), rest = others[-1], others[:-1]
@@ -116,29 +169,37 @@ class Answers:
         self._out.line(f"store ptr {object_}, ptr {slot}")
         self._out.line(f"call void @release(ptr {slot})")
 
-    def _together(self, kind: type, keys: Sequence[Any] | None, objects: Sequence[str]) -> str:
-        out = self._out
-        if keys is not None:
-            self._module.declare("PyDict_New", "ptr", "")
-            self._module.declare("PyDict_SetItem", "i32", "ptr, ptr, ptr")
-            made = out.new('call ptr @"PyDict_New"()')
-            for key, object_ in zip(keys, objects, strict=True):
-                out.new(f'call i32 @"PyDict_SetItem"(ptr {made}, ptr {self._calls.object(key)(out)}, ptr {object_})')
-                self._release(object_)
-            return made
-        maker, setter = _MAKERS[kind]
-        self._module.declare(maker, "ptr", "i64")
-        self._module.declare(setter, "i32", "ptr, i64, ptr")
-        made = out.new(f'call ptr @"{maker}"(i64 {len(objects)})')
-        for i, object_ in enumerate(objects):
-            out.new(f'call i32 @"{setter}"(ptr {made}, i64 {i}, ptr {object_})')
-        return made
+    def _together(self, answer: Together) -> str:
+        kind: type = dict if answer.keys is not None else answer.kind
+        made, slot = self._container(kind, len(answer.parts))
+        for i, part in enumerate(answer.parts):
+            key = i if answer.keys is None else answer.keys[i]
+            self._put(kind, made, key, self._checked(self._made(part)))
+        return self._taken(made, slot)
+
+    def _container(self, kind: type, size: int) -> tuple[str, str]:
+        """A new one, and the slot that holds it."""
+        maker, parameters, given = _MAKERS[kind]
+        self._module.declare(maker, "ptr", parameters)
+        made = self._checked(self._out.new(f'call ptr @"{maker}"({given.format(size)})'))
+        return made, self.held(made)
+
+    def _put(self, kind: type, container: str, key: Any, part: str) -> None:
+        """Puts a new reference there, which becomes the container's."""
+        out, (setter, parameters) = self._out, _SETTERS[kind]
+        self._module.declare(setter, "i32", parameters)
+        if kind is not dict:
+            out.new(f'call i32 @"{setter}"(ptr {container}, i64 {key}, ptr {part})')
+            return
+        went = out.new(f'call i32 @"{setter}"(ptr {container}, ptr {self._calls.object(key)(out)}, ptr {part})')
+        self._release(part)
+        self._checked(out.new(f"select i1 {out.new(f'icmp eq i32 {went}, 0')}, ptr {container}, ptr null"))
 
     def boxed(self, element: Element) -> str:
         """The number as an array without dimensions."""
         out = self._out
         descriptor = self._calls.object(element.dtype.numpy)(out)
-        made = out.new(f"call ptr @new_array(i32 0, ptr null, ptr {descriptor})")
+        made = self._checked(out.new(f"call ptr @new_array(i32 0, ptr null, ptr {descriptor})"))
         place = out.new(f"getelementptr inbounds i8, ptr {made}, i64 {abi.DATA}")
         store(ElementWriter(out), element, out.new(f"load ptr, ptr {place}"), 0)
         return made
@@ -148,25 +209,33 @@ class Answers:
         out = self._out
         if kind == "number":
             return self._python_number(native) if isinstance(native, Element) else self._complex_number(native)
-        if isinstance(native, Element):
-            whole = self.boxed(native)
-        else:
-            whole = native.ir
-            out.line(f"call void @retain(ptr {whole})")
+        if kind == "tensor":
+            return self._tensor(native)
+        whole = self._whole(native)
         if kind in ("memory", "object"):
             return whole
-        if kind == "array":  # complex numbers are arrays without dimensions here
-            self._module.declare("PyArray_Return", "ptr", "ptr")
-            return out.new(f'call ptr @"PyArray_Return"(ptr {whole})')
-        form = self._form
+        assert kind == "array"  # complex numbers are arrays without dimensions here
+        self._module.declare("PyArray_Return", "ptr", "ptr")
+        return out.new(f'call ptr @"PyArray_Return"(ptr {whole})')
+
+    def _whole(self, native: Element | Object) -> str:
+        if isinstance(native, Element):
+            return self.boxed(native)
+        self._out.line(f"call void @retain(ptr {native.ir})")
+        return native.ir
+
+    def _tensor(self, native: Element | Object) -> str:
+        out, form = self._out, self._form
         self._module.declare("PyType_GenericAlloc", "ptr", "ptr, i64")
-        made = out.new(f'call ptr @"PyType_GenericAlloc"(ptr {self._calls.object(form.tensor_class)(out)}, i64 0)')
-        typed = self._calls.object(False)(out)
+        kind = self._calls.object(form.tensor_class)(out)
+        made = self._checked(out.new(f'call ptr @"PyType_GenericAlloc"(ptr {kind}, i64 0)'))
+        slot = self.held(made)
+        whole, typed = self._whole(native), self._calls.object(False)(out)
         out.line(f"call void @retain(ptr {typed})")
         for offset, held in ((form.array_slot, whole), (form.weak_slot, typed)):
             place = out.new(f"getelementptr inbounds i8, ptr {made}, i64 {offset}")
             out.line(f"store ptr {held}, ptr {place}")
-        return made
+        return self._taken(made, slot)
 
     def _complex_number(self, held: Object) -> str:
         """Out of an array without dimensions."""

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 _DEFINITION, _OWNER, _BUFFER = 16, 24, 16  # offsets in bytes: in a builtin function, and in an object of ctypes
+_MOST_ON_STACK = 1024  # arguments
 FUNCTIONS = [
     "dispatch", "dispatch_slow", "dispatch_failed", "dispatch_missing", "dispatch_slot", "dispatch_detour",
     "dispatch_busy",
@@ -32,6 +33,9 @@ declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
 declare void @PyErr_Fetch(ptr, ptr, ptr)
 declare void @PyErr_NormalizeException(ptr, ptr, ptr)
 declare i32 @PyException_SetTraceback(ptr, ptr)
+declare ptr @PyMem_Malloc(i64)
+declare void @PyMem_Free(ptr)
+declare ptr @PyErr_NoMemory()
 
 define internal void @let_go(ptr %object) nounwind {{
   %slot = alloca ptr
@@ -135,7 +139,21 @@ pass:
   %values = phi i64 [ 0, %slow ], [ %named, %measure ]
   %given = add i64 %count, %values
   %length = add i64 %given, 1
-  %whole = alloca ptr, i64 %length
+  %many = icmp ugt i64 %length, {_MOST_ON_STACK}
+  br i1 %many, label %heap, label %stack
+heap:
+  %room = shl i64 %length, 3
+  %block = call ptr @PyMem_Malloc(i64 %room)
+  %full = icmp eq ptr %block, null
+  br i1 %full, label %no_memory, label %copy
+no_memory:
+  %nothing = call ptr @PyErr_NoMemory()
+  ret ptr null
+stack:
+  %frame = alloca ptr, i64 %length
+  br label %copy
+copy:
+  %whole = phi ptr [ %block, %heap ], [ %frame, %stack ]
   store ptr %self, ptr %whole
   %behind = getelementptr ptr, ptr %whole, i64 1
   %bytes = shl i64 %given, 3
@@ -143,6 +161,11 @@ pass:
   %callee = load ptr, ptr @dispatch_slow
   %passed = add i64 %count, 1
   %slowly = call ptr @"PyObject_Vectorcall"(ptr %callee, ptr %whole, i64 %passed, ptr %names)
+  br i1 %many, label %free, label %answer_slowly
+free:
+  call void @PyMem_Free(ptr %whole)
+  br label %answer_slowly
+answer_slowly:
   ret ptr %slowly
 failed:
   store ptr null, ptr %kind_at

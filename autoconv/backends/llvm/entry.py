@@ -107,7 +107,7 @@ def write_run(graph: Graph, module: ModuleText, calls: Calls, donated: Collectio
         if is_dense(graph.parameters[i].type):  # the caller keeps it: nothing is written to it
             entry.out.line(f"call void @retain(ptr {natives[i]})")
     found = entry.results(natives)
-    Answers(entry.out, calls).as_tuple(found)
+    entry.answers.as_tuple(found)
     entry.refuse()
 
 
@@ -151,16 +151,18 @@ def write_call(graph: Graph, module: ModuleText, calls: Calls, form: CallForm) -
     entry.check_apart()
     entry.open.compute()
     boxes = [i for i, native in enumerate(natives) if isinstance(native, tuple)]
-    for i in boxes:
-        natives[i] = entry.boxed(natives[i])
     arrays = [i for i, value in enumerate(graph.parameters) if is_dense(value.type)]
     for i in sorted(form.donated):
         if i in arrays:
-            entry.check_different(natives[i], [natives[j] for j in arrays if j != i])
+            entry.check_different(natives[i], [natives[j] for j in arrays if j != i and j not in boxes])
+    slots = []
+    for i in boxes:  # behind the last check: who refuses has made nothing
+        natives[i], slot = entry.boxed(natives[i])
+        slots.append(slot)
     for i in sorted(form.donated):
         entry.give_away(places[i], form, to_graph=i in arrays)
-    found = entry.results(natives, [natives[i] for i in boxes])
-    Answers(entry.out, calls).as_form(found, form, made_outputs(graph))
+    found = entry.results(natives, slots)
+    entry.answers.as_form(found, form, made_outputs(graph))
     entry.refuse()
 
 
@@ -172,6 +174,7 @@ class _Entry:
         self._memories: list[tuple[str, Any]] = []
         header = f"define ptr @{name}(ptr %self, ptr %arguments, i64 %count) nounwind {QUICK}"
         self.out = FunctionText(module, header)
+        self.answers = Answers(self.out, calls)
         self._other = self.out.label("other")
         self._check("icmp eq i64 %count, " + str(count))
         self.open = SizesOfArguments(module.open, self.out, calls, self._check)
@@ -326,10 +329,11 @@ class _Entry:
         place = self.out.new(f"getelementptr inbounds i8, ptr {given}, i64 {abi.SCALAR_VALUE}")
         return load(ElementWriter(self.out), dtype, place, 0).ir
 
-    def boxed(self, parts: tuple[str, str]) -> str:
-        """A complex number as the array without dimensions that a graph takes, a new reference."""
+    def boxed(self, parts: tuple[str, str]) -> tuple[str, str]:
+        """A complex number as the array without dimensions that a graph takes, and the slot that holds it."""
         b = ElementWriter(self.out)
-        return Answers(self.out, self._calls).boxed(b.pair(*(b.wrap(float64, part) for part in parts)))
+        made = self.answers.boxed(b.pair(*(b.wrap(float64, part) for part in parts)))
+        return made, self.answers.held(made)
 
     def check_exactly(self, given: str, wanted: Any) -> None:
         if type(wanted) not in (int, float):
@@ -357,15 +361,13 @@ class _Entry:
     # ---- results
 
     def results(self, natives: Sequence[str], boxes: Sequence[str] = ()) -> list[Element | Object]:
-        """Runs the graph, and lets go of the `boxes` that were made for it."""
+        """Runs the graph, and lets go of what was made for it and lies in the slots `boxes`."""
         out, outputs = self.out, self._graph.outputs
         cells = out.alloca(f"[{max(len(outputs), 1)} x i64]")
         texts = [f"{_kind(v)} {n}" for v, n in zip(self._graph.parameters, natives, strict=True)]
         texts += [f"ptr {cells}", *(f"i64 {size}" for size in self._module.sizes)]
         well = out.new(f"call i1 @graph({', '.join(texts)})")
-        for made in boxes:
-            slot = out.alloca("ptr")
-            out.line(f"store ptr {made}, ptr {slot}")
+        for slot in boxes:
             out.line(f"call void @release(ptr {slot})")
         go_on, failed = out.label("well"), out.label("failed")
         out.branch_if(well, go_on, failed)

@@ -1,7 +1,7 @@
 """The typed list (see ops/typed_lists.py) of a Python list of numbers, or a list of such lists, as LLVM's text.
 
 `object_numbers` takes the list, the class of its items, their size in bytes and how many lists deep they are; NULL
-where something is not of that class, or is an int beyond 64 bits.
+where something is not of that class, or is an int beyond 64 bits, or there is no memory: its kernel says which.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from autoconv.backends.llvm import abi
 TEXT = """
 declare i32 @PyList_SetItem(ptr, i64, ptr)
 declare ptr @PyByteArray_FromStringAndSize(ptr, i64)
+declare void @PyErr_Clear()
 
 define ptr @object_numbers(ptr %list, ptr %class, i64 %size, i64 %depth) nounwind {
 entry:
@@ -30,7 +31,7 @@ rows:
   %less = sub i64 %depth, 1
   %held = call ptr @PyList_New(i64 %count)
   %no_list = icmp eq ptr %held, null
-  br i1 %no_list, label %other, label %next_row
+  br i1 %no_list, label %no_memory, label %next_row
 next_row:
   %r = phi i64 [ 0, %rows ], [ %after_r, %put_row ]
   %more_r = icmp slt i64 %r, %count
@@ -54,7 +55,7 @@ numbers:
   %bytes = mul i64 %count, %size
   %made = call ptr @PyByteArray_FromStringAndSize(ptr null, i64 %bytes)
   %none = icmp eq ptr %made, null
-  br i1 %none, label %other, label %begin
+  br i1 %none, label %no_memory, label %begin
 begin:
   %start_at = getelementptr inbounds i8, ptr %made, i64 BYTE_START
   %start = load ptr, ptr %start_at
@@ -103,6 +104,9 @@ drop:
   ret ptr null
 done:
   ret ptr %made
+no_memory:
+  call void @PyErr_Clear()
+  ret ptr null
 other:
   ret ptr null
 }

@@ -19,7 +19,10 @@ def write_iterate(op: Any) -> None:
     def fast() -> list[str]:
         op.check(out.new(f"icmp eq ptr {iterator}, null"))
         kind, nothing = (op.body.calls.object(value)(out) for value in (Cursor, None))
+        held = op.body.own(iterator)
         made = out.new(f"call ptr {op.api('PyType_GenericAlloc', 'ptr', 'ptr', 'i64')}(ptr {kind}, i64 0)")
+        op.check(out.new(f"icmp eq ptr {made}, null"))
+        out.line(f"store ptr null, ptr {held.slot}")
         out.line(f"call void @retain(ptr {nothing})")
         for offset, held in ((_ITERATED, iterator), (_CURRENT, nothing)):
             out.line(f"store ptr {held}, ptr {op.place(made, offset)}")

@@ -71,6 +71,8 @@ declare i8 @PyArray_EquivTypes(ptr, ptr)
 declare ptr @PyArray_Resize(ptr, ptr, i32, i32)
 declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
 declare i32 @PyByteArray_Resize(ptr, i64)
+declare void @PyErr_Fetch(ptr, ptr, ptr)
+declare void @PyErr_Restore(ptr, ptr, ptr)
 
 define void @retain(ptr %object) nounwind {
   %low = load i32, ptr %object
@@ -263,15 +265,42 @@ define ptr @new_array(i32 %rank, ptr %dimensions, ptr %descriptor) nounwind {
 }
 
 define ptr @new_large_array(i32 %rank, ptr %dimensions, ptr %descriptor, ptr %handler) nounwind {
+  %slots = alloca [3 x ptr]
   %before = call ptr @"PyDataMem_SetHandler"(ptr %handler)
+  %unset = icmp eq ptr %before, null
+  br i1 %unset, label %missing, label %set
+missing:
+  ret ptr null
+set:
   %made = call ptr @new_array(i32 %rank, ptr %dimensions, ptr %descriptor)
-  %ours = call ptr @"PyDataMem_SetHandler"(ptr %before)
-  %slots = alloca [2 x ptr]
+  %none = icmp eq ptr %made, null
+  br i1 %none, label %aside, label %restore
+aside:
+  %kind_at = alloca ptr
+  %error_at = alloca ptr
+  %trace_at = alloca ptr
+  call void @PyErr_Fetch(ptr %kind_at, ptr %error_at, ptr %trace_at)
+  %back = call ptr @"PyDataMem_SetHandler"(ptr %before)
+  %kind = load ptr, ptr %kind_at
+  %error = load ptr, ptr %error_at
+  %trace = load ptr, ptr %trace_at
+  call void @PyErr_Restore(ptr %kind, ptr %error, ptr %trace)
+  br label %end
+restore:
+  %again = call ptr @"PyDataMem_SetHandler"(ptr %before)
+  br label %end
+end:
+  %ours = phi ptr [ %back, %aside ], [ %again, %restore ]
+  %stuck = icmp eq ptr %ours, null
+  %dropped = select i1 %stuck, ptr %made, ptr null
+  %answer = select i1 %stuck, ptr null, ptr %made
   store ptr %before, ptr %slots
   %second = getelementptr ptr, ptr %slots, i64 1
   store ptr %ours, ptr %second
-  call void @release_all(ptr %slots, i64 2)
-  ret ptr %made
+  %third = getelementptr ptr, ptr %slots, i64 2
+  store ptr %dropped, ptr %third
+  call void @release_all(ptr %slots, i64 3)
+  ret ptr %answer
 }
 
 define ptr @new_sized_array(i32 %rank, ptr %dimensions, ptr %descriptor, ptr %handler, i64 %bytes) nounwind {
@@ -298,7 +327,13 @@ define ptr @new_view(
 based:
   call void @retain(ptr %owner)
   %answer = call i32 @"PyArray_SetBaseObject"(ptr %made, ptr %owner)
-  br label %done
+  %refused = icmp slt i32 %answer, 0
+  br i1 %refused, label %drop, label %done
+drop:
+  %slot = alloca ptr
+  store ptr %made, ptr %slot
+  call void @release(ptr %slot)
+  ret ptr null
 done:
   ret ptr %made
 }

@@ -1,0 +1,442 @@
+"""Fails every single allocation of calls, one by one: a call is right or a MemoryError, the function works afterwards.
+
+    python tests/fuzz/allocations.py [--warm 300] [--first 20] [--cold 5] [--program NAME] [--show]
+
+Of warm calls every allocation fails once, up to 300; of first calls (a trace) and cold ones (a conversion and a trace)
+as many as said, spread evenly. Each call runs in a process of its own, so that a crash is seen and not
+suffered. The last line has the figures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import faulthandler
+import linecache
+import os
+import pickle
+import re
+import sys
+import tempfile
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+import autoconv as ac
+
+try:
+    import _testcapi
+except ImportError:  # not every Python has it
+    _testcapi = None  # type: ignore[assignment]
+
+_MOST = 2_000_000  # more allocations than a call makes
+_LARGE = 1 << 20  # no int of Python's own store
+# Python 3.11 loses an exception where there is no memory for the frame that its traceback wants.
+_PYTHONS_OWN = re.compile(
+    r"SystemError: (<function .*> returned NULL without setting an|error return without) exception"
+)
+_OWN = "an error of Python's own"
+_SOUND = ("right", "MemoryError", _OWN)
+LIMIT = 20  # seconds that a call may take
+PRELUDE = """
+import math
+from dataclasses import dataclass
+from collections import namedtuple
+import numpy as np
+import autoconv as ac
+
+Pair = namedtuple("Pair", "first second")
+
+@dataclass
+class Point:
+    x: float
+    y: float
+
+class Counter:
+    def __init__(self, count):
+        self.count = count
+        self.seen = []
+
+counter = Counter(0)
+table = {"a": 1.0, "b": 2.0}
+vector = np.arange(4.0)
+"""
+# A comment begins a program: its name, its parameters and their arguments; what follows is its body.
+TEXT = """
+# scalars: x, n = 2.5, 70000
+return x * n + 1.5, n // 3, x > n, n
+# one float: x = 2.5
+return x * 0.5
+# complex: z = 1.5 + 2j
+return z * z + 1, abs(z)
+# loop: x, n = 1.5, 30
+t = 0.0
+for i in range(n):
+    t += x * i
+return t, n * 1000
+# branches: x = 0.5
+if x > 1:
+    return x, 'large'
+if x < 0:
+    return None
+return [x, -x]
+# several arms: x = 0.5
+if x > 1:
+    return {'large': x}
+return (x, [x * 2], {'small': x})
+# arrays: a, b = np.arange(5.0), np.ones(5)
+c = a * b + 1
+return c, c.sum(), a[0]
+# large arrays: a = np.arange(20000.0)
+b = a * 2
+return b, b[::2] + 1, b.sum()
+# pooled arrays in a loop: a, n = np.arange(20000.0), 4
+for i in range(n):
+    a = np.sin(a) + i
+return a
+# an argument is written: a = np.arange(6.0)
+a[1:3] += 1
+for i in range(3):
+    a[i] = a[i + 1] * 2
+return a, a[1:]
+# an argument is given back: a = np.arange(6.0)
+return a, a
+# views: a = np.arange(6.0).reshape(2, 3)
+b = a.T
+b[0] = 3
+return b, a[::-1], b.reshape(-1)
+# a constant array: x = 2.5
+return vector, vector * x
+# linear algebra: a = np.eye(3) * 2 + 1
+return np.linalg.inv(a), a @ a, np.linalg.solve(a, a[0])
+# fourier: a = np.arange(8.0)
+return np.fft.fft(a), np.fft.irfft(np.fft.rfft(a))
+# sorts: a = np.array([3.0, 1, 2, 1])
+return np.sort(a), np.unique(a), np.argsort(a), np.cumsum(a)
+# masks: a = np.arange(4.0)
+return a[a > 1], np.nonzero(a), np.where(a > 1, a, -a)
+# new arrays: n, x = 5, 2.0
+a = np.zeros(n)
+for i in range(n):
+    a[i] = x * i
+return a, np.linspace(0, x, n)
+# numbers of arrays: a = np.arange(4, dtype=np.int32)
+return a[1], a.max(), a.argmax(), float(a[0]), int(a[2])
+# complex arrays: a = np.arange(3) + 1j
+return a * 2j, a.real, np.abs(a)
+# a list of numbers: q, x = [1.0, 2.0, 3.0], 2.0
+q2 = []
+for v in q:
+    q2.append(v * x)
+return q2, len(q2), max(q2)
+# a list that grows: n, x = 40, 0.5
+q = []
+for i in range(n):
+    q.append(x + i)
+return q, q[-1]
+# a list is changed: q, x = [1.0, 2.0], 3.0
+q.append(x)
+q[0] = q[1] + x
+return q
+# rows: q = [[1, 2], [3, 4], [5, 6]]
+t = 0
+for row in q:
+    for v in row:
+        t += v
+return t, [sum(row) for row in q]
+# lists of objects: q = ['b', '', 'a']
+return [v for v in q if v], q[::-1], sorted(q)
+# tuples: q, x = (1.0, (2.0, 3)), 1.5
+a, (b, c) = q
+return (a + x, b), (c, q)
+# named tuples: p, x = Pair(1.0, 2.0), 3.0
+return Pair(p.first + x, p), p.second * 2
+# dicts: d, x = {'a': 1.0, 'b': 2.0}, 3.0
+d2 = dict(d)
+d2['c'] = x
+for k in d:
+    x += d[k]
+return d2, x
+# a dict is filled: n = 6
+d = {}
+for i in range(n):
+    d[i] = i * i
+return d, sum(d.values())
+# sets: n = 9
+s = set()
+for i in range(n):
+    s.add(i % 3)
+return s, len(s), 2 in s
+# objects: p, x = Point(1.0, 2.0), 3.0
+p.x += x
+q = Point(p.y, x)
+return q, p.x
+# objects from outside: x = 3.0
+counter.count = counter.count + 1
+return counter.count * 0 + x
+# text: s, n = 'abc', 3
+t = ''
+for i in range(n):
+    t += s
+return t, s.upper(), len(s), f'{n}: {s}'
+# formatted numbers: x, n = 2.5, 7
+return f'{x:.2f} {n}', str(n), repr(x)
+# prints: x, n = 2.5, 2
+print('x', x)
+for i in range(n):
+    print(i, x)
+return x
+# raises: x = 2.5
+try:
+    if x > 1:
+        raise ValueError(f'large {x}')
+except ValueError as e:
+    return str(e), x
+return 0
+# handles: q, i = [1.0, 2.0], 5
+try:
+    return q[i]
+except IndexError:
+    return -1.0
+# big integers: n = 25
+t = 1
+for i in range(1, n):
+    t *= i
+return t
+# recursion: n, x = 7, 0.5
+def fib(n):
+    return n if n < 2 else fib(n - 1) + fib(n - 2)
+return fib(n) + x
+# recursion over objects: q, n = [1, [2, [3]]], 4
+def flat(q):
+    return [q] if isinstance(q, int) else [v for p in q for v in flat(p)]
+return flat(q), n + 1
+# generators: n = 5
+def squares(n):
+    for i in range(n):
+        yield i * i
+return sum(squares(n)), list(squares(3))
+# closures: x = 2.0
+def add(y):
+    return x + y
+return add(1.0), list(map(add, [1.0, 2.0]))
+# random: x = 2.0
+ac.random.set_seed(3)
+return x + float(ac.random.stateless_uniform([2], seed=[1, 2])[0]) * 0
+# math: x = 2.75
+return math.sqrt(x), math.floor(x), math.hypot(x, 2.0), round(x, 1)
+# strings and arrays: a, s = np.arange(3.0), 'key'
+return {s: a * 2, 'n': len(a)}
+# many results: x = 2.5
+return x, x + 1, [x, (x, {'a': x, 'b': [x, x]})], (x,), {}
+# nothing: x = 2.5
+x + 1
+# tensors: x = ac.constant(2.0)
+return ac.constant([1.0, 2.0]) * x, {'a': x + 1}
+"""
+PROGRAMS: dict[str, tuple[str, str, str]] = {}  # parameters, body, arguments
+for _part in TEXT.strip().removeprefix("# ").split("\n# "):
+    _head, _, _body = _part.partition("\n")
+    _name, _, _call = _head.partition(": ")
+    _parameters, _, _arguments = _call.partition(" = ")
+    PROGRAMS[_name] = _parameters, _body, _arguments
+
+
+def function_of(name: str, number: int = 0) -> tuple[Callable[..., Any], Callable[[], tuple[Any, ...]]]:
+    """A program's function, new, and what makes its arguments. Another number is another file."""
+    parameters, body, arguments = PROGRAMS[name]
+    lines = "\n".join("    " + line for line in body.split("\n"))
+    source = f"{PRELUDE}\ndef program({parameters}):\n{lines}\n\ndef arguments():\n    return ({arguments},)\n"
+    file = f"<allocations {name} {number}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
+    module = sys.modules["allocations_program"] = types.ModuleType("allocations_program")
+    exec(compile(source, file, "exec"), vars(module))
+    return module.program, module.arguments
+
+
+def told(value: Any) -> str:
+    """What a result is, classes and all."""
+    if isinstance(value, np.ndarray):
+        content = told(value.ravel()[:: 1 + value.size // 100].tolist())
+        return f"array({value.dtype}, {value.shape}, {content})"
+    if isinstance(value, ac.Tensor):
+        return f"tensor({value.dtype.name}, {value.numpy().tolist()})"
+    if isinstance(value, list | tuple | set):
+        return f"{type(value).__name__}[{', '.join(map(told, sorted(value) if isinstance(value, set) else value))}]"
+    if isinstance(value, dict):
+        return f"dict[{', '.join(f'{told(k)}: {told(v)}' for k, v in value.items())}]"
+    if hasattr(value, "__dict__"):
+        return f"{type(value).__name__}{told(vars(value))}"
+    if isinstance(value, float | complex):  # native code may differ in the last bits
+        return f"{type(value).__name__}({value:.9g})"
+    return f"{type(value).__name__}({value!r})"
+
+
+class Case:
+    """A program, called in one of three ways."""
+
+    def __init__(self, name: str, way: str) -> None:
+        self.name, self.way = name, way
+        self.plain, self.arguments = function_of(name)
+        self.contract = ac.function if name == "tensors" else ac.compile
+        with quiet():
+            self.warm = self.contract(self.plain)
+            for _ in range(6):
+                self.expected = self.outcome(self.warm)
+
+    def outcome(self, function: Callable[..., Any]) -> str:
+        arguments = self.arguments()
+        result = function(*arguments)
+        return told(result) + told(arguments)
+
+    def function(self, number: int) -> Callable[..., Any]:
+        if self.way == "warm":
+            return self.warm
+        return self.contract(self.plain if self.way == "first" else function_of(self.name, number + 1)[0])
+
+    def run(self, start: int, stop: int) -> str:
+        """What comes of a call, in a process of its own, in which allocations from the one on to before the other fail:
+        "right", "MemoryError", or what is wrong."""
+        reading, writing = os.pipe()
+        child = os.fork()
+        if not child:
+            os.close(reading)
+            try:
+                found = self._run(start, stop)
+            except BaseException as error:
+                found = f"afterwards {type(error).__name__}: {error}"
+            os.write(writing, pickle.dumps(found))
+            os._exit(0)
+        os.close(writing)
+        with open(reading, "rb") as pipe:
+            data = pipe.read()
+        _, status = os.waitpid(child, 0)
+        if status or not data:
+            trace = Case.log.read_text("utf-8", "replace") if Case.log.stat().st_size else ""
+            Case.log.write_bytes(b"")
+            return f"CRASH {os.waitstatus_to_exitcode(status)}\n{trace[:3000]}"
+        return str(pickle.loads(data))
+
+    log: Any = None
+
+    def _run(self, start: int, stop: int) -> str:
+        quiet().__enter__()
+        with open(Case.log, "wb") as log:
+            faulthandler.enable(log)
+            faulthandler.dump_traceback_later(LIMIT, exit=True, file=log)
+            function = self.function(start)
+            arguments, held = self.arguments(), drained()
+            error: BaseException | None = None
+            result: Any = None
+            _testcapi.set_nomemory(start, stop)
+            try:
+                result = function(*arguments)
+            except BaseException as raised:
+                error = raised
+            finally:
+                left = _left(_LARGE) if start == _MOST and error is None else 0
+                _testcapi.remove_mem_hooks()
+            del held
+            if left:
+                return f"{_MOST - left}: made"
+            if error is None:
+                found = told(result) + told(arguments)
+                del result
+                if found != self.expected:
+                    return f"{found} in place of {self.expected}"
+            elif not isinstance(error, MemoryError):
+                return f"{type(error).__name__}: {error}"
+            for _ in range(3):
+                after = self.outcome(function)
+                if after != self.expected:
+                    return f"afterwards {after} in place of {self.expected}"
+            return "right" if error is None else "MemoryError"
+
+    def count(self) -> int:
+        """How many allocations a call makes."""
+        return int(self.run(_MOST, _MOST + 1).partition(":")[0])
+
+
+def _left(number: int) -> int:
+    """How many ints can be made until an allocation fails."""
+    before = number
+    try:
+        while True:
+            number += 1
+    except MemoryError:
+        return number - before
+
+
+def drained() -> list[Any]:
+    """What is left of the lists of free objects that Python and NumPy keep, which is to be held meanwhile."""
+    held: list[Any] = [[np.empty((1,) * (size % 5) + (size,), np.uint8) for size in range(64)] for _ in range(8)]
+    held += [[float(i) for i in range(300)], [[] for _ in range(200)], [{} for _ in range(200)]]
+    held += [[tuple(given) for _ in range(4000 if size < 5 else 300)] for size in range(1, 21) if (given := [0] * size)]
+    return held
+
+
+class quiet:
+    """Standard output and errors go nowhere."""
+
+    def __enter__(self) -> None:
+        self.before = sys.stdout, sys.stderr
+        sys.stdout = sys.stderr = open(os.devnull, "w")
+
+    def __exit__(self, *_: object) -> None:
+        sys.stdout, sys.stderr = self.before
+
+
+def points(count: int, most: int) -> list[int]:
+    """Allocations to fail: all, or so many, spread evenly."""
+    if count <= most:
+        return list(range(count))
+    return sorted({round((i + 0.5) * count / most) for i in range(most)})
+
+
+def check(name: str, way: str, most: int) -> Iterator[tuple[int, str]]:
+    """What came of each allocation that failed."""
+    case = Case(name, way)
+    for start in points(case.count() + 2, most):
+        found = case.run(start, start + 1)
+        if _PYTHONS_OWN.match(found):
+            found = _OWN
+        yield start, found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--warm", type=int, default=300)
+    parser.add_argument("--first", type=int, default=20)
+    parser.add_argument("--cold", type=int, default=5)
+    parser.add_argument("--program")
+    parser.add_argument("--show", action="store_true")
+    options = parser.parse_args()
+    if _testcapi is None:
+        sys.exit("this Python has no _testcapi")
+    kinds: collections.Counter[str] = collections.Counter()
+    failed = 0
+    for name in [options.program] if options.program else PROGRAMS:
+        for way, most in (("warm", options.warm), ("first", options.first), ("cold", options.cold)):
+            if most == 0:
+                continue
+            for start, found in check(name, way, most):
+                kinds[found] += 1
+                failed += 1
+                if found not in _SOUND or options.show:
+                    print(f"{name}, {way}, allocation {start}: {found}", flush=True)
+    wrong = sum(kinds.values()) - sum(kinds[kind] for kind in _SOUND)
+    print(f"{failed} allocations failed one by one: {kinds['MemoryError']} MemoryErrors, {kinds['right']} results, "
+          f"{kinds[_OWN]} errors of Python's own, {wrong} wrong or crashes")  # fmt: skip
+    sys.exit(bool(wrong))
+
+
+if _testcapi is not None:
+    from pathlib import Path
+
+    Case.log = Path(tempfile.mkdtemp(prefix="allocations-")) / "trace"
+    Case.log.touch()
+
+if __name__ == "__main__":
+    main()

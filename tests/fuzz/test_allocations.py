@@ -1,0 +1,27 @@
+"""A small budget of failing allocations; `python tests/fuzz/allocations.py` is the large one."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+_PATH = Path(__file__).with_name("allocations.py")
+_SPEC = importlib.util.spec_from_file_location("allocations", _PATH)
+allocations = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(allocations)
+
+pytestmark = pytest.mark.skipif(allocations._testcapi is None, reason="this Python has no _testcapi")
+
+
+@pytest.mark.parametrize(
+    "name", ["complex", "several arms", "arrays", "tuples", "strings and arrays"]
+)
+def test_a_failing_allocation_of_a_warm_call_is_a_memory_error(name):
+    found = [found for _, found in allocations.check(name, "warm", 6)]
+    assert set(found) <= set(allocations._SOUND)
+    assert "MemoryError" in found
+
+
+@pytest.mark.parametrize("name", ["branches"])
+def test_a_failing_allocation_of_a_first_call_is_right_or_a_memory_error(name):
+    assert {found for _, found in allocations.check(name, "first", 3)} <= set(allocations._SOUND)
