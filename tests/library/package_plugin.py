@@ -178,13 +178,13 @@ def _limited() -> Iterator[None]:
     def stop(*_: Any) -> None:
         raise _SlowError
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, MOST_SECONDS)
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, MOST_SECONDS)  # of this process: others may want the processors as well
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 _ATOMS = (int, float, complex, str, bytes, bool, type(None), type, types.ModuleType)
