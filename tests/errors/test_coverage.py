@@ -86,6 +86,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/tracing/internal.py", "autoconv failed while it traced or compiled …: …"): CANNOT,
     ("autoconv/tracing/outside.py", "an array without dimensions comes in beside tensors"): ONLY_COMPILE,
     ("autoconv/tracing/outside.py", "…"): "no error: asks for a trace with more inputs",
+    ("autoconv/tracing/python_contract.py", "…"): "a budget of a trace: what goes beyond it takes seconds",
     ("autoconv/tracing/signature.py", "…"): PASSED_ON,
     ("autoconv/tracing/trace.py", "…"): "no error: asks for a trace of its own for the value of a number",
     ("autoconv/tracing/trace.py", "the argument … is changed"): "changes of arguments are noticed where they are made",
