@@ -228,7 +228,7 @@ def cov(
     centred = apply("subtract", x, apply("numpy_mean", x, axis=1, keepdims=True))
     less = (0 if bias else 1) if ddof is None else ddof
     turned = apply("transpose", apply("conjugate", centred) if x.dtype.is_complex else centred)
-    found = apply("divide", multiply(centred, turned), tensor(float(known_shape(x)[1] - less), x.dtype.numpy))
+    found = apply("divide", multiply(centred, turned), tensor(max(float(known_shape(x)[1] - less), 0.0), x.dtype.numpy))
     return apply("reshape", found, shape=()) if known_shape(found) == (1, 1) else found
 
 

@@ -137,6 +137,8 @@ def _dimensioned(function: Any, found: Any, args: Any, trace: Any) -> Any:
         return found
     if type(found) in (tuple, list):
         return type(found)(_dimensioned(function, each, args, trace) for each in found)
+    if isinstance(found, tuple) and hasattr(found, "_make"):
+        return found._make(_dimensioned(function, each, args, trace) for each in found)
     bare = isinstance(found, Tensor) and not found.type.weak and found.type.shape == ()
     return trace.without_dimensions(found) if bare else found
 

@@ -361,6 +361,9 @@ ERRORS = [
     lambda x: np.argmax(x, out=np.zeros(3, int)), lambda x: np.trace(np.ones((2, 2)) * x[0], axis1=None),
     lambda x: np.resize(x, (-1, 3)), lambda x: np.clip(x, a_min=1), lambda x: np.clip(x, 1, 2, min=1),
     lambda x: np.fft.rfft2(np.ones((2, 3)) * x[0], s=(6,)), lambda x: np.sum(x, out=np.zeros(3)),
+    lambda x: np.unique_all(x[0]), lambda x: np.cov(x[:2], ddof=3), lambda x: np.result_type(x, 0, np.uint8(1)),
+    lambda x: np.take(x, [0], mode="valid"), lambda x: np.nanmedian(x, overwrite_input=True),
+    lambda x: np.fft.fftn(x[0]),
     lambda x: np.median(x, overwrite_input=True), lambda x: np.unique_counts(x), lambda x: np.unique_all(x + 1).counts,
 ]  # fmt: skip
 
@@ -368,3 +371,24 @@ ERRORS = [
 @pytest.mark.parametrize("f", ERRORS)
 def test_errors_and_classes_of_functions(f):
     agrees(f, lambda: np.array([3.0, 1.0, 3.0, 2.0]))
+
+
+def test_nothing_is_traced_while_numpy_is_asked_to_raise():
+    def f(x):
+        return 1 / x
+
+    compiled = agrees_under(f, np.zeros(2))
+    np.testing.assert_array_equal(compiled(np.full(2, 4.0)), [0.25, 0.25])
+    assert "asked to raise" in compiled.explain() and "1 trace" in compiled.explain()
+
+
+def agrees_under(function, x):
+    compiled = ac.compile(function)
+    before = np.seterr(all="raise")
+    try:
+        for _ in range(3):
+            assert outcome(compiled, [x]) == outcome(function, [x])
+            assert outcome(compiled, [x])[0] is FloatingPointError
+    finally:
+        np.seterr(**before)
+    return compiled
