@@ -18,6 +18,7 @@ from autoconv.emit.unchanged import is_unchanged
 from autoconv.errors import ConversionError, StagingError
 from autoconv.operators import by_class as _by_class  # noqa: F401 - it says what operators of objects become
 from autoconv.operators.builtins import override_for
+from autoconv.operators.by_name import refuse_special
 from autoconv.operators.consumers import extending
 from autoconv.operators.fitting import fitting
 from autoconv.operators.functions import AS_STATEMENTS
@@ -87,6 +88,7 @@ def converted(function: Any, region: Any = None) -> Any:
         compiles = region is not None and region.contract == COMPILE
         return on_objects(function) if compiles and function in LIBRARY else _noted(function, guard, region)
     if isinstance(function, types.MethodType):
+        refuse_special(function, region)
         if type(function.__self__) in PLAIN:
             if function.__name__ in ("__iter__", "__reversed__"):
                 return lambda: held(function())
