@@ -91,7 +91,7 @@ def converted(function: Any, region: Any = None) -> Any:
         refuse_special(function, region)
         if type(function.__self__) in PLAIN:
             if function.__name__ in ("__iter__", "__reversed__"):
-                return lambda: held(function())
+                return lambda *args, **kwargs: held(function(*args, **kwargs))
             return extending(function) if function.__name__ == "extend" else function
         if region is not None:
             meet_class(region, type(function.__self__))

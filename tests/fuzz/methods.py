@@ -231,6 +231,8 @@ def shown(value, depth=0):
     if isinstance(value, dict) and depth < 6:
         items = [(shown(key, depth + 1), shown(item, depth + 1)) for key, item in dict.items(value)]
         return kind.__name__, *(list(value) if isinstance(value, collections.OrderedDict) else ()), *items
+    if isinstance(value, (set, frozenset)):  # in no order
+        return kind.__name__, *sorted(map(repr, kind.__mro__[-2].__iter__(value)))
     if isinstance(value, collections.abc.Iterator):
         return "iterator", *(shown(item, depth + 1) for item in itertools.islice(value, 50))
     if kind.__name__ in ("method", "builtin_function_or_method", "method-wrapper", "function"):

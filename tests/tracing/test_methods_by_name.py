@@ -91,7 +91,8 @@ def test_subclasses_of_list(kind, function):
     "function",
     [
         lambda q, k: q["a"] + k, lambda q, k: q.get("b", k), lambda q, k: [*q.items(), k],
-        lambda q, k: (q.update(b=k), q), lambda q, k: q.pop("a", k), lambda q, k: ("a" in q, len(q), k), lambda q, k: f"{q!r} {k}",
+        lambda q, k: (q.update(b=k), q), lambda q, k: q.pop("a", k), lambda q, k: ("a" in q, len(q), k),
+        lambda q, k: f"{q!r} {k}",
         lambda q, k: (q.setdefault("c", k), q),
     ],
 )  # fmt: skip
