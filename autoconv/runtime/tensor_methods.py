@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import numbers
 import opcode
 import operator
+import os
 import sys
+import sysconfig
 from collections.abc import Callable
 from typing import Any
 
+from autoconv.errors import Place, StagingError
+from autoconv.runtime.spans import current_place
 from autoconv.runtime.tracebacks import present, presented
 
 
@@ -25,6 +30,37 @@ _FUNCTIONS = {
     "bitwise_xor": "xor", "left_shift": "lshift", "right_shift": "rshift", "less": "lt", "less_equal": "le",
     "greater": "gt", "greater_equal": "ge",
 }  # fmt: skip
+
+
+_KNOWN = frozenset({bool, int, float, complex}) | _NO_OPERANDS
+_LIBRARY = sysconfig.get_path("stdlib") + os.sep
+
+
+def refuse_foreign(number: Any, other: Any, method: str) -> None:
+    """Raises StagingError where a number that only the running graph knows meets a number of another class (Fraction,
+    Decimal), or of a class made of Python's own that has the method itself: that code needs Python's numbers."""
+    if _graph_number(number) is None or not isinstance(other, numbers.Number) or hasattr(other, "dtype"):
+        return
+    kind = type(other)
+    base = next((base for base in (int, float, complex) if issubclass(kind, base)), None)
+    if base is None or getattr(kind, method, None) is not getattr(base, method, None):
+        raise StagingError(
+            f"a number that only the running graph knows meets a {kind.__name__}", current_place(), "a float or an int"
+        )
+
+
+def refuse_in_library(number: Any, frame: Any) -> None:
+    """Raises StagingError where Python's library computes with a number that only the running graph knows: it may take
+    it for something else, as Fraction's powers do."""
+    file = frame.f_code.co_filename
+    if _graph_number(number) is not None and file.startswith(_LIBRARY) and "site-packages" not in file:
+        users = frame
+        while users.f_back is not None and users.f_code.co_filename.startswith(_LIBRARY):
+            users = users.f_back
+        raise StagingError(
+            f"{frame.f_code.co_qualname} computes with a number that only the running graph knows",
+            Place(users.f_code.co_filename, users.f_lineno),
+        )
 
 
 def refuse_as_python(function: Callable[[Any, Any], Any], x: Any, y: Any) -> None:
@@ -118,7 +154,12 @@ def _sample(value: Any) -> tuple[Any] | None:
 
 
 def _binary(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
+    name = _FUNCTIONS[op].strip("_")
+    plain, mirrored = f"__{name}__", f"__r{name}__"
+
     def forward(self: Any, other: Any) -> Any:
+        if type(other) not in _KNOWN:
+            refuse_foreign(self, other, mirrored)
         if type(other) in _NO_OPERANDS or (op in _OF_REALS and _is_complex(self, other)):
             refuse_as_python(getattr(operator, _FUNCTIONS[op]), self, other)
         try:
@@ -128,6 +169,10 @@ def _binary(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], An
             raise
 
     def reflected(self: Any, other: Any) -> Any:
+        if type(other) not in _KNOWN:
+            refuse_foreign(self, other, plain)
+        elif type(other) is float:
+            refuse_in_library(self, sys._getframe(1))
         if type(other) in _NO_OPERANDS or (op in _OF_REALS and _is_complex(self, other)):
             refuse_as_python(getattr(operator, _FUNCTIONS[op]), other, self)
         try:
@@ -140,7 +185,12 @@ def _binary(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], An
 
 
 def _comparison(op: str) -> Callable[[Any, Any], Any]:
+    name = _FUNCTIONS.get(op, {"equal": "eq", "not_equal": "ne"}.get(op, ""))
+    mirrored = f"__{_MIRRORED.get(name, name)}__"
+
     def compare(self: Any, other: Any) -> Any:
+        if type(other) not in _KNOWN:
+            refuse_foreign(self, other, mirrored)
         others = type(other) in _NO_OPERANDS or _is_complex(self, other)
         if others and op not in ("equal", "not_equal"):
             refuse_as_python(getattr(operator, _FUNCTIONS[op]), self, other)
@@ -204,7 +254,8 @@ class TensorMethods:
         return _expressions().round_to(self, digits)
 
     def __divmod__(self, other: Any) -> Any:
-        return self // other, self % other
+        quotient = type(self).__floordiv__(self, other)
+        return NotImplemented if quotient is NotImplemented else (quotient, self % other)
 
     def __rdivmod__(self, other: Any) -> Any:
         return other // self, other % self
