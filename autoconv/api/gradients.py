@@ -85,7 +85,8 @@ def hessians(
 
 def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     """A function with a gradient of its own: `f(*arguments)` answers its result and a function that makes, of the
-    cotangents of the results, those of the arguments (None where nothing flows).
+    cotangents of the results, those of the arguments (None where nothing flows); of a tuple, list or dict one for each
+    tensor in it.
 
     That function may use what `f` computed, and its ops can be differentiated again. When `f` reads variables, it has
     to take `variables=` as well, and to answer a pair: the cotangents of the arguments, and a list of those of the
@@ -98,11 +99,12 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     @functools.wraps(function)
     def with_gradient(*args: Any, **kwargs: Any) -> Any:
         region = current_region()
-        arguments = [convert_to_tensor(a) if region is not None or isinstance(a, Variable) else a for a in args]
+        given, shape = flatten(args)  # of tuples, lists and dicts each tensor is an argument to the gradient
+        arguments = [convert_to_tensor(a) if region is not None or isinstance(a, Variable) else a for a in given]
         probe = taping.Recorder()
         taping.start(probe)
         try:  # tapes record what is inside as well: its own gradient may use it, and be differentiated again
-            result, pull = call(function)(*arguments, **kwargs)
+            result, pull = call(function)(*pack(shape, arguments), **kwargs)
         finally:
             taping.stop(probe)
         used = list(probe.variables.values())
@@ -136,7 +138,7 @@ class _Pull:
             found, more = call(self.function)(*given, variables=list(self.variables))
         else:
             found = call(self.function)(*given)
-        leaves = list(found) if isinstance(found, (list, tuple)) else [found]
+        leaves, _ = flatten(found)
         if len(leaves) != self.count or len(more) != len(self.variables):
             raise ValueError(
                 f"the gradient of {self.name} gives {len(leaves)} cotangents for {self.count} arguments"

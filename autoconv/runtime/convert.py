@@ -35,7 +35,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
         array = np.full(wanted, array) if array.size == 1 else array.reshape(wanted)
     if region is not None:
         return record_constant(region, array, name=name)
-    if isinstance(value, np.ndarray) and np.may_share_memory(array, value):
+    if _gives_an_array(value) or (isinstance(value, np.ndarray) and np.may_share_memory(array, value)):
         array = array.copy()  # the program may write to its own array; a tensor stays what it is
     return EagerTensor(array)
 
@@ -116,7 +116,7 @@ def to_array(value: Any, dtype: DType | None = None) -> np.ndarray:
         raise TypeError(f"{value!r} has a value only when the graph runs; it cannot become a constant.")
     if isinstance(value, (list, tuple, TensorShape)):
         value = _plain_nested(value)
-    if isinstance(value, (np.ndarray, np.generic)):
+    if isinstance(value, (np.ndarray, np.generic)) or _gives_an_array(value):
         array = np.asarray(value)
         if array.dtype.kind in "SU":
             array = _bytes_array(array)
@@ -251,9 +251,14 @@ def _plain_nested(value: Any) -> Any:
         return items
     if isinstance(value, EagerTensor) and value.dtype.is_string:
         return value.numpy()  # as bytes, which a list may mix with text
-    if isinstance(value, EagerTensor) or is_variable(value):
+    if isinstance(value, EagerTensor) or is_variable(value) or _gives_an_array(value):
         return np.asarray(value)
     return value
+
+
+def _gives_an_array(value: Any) -> bool:
+    """Whether it is an object of another library's that says itself what array it is."""
+    return hasattr(type(value), "__array__") and not isinstance(value, (np.ndarray, np.generic, Tensor))
 
 
 def _inferred_dtype(array: np.ndarray, value: Any) -> DType:

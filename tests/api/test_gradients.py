@@ -161,3 +161,22 @@ def test_stop_gradient() -> None:
 
     for run in (body, tf.function(body), tf.compile(body)):
         assert run(tf.constant(3.0)).numpy() == 9.0
+
+
+def test_a_custom_gradient_of_tuples_and_dicts_is_of_each_tensor():
+    @tf.custom_gradient
+    def f(pair, named, k):
+        (x, y), z = pair, named["z"]
+        return x * y + z + k, lambda g: (g * y, g * x * 10, [g * 100], g * 1000)
+
+    values = [tf.constant(v) for v in (2.0, 3.0, 4.0, 5.0)]
+
+    def gradients():
+        with tf.GradientTape() as tape:
+            for value in values:
+                tape.watch(value)
+            found = f((values[0], values[1]), {"z": values[2]}, values[3])
+        return tape.gradient(found, values)
+
+    for found in (gradients(), tf.function(gradients)()):
+        assert [float(g) for g in found] == [3.0, 20.0, 100.0, 1000.0]

@@ -1,0 +1,31 @@
+"""Objects of other libraries that say themselves what array they are (`__array__`): their dtype is the tensor's."""
+
+import numpy as np
+import pytest
+
+import autoconv as ac
+
+
+class Series:
+    def __init__(self, values):
+        self.values = np.asarray(values)
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values if dtype is None else self.values.astype(dtype)
+
+
+@pytest.mark.parametrize("values", [[1e300, 2.0], [1, 2], np.array([1, 2], np.float32), [True, False], ["a", "b"]])
+def test_the_dtype_is_the_arrays(values):
+    series = Series(values)
+    expected = ac.constant(series.values)
+    for made in (ac.constant(series), ac.convert_to_tensor(series), ac.function(lambda: ac.constant(series))()):
+        assert made.dtype == expected.dtype and made.numpy().tolist() == expected.numpy().tolist()
+    assert ac.constant([series, series]).dtype == expected.dtype
+
+
+def test_a_tensor_stays_what_it_is():
+    series = Series([1.5])
+    tensor = ac.constant(series)
+    series.values[0] = 7
+    assert tensor.numpy().tolist() == [1.5]
+    assert ac.constant(series, ac.float32).numpy() == np.float32(7)
