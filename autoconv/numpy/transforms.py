@@ -128,7 +128,8 @@ def _real_several(default: Any) -> tuple[Callable[..., Any], Callable[..., Any]]
             raise ValueError("Shape and axes have different lengths.")
         places = (tuple(range(rank_of(x))) if s is None else tuple(range(-len(s), 0))) if axes is None else tuple(axes)
         sizes = tuple(s[:-1]) if s is not None else None
-        x = _several("ifft", None)(x, s=sizes, axes=places[:-1], norm=norm)
+        if len(places) > 1:
+            x = _several("ifft", None)(x, s=sizes, axes=places[:-1], norm=norm)
         return irfft(x, None if s is None else s[-1], places[-1], norm)
 
     return forth, back

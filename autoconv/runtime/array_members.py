@@ -107,7 +107,7 @@ def _by_order(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
 def _plain(array: SymbolicArray, name: str) -> Any:
     if name == "real" and not array.type.dtype.is_complex:
         return array
-    if name == "imag" and not array.type.dtype.is_complex and array.ndim:
+    if name == "imag" and not array.type.dtype.is_complex:
         raise StagingError("the imaginary parts of real elements are an array for reading only", current_place())
     if name != "strides":
         if array.type.dtype.is_complex:

@@ -363,7 +363,7 @@ ERRORS = [
     lambda x: np.fft.rfft2(np.ones((2, 3)) * x[0], s=(6,)), lambda x: np.sum(x, out=np.zeros(3)),
     lambda x: np.unique_all(x[0]), lambda x: np.cov(x[:2], ddof=3), lambda x: np.result_type(x, 0, np.uint8(1)),
     lambda x: np.take(x, [0], mode="valid"), lambda x: np.nanmedian(x, overwrite_input=True),
-    lambda x: np.fft.fftn(x[0]),
+    lambda x: np.fft.fftn(x[0]), lambda x: np.fft.irfftn(x.astype("f2")).dtype, lambda x: x[0, ...].imag,
     lambda x: np.median(x, overwrite_input=True), lambda x: np.unique_counts(x), lambda x: np.unique_all(x + 1).counts,
 ]  # fmt: skip
 
