@@ -28,7 +28,7 @@ WRITABLE_FLAGS = 0x0100 | 0x0400  # aligned, and may be written to
 OWNED_FLAGS = 0x0004 | 0x0400  # its memory is its own, and may be written to
 
 _PYTHON = (
-    "PyErr_CheckSignals", "PyErr_Clear", "PyErr_NoMemory", "PyMem_Malloc", "PyMem_Free",
+    "PyErr_CheckSignals", "PyErr_Clear", "PyErr_SetString", "PyErr_NoMemory", "PyMem_Malloc", "PyMem_Free",
     "PyObject_Vectorcall", "PyTuple_New", "PyTuple_SetItem", "PyTuple_GetItem",
     "_Py_Dealloc", "PyErr_Occurred", "PyEval_SaveThread", "PyEval_RestoreThread", "PyDict_GetItemWithError",
     "PyLong_AsLongLong", "PyLong_AsLongLongAndOverflow", "PyLong_FromLongLong", "PyFloat_FromDouble",
@@ -60,7 +60,7 @@ SCALARS = {
 }  # by our own names
 SINGLETONS: dict[str, Any] = {
     "_Py_TrueStruct": True, "_Py_FalseStruct": False, "_Py_NoneStruct": None,
-    "PyMemberDescr_Type": types.MemberDescriptorType,
+    "PyMemberDescr_Type": types.MemberDescriptorType, "recursion_error": RecursionError,
 }  # fmt: skip
 # Positions in the table of NumPy's C API.
 _NUMPY = {

@@ -5,6 +5,8 @@ They are compiled once in a process (see shared), so that no graph pays for them
 
 from __future__ import annotations
 
+import sys
+
 from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.pool import LARGEST, SMALLEST
 from autoconv.backends.llvm.text import ModuleText
@@ -26,6 +28,7 @@ FUNCTIONS = {
     "resize": ("i1", "ptr, i64"),
     "grow_bytes": ("i1", "ptr, i64"),
     "call_python": ("ptr", "ptr, ptr, i64"),
+    "stack_floor": ("i64", ""),
 }  # fmt: skip
 
 
@@ -47,6 +50,84 @@ define internal i1 @is_alone(ptr %array) alwaysinline nounwind {
   ret i1 %alone
 }
 """.replace("BASE", str(abi.BASE))
+
+
+# Down to where a thread may use its stack before Python is called: 64 KB above the end, or an eighth of a small stack.
+# It is asked for once a thread, as the system says it for a main thread by reading a file.
+_STACK = """
+@stack_key = internal global i32 0
+declare i32 @pthread_key_create(ptr, ptr)
+declare ptr @pthread_getspecific(i32)
+declare i32 @pthread_setspecific(i32, ptr)
+declare i64 @pthread_self()
+declare i32 @pthread_getattr_np(i64, ptr)
+declare i32 @pthread_attr_getstack(ptr, ptr, ptr)
+declare i32 @pthread_attr_destroy(ptr)
+
+define i64 @stack_floor() nounwind {
+entry:
+  %next = load i32, ptr @stack_key
+  %key = sub i32 %next, 1
+  %unmade = icmp eq i32 %next, 0
+  br i1 %unmade, label %first, label %look
+look:
+  %kept = call ptr @pthread_getspecific(i32 %key)
+  %unknown = icmp eq ptr %kept, null
+  br i1 %unknown, label %first, label %known
+known:
+  %floor = ptrtoint ptr %kept to i64
+  ret i64 %floor
+first:
+  %found = call i64 @find_floor()
+  ret i64 %found
+}
+
+define internal i64 @find_floor() noinline nounwind {
+entry:
+  %attributes = alloca [16 x i64]
+  %low_at = alloca i64
+  %size_at = alloca i64
+  %key_at = alloca i32
+  %before = load i32, ptr @stack_key
+  %unmade = icmp eq i32 %before, 0
+  br i1 %unmade, label %make, label %ask
+make:
+  %refused = call i32 @pthread_key_create(ptr %key_at, ptr null)
+  %none = icmp ne i32 %refused, 0
+  br i1 %none, label %unknown, label %made
+made:
+  %fresh = load i32, ptr %key_at
+  %plus = add i32 %fresh, 1
+  store i32 %plus, ptr @stack_key
+  br label %ask
+ask:
+  %self = call i64 @pthread_self()
+  %failed = call i32 @pthread_getattr_np(i64 %self, ptr %attributes)
+  %nothing = icmp ne i32 %failed, 0
+  br i1 %nothing, label %unknown, label %read
+read:
+  %got = call i32 @pthread_attr_getstack(ptr %attributes, ptr %low_at, ptr %size_at)
+  %gone = call i32 @pthread_attr_destroy(ptr %attributes)
+  %low = load i64, ptr %low_at
+  %size = load i64, ptr %size_at
+  %eighth = lshr i64 %size, 3
+  %small = icmp ult i64 %eighth, 65536
+  %room = select i1 %small, i64 %eighth, i64 65536
+  %floor = add i64 %low, %room
+  %next = load i32, ptr @stack_key
+  %key = sub i32 %next, 1
+  %place = inttoptr i64 %floor to ptr
+  %set = call i32 @pthread_setspecific(i32 %key, ptr %place)
+  ret i64 %floor
+unknown:
+  ret i64 0
+}
+"""
+_NO_STACK = """
+define i64 @stack_floor() nounwind {
+  ret i64 0
+}
+"""
 
 
 # `is_array_of` says whether an object is of that class, element type and rank (what was pickled has a dtype of its own,
@@ -73,6 +154,9 @@ declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
 declare i32 @PyByteArray_Resize(ptr, i64)
 declare void @PyErr_Fetch(ptr, ptr, ptr)
 declare void @PyErr_Restore(ptr, ptr, ptr)
+declare void @PyErr_SetString(ptr, ptr)
+@recursion_error = external global i8
+@too_deep = internal constant [33 x i8] c"maximum recursion depth exceeded\\00"
 
 define void @retain(ptr %object) nounwind {
   %low = load i32, ptr %object
@@ -433,15 +517,26 @@ done:
 }
 
 define ptr @call_python(ptr %function, ptr %arguments, i64 %count) nounwind {
+  %here = alloca i64
+  %at = ptrtoint ptr %here to i64
+  %floor = call i64 @stack_floor()
+  %below = icmp ult i64 %at, %floor
+  br i1 %below, label %deep, label %call
+deep:
+  call void @PyErr_SetString(ptr @recursion_error, ptr @too_deep)
+  ret ptr null
+call:
   %found = call ptr @"PyObject_Vectorcall"(ptr %function, ptr %arguments, i64 %count, ptr null)
   ret ptr %found
 }
+
+STACK
 """
 )
 for _name, _number in {
     "WRITABLE": abi.WRITABLE_FLAGS, "ANY_NUMBER": abi.ANY_NUMBER,
     "FLAGS": abi.FLAGS, "OWNED": abi.OWNED_FLAGS, "PLAIN": abi.PLAIN_FLAGS, "TYPE": abi.TYPE, "RANK": abi.RANK,
     "BYTE_COUNT": abi.BYTE_COUNT, "STRIDES": abi.STRIDES, "DESCRIPTOR": abi.DESCRIPTOR, "DIMENSIONS": abi.DIMENSIONS,
-    "SMALLEST": SMALLEST, "LARGEST": LARGEST,
+    "SMALLEST": SMALLEST, "LARGEST": LARGEST, "STACK": _STACK if sys.platform == "linux" else _NO_STACK,
 }.items():  # fmt: skip
     TEXT = TEXT.replace(_name, str(_number))

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 _FEW = 100
 # Bytes of a thread's stack that the calls of one graph take, at most: a main thread's is 8 MB as a rule.
 _STACK = 2 << 20
+# Bytes that are left above the thread's floor (see prelude.py) for what these calls call.
+_RESERVE = 192 << 10
 _LIMIT, _TICKS, _END = 0, 8, 16  # where in the state these are; behind them lie the cells of writes
 _CONTROL = ("call", "cond", "while")
 
@@ -217,7 +219,11 @@ def _state_of(body: Body) -> tuple[str, str]:
     out.begin(begin)
     _write_first_limit(body, place)
     here = out.new(f"ptrtoint ptr {state} to i64")
-    out.line(f"store i64 {out.new(f'sub i64 {here}, {_stack_size()}')}, ptr {_field(out, state, _END)}")
+    most = out.new(f"sub i64 {here}, {_stack_size()}")
+    floor = out.new("call i64 @stack_floor()")
+    least = out.new(f"add i64 {floor}, {_RESERVE}")
+    end = out.new(f"select i1 {out.new(f'icmp ugt i64 {least}, {most}')}, i64 {least}, i64 {most}")
+    out.line(f"store i64 {end}, ptr {_field(out, state, _END)}")
     out.branch(begun)
     out.begin(begun)
     return state, "0"
@@ -269,7 +275,8 @@ def _frames_left() -> int:
 
 
 def _stack_size() -> int:
-    own = threading.stack_size()
+    """Where the system does not say where a thread's stack ends, what Python says of new threads counts."""
+    own = threading.stack_size() if sys.platform != "linux" else 0
     return min(_STACK, own // 4) if own else _STACK
 
 
