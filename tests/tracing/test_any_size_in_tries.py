@@ -13,7 +13,8 @@ EXPRESSIONS = (
     "np.cumsum(x)", "np.minimum(x, y)",
 )  # fmt: skip
 BODIES = {
-    "a value": "    try:\n        z = {}\n        w = 5 // k\n    except ZeroDivisionError:\n        z = x\n    return z",
+    "a value": "    try:\n        z = {}\n        w = 5 // k\n    except ZeroDivisionError:\n        z = x\n"
+    "    return z",
     "in place": "    try:\n        x[:] = {}\n        w = 5 // k\n    except ZeroDivisionError:\n        x[0] = 1\n"
     "    return x.sum()",
 }
