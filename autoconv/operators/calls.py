@@ -17,7 +17,7 @@ from autoconv.emit.converted import convert_function, convert_generator, convert
 from autoconv.emit.unchanged import is_unchanged
 from autoconv.errors import ConversionError, StagingError
 from autoconv.operators import by_class as _by_class  # noqa: F401 - it says what operators of objects become
-from autoconv.operators.builtins import override_for
+from autoconv.operators.builtins import called, override_for
 from autoconv.operators.by_name import refuse_special
 from autoconv.operators.consumers import extending
 from autoconv.operators.fitting import fitting
@@ -36,7 +36,7 @@ from autoconv.operators.special_methods import convert_special_methods
 from autoconv.operators.variants import distribute, is_absent
 from autoconv.operators.warning import WARN, warn
 from autoconv.ops.objects import LIBRARY
-from autoconv.runtime.containers import PLAIN, items_of, traced
+from autoconv.runtime.containers import PLAIN, items_of, traced_result
 from autoconv.runtime.logs import tell
 from autoconv.runtime.number_methods import refuse_number
 from autoconv.runtime.objects import is_object
@@ -63,11 +63,47 @@ def call_untraced(function: Any) -> Any:
 
 
 def converted(function: Any, region: Any = None) -> Any:
-    """The function as it is to run under trace."""
+    """The function as it is to run under trace: known to the graph, converted, or as it is, which the guard allows."""
     if type(function) is Variant:
         return lambda *args, **kwargs: distribute(lambda f: call(f)(*args, **kwargs), function)
     if type(function) is SymbolicTensor and function.weak and region is not None and region.contract == COMPILE:
         return lambda *args, **kwargs: refuse_number(function, "{!r} object is not callable")
+    known = None if says_what_it_equals(function) else _known(function, region)
+    if known is not None:
+        return known
+    guard = region.trace.allows_call if region is not None else None
+    if isinstance(function, types.FunctionType):
+        compiles = region is not None and region.contract == COMPILE
+        return on_objects(function) if compiles and function in LIBRARY else _noted(function, guard, region)
+    if isinstance(function, types.MethodType):
+        return _method(function, guard, region)
+    if type(function) is functools.partial:
+        return functools.partial(converted(function.func, region), *function.args, **function.keywords)
+    if isinstance(function, type):
+        return _class(function, guard)
+    if isinstance(function, (types.BuiltinFunctionType, types.BuiltinMethodType, types.MethodWrapperType)):
+        return _builtin(function, guard, region)
+    if hasattr(type(function), "__autoconv_function__") or hasattr(type(function), "__autoconv_tensor__"):
+        return function
+    method = getattr(type(function), "__call__", None)  # noqa: B004
+    if isinstance(method, types.FunctionType):
+        if region is not None:
+            meet_class(region, type(function))
+        return types.MethodType(_noted(method, guard, region), function)
+    if guard is not None:
+        guard(function)
+    return function
+
+
+def says_what_it_equals(value: Any) -> bool:
+    """Whether looking a value up in a table would run methods of the user's."""
+    kind = type(value)
+    return isinstance(kind.__hash__, types.FunctionType) or isinstance(kind.__eq__, types.FunctionType)
+
+
+def _known(function: Any, region: Any) -> Any:
+    """What the graph has in the place of a function; None for one that it does not know."""
+    compiles = region is not None and region.contract == COMPILE
     if region is not None and region.trace.memory:
         known = array_function(function)
         if known is not None:
@@ -76,50 +112,45 @@ def converted(function: Any, region: Any = None) -> Any:
         return function
     override = override_for(function)
     if override is not None:
-        compiles = region is not None and region.contract == COMPILE
         return fitting(function, on_objects(function, override) if compiles else _in_arms(function, override))
-    if function is WARN:
-        return warn
-    computed = numpy_call(function, region)
-    if computed is not None:
-        return computed
-    guard = region.trace.allows_call if region is not None else None
-    if isinstance(function, types.FunctionType):
-        compiles = region is not None and region.contract == COMPILE
-        return on_objects(function) if compiles and function in LIBRARY else _noted(function, guard, region)
-    if isinstance(function, types.MethodType):
-        refuse_special(function, region)
-        if type(function.__self__) in PLAIN:
-            if function.__name__ in ("__iter__", "__reversed__"):
-                return lambda *args, **kwargs: held(function(*args, **kwargs))
-            return extending(function) if function.__name__ == "extend" else function
-        if region is not None:
-            meet_class(region, type(function.__self__))
-        inner = function.__func__
-        if isinstance(inner, types.FunctionType):
-            return types.MethodType(_noted(inner, guard, region), function.__self__)
-        return function
-    if isinstance(function, functools.partial):
-        return functools.partial(converted(function.func, region), *function.args, **function.keywords)
-    if isinstance(function, type):
-        return _class(function, guard)
-    if isinstance(function, (types.BuiltinFunctionType, types.BuiltinMethodType, types.MethodWrapperType)):
-        about_to_call(function)
-        if guard is not None:
-            guard(function)
-            if isinstance(getattr(function, "__self__", None), np.ndarray):
-                return on_objects(function, only_reading(function))
-        if region is None:
-            return function
-        return on_objects(function) if region.contract == COMPILE else _without_lists(function)
-    if getattr(function, "__autoconv_function__", False) or hasattr(type(function), "__autoconv_tensor__"):
-        return function
-    method = getattr(type(function), "__call__", None)  # noqa: B004
-    if isinstance(method, types.FunctionType):
-        return types.MethodType(_noted(method, guard, region), function)
+    return warn if function is WARN else numpy_call(function, region)
+
+
+def _method(method: types.MethodType, guard: Any, region: Any) -> Any:
+    owner, inner = method.__self__, method.__func__
+    refuse_special(method, region)
+    if type(owner) in PLAIN:
+        if method.__name__ in ("__iter__", "__reversed__"):
+            return lambda *args, **kwargs: held(method(*args, **kwargs))
+        if method.__name__ == "sort":
+            return _sorting(method)
+        return extending(method) if method.__name__ == "extend" else method
+    if region is not None:
+        meet_class(region, type(owner))
+    if isinstance(inner, types.FunctionType):
+        return types.MethodType(_noted(inner, guard, region), owner)
+    return functools.partial(converted(inner, region), owner)  # np.random.rand, say
+
+
+def _sorting(method: types.MethodType) -> Callable[..., Any]:
+    """The method `sort` of a list that a trace made, with a converted key."""
+
+    def sort(*args: Any, **how: Any) -> Any:
+        key = how.get("key")
+        return method(*args, **how) if key is None else method(*args, **{**how, "key": called(key)})
+
+    return sort
+
+
+def _builtin(function: Any, guard: Any, region: Any) -> Any:
+    about_to_call(function)
     if guard is not None:
         guard(function)
-    return function
+        if isinstance(getattr(function, "__self__", None), np.ndarray):
+            return on_objects(function, only_reading(function))
+    if region is None:
+        return function
+    return on_objects(function) if region.contract == COMPILE else _without_lists(function)
 
 
 def _in_arms(function: Any, override: Callable[..., Any]) -> Callable[..., Any]:
@@ -210,10 +241,11 @@ def _class(cls: type, guard: Any) -> Any:
     plain = type(cls) is type and cls.__new__ is object.__new__ and not issubclass(cls, BaseException)
     own = isinstance(init, types.FunctionType) and is_user_code(init)
     written = own and not (dataclasses.is_dataclass(cls) and init.__code__.co_filename == "<string>")
-    if plain and (own or (init is object.__init__ and is_user_code(cls))):
+    exception = type(cls) is type and issubclass(cls, BaseException) and own and not is_written(cls.__new__)
+    if exception or (plain and (own or (init is object.__init__ and is_user_code(cls)))):
 
         def construct(*args: Any, **kwargs: Any) -> Any:
-            made: Any = object.__new__(cls)
+            made: Any = cls.__new__(cls, *args, **kwargs) if exception else object.__new__(cls)
             _register(made)
             if own:
                 (_function(init, guard) if written else init)(made, *args, **kwargs)
@@ -225,9 +257,9 @@ def _class(cls: type, guard: Any) -> Any:
         return construct
     if guard is not None and cls in LIBRARY:
         return on_objects(cls)
-    if guard is not None and not (isinstance(cls, type) and issubclass(cls, BaseException)):
+    if guard is not None:
         guard(cls)
-    if cls.__module__ == "builtins" and guard is not None and not issubclass(cls, BaseException):
+    if cls.__module__ in ("builtins", "itertools") and guard is not None and not issubclass(cls, BaseException):
         return on_objects(cls)
     if cls.__module__ in _LOOKING_INTO and current_region() is not None and guard is None:
         return cls if issubclass(cls, BaseException) else _without_lists(cls)
@@ -240,7 +272,7 @@ def _trace_defaults(made: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     given = {*names[: len(args)], *kwargs}
     for field in dataclasses.fields(made):
         if field.default_factory is not dataclasses.MISSING and field.name not in given:
-            object.__setattr__(made, field.name, traced(getattr(made, field.name)))
+            object.__setattr__(made, field.name, traced_result(getattr(made, field.name), 1))
 
 
 def _register(made: Any) -> None:

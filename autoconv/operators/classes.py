@@ -7,6 +7,7 @@ from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.operators.calls import call, is_user_code
+from autoconv.operators.overrides import OVERRIDES
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
 
@@ -37,5 +38,17 @@ def _runs_code(called: Any) -> bool:
     hooks = any(name in vars(base) for base in own for name in ("__init_subclass__", "__set_name__"))
     return hooks or is_user_code(type(called)) or bool(own and issubclass(called, type))
 
+
+_kind_of = OVERRIDES[type]
+
+
+def _type(*args: Any) -> Any:
+    """`type(x)`, or a class of that name, with these bases."""
+    if len(args) == 3 and isinstance(args[1], tuple):
+        class_statement(*args[1])
+    return _kind_of(*args)
+
+
+OVERRIDES[type] = _type
 
 __all__ = ["class_of", "class_statement"]

@@ -26,7 +26,7 @@ from autoconv.operators.names import BREAK, NORMAL, Undefined, ld
 from autoconv.operators.overrides import OVERRIDES
 from autoconv.operators.streams import BY_CLASS, by_class, is_stream
 from autoconv.runtime.arrays import SymbolicArray
-from autoconv.runtime.containers import PLAIN, heap_of, items_of, traced
+from autoconv.runtime.containers import PLAIN, heap_of, items_of, traced_result
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.objects import SymbolicObject, apply_object, holds_symbols, unboxed
 from autoconv.runtime.recording import COMPILE, current_region
@@ -66,8 +66,9 @@ def _consumer(function: Any) -> Callable[[Any], Any]:
     def register(ours: Callable[..., Any]) -> Any:
         def consume(*args: Any, **kwargs: Any) -> Any:
             if not args or not _is_deferred_for(function, args[0]) or (len(args) > 1 and function is not builtins.sum):
-                made = otherwise(*args, **kwargs)
-                return made if current_region() is None else traced(made)
+                if current_region() is None:
+                    return otherwise(*args, **kwargs)
+                return traced_result(otherwise(*args, **kwargs))
             if type(args[0]) is StagedRange and _is_compiled() and function in _OF_RANGES and len(args) == 1:
                 return _of_range(function, args[0], kwargs)
             return ours(*args, **kwargs)
@@ -144,7 +145,7 @@ def _whole(function: Any, items: Any, kwargs: dict[str, Any] | None = None) -> A
 def plain_call(function: Any, args: Any, kwargs: Any) -> Any:
     """The call now; what it raises for values that are known is what Python would raise there."""
     try:
-        return held(traced(function(*args, **kwargs)))
+        return held(traced_result(function(*args, **kwargs)))
     except Exception as error:
         if not isinstance(error, AutoconvError) and not holds_symbols((*args, *kwargs.values())):
             error._autoconv_run_time = True  # type: ignore[attr-defined]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import collections
 import functools
 import types
 from collections.abc import Callable
@@ -73,6 +74,8 @@ def get_item(x: Any, index: Any) -> Any:
             return picked_by_object(x, index)
         return apply_object("getitem", x, index)
     if type(x) not in _OF_PYTHON:
+        if isinstance(x, collections.defaultdict) and index not in x:  # which it is then
+            about_to_write(x)
         return x[index]
     try:
         return x[index]

@@ -12,6 +12,7 @@ import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType
+from autoconv.operators.builtins import called
 from autoconv.operators.layout import Variant
 from autoconv.operators.list_arrays import joined, with_arrays
 from autoconv.operators.variants import distribute_call
@@ -110,6 +111,9 @@ def _called(function: Any, compute: Callable[..., Any], trace: Any, /, *args: An
     if any(type(x) is Variant for x in (*args, *kwargs.values())):
         return distribute_call(functools.partial(_called, function, compute, trace), *args, **kwargs)
     kinds = _kinds((*args, *kwargs.values()))
+    if object in kinds:  # functions that NumPy calls are converted
+        args = tuple(map(_to_call, args))
+        kwargs = {name: _to_call(value) for name, value in kwargs.items()}
     if SymbolicObject in kinds and trace is not None:
         args, kwargs = with_arrays(function, args, kwargs)
         found = joined(function, args, kwargs)
@@ -152,6 +156,10 @@ def gives_array(function: Any, args: Any) -> bool:
         return first.type.weak or first.type.shape != ()
     return function in _WITHOUT_DIMENSIONS
 
+
+
+def _to_call(value: Any) -> Any:
+    return called(value) if isinstance(value, (types.FunctionType, types.MethodType, functools.partial)) else value
 
 
 class _Unknown:

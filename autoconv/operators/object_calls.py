@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import builtins
+import functools
+import itertools
 from collections.abc import Callable, Iterator
 from types import FunctionType, MethodType
 from typing import Any
@@ -11,6 +13,7 @@ from autoconv.errors import StagingError
 from autoconv.graph.dtypes import float64, int64
 from autoconv.graph.types import TensorType
 from autoconv.operators.attributes import has_attribute
+from autoconv.operators.builtins import called
 from autoconv.operators.by_key import BY_KEY
 from autoconv.operators.comprehensions import collected
 from autoconv.operators.consumers import LATE, extend, is_deferred, plain_call
@@ -21,7 +24,7 @@ from autoconv.operators.overrides import OVERRIDES
 from autoconv.operators.variants import distribute_call
 from autoconv.ops.objects import FUNCTIONS, LIBRARY
 from autoconv.runtime.arrays import SymbolicArray
-from autoconv.runtime.containers import PLAIN, heap_of, traced
+from autoconv.runtime.containers import PLAIN, heap_of, traced_result
 from autoconv.runtime.dict_views import DictView
 from autoconv.runtime.objects import SymbolicObject, apply_object, box, holds_symbols, record_object
 from autoconv.runtime.spans import current_place
@@ -42,6 +45,9 @@ def on_objects(function: Any, otherwise: Any = None) -> Callable[..., Any]:
     always = _in_library(function)
 
     def apply(*args: Any, **kwargs: Any) -> Any:
+        if function in _CALLING:  # what they are given is converted before they call it
+            args = tuple(map(_to_call, args))
+            kwargs = {name: _to_call(value) for name, value in kwargs.items()}
         if any(type(x) is Variant for x in (*args, *kwargs.values())):
             return distribute_call(apply, *args, **kwargs)
         if function in _TAKING_ALL and len(args) == 1 and isinstance(args[0], Iterator) and not is_deferred(args[0]):
@@ -61,7 +67,7 @@ def on_objects(function: Any, otherwise: Any = None) -> Callable[..., Any]:
             if not known and function.__name__ not in ("append", "extend", "insert"):
                 operands = [owner, *args, *kwargs.values()]
                 return record_object("object_method", operands, name=function.__name__, keywords=tuple(kwargs))
-            return traced(otherwise(*args, **kwargs))
+            return traced_result(otherwise(*args, **kwargs))
         if function in BY_KEY and callable(kwargs.get("key")):
             return BY_KEY[function](*args, **kwargs)
         late = otherwise is function and function in _TEXTS and any(type(x) in _LATE for x in args)
@@ -74,6 +80,13 @@ def on_objects(function: Any, otherwise: Any = None) -> Callable[..., Any]:
 
     return apply
 
+
+def _to_call(value: Any) -> Any:
+    return called(value) if isinstance(value, (FunctionType, MethodType, functools.partial)) else value
+
+
+# Functions that call what they are given and have no other form here.
+_CALLING = frozenset({functools.reduce, itertools.accumulate})
 
 # What goes over all of an iterator before anything else happens: it may as well be given a list.
 _TAKING_ALL = frozenset({dict, set, frozenset, sorted, min, max})

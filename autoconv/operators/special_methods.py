@@ -35,7 +35,10 @@ _NAMES_ANSWERED = "str repr format hash index int float complex bytes trunc floo
 _ANSWERED = frozenset(f"__{name}__" for name in _NAMES_ANSWERED.split())
 # What somebody may take for an answer of its own when it raises.
 _RAISING = frozenset({"__next__", "__getattr__"})
-_OTHERS = frozenset({"__reversed__", "__missing__"})
+# What runs where objects are made and classes defined, and what other modules stand for.
+_NAMES_APART = "init new del init_subclass set_name prepare getattribute setattr delattr enter exit aenter aexit"
+_APART = frozenset(f"__{name}__" for name in _NAMES_APART.split())
+_ASKED_BY_NAME = frozenset({"keys"})  # by `dict(x)` and `**x`
 
 
 def convert_special_methods(
@@ -43,20 +46,20 @@ def convert_special_methods(
 ) -> None:
     """Puts the converted special methods of a class, and of those it inherits from, in their place for this trace."""
     for base in cls.__mro__:
-        if base in trace.patched or type(base) is not type or not is_users(base):
+        if base in trace.patched or not is_users(base):
             continue
         before: dict[str, Any] = {}
         for name, value in list(vars(base).items()):
             new = _converted(name, value, convert)
             if new is not value:
                 before[name] = value
-                setattr(base, name, new)
+                type.__setattr__(base, name, new)
         if "__eq__" in before and base.__ne__ is object.__ne__:  # which asks for the truth of what `__eq__` gives
             before["__ne__"] = MISSING
-            base.__ne__ = _not_equal  # type: ignore[assignment]
+            type.__setattr__(base, "__ne__", _not_equal)
         if isinstance(vars(base).get("__getitem__"), types.FunctionType) and not hasattr(cls, "__iter__"):
             before["__iter__"] = MISSING
-            base.__iter__ = _asked("__iter__", _by_position, convert)  # type: ignore[attr-defined, arg-type]
+            type.__setattr__(base, "__iter__", _asked("__iter__", _by_position, convert))  # type: ignore[arg-type]
         trace.patched[base] = before
 
 
@@ -101,6 +104,23 @@ def _asked(name: str, method: types.FunctionType, convert: Callable[[Any], Any])
     run.__autoconv_asked__ = method  # type: ignore[attr-defined]
     if inspect.isgeneratorfunction(method):
         run.__autoconv_iterates__ = made  # type: ignore[attr-defined]
+    return run
+
+
+def _is_asked(name: str) -> bool:
+    """Whether Python itself calls methods of that name, as far as it is not left to others."""
+    return (name.startswith("__") and name.endswith("__") and name not in _APART) or name in _ASKED_BY_NAME
+
+
+def _once_called(method: Callable[..., Any], convert: Callable[[Any], Any]) -> Any:
+    """The method, which is converted when it is called for the first time."""
+    made = functools.cache(lambda: convert(method))
+
+    @functools.wraps(method)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        return (method if current_region() is None else made())(*args, **kwargs)
+
+    run.__autoconv_asked__ = method  # type: ignore[attr-defined]
     return run
 
 
@@ -153,25 +173,24 @@ def restore_special_methods(trace: Trace) -> None:
 
 def _put_back(cls: type, name: str, value: Any) -> None:
     if value is MISSING:
-        delattr(cls, name)
+        type.__delattr__(cls, name)
     else:
-        setattr(cls, name, value)
+        type.__setattr__(cls, name, value)
 
 
 def _converted(name: str, value: Any, convert: Callable[[Any], Any]) -> Any:
     if name == "__iter__" and isinstance(value, types.FunctionType) and writes(value):
         return _iterating(value, convert)
-    if isinstance(value, types.FunctionType) and name in _CALLED:
-        found = convert(value)
-        return value if found is value else deciding(name, value, found, second_operand)
-    if isinstance(value, types.FunctionType) and name in _ANSWERED | _OTHERS and is_written(value):
+    if isinstance(value, types.FunctionType) and name in _CALLED and is_written(value):
+        return deciding(name, value, _once_called(value, convert), second_operand)
+    if isinstance(value, types.FunctionType) and _is_asked(name) and is_written(value):
         return value if name == "__iter__" and only_gives(value) else _asked(name, value, convert)
     if name == "__getattribute__" and is_written(value) and not only_reads(value):
         return _not_run(value)
     if isinstance(value, functools.cached_property):
-        return CachedProperty(value, convert(value.func))
+        return CachedProperty(value, _once_called(value.func, convert))
     if isinstance(value, property):
         own: tuple[Any, ...] = (value.fget, value.fset, value.fdel)
-        get, put, delete = (convert(f) if isinstance(f, types.FunctionType) else f for f in own)
+        get, put, delete = (_once_called(f, convert) if isinstance(f, types.FunctionType) else f for f in own)
         return property(get, put, delete, value.__doc__)
     return value

@@ -11,10 +11,13 @@ import bisect
 import builtins
 import cmath
 import collections
+import functools
 import heapq
+import inspect
 import io
 import math
 import operator
+import sys
 import types
 from collections.abc import Callable
 from typing import Any
@@ -300,12 +303,13 @@ define(
 
 def _method(x: Any, *arguments: Any, name: str, keywords: tuple[str, ...] = ()) -> tuple[Any]:
     """A method of one of Python's own classes, or of NumPy's; AttributeError where it has none of that name."""
-    found = getattr(x, name)
-    known = isinstance(x, (*_PLAIN, np.ndarray)) and not isinstance(found, types.MethodType)
+    written = isinstance(inspect.getattr_static(type(x), name, None), types.FunctionType)
+    known = isinstance(x, (*_PLAIN, np.ndarray)) and not written
     if not known and type(x) not in COLLECTIONS:
         raise NotInGraphError(
             f"a graph chooses which {type(x).__name__} it calls the method {name!r} of, and cannot call it"
         )
+    found = getattr(x, name)
     count = len(arguments) - len(keywords)
     note_method(x, name, arguments)
     return (found(*arguments[:count], **dict(zip(keywords, arguments[count:], strict=True))),)
@@ -329,24 +333,55 @@ def _get_attribute(x: Any, *, name: str) -> tuple[Any]:
 
 
 def _set_attribute(x: Any, value: Any, *, name: str) -> tuple[()]:
-    _refuse_own_access(x, name)
+    _refuse_own_access(x, name, writes=True)
     note_attribute(x, name)
     setattr(x, name, value)
     return ()
 
 
 def _delete_attribute(x: Any, *, name: str) -> tuple[()]:
-    _refuse_own_access(x, name)
+    _refuse_own_access(x, name, writes=True)
     note_attribute(x, name)
     delattr(x, name)
     return ()
 
 
-def _refuse_own_access(x: Any, name: str) -> None:
-    """Attributes that run the user's code are none that a graph can reach."""
-    found = getattr(type(x), name, None)
+_ON_READING = ("__getattribute__",), ("__get__",)
+_ON_WRITING = ("__setattr__", "__delattr__"), ("__set__", "__delete__")
+
+
+@functools.lru_cache(maxsize=1024)
+def runs_code(kind: type, name: str, writes: bool = False) -> bool:
+    """Whether the attribute of an object of that class is a method or property, or another function says what it is."""
+    found = inspect.getattr_static(kind, name, None)
     if isinstance(found, (property, types.FunctionType)):
-        raise NotInGraphError(f"a graph chooses which {type(x).__name__} it takes {name!r} of, and cannot run its code")
+        return True
+    hooks, describing = _ON_WRITING if writes else _ON_READING
+    own = [getattr(kind, hook, None) for hook in hooks] + [getattr(type(found), hook, None) for hook in describing]
+    return any(map(_is_programs, own)) and not isinstance(found, functools.cached_property)
+
+
+@functools.lru_cache(maxsize=1024)
+def computes(kind: type, name: str) -> bool:
+    """Whether an attribute of an object of that class that the object itself does not hold is computed."""
+    found = inspect.getattr_static(kind, name, None)
+    missing = found is None and _is_programs(getattr(kind, "__getattr__", None))
+    return missing or isinstance(found, functools.cached_property)
+
+
+def _is_programs(method: Any) -> bool:
+    """Whether this is a function written in Python that is not the standard library's."""
+    if not isinstance(method, types.FunctionType):
+        return False
+    return (method.__module__ or "").partition(".")[0] not in sys.stdlib_module_names
+
+
+def _refuse_own_access(x: Any, name: str, writes: bool = False) -> None:
+    """Attributes that run the user's code are none that a graph can reach."""
+    kind: Any = type(x)
+    computed = not writes and computes(kind, name)
+    if runs_code(kind, name, writes) or (computed and name not in getattr(x, "__dict__", ())):
+        raise NotInGraphError(f"a graph chooses which {kind.__name__} it takes {name!r} of, and cannot run its code")
 
 
 define(
@@ -423,4 +458,6 @@ define(
     effects=Effects.OUTPUT | READS,
 )  # fmt: skip
 
-__all__ = ["COLLECTIONS", "FUNCTIONS", "LIBRARY", "NotAssigned", "may_change_array", "not_assigned"]
+__all__ = [
+    "COLLECTIONS", "FUNCTIONS", "LIBRARY", "NotAssigned", "computes", "may_change_array", "not_assigned", "runs_code",
+]  # fmt: skip

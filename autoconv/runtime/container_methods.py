@@ -21,7 +21,7 @@ from autoconv.runtime.containers import (
     materialise,
     may_lack_keys,
     note_container,
-    traced,
+    traced_result,
 )
 from autoconv.runtime.dict_views import VIEWS, DictView
 from autoconv.runtime.objects import SymbolicObject, apply_object, build_object, holds_symbols, record_object
@@ -81,7 +81,7 @@ def _forwarding(plain: type, name: str) -> Callable[..., Any]:
             if name == "append":
                 _note_appended(self, args)
             try:
-                return traced(own(self, *args, **kwargs))
+                return traced_result(own(self, *args, **kwargs))
             except (LookupError, ValueError) as error:  # which the program raises, not the tracing of it
                 error._autoconv_run_time = not isinstance(error, AutoconvError)  # type: ignore[union-attr]
                 raise

@@ -7,6 +7,7 @@ object of the graph then (`materialise`); under `function` a list is tensor list
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -128,6 +129,15 @@ def traced(container: Any) -> Any:
     """A list, dict or set that was just made, as one that a trace can follow."""
     kind = KINDS.get(type(container))
     return container if kind is None else kind(container)
+
+
+def traced_result(given: Any, held: int = 0) -> Any:
+    """As `traced`, for what a call gave, written as the argument itself: what others hold than `held` attributes was
+    there before, and is no copy."""
+    return traced(given) if type(given) in KINDS and sys.getrefcount(given) <= _OF_A_CALL + held else given
+
+
+_OF_A_CALL = 2  # the parameter, and what is given to getrefcount
 
 
 def traced_argument(value: Any) -> Any:

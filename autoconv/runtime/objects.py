@@ -22,6 +22,7 @@ from autoconv.runtime.identities import tells_apart
 from autoconv.runtime.rebuilt import is_rebuilt, refuse_rebuilt
 from autoconv.runtime.recording import COMPILE, Region, current_region
 from autoconv.runtime.spans import current_place
+from autoconv.runtime.structure import own_items, plain_kind
 from autoconv.runtime.symbolic import SymbolicTensor
 from autoconv.runtime.tensor import EagerTensor
 
@@ -351,10 +352,15 @@ def _boxed_tensor(value: Any, region: Region) -> SymbolicObject:
     )
 
 
+_CONTAINERS = (list, tuple, set, frozenset)
+
+
 def holds_symbols(value: Any) -> bool:
     """Whether a container holds, at any depth, what is known only when the graph runs; or an argument that was put
     together anew, which is known for what it is where it becomes part of the graph."""
     items = [*value.keys(), *value.values()] if isinstance(value, dict) else value
+    if isinstance(value, _CONTAINERS) and type(value) not in _CONTAINERS and plain_kind(value) is type(value):
+        items = own_items(value)  # nothing of the user's class runs
     for item in items:
         if isinstance(item, (SymbolicTensor, SymbolicObject)) or hasattr(type(item), "__autoconv_box__"):
             return True

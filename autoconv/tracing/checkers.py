@@ -28,6 +28,7 @@ from autoconv.tracing.fingerprints import (
     is_by_identity,
     is_large,
     is_user_module,
+    parts_of_module,
 )
 from autoconv.tracing.writing import FunctionWriter, TooLong
 
@@ -120,14 +121,18 @@ class _Looks:
 
     def _look_at_module(self, value: types.ModuleType, found: str) -> None:
         self.writer.require_same(value, found)
-        if self._reads is None or not is_user_module(value):
+        if self._reads is None:
             return
-        held, names = vars(value), self.writer.constant(self._reads.names)
+        names = self._reads.of_modules
+        held = parts_of_module(value, names)
+        if not is_user_module(value) and not held:
+            return
         attributes = self.writer.variable(f"{found}.__dict__")
-        self.writer.require(f"{attributes}.keys() & {names} == {self.writer.constant(self._reads.names & held.keys())}")
+        known = names & vars(value).keys()
+        self.writer.require(f"{attributes}.keys() & {self.writer.constant(names)} == {self.writer.constant(known)}")
         if not self._again(value, found):
-            for name in sorted(self._reads.names & held.keys()):
-                self.at(held[name], f"{attributes}[{name!r}]")
+            for name, part in held.items():
+                self.at(part, f"{attributes}[{name!r}]")
 
     def _look_at_parts(self, value: Any, found: str) -> None:
         """Of a list, tuple, dict or method."""

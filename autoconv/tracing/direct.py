@@ -34,7 +34,7 @@ from autoconv.runtime.journal import MISSING
 from autoconv.runtime.recording import BUSY, COMPILE
 from autoconv.runtime.tensor import EagerTensor, Tensor
 from autoconv.tracing.array_keys import ArrayKey
-from autoconv.tracing.fingerprints import is_user_module
+from autoconv.tracing.fingerprints import is_user_module, parts_of_module
 from autoconv.tracing.guards import Guards
 from autoconv.tracing.keys import Key, Literal, ObjectKey, TensorKey
 from autoconv.tracing.large import MANY
@@ -158,7 +158,7 @@ def _says_all(value: Any) -> bool:
     if hasattr(type(value), "__autoconv_function__"):
         return True
     if isinstance(value, types.ModuleType):
-        return not is_user_module(value)
+        return not (is_user_module(value) or parts_of_module(value, frozenset(vars(value))))
     return type(value) in _PLAIN or isinstance(value, Tensor)
 
 

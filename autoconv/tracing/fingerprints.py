@@ -57,8 +57,9 @@ class Fingerprints:
     """Makes fingerprints of values: what compares equal as long as a value means the same.
 
     `skip` are attributes that do not count, as (id of the object, name). With `strict`, what cannot be guarded raises
-    Unguardable; else it counts by identity, and `blind` gets its name. `arrays` gets the arrays that were met. Of
-    objects only those attributes count that `reads` names, where it is given.
+    Unguardable; else it counts by identity, and `blind` gets its name. `arrays` gets the arrays that were met, `kinds`
+    the classes. Of objects only those attributes count that `reads` names, where it is given; `names` are those of
+    modules.
     """
 
     skip: frozenset[Any] = frozenset()
@@ -66,6 +67,8 @@ class Fingerprints:
     blind: list[str] = field(default_factory=list)
     arrays: dict[int, np.ndarray] = field(default_factory=dict)
     reads: Reads | None = None
+    names: frozenset[str] = frozenset()
+    kinds: set[type] = field(default_factory=set)
     _classes: dict[type, tuple[Any, ...]] = field(default_factory=dict)
     _met: dict[int, Any] = field(default_factory=dict)  # by id: what is reached twice, or holds itself
 
@@ -79,6 +82,7 @@ class Fingerprints:
         if isinstance(value, type):
             return id(value), _weak(value), self._class_values(value, name) if is_user_code(value) else ()
         if isinstance(value, enum.Enum):
+            self.kinds.add(type(value))
             return id(value), self._own(value, name, max(depth - 1, 0))
         if is_by_identity(value) and not isinstance(value, _WITH_PARTS):
             return id(value), _weak(value)
@@ -97,9 +101,8 @@ class Fingerprints:
         if isinstance(value, types.FunctionType):
             return id(value), _weak(value), value.__code__, self._function_values(value, name, depth)
         if isinstance(value, types.ModuleType):
-            held = vars(value)
-            read = self.reads.names & held.keys() if self.reads is not None and is_user_module(value) else ()
-            return id(value), tuple((k, self.of(held[k], f"{name}.{k}", depth)) for k in sorted(read)), ()
+            read = parts_of_module(value, self.names if self.reads is None else self.reads.of_modules)
+            return id(value), tuple((k, self.of(part, f"{name}.{k}", depth)) for k, part in read.items()), ()
         return self._container(value, name, depth)
 
     def _container(self, value: Any, name: str, depth: int) -> Any:
@@ -171,6 +174,7 @@ class Fingerprints:
         if cls not in self._classes:
             read = self.reads.of(cls) if self.reads is not None else None
             self._classes[cls] = ("itself",)
+            self.kinds.add(cls)
             self._classes[cls] = tuple(map(id, cls.__mro__)), *(
                 (key, self.class_value(value, f"{name}.{key}", self.reads is None or key in self.reads.names))
                 for base in cls.__mro__
@@ -241,6 +245,22 @@ def class_parts(base: type, read: frozenset[str] | None) -> Iterator[tuple[str, 
 
 def is_user_module(module: types.ModuleType) -> bool:
     return is_user_code(types.SimpleNamespace(__module__=module.__name__, __code__=None))
+
+
+def parts_of_module(module: types.ModuleType, names: frozenset[str]) -> dict[str, Any]:
+    """What counts of what a module holds under these names: of one that is not the user's, what may change."""
+    held = {name: vars(module)[name] for name in sorted(names & vars(module).keys())}
+    if is_user_module(module):
+        return held
+    fixed = module.__name__.partition(".")[0] in _UNCHANGING_MODULES
+    return {} if fixed else {name: part for name, part in held.items() if _may_change(name, part)}
+
+
+def _may_change(name: str, value: Any) -> bool:
+    return type(value).__hash__ is None and not (name.startswith("_") or is_by_identity(value))
+
+
+_UNCHANGING_MODULES = frozenset({"numpy", "autoconv"})
 
 
 def is_by_identity(value: Any) -> bool:

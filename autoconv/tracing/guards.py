@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import functools
 import linecache
@@ -18,6 +19,7 @@ from autoconv.config import SETTINGS
 from autoconv.operators.calls import is_user_code
 from autoconv.runtime.attributes import attributes_of
 from autoconv.runtime.journal import MISSING, Spot, attribute_spot, cell_spot, global_spot, item_spot
+from autoconv.runtime.structure import own_items
 from autoconv.tracing.checkers import checker
 from autoconv.tracing.fingerprints import (
     DEPTH,
@@ -45,12 +47,15 @@ class Guards:
     arrays that they lead to, by id.
 
     With `python`, what tracing itself would change (an iterator) makes the call plain. `skip` are the keys of spots
-    that are inputs of the trace instead, `take_in` leaves the trace to begin anew with further ones.
+    that are inputs of the trace instead, `take_in` leaves the trace to begin anew with further ones. `meet` is told of
+    the classes of all objects that are read, before any of it runs.
     """
 
     python: bool = False
     skip: frozenset[Any] = frozenset()
     take_in: Callable[[list[Spot]], Any] = list
+    meet: Callable[[type], Any] = type
+    kinds: set[type] = field(default_factory=set)  # these classes
     checks: list[tuple[str, Callable[[], Any], Any, Place | None]] = field(default_factory=list)
     blind: list[str] = field(default_factory=list)
     arrays: dict[int, np.ndarray] = field(default_factory=dict)
@@ -65,6 +70,8 @@ class Guards:
     unnamed_frozensets: bool = False
     reached: list[Any] = field(default_factory=list)  # what the names lead to, from `settle` on
     _files: set[str] = field(default_factory=set)
+    _modules: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)  # what was found to be one
+    _names: frozenset[str] = frozenset()  # what may be read of these, as far as they were looked at
     _reads: Reads | None = None  # which attributes count; None for all
     _holds: Callable[[], bool] | None = None  # the checker
     _asked: int = 0  # how many times in turn the fingerprints had to say that nothing changed
@@ -85,6 +92,8 @@ class Guards:
             self._reads.add(function)
         names = set(names_in(code))
         found = mentions(code)
+        if self.python:
+            _refuse_names_of_text(found.globals, function)
         for name in sorted(found.globals):
             if not (name in changed and self._is_written(function.__globals__.get(name))):
                 self._add(name, function.__globals__, names)
@@ -146,8 +155,11 @@ class Guards:
     def look_ahead(self) -> None:
         """Before any of what was found by now runs: makes the call plain where it reads what cannot be guarded, an
         iterator, say, which tracing would advance."""
-        for name, read in self._unlooked:
-            makes = Fingerprints(self.skip)
+        names = self._reads.of_modules if self._reads is not None else frozenset()
+        again, self._names = (self._modules if names != self._names else []), names
+        self._modules = self._modules + [(name, read) for name, read in self._unlooked if _is_module(read())]
+        for name, read in [*self._unlooked, *again]:
+            makes = Fingerprints(self.skip, names=names)
             try:
                 makes.of(read())
             except Unguardable as what:
@@ -156,10 +168,13 @@ class Guards:
                     self.take_in(large)
                 if self._may_be_read(read()):
                     raise RunPlain(f"{name} ({what}) is read, and a change of it would not be noticed") from None
-                makes = Fingerprints(self.skip, strict=False)
+                makes = Fingerprints(self.skip, strict=False, names=names)
                 makes.of(read())
+            self.kinds |= makes.kinds
             self._single += [(a, a.copy()) for a in makes.arrays.values() if a.size == 1 and a.flags.writeable]
         self._unlooked.clear()
+        for kind in self.kinds:
+            self.meet(kind)
 
     def _may_be_read(self, value: Any) -> bool:
         """Whether what cannot be guarded is more than attributes that no function names, such as a log or a lock."""
@@ -291,12 +306,23 @@ class Guards:
         return ""
 
 
+_BY_TEXT = (eval, exec, globals, __import__)
+
+
+def _refuse_names_of_text(names: frozenset[str], function: types.FunctionType) -> None:
+    """Raises RunPlain for a function that calls what reads names which its text does not give."""
+    for name in sorted(names):
+        found = function.__globals__.get(name, getattr(builtins, name, None))
+        if any(found is one for one in _BY_TEXT):
+            raise RunPlain(f"{name} is called, which may read and write any name")
+
+
 def _spots_in(value: Any, seen: set[int], depth: int) -> Iterator[Spot]:
     if id(value) in seen or not depth:
         return
     seen.add(id(value))
     if isinstance(value, (list, tuple, dict)):
-        items = list(value.values() if isinstance(value, dict) else value)
+        items = list(dict.values(value) if isinstance(value, dict) else own_items(value))
         for place, item in enumerate(items if len(items) <= _MOST_ITEMS else ()):
             if type(value) is list and isinstance(item, np.ndarray):
                 yield item_spot(value, place)
@@ -313,6 +339,10 @@ def _spots_in(value: Any, seen: set[int], depth: int) -> Iterator[Spot]:
         for attribute, part in list(vars(base).items()):
             if isinstance(part, np.ndarray):
                 yield attribute_spot(base, attribute)
+
+
+def _is_module(value: Any) -> bool:
+    return isinstance(value, types.ModuleType)
 
 
 def _cell(cell: Any) -> Any:

@@ -18,11 +18,14 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.graph import Graph
+from autoconv.graph.types import ObjectType
 from autoconv.operators.bodies import AbandonTrace
+from autoconv.operators.calls import says_what_it_equals
+from autoconv.operators.instances import is_written
 from autoconv.operators.layout import Variant
 from autoconv.operators.twins import keep_identities
 from autoconv.ops.list_arrays import is_guess
-from autoconv.ops.objects import LIBRARY
+from autoconv.ops.objects import LIBRARY, computes, runs_code
 from autoconv.ops.undo import can_undo, may_not_undo
 from autoconv.runtime import dispatch
 from autoconv.runtime.containers import PLAIN, materialise
@@ -57,7 +60,8 @@ _TOO_MUCH = {
     NODE: "the graph has more than {:,} nodes, most of them from loops that are unrolled",
     ATTEMPT: "the trace was begun anew more than {:,} times, for what it writes and for what its objects are",
 }
-_PURE_OWNERS = (str, bytes, int, float, bool, complex, tuple, list, dict, set, frozenset, range)
+_UNCHANGING_OWNERS = (str, bytes, int, float, bool, complex, tuple, frozenset, range)
+_PURE_OWNERS = (*_UNCHANGING_OWNERS, list, dict, set)
 
 
 class RunPlain(AbandonTrace):
@@ -113,6 +117,8 @@ def allows_call(trace: Trace, function: Any) -> None:
 
 
 def _is_pure(function: Any) -> bool:
+    if says_what_it_equals(function):
+        return False
     try:
         if function in _PURE_BUILTINS or function in LIBRARY:
             return True
@@ -126,9 +132,18 @@ def _is_pure(function: Any) -> bool:
         if isinstance(owner, (np.ndarray, np.generic)):  # of the program, guarded by what is in it
             return function.__name__ in _READING
         return isinstance(owner, _PURE_OWNERS) and not isinstance(owner, types.ModuleType)
+    if isinstance(function, (types.WrapperDescriptorType, types.MethodDescriptorType)):  # tuple.__getitem__, say
+        return function.__objclass__ in _UNCHANGING_OWNERS
     if isinstance(function, type):
-        return issubclass(function, (BaseException, tuple)) or function in (np.float64, np.int64)
+        if issubclass(function, (BaseException, tuple)):
+            return not (is_written(function.__new__) or is_written(function.__init__)) and _is_made_by_python(function)
+        return function in (np.float64, np.int64)
     return isinstance(function, np.ufunc)
+
+
+def _is_made_by_python(kind: type) -> bool:
+    """Whether the class of a class is one of Python's own, whose call makes an object and does no more."""
+    return type(kind).__call__ is type.__call__
 
 
 def check_identities(result: Any, outside: Iterable[Any], written: Iterable[Any]) -> None:
@@ -178,6 +193,29 @@ def check_guesses(graph: Graph) -> None:
             f"the list{place} that an array is made of may hold other items than is known while tracing, and what the "
             "call draws or writes cannot be taken back"
         )
+
+
+_CHOOSING = {"object_get_attribute": False, "object_method": False, "object_set_attribute": True,
+             "object_delete_attribute": True}  # fmt: skip
+
+
+def check_choices(graph: Graph, kinds: Iterable[type]) -> None:
+    """As `check_guesses`, for a graph that chooses an object of which it takes an attribute: of one of these classes
+    that runs the user's code, and the call is made again."""
+    if can_undo(graph) and not any(map(may_not_undo, graph.walk())):
+        return
+    for node in graph.walk():
+        if node.op.name in _CHOOSING and node.inputs[0].type == ObjectType():
+            name = node.attributes["name"]
+            writes = _CHOOSING[node.op.name]
+            runs = (kind for kind in kinds if runs_code(kind, name, writes) or (computes(kind, name) and not writes))
+            kind = next(runs, None)
+            if kind is not None:
+                place = "" if node.span is None else f" in line {node.span.line}"
+                raise RunPlain(
+                    f"the {name!r}{place} may be that of a {kind.__name__}, whose code runs then, and what the call "
+                    "prints, draws or writes cannot be taken back"
+                )
 
 
 def python_print(values: Any, sep: Any, end: Any, file: Any, flush: bool) -> None:

@@ -22,6 +22,7 @@ import numpy as np
 
 from autoconv.operators.calls import is_user_code
 from autoconv.runtime.attributes import attributes_of
+from autoconv.runtime.structure import own_items
 
 _MOST = 2000  # values that are looked at
 _MOST_FUNCTIONS = 300
@@ -55,11 +56,12 @@ _DESCRIBING = (
 @dataclasses.dataclass(frozen=True, slots=True)
 class Mentions:
     """What code, its inner functions included, mentions: the globals that it reads, `attributes`, the `modules`
-    that it imports, and whether that is all that it reads (`is_closed`)."""
+    that it imports, `texts` that could be names, and whether that is all that it reads (`is_closed`)."""
 
     globals: frozenset[str]
     attributes: frozenset[str]
     modules: frozenset[str]
+    texts: frozenset[str]
     is_closed: bool
 
 
@@ -79,6 +81,7 @@ def _mentions(code: types.CodeType) -> Mentions:
     outer: set[str] = set()
     attributes: set[str] = set()
     modules: set[str] = set()
+    texts = {constant for constant in code.co_consts if isinstance(constant, str) and constant.isidentifier()}
     closed = True
     for instruction in dis.get_instructions(code):
         name, value = instruction.opname, instruction.argval
@@ -97,8 +100,9 @@ def _mentions(code: types.CodeType) -> Mentions:
         outer |= inner.globals
         attributes |= inner.attributes
         modules |= inner.modules
+        texts |= inner.texts
         closed &= inner.is_closed
-    return Mentions(frozenset(outer), frozenset(attributes), frozenset(modules), closed)
+    return Mentions(frozenset(outer), frozenset(attributes), frozenset(modules), frozenset(texts), closed)
 
 
 class Reads:
@@ -106,6 +110,7 @@ class Reads:
 
     def __init__(self) -> None:
         self._names = {"keys"}  # which `f(**x)` and `dict(x)` read
+        self._texts: set[str] = set()  # by which `getattr(module, "name")` reads
         self._settled: frozenset[str] = frozenset()
         self._closed = True
         self._functions: set[Any] = set()
@@ -131,6 +136,7 @@ class Reads:
     def _look_into(self, function: types.FunctionType) -> None:
         found = mentions(function.__code__)
         self._names |= found.attributes
+        self._texts |= found.texts
         self._closed &= found.is_closed
         cells = [cell.cell_contents for cell in function.__closure__ or () if _is_full(cell)]
         for value in (*cells, *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
@@ -142,12 +148,14 @@ class Reads:
         """Another one, which what is added to this one means nothing to."""
         other = copy.copy(self)
         other._names, other._functions, other._pending = set(self._names), set(self._functions), list(self._pending)
+        other._texts = set(self._texts)
         other._classes = self._classes.copy()
         return other
 
     def including(self, other: Reads) -> Reads:
         """With what another trace may read that becomes part of this one."""
         self._names |= other._names
+        self._texts |= other._texts
         self._closed &= other._closed
         return self
 
@@ -175,6 +183,11 @@ class Reads:
     def names(self) -> frozenset[str]:
         """All attributes that the functions read by name."""
         return self._settled
+
+    @property
+    def of_modules(self) -> frozenset[str]:
+        """The attributes that may be read of modules, also before `settle`."""
+        return frozenset(self._names | self._texts)
 
     def of(self, kind: type) -> frozenset[str] | None:
         """The attributes that may be read of objects of a class that was taken in; None for all of them."""
@@ -240,9 +253,9 @@ def _reached(values: Iterable[Any]) -> Iterator[Any]:
         seen.add(id(value))
         yield value
         if isinstance(value, dict):
-            pending += [*value.keys(), *value.values()]
+            pending += [*dict.keys(value), *dict.values(value)]
         elif isinstance(value, (list, tuple, set, frozenset)):
-            pending += value
+            pending += own_items(value)
         elif isinstance(value, functools.partial):
             pending += [value.func, *value.args, *value.keywords.values()]
         elif isinstance(value, types.MethodType):

@@ -129,6 +129,7 @@ def _trace(
     with LOCK, recording(trace.root):
         trace.include_guards = guards.include
         trace.watch = functools.partial(_watch_called, guards)
+        guards.meet = functools.partial(meet_class, trace.root)
         target = converted(function, trace.root) if convert else function
         _watch(guards, function, target, call)
         for leaf in call.leaves:
@@ -218,6 +219,7 @@ def _trace(
         if outside is not None:
             python_contract.check_guesses(finished)
             refuse_lasting(finished)
+            python_contract.check_choices(finished, guards.kinds)
             if any(map(may_change_array, finished.walk())):
                 outside.objects_change(reads_arrays)
         trace_logs.graphs(name, graph, finished)

@@ -1,0 +1,180 @@
+"""The product of ways to an object, kinds of calls, effects, containers and contexts: compiled against plain Python.
+
+    python tests/fuzz/effects.py [--sample 2000 | --whole] [--seed 0] [--only TEXT] [--jobs 2] [--show]
+
+A program reaches what was there before it (a global, an item, an attribute, what a comprehension takes from a list) and
+has Python run a method of it, or writes to it; with and without objects among its arguments. Each is called six times,
+with changes from outside in between. Compared are results, exceptions, what is printed, what all objects hold after
+each call, and where the global random streams are. Without --sample, so many programs run that each two entries of two
+tables (path, kind, effect, context, arguments) come together in one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import contextlib
+import io
+import linecache
+import logging
+import multiprocessing
+import random
+import re
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import autoconv
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from grammar.effects import Program, pairs, product, sample
+
+CALLS = ((1.5, 2), (2.5, 3), (-1.0, 1), (3, 3), (2.0, 2), (4.5, 4))
+
+
+def run(program: Program, compiles: bool) -> tuple[list[Any], Any]:
+    """What each call gave and left behind, and the function."""
+    name = f"<{', '.join(program)}>"
+    source = program.source()
+    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+    namespace: dict[str, Any] = {"__name__": "effects_program"}
+    random.seed(5)
+    np.random.seed(5)
+    exec(compile(source, name, "exec"), namespace)
+    function, replace = namespace["make"](namespace["new"]())
+    function = autoconv.compile(function) if compiles else function
+    objects: tuple[Any, ...] = ()
+    if program.has_objects():
+        objects = namespace["new"](), [namespace["new"](), namespace["new"]()]
+    found = []
+    for turn, arguments in enumerate(CALLS):
+        if turn == 2:
+            change(namespace)
+        if turn == 4:
+            replace()
+        found.append((outcome(function, (*arguments, *objects)), state(namespace)))
+    return found, function
+
+
+def outcome(function: Any, arguments: tuple[Any, ...]) -> Any:
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            result = described(function(*arguments))
+        except Exception as error:
+            result = type(error).__name__, str(error)
+    return result, printed.getvalue()
+
+
+def change(namespace: dict[str, Any]) -> None:
+    """What somebody else does to the objects between two calls."""
+    namespace["SEEN"] += 3
+    namespace["LOG"].append("outside")
+    for made in namespace["MADE"]:
+        if type(made).__name__ == "Counter" and hasattr(type(made), "total"):
+            held = object.__getattribute__(made, "__dict__")
+            held["count"] += 10
+            held["log"].append("outside")
+            held["table"]["n"] += 5
+            held["array"] += 1
+            type(made).total += 7
+        elif isinstance(made, list):
+            made.append(made[0])
+
+
+def state(namespace: dict[str, Any]) -> Any:
+    """What is to be seen of the program's objects, and of Python's."""
+    names = [name for name in ("SEEN", "LOG", "BOX", "TABLE", "NESTED") if name in namespace]
+    held = [described(made) for made in namespace["MADE"]]
+    total = getattr(namespace.get("Counter"), "total", None)
+    streams = hash(random.getstate()), hash(np.random.get_state()[1].tobytes()), np.random.get_state()[2]
+    return [described(namespace[name]) for name in names], held, total, repr(namespace["STREAM"]), streams
+
+
+def described(value: Any, depth: int = 5) -> Any:
+    """The value in a form that compares, which runs nothing of it."""
+    kind = type(value).__name__
+    if isinstance(value, (list, tuple, collections.deque)):
+        return kind, [described(part, depth) for part in value]
+    if isinstance(value, dict):
+        return kind, [(described(key), described(part)) for key, part in value.items()]
+    if isinstance(value, np.ndarray):
+        return kind, value.dtype.name, value.tolist()
+    if isinstance(value, np.random.RandomState):
+        return kind, value.get_state()[1].tobytes(), value.get_state()[2]
+    if isinstance(value, np.random.Generator):
+        return kind, repr(value.bit_generator.state)
+    if isinstance(value, random.Random):
+        return kind, hash(value.getstate())
+    if isinstance(value, io.StringIO):
+        return kind, value.getvalue()
+    if type(value).__module__ == "effects_program" and depth:
+        held = object.__getattribute__(value, "__dict__") if kind != "Slotted" else {}
+        names = [name for name in held if not name.startswith("__autoconv")]
+        return kind, [(name, described(held[name], depth - 1)) for name in names]
+    if type(value) in (bool, int, float, str, bytes, bytearray, set, type(None)) or isinstance(value, np.generic):
+        return kind, repr(value)
+    return kind
+
+
+def check(program: Program) -> tuple[str, str, str]:
+    """("same" | "plain" | "WRONG", details, why it ran plain)."""
+    wanted, _ = run(program, compiles=False)
+    found, function = run(program, compiles=True)
+    told = function.explain()
+    reasons = [line.strip() for line in told.splitlines() if "plain Python:" in line]
+    if wanted != found:
+        turn = next(i for i, (a, b) in enumerate(zip(wanted, found, strict=True)) if a != b)
+        return "WRONG", f"call {turn}\nwanted {wanted[turn]}\nfound  {found[turn]}", reasons[0] if reasons else ""
+    return ("plain" if reasons else "same"), "", reasons[0] if reasons else ""
+
+
+def checked(program: Program) -> tuple[Program, tuple[str, str, str]]:
+    logging.getLogger("autoconv").setLevel(logging.ERROR)
+    try:
+        return program, check(program)
+    except Exception as error:
+        return program, ("WRONG", f"the check ends in {type(error).__name__}: {error}", "")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sample", type=int, default=0, help="so many programs, drawn from all of them")
+    parser.add_argument("--whole", action="store_true", help="all of them, which are some ten million")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", help="programs whose names hold this text")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--show", action="store_true", help="why programs ran plain, by kinds")
+    parser.add_argument("--source", action="store_true", help="the text of the programs that are wrong")
+    options = parser.parse_args()
+    draws, start = random.Random(options.seed), time.monotonic()
+    chosen = product() if options.whole else sample(options.sample, draws) if options.sample else pairs(draws)
+    programs = (program for program in chosen if options.only in ", ".join(program))
+    counts: collections.Counter[str] = collections.Counter()
+    wrong: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
+    reasons: collections.Counter[str] = collections.Counter()
+    with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:
+        for program, (what, details, reason) in pool.imap_unordered(checked, programs, chunksize=20):
+            counts[what] += 1
+            reasons[re.sub(r"<[^>]*>(:\d+)*|\d+", "…", reason)[:150]] += bool(reason)
+            if what == "WRONG":
+                for field, name in program._asdict().items():
+                    wrong[field][name] += 1
+                print(f"--- {program}\n{details}\n{program.source() if options.source else ''}", flush=True)
+    for field, names in wrong.items():
+        print(f"wrong by {field}: {', '.join(f'{name} {count}' for name, count in names.most_common(12))}")
+    for reason, count in reasons.most_common(40) if options.show else ():
+        print(f"{count:6} {reason}")
+    told = ", ".join(f"{kind}: {count}" for kind, count in sorted(counts.items()))
+    print(f"{sum(counts.values())} programs in {time.monotonic() - start:.0f} s: {told}")
+    return 1 if counts["WRONG"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
