@@ -103,7 +103,8 @@ def is_harmless(function: Any) -> bool:
         return function in HARMLESS
     if not isinstance(function, _FUNCTIONS):  # nothing is asked of objects of the user's
         return False
-    return type(getattr(function, "__self__", None)) in (*HARMLESS, _ErrorState) or function.__qualname__ in _METHODS
+    in_method = type(getattr(function, "__self__", None)) in (*HARMLESS, _ErrorState)
+    return in_method or getattr(function, "__qualname__", "") in _METHODS
 
 
 def _called(function: Any, compute: Callable[..., Any], trace: Any, /, *args: Any, **kwargs: Any) -> Any:

@@ -126,6 +126,12 @@ class Outside:
         """Begins anew with what the spots hold as inputs."""
         raise Restage(spots)
 
+    def containers_change(self, containers: Sequence[Any]) -> None:
+        """Told of lists, dicts and sets that the graph has as constants and may change."""
+        holders = self._holders(containers)
+        if holders:
+            raise Restage(holders)
+
     def objects_change(self, reads_arrays: bool) -> None:
         """Told of a graph that changes objects which may be arrays: none of these may be a value in it."""
         if reads_arrays:

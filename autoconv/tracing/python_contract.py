@@ -125,6 +125,8 @@ def _is_pure(function: Any) -> bool:
     except TypeError:
         return False
     module = getattr(function, "__module__", None) or ""
+    if isinstance(function, operator.methodcaller):  # it calls a method of whatever it is given
+        return False
     if module in _PURE_MODULES or module.partition(".")[0] == "autoconv":
         return True
     if isinstance(function, types.BuiltinMethodType):
@@ -138,7 +140,7 @@ def _is_pure(function: Any) -> bool:
         if issubclass(function, (BaseException, tuple)):
             return not (is_written(function.__new__) or is_written(function.__init__)) and _is_made_by_python(function)
         return function in (np.float64, np.int64)
-    return isinstance(function, np.ufunc)
+    return isinstance(function, np.ufunc) and not all("O" in loop for loop in function.types)  # as frompyfunc's are
 
 
 def _is_made_by_python(kind: type) -> bool:

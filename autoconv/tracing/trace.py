@@ -44,6 +44,7 @@ from autoconv.tracing import python_contract
 from autoconv.tracing.aliases import aliased_outputs, parts_leave, share_memory
 from autoconv.tracing.apart import taken_apart
 from autoconv.tracing.array_keys import ArrayKey, is_of_its_own, kind_of
+from autoconv.tracing.changed_constants import changed_constants
 from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.garbage import young_garbage
 from autoconv.tracing.given import items_of, told_of_items
@@ -166,6 +167,7 @@ def _trace(
             outside.stores.store(trace.root)
         layout, outputs = outputs_of(result, trace, function)
         if outside is not None:
+            outside.containers_change(changed_constants(trace.root.graph))
             assert trace.root.journal is not None
             trace.root.journal.roll_back()
             restore_special_methods(trace)

@@ -1,0 +1,28 @@
+"""A small part of the product of ways to an object and effects; `python tests/fuzz/effects.py` runs the large one."""
+
+import importlib.util
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+_PATH = Path(__file__).with_name("effects.py")
+_SPEC = importlib.util.spec_from_file_location("effects_programs", _PATH)
+effects = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(effects)
+
+
+@pytest.fixture(autouse=True)
+def _streams_as_they_were():
+    states = random.getstate(), np.random.get_state()
+    yield
+    random.setstate(states[0])
+    np.random.set_state(states[1])
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_effects_happen_as_in_plain_python(seed):
+    for program in effects.sample(4, random.Random(seed)):
+        kind, details, _ = effects.check(program)
+        assert kind != "WRONG", f"{program}\n{program.source()}\n{details}"

@@ -1,0 +1,117 @@
+"""Every callable that a program may name is known to the graph, converted, or asked of the guard before it is called:
+nothing of NumPy's or Python's runs while a graph is traced because nobody looked at it."""
+
+from __future__ import annotations
+
+import builtins
+import collections
+import functools
+import io
+import itertools
+import math
+import operator
+import os
+import random
+import time
+import types
+
+import numpy as np
+import pytest
+
+import autoconv.numpy  # noqa: F401 - with the whole table of NumPy's functions
+from autoconv.operators.calls import converted
+from autoconv.operators.numpy_calls import is_harmless
+from autoconv.runtime.recording import COMPILE, new_trace, recording
+from autoconv.tracing import python_contract
+
+MODULES = (
+    np, np.linalg, np.fft, np.random, math, random, itertools, functools, os, time, builtins, operator, collections
+)  # fmt: skip
+# Called for their effects or their state, whatever a table says of them.
+_WITH_EFFECTS = ("rand", "shuffle", "seed", "choice", "normal", "getrandbits", "urandom", "system", "remove", "time",
+                 "monotonic", "getcwd", "environ", "input", "open", "exec")  # fmt: skip
+
+
+class _Asked(Exception):
+    """The guard was asked of a function, which it would not let be called."""
+
+
+def _kind_of(function):
+    """How a trace goes about a callable; it is not called."""
+    trace = new_trace("program", COMPILE, True)
+    trace.owned, asked = {}, []
+
+    def guard(called):
+        asked.append(called)
+        if not python_contract._is_pure(called):
+            raise _Asked
+
+    trace.allows_call = guard
+    with recording(trace.root):
+        try:
+            found = converted(function, trace.root)
+        except _Asked:
+            return "guarded"
+    if asked:
+        return "pure"
+    return "nobody looked" if found is function and not is_harmless(function) else "known"
+
+
+def _callables(module):
+    held = {name: value for name, value in vars(module).items() if not name.startswith("_") and callable(value)}
+    return {name: value for name, value in held.items() if not isinstance(value, types.ModuleType)}
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_all_public_callables(module):
+    kinds = {name: _kind_of(value) for name, value in _callables(module).items()}
+    assert [name for name, kind in kinds.items() if kind == "nobody looked"] == []
+
+
+@pytest.mark.parametrize("module", (np.random, random, os, time), ids=lambda module: module.__name__)
+def test_what_has_effects_or_reads_state_is_not_called(module):
+    found = {name: _kind_of(value) for name, value in _callables(module).items() if name in _WITH_EFFECTS}
+    assert set(found.values()) <= {"guarded"}, found
+
+
+class Called:
+    def __call__(self):
+        """Does nothing."""
+
+
+class Hashed:
+    def __hash__(self):
+        raise AssertionError("a trace looks this up")
+
+    def __eq__(self, other):
+        raise AssertionError("a trace compares this")
+
+    def __call__(self):
+        """Does nothing."""
+
+
+def _plain():
+    """Does nothing."""
+
+
+METHODS = {
+    "of a C type": np.random.RandomState(0).rand, "of a generator": np.random.default_rng(0).random,
+    "of random.Random": random.Random(0).random, "of a class in Python": random.Random(0).randint,
+    "of a partial": types.MethodType(functools.partial(random.Random.random), random.Random(0)),
+    "partial of a draw": functools.partial(np.random.rand, 3), "cached": functools.lru_cache(_plain),
+    "methodcaller": operator.methodcaller("random"), "generator's method": np.random.default_rng(0).shuffle,
+    "made by frompyfunc": np.frompyfunc(_plain, 0, 1), "vectorized": np.vectorize(_plain),
+    "slot": object.__setattr__, "unbound": list.append, "bound slot": [].__setitem__, "file": io.StringIO().read,
+    "next of a stream": itertools.count().__next__, "array in place": np.zeros(2).sort, "sub-partial": type(
+        "Partial", (functools.partial,), {})(_plain),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_bound_methods_partials_and_instances(name):
+    assert _kind_of(METHODS[name]) == "guarded"
+
+
+@pytest.mark.parametrize("function", [Called(), Hashed(), _plain, functools.partial(_plain), Called().__call__])
+def test_those_of_the_program_are_converted_and_not_asked(function):
+    assert _kind_of(function) == "known"
