@@ -13,12 +13,13 @@ from types import FunctionType
 from typing import Any
 
 from autoconv.errors import StagingError
+from autoconv.graph.types import ObjectType
 from autoconv.operators.builtins import called
 from autoconv.operators.conditionals import asked, is_staged, truth
 from autoconv.operators.instances import by_kind, is_written
 from autoconv.operators.not_implemented import settled, unsettled
 from autoconv.operators.provenance import ITEMS, is_asked, kinds_of, may_be_made, note_stored
-from autoconv.operators.readers import only_reads
+from autoconv.operators.readers import only_reads, writes
 from autoconv.runtime import objects
 from autoconv.runtime.journal import MISSING
 from autoconv.runtime.objects import SymbolicObject, box, heap_instance, record_as_it_is
@@ -64,6 +65,8 @@ def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any])
         return NotImplemented
     trace = region.trace
     trace.asked_by_class = trace.asked_by_class or is_asked(op, operands)
+    if trace.patched and any(map(_is_any, operands)):
+        _refuse_writing(trace, op, attributes.get("function", ""))
     if op == "object_call":
         return NotImplemented if not trace.made else _called(operands[0], operands[1:], attributes)
     function = attributes.get("function", "") if op == "object_apply" else ""
@@ -94,6 +97,35 @@ def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any])
         if any(a is not b for a, b in zip(items_of_each, operands, strict=True)):
             return record_as_it_is(op, items_of_each, **attributes)
     return NotImplemented
+
+
+# What Python calls of an object for the ops that are no functions.
+_ASKED_BY_OP: dict[str, tuple[str, ...]] = {
+    "object_truth": _TRUTH, "object_length": ("__len__",), "object_call": ("__call__",), "object_index": ("__index__",),
+    "object_iterate": ("__iter__", "__next__", "__getitem__"), "object_unpack": ("__iter__", "__next__", "__getitem__"),
+}  # fmt: skip
+
+
+def _is_any(operand: Any) -> bool:
+    return type(operand) is SymbolicObject and operand.value_in_graph.type == ObjectType()
+
+
+def _refuse_writing(trace: Any, op: str, function: str) -> None:
+    """Raises StagingError where an operation on an object that only the graph knows may have Python itself call a
+    method that writes, of a class whose objects were there before: the graph has its own state of what that writes."""
+    names = _ASKED_BY_OP.get(op, ())
+    if op == "object_apply":
+        names = (*_FIRST.get(function, (f"__{function}__",)), _SECOND.get(function, ""))
+        names = (*names, *_ASKS_ITEMS.get(function, ()))
+        names = (*names, *_ASKED_BY_OP["object_iterate"]) if function in _OVER else names
+    for kind, before in trace.patched.items() if names else ():
+        own = next((before[name] for name in names if isinstance(before.get(name), FunctionType)), None)
+        if kind not in trace.made and own is not None and writes(own):
+            raise StagingError(
+                f"what only the running graph knows may be a {kind.__name__}, whose {own.__name__} writes to "
+                "attributes or outer names, and Python itself calls it", current_place(),
+                "a method with a name of its own",
+            )  # fmt: skip
 
 
 def _called(function: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:

@@ -12,6 +12,7 @@ import copy
 import dataclasses
 import dis
 import functools
+import itertools
 import types
 import typing
 import weakref
@@ -162,7 +163,7 @@ class Reads:
     def settle(self, values: Iterable[Any]) -> list[Any]:
         """Takes in the classes of all objects that the values lead to: special methods, and those of a name that is
         read, may run. Answers these objects, and whatever else is no number or text."""
-        reached = list(_reached(values))
+        reached = list(reached_from(values))
         self._closed &= len(reached) < _MOST
         for value in reached:
             self._meet(value)
@@ -243,7 +244,7 @@ def _wrapped(value: Any) -> Iterator[Any]:
         yield from (part for part in parts if part is not None)
 
 
-def _reached(values: Iterable[Any]) -> Iterator[Any]:
+def reached_from(values: Iterable[Any]) -> Iterator[Any]:
     seen: set[int] = set()
     pending = list(values)
     while pending:
@@ -262,6 +263,11 @@ def _reached(values: Iterable[Any]) -> Iterator[Any]:
             pending += [value.__self__, value.__func__]
         elif is_user_code(type(value)) and not isinstance(value, (type, types.FunctionType)):
             pending += attributes_of(value).values()
+
+
+def kinds_reached(values: Iterable[Any]) -> set[type]:
+    """The classes of what the values lead to, apart from numbers and text; of very much of it not all."""
+    return set(map(type, itertools.islice(reached_from(values), _MOST)))
 
 
 def _is_closed_module(name: str) -> bool:

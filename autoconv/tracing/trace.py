@@ -56,6 +56,7 @@ from autoconv.tracing.leaks import refuse_leaks
 from autoconv.tracing.live_arrays import live_constants, make_inputs
 from autoconv.tracing.outside import Outside, Restage, begin_again
 from autoconv.tracing.protocol import TracingContext
+from autoconv.tracing.reads import kinds_reached
 from autoconv.tracing.results import outputs_of
 from autoconv.tracing.signature import Call, Signature
 from autoconv.tracing.taking_back import refuse_lasting
@@ -133,8 +134,8 @@ def _trace(
         guards.meet = functools.partial(meet_class, trace.root)
         target = converted(function, trace.root) if convert else function
         _watch(guards, function, target, call)
-        for leaf in call.leaves:
-            meet_class(trace.root, type(leaf))
+        for kind in kinds_reached(call.leaves) if contract == COMPILE else map(type, call.leaves):
+            meet_class(trace.root, kind)
         for spot in guards.holders():
             meet_class(trace.root, type(spot.read()))
         for kind, held in (what for how, what in call.learned if how == "made"):
