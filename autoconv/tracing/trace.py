@@ -221,8 +221,8 @@ def _trace(
         finished = optimise(told, contract=contract, dump=trace_logs.optimisations(name))
         if outside is not None:
             python_contract.check_guesses(finished)
-            refuse_lasting(finished)
             python_contract.check_choices(finished, guards.kinds)
+            refuse_lasting(finished)
             if any(map(may_change_array, finished.walk())):
                 outside.objects_change(reads_arrays)
         trace_logs.graphs(name, graph, finished)
