@@ -34,6 +34,11 @@ class Generator(Blocks):
         return "def program(x, y):\n" + "\n".join("    " + line for line in body) + "\n"
 
     def statement(self, depth: int, in_loop: bool) -> list[str]:
+        if self.outgrows and self.random.random() < 0.25:
+            target = self.random.choice(["u", "x", "y"])
+            factor = self.random.choice(["1000003", "7", "2 ** 40", "-(10 ** 9)"])
+            grown = self.random.choice([f"{target} = ({target} + 3) * {factor}", f"{target} += {self.large()}"])
+            return [grown, f"print({self.random.choice(['', repr('now'), 'v'])}, {target})".replace("(, ", "(")]
         choice = self.random.random()
         if depth < 4 and choice < 0.22:
             return self.if_statement(depth, in_loop)
@@ -69,10 +74,6 @@ class Generator(Blocks):
         if choice < 0.9:
             return ["x, y = y, x"]
         target = self.random.choice(["u", "x", "y"])
-        if self.outgrows and self.random.random() < 0.6:
-            factor = self.random.choice(["1000003", "7", "2 ** 40", "-(10 ** 9)"])
-            grown = self.random.choice([f"{target} = ({target} + 3) * {factor}", f"{target} += {self.large()}"])
-            return [grown, f"print({self.random.choice(['', repr('now'), 'v'])}, {target})".replace("(, ", "(")]
         if self.random.random() < 0.3:
             return [f"{target} {self.random.choice(['+=', '-='])} {self.integer(1)}", f"{target} %= 1000"]
         return [f"{target} = ({self.integer(2)}) % 1000"]
