@@ -33,10 +33,17 @@ def _reference(graph: Graph, form: CallForm | None = None) -> Run:
 
 
 def dispatching(
-    owner: type, slot: int, slow: Any, failed: Any, detour: ctypes.c_int64, busy: ctypes.c_int64
+    owner: type,
+    slot: int,
+    slow: Any,
+    failed: Any,
+    detour: ctypes.c_int64,
+    busy: ctypes.c_int64,
+    variable: Any,
+    default: Any,
 ) -> Any:
     """The native `__call__` of a class, see llvm.dispatch."""
-    return dispatching_method(shared_address, owner, slot, slow, failed, detour, busy)
+    return dispatching_method(shared_address, owner, slot, slow, failed, detour, busy, variable, default)
 
 
 def expect_graphs() -> None:

@@ -48,6 +48,10 @@ def _is_tensor(leaf: Any) -> bool:
     return isinstance(leaf, (VariableKey, SpecKey)) or (isinstance(leaf, TensorKey) and leaf.is_of_tensor)
 
 
+def _is_typed(value: Value) -> bool:
+    return not (isinstance(value.type, TensorType) and value.type.weak and value.type.shape == ())
+
+
 class NotFollowed(Exception):
     """A tape cannot go back through a call, which has to run as plain Python then; `str()` says why."""
 
@@ -102,6 +106,10 @@ class ConcreteFunction:
         self.is_narrow = False  # whether another trace serves its arguments as well, and is asked after this one
         self.seconds = 0.0  # that tracing, optimising and compiling took
         self.used = 0  # when it was, as a number that grows
+        # Whether there is anything but Python's numbers, so that NumPy has a say in what becomes of errors of floats.
+        self.is_of_numpy = any(map(_is_typed, optimised.parameters)) or any(
+            _is_typed(value) for node in optimised.walk() for value in node.results
+        )
         # Whether tensors come in, which plain Python computes with by rules of their own.
         self.uses_tensors = any(map(_is_tensor, key.leaves)) or any(
             isinstance(capture, (EagerTensor, Storage)) for capture in captures

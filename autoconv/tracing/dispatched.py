@@ -16,6 +16,7 @@ from autoconv.runtime.tracebacks import present
 from autoconv.tracing.beyond import BEYOND
 from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.explain import Explanation
+from autoconv.tracing.float_errors import VARIABLE, acts_on_floats
 from autoconv.tracing.signature import Signature
 from autoconv.tracing.straight import native_entries, straight
 from autoconv.tracing.tiers import (
@@ -33,6 +34,7 @@ from autoconv.tracing.tiers import (
 )
 from autoconv.tracing.trace_cache import TraceCache
 
+_ACTED_ON = "NumPy was asked to raise, call, print or log errors of floats (np.seterr, np.errstate): no graph does that"
 _MOST_DIRECT = 4  # traces that a call tries before it looks at its arguments
 
 
@@ -45,13 +47,14 @@ class Dispatched:
     _cache: TraceCache
     _straight: tuple[Any, ...]  # a slot of the class, which native code reads
 
-    def _begin_dispatch(self, counter: ctypes.c_int64, is_timed: bool) -> None:
+    def _begin_dispatch(self, counter: ctypes.c_int64, is_timed: bool, asks_state: bool) -> None:
         self._counter = counter
         self._direct: tuple[tuple[ConcreteFunction, Callable[..., Any]], ...] = ()
         self._straight = ()
         self._asked: tuple[Callable[..., Any], ...] = ()  # the entries of the trace that is tried first
         self._tiers = Tiers()
         self._is_timed = is_timed
+        self._asks_state = asks_state
         self._gate = Gate(0 if is_timed else FOREVER)
         self._interval = 1  # calls from the last look to the next
         self._attempts = 0  # at tracing
@@ -70,6 +73,10 @@ class Dispatched:
             raise
 
     def _run_graph(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if self._asks_state and acts_on_floats() and not BUSY.value:
+            if _ACTED_ON not in self._explanation.plain:
+                self._explanation.plain.append(_ACTED_ON)
+            return self.python_function(*args, **kwargs)
         if self._direct and not SETTINGS.run_eagerly and not SETTINGS.check_numerics:
             given = self._signature.in_order(args, kwargs)
             for concrete, entry in self._direct:
@@ -181,6 +188,8 @@ class Dispatched:
     def _call_directly(self, *entries: tuple[ConcreteFunction, Callable[..., Any]]) -> None:
         self._direct = entries
         self._asked = entries[0][0].entries if entries else ()
+        is_of_numpy = any(concrete.is_of_numpy for concrete, _ in entries)
+        self._gate.ask_variable(self._asks_state and is_of_numpy and VARIABLE is not None)
         native = [entry for concrete, _ in entries for entry in concrete.entries]
         self._straight = ()
         if self._signature.has_only_positions and not any(concrete.asks_guards for concrete, _ in entries):

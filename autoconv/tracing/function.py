@@ -37,7 +37,7 @@ from autoconv.tracing.logs import traced
 from autoconv.tracing.numpy_code import point_to_compile
 from autoconv.tracing.outside import Restage
 from autoconv.tracing.pickling import Pickled
-from autoconv.tracing.python_contract import RunPlain, Specialise, acts_on_floats
+from autoconv.tracing.python_contract import RunPlain, Specialise
 from autoconv.tracing.retracing import retracing_of, wider_key
 from autoconv.tracing.signature import Call, Signature, is_method
 from autoconv.tracing.trace import LOCK, trace_function
@@ -52,7 +52,6 @@ _REMEDIES = (
     "function is called and use it inside, or keep it in a name or attribute that is None at first: "
     "`if self.v is None: self.v = autoconv.Variable(…)`."
 )
-_ACTED_ON = "NumPy was asked to raise, call, print or log errors of floats (np.seterr, np.errstate): no graph does that"
 _EACH_ITS_OWN = (
     "call after call brought objects that there is no trace for, or other values that traces are made for one by one: "
     "new ones run plain until that took as long as a trace does. Pass the numbers and arrays that they hold, or keep "
@@ -108,7 +107,7 @@ class Function(Dispatched, Described, Pickled):
         is_timed = contract == COMPILE and SETTINGS.tiers == "measured" and not self.donate
         if is_timed:
             self._bailout.storm.most = BY_VALUE
-        self._begin_dispatch(self._retracing.cell, is_timed)
+        self._begin_dispatch(self._retracing.cell, is_timed, contract == COMPILE)
         self._traces = 0
         self._called_before = False
 
@@ -231,10 +230,6 @@ class Function(Dispatched, Described, Pickled):
     def _obtain(self, call: Call) -> ConcreteFunction | None:
         """Traces; None when the call has to run as plain Python."""
         if call.key in self._plain or not self._is_worth_a_trace(call):
-            return None
-        if self.contract == COMPILE and acts_on_floats():
-            if _ACTED_ON not in self._explanation.plain:
-                self._explanation.plain.append(_ACTED_ON)
             return None
         with LOCK:
             found = self._cache.find(call.key)

@@ -98,11 +98,6 @@ class Specialise(AbandonTrace):
         self.leaf = leaf
 
 
-def acts_on_floats() -> bool:
-    """Whether NumPy is asked to do more than to warn where a float overflows or is none."""
-    return not {"raise", "call", "print", "log"}.isdisjoint(np.geterr().values())
-
-
 def allows_call(trace: Trace, function: Any) -> None:
     """Raises RunPlain for a function that is not converted and not known to be pure."""
     module = getattr(function, "__module__", None) or ""
@@ -244,4 +239,4 @@ def python_print(values: Any, sep: Any, end: Any, file: Any, flush: bool) -> Non
     dispatch.apply("python_print", *data, template=tuple(template))
 
 
-__all__ = ["RunPlain", "Specialise", "acts_on_floats", "allows_call", "builtins", "math", "operator", "python_print"]
+__all__ = ["RunPlain", "Specialise", "allows_call", "builtins", "math", "operator", "python_print"]

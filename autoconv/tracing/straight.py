@@ -14,6 +14,7 @@ from typing import Any
 from autoconv.backends import dispatching, is_dispatchable, is_readable
 from autoconv.config import DETOUR
 from autoconv.runtime.recording import BUSY
+from autoconv.tracing.float_errors import DEFAULT, VARIABLE
 
 _LOCK = threading.Lock()
 _INSTALLED: list[bool] = []
@@ -41,7 +42,7 @@ def _install(owner: Any) -> bool:
     slot = _offset(owner)
     if slot is None:
         return False
-    owner.__call__ = dispatching(owner, slot, owner.__call__, owner._failed, DETOUR, BUSY)
+    owner.__call__ = dispatching(owner, slot, owner.__call__, owner._failed, DETOUR, BUSY, VARIABLE, DEFAULT)
     return True
 
 

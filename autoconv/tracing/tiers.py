@@ -42,7 +42,7 @@ class Gate:
     __slots__ = ("cell",)
 
     def __init__(self, left: int) -> None:
-        self.cell = (ctypes.c_int64 * 2)(left, 0)
+        self.cell = (ctypes.c_int64 * 3)(left, 0, 0)
 
     def passes(self) -> bool:
         """Count a call; return whether it goes on without a look."""
@@ -54,6 +54,10 @@ class Gate:
     @property
     def is_plain(self) -> bool:
         return bool(self.cell[1])
+
+    def ask_variable(self, asks: bool) -> None:
+        """Let native code stop graphs' calls while NumPy's context variable is not its default; see `float_errors`."""
+        self.cell[2] = asks
 
     def open(self, left: int, form: str) -> None:
         """Let so many calls go on in that form."""

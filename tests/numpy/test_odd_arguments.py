@@ -392,3 +392,21 @@ def agrees_under(function, x):
     finally:
         np.seterr(**before)
     return compiled
+
+
+def test_errors_of_floats_are_raised_by_warm_calls_too():
+    compiled, x = ac.compile(lambda x: 1.0 / x), np.array([1.0, 0.0])
+    with np.errstate(all="ignore"):
+        for _ in range(5):
+            compiled(x)
+    for _ in range(3):
+        with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
+            compiled(x)
+        with np.errstate(divide="ignore"):
+            assert compiled(x).tolist() == [1.0, np.inf]
+    before = np.seterr(all="raise")
+    try:
+        with pytest.raises(FloatingPointError):
+            compiled(x)
+    finally:
+        np.seterr(**before)

@@ -1,8 +1,9 @@
 """Calls of functions that go to native code without a step through Python: what `__call__` of their class becomes.
 
-An object's slot holds a tuple: a cell that counts calls, a gate of two numbers, a plain function, and entries (see
+An object's slot holds a tuple: a cell that counts calls, a gate of three numbers, a plain function, and entries (see
 engine.native_entry). Entries are called in turn until one does not return NotImplemented. The gate's first number is
-how many calls may pass; its second is not 0 where they call the plain function instead, unless graphs are recorded.
+how many calls may pass; its second is not 0 where they call the plain function instead, unless graphs are recorded;
+its third is not 0 where the gate stops calls while a context variable has another value than its default.
 Calls that no entry takes, that the gate stops, that have keyword arguments, or that run while `detour` is not 0 go to
 `slow(self, *args, **kwargs)`. What an entry raises goes to `failed(self, entry, error, *args)`.
 """
@@ -17,7 +18,7 @@ _DEFINITION, _OWNER, _BUFFER = 16, 24, 16  # offsets in bytes: in a builtin func
 _MOST_ON_STACK = 1024  # arguments
 FUNCTIONS = [
     "dispatch", "dispatch_slow", "dispatch_failed", "dispatch_missing", "dispatch_slot", "dispatch_detour",
-    "dispatch_busy",
+    "dispatch_busy", "dispatch_variable", "dispatch_default",
 ]  # fmt: skip
 _CELL, _GATE, _PLAIN, _ENTRIES = range(4)  # where they are in the tuple
 TEXT = f"""
@@ -27,6 +28,8 @@ TEXT = f"""
 @dispatch_slot = global i64 0
 @dispatch_detour = global ptr null
 @dispatch_busy = global ptr null
+@dispatch_variable = global ptr null
+@dispatch_default = global ptr null
 declare void @retain(ptr)
 declare void @release(ptr)
 declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
@@ -36,6 +39,8 @@ declare i32 @PyException_SetTraceback(ptr, ptr)
 declare ptr @PyMem_Malloc(i64)
 declare void @PyMem_Free(ptr)
 declare ptr @PyErr_NoMemory()
+declare i32 @PyContextVar_Get(ptr, ptr, ptr)
+declare void @PyErr_Clear()
 
 define internal void @let_go(ptr %object) nounwind {{
   %slot = alloca ptr
@@ -49,6 +54,7 @@ entry:
   %kind_at = alloca ptr
   %error_at = alloca ptr
   %trace_at = alloca ptr
+  %value_at = alloca ptr
   %offset = load i64, ptr @dispatch_slot
   %place = getelementptr i8, ptr %self, i64 %offset
   %entries = load ptr, ptr %place
@@ -82,7 +88,27 @@ pass_gate:
   %form_at = getelementptr i64, ptr %state, i64 1
   %form = load i64, ptr %form_at
   %graphs = icmp eq i64 %form, 0
-  br i1 %graphs, label %look, label %plainly
+  br i1 %graphs, label %graph, label %plainly
+graph:
+  %asks_at = getelementptr i64, ptr %state, i64 2
+  %asks = load i64, ptr %asks_at
+  %unasked = icmp eq i64 %asks, 0
+  br i1 %unasked, label %look, label %ask_variable
+ask_variable:
+  store ptr null, ptr %value_at
+  %variable = load ptr, ptr @dispatch_variable
+  %status = call i32 @PyContextVar_Get(ptr %variable, ptr null, ptr %value_at)
+  %value = load ptr, ptr %value_at
+  %is_found = icmp ne ptr %value, null
+  br i1 %is_found, label %compare, label %unknown
+unknown:
+  call void @PyErr_Clear()
+  br label %none
+compare:
+  call void @let_go(ptr %value)
+  %default = load ptr, ptr @dispatch_default
+  %is_default = icmp eq ptr %value, %default
+  br i1 %is_default, label %look, label %none
 plainly:
   %busy_at = load ptr, ptr @dispatch_busy
   %busy = load atomic i64, ptr %busy_at monotonic, align 8
@@ -95,7 +121,7 @@ call_plain:
   call void @let_go(ptr %entries)
   ret ptr %result
 look:
-  %i = phi i64 [ {_ENTRIES}, %pass_gate ], [ %next, %other ]
+  %i = phi i64 [ {_ENTRIES}, %graph ], [ {_ENTRIES}, %compare ], [ %next, %other ]
   %more = icmp slt i64 %i, %size
   br i1 %more, label %ask, label %none
 ask:
@@ -220,14 +246,17 @@ def dispatching_method(
     failed: Any,
     detour: ctypes.c_int64,
     busy: ctypes.c_int64,
+    variable: Any,
+    default: Any,
 ) -> Any:
     """The method descriptor that takes the place of `owner.__call__`. `slot` is the offset of the objects' slot, and
     `address(name)` says where the loaded code has each of FUNCTIONS. There is one such class in a process."""
     definition = _MethodDefinition(b"__call__", address("dispatch"), 0x0080 | 0x0002, None)
-    _KEPT.extend((definition, slow, failed, detour, busy))
+    _KEPT.extend((definition, slow, failed, detour, busy, variable, default))
     for name, value in (
         ("slow", id(slow)), ("failed", id(failed)), ("missing", id(NotImplemented)), ("slot", slot),
         ("detour", ctypes.addressof(detour)), ("busy", ctypes.addressof(busy)),
+        ("variable", id(variable)), ("default", id(default)),
     ):  # fmt: skip
         ctypes.c_int64.from_address(address(f"dispatch_{name}")).value = value
     make = ctypes.pythonapi.PyDescr_NewMethod
