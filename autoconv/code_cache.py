@@ -1,8 +1,9 @@
 """Code on disk, so that a process does not make what an earlier one did.
 
 A folder is trusted as far as its owner: it has to be a folder of this user's that nobody else can enter or
-write to, and no link; otherwise nothing is read or written. An entry is its data behind their checksum; it is
-written beside its place and moved there, so that processes never see half of one. What does not check is made anew.
+write to, and no link; otherwise nothing is read or written. An entry is its data behind a checksum of them and of the
+key, so that an entry under the key of another is none. It is written beside its place and moved there, so that
+processes never see half of one. What does not check is made anew.
 """
 
 from __future__ import annotations
@@ -40,16 +41,11 @@ class CodeCache:
         if not _is_trusted(folder):
             return None
         try:
-            descriptor = os.open(folder / f"{key}.o", os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-            with open(descriptor, "rb") as stream:
-                facts = os.fstat(descriptor)
-                if not stat.S_ISREG(facts.st_mode) or facts.st_uid != os.geteuid() or facts.st_mode & 0o022:
-                    return None
-                data = stream.read()
+            data = _content(folder / f"{key}.o", self.limit)
         except OSError:
             return None
         code = data[_CHECKSUM:]
-        return code if hashlib.sha256(code).digest() == data[:_CHECKSUM] else None
+        return code if self._checksum(key, code) == data[:_CHECKSUM] else None
 
     def store(self, key: str, code: bytes) -> None:
         """Keeps the code; a folder that cannot be used is left alone."""
@@ -64,13 +60,18 @@ class CodeCache:
             descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
             try:
                 with open(descriptor, "wb") as stream:
-                    stream.write(hashlib.sha256(code).digest() + code)
+                    stream.write(self._checksum(key, code) + code)
                 os.replace(temporary, folder / f"{key}.o")
             except BaseException:
                 os.unlink(temporary)
                 raise
         if zlib.crc32(key.encode()) % _PRUNE_EVERY == 0:  # not counted: most processes write only a few
             self.prune()
+
+    def _checksum(self, key: str, code: bytes) -> bytes:
+        found = hashlib.sha256(f"{self.name}\0{key}\0".encode())
+        found.update(code)
+        return found.digest()
 
     def prune(self) -> None:
         """Removes the oldest entries until the rest is within the limits."""
@@ -105,6 +106,23 @@ class CodeCache:
 NATIVE = CodeCache("native", "pieces of machine code", 256 << 20)
 FUNCTIONS = CodeCache("functions", "converted functions", 64 << 20)
 CACHES = (NATIVE, FUNCTIONS)
+
+
+def _content(path: Path, limit: int) -> bytes:
+    """The bytes of a file of this user's; none of what is no file, of one that others can write to, and of one that is
+    larger than the limit. Raises OSError."""
+    # A pipe in the place of a file is opened without waiting for who writes to it.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
+        facts = os.fstat(descriptor)
+        if not stat.S_ISREG(facts.st_mode) or facts.st_uid != os.geteuid() or facts.st_mode & 0o022:
+            return b""
+        if facts.st_size > limit + _CHECKSUM:
+            return b""
+        with open(descriptor, "rb", closefd=False) as stream:
+            return stream.read()
+    finally:
+        os.close(descriptor)
 
 
 def _is_trusted(folder: Path) -> bool:

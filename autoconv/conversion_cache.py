@@ -23,8 +23,8 @@ class ConversionCache:
     """The entry of one module under one set of options.
 
     It is `__pycache__/NAME.autoconv-<tag>-<options>-<source>.json`, where the last part hashes the source
-    together with the converter. There is no entry where Python would keep no bytecode either, or where it
-    cannot be written.
+    together with the converter. Its checksum covers the name, so that an entry under another's name is none. There
+    is no entry where Python would keep no bytecode either, or where it cannot be written.
     """
 
     def __init__(self, file: str, data: bytes, options: Options) -> None:
@@ -48,9 +48,9 @@ class ConversionCache:
         try:
             entry = json.loads(self.path.read_text("utf-8"))
             text, origins, generated = entry["text"], tuple(entry["origins"]), tuple(entry["generated"])
-            if entry["check"] != _digest(text, repr(origins), *generated):
+            if entry["check"] != _digest(self.path.name, text, repr(origins), *generated):
                 return None
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
         return text, origins, generated
 
@@ -58,7 +58,7 @@ class ConversionCache:
         """Writes the entry and removes those of earlier versions of the same file."""
         if self.path is None:
             return
-        check = _digest(text, repr(tuple(origins)), *generated)
+        check = _digest(self.path.name, text, repr(tuple(origins)), *generated)
         entry = {"text": text, "origins": list(origins), "generated": list(generated), "check": check}
         with contextlib.suppress(OSError):
             self.path.parent.mkdir(exist_ok=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import marshal
 import os
 import subprocess
@@ -11,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from autoconv.code_cache import NATIVE, CodeCache
+from autoconv.code_cache import FUNCTIONS, NATIVE, CodeCache
+from autoconv.emit import converted
 
 PROGRAM = """
 import autoconv as ac
@@ -77,17 +77,18 @@ def test_broken_and_foreign_conversions_are_made_anew(cache, tmp_path):
     data = entry.read_bytes()
     entry.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
     assert run(tmp_path) == "67.5 15.0\n"
-    assert content(entry.read_bytes()) == content(data)
+    assert content(entry) == marshal.loads(data[32:])
     functions.chmod(0o755)
     entry.write_bytes(b"")
     assert run(tmp_path) == "67.5 15.0\n"
     assert entry.read_bytes() == b""
 
 
-def content(entry: bytes) -> object:
+def content(entry: Path) -> object:
     """What an entry says; its bytes differ with how often its parts were referred to when it was written."""
-    assert hashlib.sha256(entry[32:]).digest() == entry[:32]
-    return marshal.loads(entry[32:])
+    kept = FUNCTIONS.load(entry.stem)
+    assert kept is not None
+    return marshal.loads(kept)
 
 
 def test_a_broken_entry_is_made_anew(cache, tmp_path):
@@ -126,6 +127,42 @@ def test_an_entry_that_others_could_have_written_is_not_loaded(cache):
     (cache / "b.o").symlink_to(cache / "c.o")
     assert NATIVE.load("b") is None
     assert NATIVE.load("none") is None
+
+
+def test_entries_under_each_others_keys_are_none(cache):
+    NATIVE.store("a", b"code")
+    NATIVE.store("b", b"other")
+    (cache / "a.o").rename(cache / "c.o")
+    (cache / "b.o").rename(cache / "a.o")
+    (cache / "c.o").rename(cache / "b.o")
+    assert NATIVE.load("a") is None
+    assert NATIVE.load("b") is None
+    FUNCTIONS.store("a", b"code")
+    (FUNCTIONS.folder() / "a.o").rename(cache / "a.o")
+    assert NATIVE.load("a") is None
+    NATIVE.store("a", b"code")
+    assert NATIVE.load("a") == b"code"
+
+
+def test_what_is_no_file_in_the_place_of_an_entry_is_none(cache):
+    NATIVE.store("a", b"code")
+    (cache / "b.o").mkdir(mode=0o700)
+    os.mkfifo(cache / "c.o", mode=0o600)
+    with open(cache / "d.o", "wb") as sparse:
+        sparse.truncate(1 << 40)
+    open_files = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else None
+    assert [NATIVE.load(key) for key in "bcd"] == [None] * 3
+    assert open_files is None or len(os.listdir("/proc/self/fd")) == open_files
+    NATIVE.store("b", b"code")  # its place is taken
+    assert NATIVE.load("b") is None
+    assert NATIVE.load("a") == b"code"
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff", b"N", b"i\x01\x00\x00\x00"], ids=["nothing", "noise", "None", "int"])
+def test_a_conversion_of_another_form_is_none(cache, data):
+    FUNCTIONS.store("key", data)
+    assert FUNCTIONS.load("key") == data
+    assert converted._kept("key") is None
 
 
 def test_the_oldest_go_first(cache):

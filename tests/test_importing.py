@@ -121,7 +121,11 @@ def test_cache_is_used_renewed_and_cleaned(package, monkeypatch):
     assert second != first and not list(package.glob("*.json")) and not list(package.glob(".*"))
 
 
-@pytest.mark.parametrize("damage", ["", "{}", "[]", '{"text": 1, "origins": 2, "check": 3}', "flip"])
+@pytest.mark.parametrize(
+    "damage",
+    ["", "{}", "[]", "[" * 100_000, '{"text": 1, "origins": 2, "check": 3}', "flip"],
+    ids=lambda damage: damage[:30],
+)
 def test_a_damaged_cache_is_not_trusted(package, damage):
     with autoconv.importing.converted("hooked"):
         load()
@@ -131,6 +135,21 @@ def test_a_damaged_cache_is_not_trusted(package, damage):
         forget()
         assert load().halve(10) == 2.5
     assert json.loads(path.read_text()) == entry
+
+
+def test_the_entry_of_another_version_is_none(package):
+    """Under the name of the present one."""
+    with autoconv.importing.converted("hooked"):
+        load()
+        (first,) = entries(package)
+        entry = first.read_text()
+        (package / "core.py").write_text(CORE.replace("3", "4"))
+        forget()
+        load()
+        (second,) = entries(package)
+        second.write_text(entry)
+        forget()
+        assert load().halve(8) == 4
 
 
 def test_without_bytecode_there_is_no_cache(package, monkeypatch):

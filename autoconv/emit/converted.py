@@ -102,10 +102,9 @@ def _converted_code(function: types.FunctionType, hands: bool) -> types.CodeType
 def _kept_or_made(function: types.FunctionType, hands: bool) -> tuple[types.CodeType, frozenset[str]]:
     # Who wants to be told of the passes has them run.
     key = None if "passes" in SETTINGS.logs else _key(function, hands)
-    kept = None if key is None else FUNCTIONS.load(key)
+    kept = None if key is None else _kept(key)
     if kept is not None:
-        code, changed = marshal.loads(kept)
-        return code, frozenset(changed)
+        return kept
     for tell in ABOUT_TO_CONVERT:
         tell()
     from autoconv.emit import function as conversion  # lazily: it brings gast
@@ -114,6 +113,17 @@ def _kept_or_made(function: types.FunctionType, hands: bool) -> tuple[types.Code
     if key is not None:
         FUNCTIONS.store(key, marshal.dumps((code, sorted(changed))))
     return code, changed
+
+
+def _kept(key: str) -> tuple[types.CodeType, frozenset[str]] | None:
+    data = FUNCTIONS.load(key)
+    if data is None:
+        return None
+    try:
+        code, changed = marshal.loads(data)
+    except (EOFError, ValueError, TypeError):  # of another form than this version writes
+        return None
+    return (code, frozenset(changed)) if isinstance(code, types.CodeType) else None
 
 
 def _key(function: types.FunctionType, hands: bool) -> str | None:
