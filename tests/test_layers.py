@@ -13,14 +13,16 @@ ROOT = Path(__file__).resolve().parents[1]
 
 SOURCE = {"syntax", "analysis", "passes", "emit"}
 GRAPH = {"graph", "ops", "autodiff", "optimise", "backends"}
-BASE = {"errors", "config"}
+BASE = {"errors", "config", "forks", "process_state"}
 
 # What each part may import from autoconv, itself aside; what is imported for annotations only does not count.
 MAY_IMPORT = {
     "errors": set(),
     "config": {"errors"},
+    "forks": set(),
+    "process_state": {"forks"},
     # Python in, Python out
-    "syntax": {"errors"},
+    "syntax": {"errors", "process_state"},
     "analysis": {"errors", "syntax"},
     "passes": {"errors", "syntax", "analysis"},
     "emit": BASE | {"syntax", "analysis", "passes", "code_cache"},
@@ -28,7 +30,7 @@ MAY_IMPORT = {
     "importing": BASE | {"emit", "conversion_cache"},
     # graphs in, results out
     "graph": {"errors"},
-    "ops": {"errors", "graph"},
+    "ops": {"errors", "forks", "graph"},
     "autodiff": {"errors", "graph", "ops"},
     "optimise": {"errors", "graph", "ops"},
     "code_cache": {"config"},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -49,16 +48,18 @@ class ElementFunction:
         else:
             self.values = list(unify_captures([region], len(spec_leaves(spec))))
         self._graph = optimise(region.graph, contract=FUNCTION)
+        self._code: Callable[[Sequence[Any]], list[Any]] | None = None
 
-    @functools.cached_property
     def _compiled(self) -> Callable[[Sequence[Any]], list[Any]]:
         """Made when it is first needed: many datasets are only described."""
-        return BACKENDS[SETTINGS.backend](self._graph)
+        if self._code is None:
+            self._code = BACKENDS[SETTINGS.backend](self._graph)
+        return self._code
 
     def runner(self, bindings: Bindings) -> Run:
         """The function of leaves, for one run."""
         captured = [bindings.of(value) for value in self.values]
-        compiled = self._compiled
+        compiled = self._compiled()
         return lambda leaves: compiled([*map(_array, leaves), *captured])
 
 

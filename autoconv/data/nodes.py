@@ -8,6 +8,7 @@ from typing import Any
 
 from autoconv.data.elements import element_type
 from autoconv.errors import EndOfSequenceError, OutOfRangeError
+from autoconv.forks import new_lock
 from autoconv.graph.graph import Value
 from autoconv.graph.types import IterableType
 from autoconv.runtime.convert import convert_to_tensor
@@ -133,7 +134,7 @@ class RunningIterator:
 
     def __init__(self, elements: Iterator[Element]) -> None:
         self._elements = elements
-        self._lock = threading.RLock()  # a function of the dataset that asks for the next element hears of it
+        self._lock = new_lock()  # a function of the dataset that asks for the next element hears of it
         self._failure: BaseException | None = None
         self._here = threading.local()
 

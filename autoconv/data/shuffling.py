@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from autoconv.data.nodes import Bindings, Element, Node, number
 from autoconv.errors import InvalidArgumentError
+from autoconv.forks import new_lock
 from autoconv.graph.dtypes import int64
 from autoconv.ops.random import GLOBAL
 from autoconv.runtime.shape import TensorSpec
@@ -57,7 +57,7 @@ class Stream:
         else:
             self._key = (int(known) * 2 + 1 + ((GLOBAL.seed or 0) << 32)) % _BITS
         self._turn = 0
-        self._lock = threading.Lock()
+        self._lock = new_lock()
 
     def begin(self, bindings: Bindings) -> Draws:
         with self._lock:

@@ -9,31 +9,27 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from autoconv.data.nodes import Element, Run
+from autoconv.forks import DATASET, generation, new_lock
 
 
 def prefetched(source: Iterator[Element], size: int) -> Iterator[Element]:
     """The elements of `source`, of which a thread of its own computes up to `size` in advance."""
-    buffer = _Buffer(size)
-    thread = threading.Thread(target=buffer.fill, args=(source,), name="autoconv-prefetch", daemon=True)
-    thread.start()
+    buffer = _Buffer(source, size)
     del source
     try:
         yield from iter(buffer.take, _END)
     finally:
         buffer.stop()
-        if thread is not threading.current_thread():  # a cycle may be collected by any thread
-            thread.join()
 
 
 def mapped(source: Iterator[Element], run: Run, workers: int, in_order: bool = True) -> Iterator[Element]:
     """run(element) for the elements of `source`, computed by that many threads; in the order of the elements, or as
     they come."""
-    pool = ThreadPoolExecutor(workers, thread_name_prefix="autoconv-map")
-    pending: deque[Future[Element]] = deque()
+    pool = _Pool(run, workers)
     failure: Exception | None = None
     try:
         while True:
-            while failure is None and len(pending) <= workers:
+            while failure is None and len(pool.jobs) <= workers:
                 try:
                     element = next(source)
                 except StopIteration:
@@ -41,57 +37,152 @@ def mapped(source: Iterator[Element], run: Run, workers: int, in_order: bool = T
                 except Exception as error:  # raised once what came before it has been given out
                     failure = error
                 else:
-                    pending.append(pool.submit(run, element))
-            if not pending:
+                    pool.submit(element)
+            if not pool.jobs:
                 break
-            yield _first(pending, in_order).result()
+            yield pool.take(in_order)
         if failure is not None and not isinstance(failure, _Over):
             raise failure
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _first(pending: deque[Future[Element]], in_order: bool) -> Future[Element]:
-    if not in_order:
-        for position, future in enumerate(pending):
-            if future.done():
-                del pending[position]
-                return future
-    return pending.popleft()
+        pool.stop()
 
 
 class _Over(Exception):
     """The source has no more elements."""
 
 
+class _Job:
+    """An element, and what a thread computes of it: a result or an error."""
+
+    __slots__ = ("element", "error", "future", "is_done", "result")
+
+    def __init__(self, element: Element) -> None:
+        self.element = element
+        self.future: Future[None] | None = None
+        self.is_done = False
+        self.result: Any = None
+        self.error: BaseException | None = None
+
+    def do(self, run: Run) -> None:
+        try:
+            self.result = run(self.element)
+        except BaseException as error:
+            self.error = error
+        self.is_done = True
+
+
+class _Pool:
+    """Threads, and the jobs that they do, in order. In a forked process what is not done is done by new threads."""
+
+    def __init__(self, run: Run, workers: int) -> None:
+        self._run, self._workers = run, workers
+        self.jobs: deque[_Job] = deque()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._generation = generation()
+        self._threads = ThreadPoolExecutor(self._workers, thread_name_prefix="autoconv-map")
+        for job in self.jobs:
+            if not job.is_done:
+                job.future = self._threads.submit(job.do, self._run)
+
+    def _look(self) -> None:
+        if self._generation != generation():
+            self._begin()
+
+    def submit(self, element: Element) -> None:
+        self._look()
+        job = _Job(element)
+        job.future = self._threads.submit(job.do, self._run)
+        self.jobs.append(job)
+
+    def take(self, in_order: bool) -> Any:
+        """What the first job gives, or one that is done."""
+        self._look()
+        done = 0 if in_order else next((i for i, job in enumerate(self.jobs) if job.is_done), 0)
+        job = self.jobs[done]
+        del self.jobs[done]
+        if not job.is_done:
+            assert job.future is not None
+            job.future.result()
+        if job.error is not None:
+            raise job.error
+        return job.result
+
+    def stop(self) -> None:
+        if self._generation == generation():
+            self._threads.shutdown(wait=True, cancel_futures=True)
+
+
 _END: Any = object()
 
 
 class _Buffer:
-    """What one thread puts and another takes: elements, and in the end an error or nothing."""
+    """What one thread puts and another takes: elements, and in the end an error or nothing. In a forked process a new
+    thread goes on; a fork waits until no element is being computed."""
 
-    def __init__(self, size: int) -> None:
-        self._size = size
+    def __init__(self, source: Iterator[Element], size: int) -> None:
+        self._source, self._size = source, size
         self._items: deque[tuple[Any, BaseException | None]] = deque()
-        self._changed = threading.Condition()
-        self._stopped = False
+        self._filling = new_lock(waited=DATASET)
+        self._in_hand: tuple[Any, BaseException | None] | None = None
+        self._is_computing = self._is_over = self._stopped = False
+        self._begin()
 
-    def fill(self, source: Iterator[Element]) -> None:
-        """Runs in the thread: takes from `source` until it ends or nobody wants more."""
-        end: tuple[Any, BaseException | None] = (_END, None)
+    def _begin(self) -> None:
+        self._generation = generation()
+        self._changed = threading.Condition(new_lock())
+        self._thread = threading.Thread(target=self._fill, name="autoconv-prefetch", daemon=True)
+        self._thread.start()
+
+    def _go_on(self) -> None:
+        """In a forked process."""
+        if self._in_hand is not None and not (self._items and self._items[-1] is self._in_hand):
+            self._items.append(self._in_hand)
+        self._in_hand = None
+        if self._is_computing:  # by a thread that is not there any more, in the frames of which the source is
+            self._items.append((None, RuntimeError("the process was forked while this element was computed")))
+            self._is_over = True
+        self._is_computing = False
+        if self._is_over:
+            self._generation = generation()
+            self._changed = threading.Condition(new_lock())
+        else:
+            self._begin()
+
+    def _fill(self) -> None:
+        """Runs in the thread: takes from the source until it ends or nobody wants more."""
+        while not self._is_over and not self._stopped:
+            with self._filling:
+                self._compute()
+            self._hand_over()
+        close: Callable[[], None] | None = getattr(self._source, "close", None)
+        if close is not None:
+            close()
+
+    def _compute(self) -> None:
+        self._is_computing = True
         try:
-            for element in source:
-                if not self._put((element, None)):
-                    return
+            self._in_hand = next(self._source), None
+        except StopIteration:
+            self._in_hand, self._is_over = (_END, None), True
         except BaseException as error:
-            end = (None, error)
-        finally:
-            close: Callable[[], None] | None = getattr(source, "close", None)
-            if close is not None:
-                close()
-            self._put(end, wait=False)
+            self._in_hand, self._is_over = (None, error), True
+        self._is_computing = False
+
+    def _hand_over(self) -> None:
+        """When there is room for an element; the end needs none."""
+        with self._changed:
+            while len(self._items) >= self._size and not self._is_over and not self._stopped:
+                self._changed.wait()
+            assert self._in_hand is not None
+            self._items.append(self._in_hand)
+            self._in_hand = None
+            self._changed.notify_all()
 
     def take(self) -> Any:
+        if self._generation != generation():
+            self._go_on()
         with self._changed:
             while not self._items:
                 self._changed.wait()
@@ -102,14 +193,10 @@ class _Buffer:
         return element
 
     def stop(self) -> None:
+        if self._generation != generation():  # the thread is not there
+            return
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
-
-    def _put(self, item: tuple[Any, BaseException | None], wait: bool = True) -> bool:
-        with self._changed:
-            while wait and len(self._items) >= self._size and not self._stopped:
-                self._changed.wait()
-            self._items.append(item)
-            self._changed.notify_all()
-            return not self._stopped
+        if self._thread is not threading.current_thread():  # a cycle may be collected by any thread
+            self._thread.join()

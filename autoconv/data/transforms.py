@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -15,6 +14,7 @@ from autoconv.data.elements import map_specs, spec_leaves
 from autoconv.data.functions import ElementFunction
 from autoconv.data.nodes import INFINITE, UNKNOWN, Bindings, Bound, Element, Node, number
 from autoconv.data.threads import mapped, prefetched
+from autoconv.forks import new_lock
 from autoconv.graph.dtypes import int64
 from autoconv.runtime.convert import convert_to_tensor
 from autoconv.runtime.shape import TensorSpec
@@ -202,7 +202,7 @@ class Cache(Node):
 
     def __init__(self, source: Node) -> None:
         super().__init__(source.spec, [source])
-        self._lock = threading.Lock()
+        self._lock = new_lock()
         self._kept: list[Element] | None = None
         self._kept_for: Any = None
 

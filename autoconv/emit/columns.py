@@ -12,9 +12,10 @@ import functools
 import itertools
 import linecache
 import re
-import warnings
 from collections.abc import Callable
 from types import CodeType
+
+from autoconv.process_state import without_warnings
 
 Lines = Callable[[int], str]
 _WORD = re.compile(r"""[^\W\d]\w*|\d[\w.]*|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\*\*|//|[<>=!]=|\S""")
@@ -46,8 +47,7 @@ def columns(code: CodeType, instruction: int, line: int) -> tuple[int, int] | No
     """Where on the user's line, counted from 0, an instruction of converted code is; None where that is not known."""
     if id(code) not in _EMITTED:
         for module, text in _WAITING.pop(code.co_filename, ()):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with without_warnings():
                 emitted = compile(text, code.co_filename, "exec", dont_inherit=True)
             remember(module, emitted, functools.partial(_row, text.split("\n")))
     if id(code) not in _EMITTED:

@@ -12,7 +12,6 @@ import importlib.util
 import linecache
 import marshal
 import sys
-import threading
 import types
 import weakref
 from collections.abc import Callable
@@ -22,6 +21,7 @@ from autoconv.code_cache import FUNCTIONS
 from autoconv.config import SETTINGS
 from autoconv.emit.converter import converter
 from autoconv.errors import ConversionError
+from autoconv.forks import CONVERSION, new_lock
 
 OPERATORS = "ag__"
 
@@ -31,7 +31,7 @@ _CONVERTED: weakref.WeakKeyDictionary[types.CodeType, _ByFile] = weakref.WeakKey
 # By id: of a function with nothing to convert, the code that comes out equals the one that went in.
 _OURS: weakref.WeakValueDictionary[int, types.CodeType] = weakref.WeakValueDictionary()
 _DIGESTS: dict[str, tuple[list[str], str]] = {}  # of files, by name, with the lines that they are of
-_LOCK = threading.RLock()
+_LOCK = new_lock(waited=CONVERSION)
 ABOUT_TO_CONVERT: list[Callable[[], object]] = []  # who wants to know that a conversion begins, which takes a while
 
 

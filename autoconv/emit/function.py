@@ -13,12 +13,12 @@ from typing import Any
 import gast
 
 from autoconv.analysis.changes import only_changed
-from autoconv.emit.depth import deep_recursion
 from autoconv.emit.generators import handing
 from autoconv.emit.relocate import Extent, rename_regions
 from autoconv.errors import ConversionError, Place, SourceError
 from autoconv.passes import run_passes
 from autoconv.passes.base import Context
+from autoconv.process_state import deep_recursion
 from autoconv.syntax import build
 from autoconv.syntax.names import Namer
 from autoconv.syntax.parse import parse_ast, to_ast, to_gast

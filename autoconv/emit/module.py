@@ -12,12 +12,12 @@ from typing import Any
 import gast
 
 from autoconv.emit.conversion import Construct, Conversion, Diagnostic, Options
-from autoconv.emit.depth import deep_recursion
 from autoconv.emit.relocate import encode_lines
 from autoconv.emit.unparse import Printed, print_tree
 from autoconv.errors import TargetError, UnsupportedError
 from autoconv.passes import run_passes
 from autoconv.passes.base import Context
+from autoconv.process_state import deep_recursion
 from autoconv.syntax import build
 from autoconv.syntax.comments import own_line_comments
 from autoconv.syntax.names import Namer

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
 
 import numpy as np
+
+_Found = TypeVar("_Found")
+
+
+class _Once(Generic[_Found]):
+    """`functools.cached_property` without its lock, which up to Python 3.11 a forked process may inherit closed."""
+
+    def __init__(self, find: Callable[[Any], _Found]) -> None:
+        self._find = find
+        self.__doc__ = find.__doc__
+
+    def __get__(self, instance: Any, owner: Any = None) -> _Found:
+        if instance is None:
+            return self  # type: ignore[return-value]
+        found = instance.__dict__[self._find.__name__] = self._find(instance)
+        return found
 
 
 class DType:
@@ -20,7 +36,7 @@ class DType:
         self.name = name
         self.enum = enum
 
-    @cached_property
+    @_Once
     def numpy(self) -> np.dtype[Any]:
         """The NumPy dtype; strings are arrays of `bytes` objects."""
         if self.name == "string":
@@ -33,31 +49,31 @@ class DType:
     def as_numpy_dtype(self) -> type:
         return self.numpy.type if self.name != "string" else object
 
-    @cached_property
+    @_Once
     def is_bool(self) -> bool:
         return self.name == "bool"
 
-    @cached_property
+    @_Once
     def is_integer(self) -> bool:
         return self.name.startswith(("int", "uint"))
 
-    @cached_property
+    @_Once
     def is_unsigned(self) -> bool:
         return self.name.startswith("uint")
 
-    @cached_property
+    @_Once
     def is_floating(self) -> bool:
         return self.name.startswith(("float", "bfloat"))
 
-    @cached_property
+    @_Once
     def is_complex(self) -> bool:
         return self.name.startswith("complex")
 
-    @cached_property
+    @_Once
     def is_string(self) -> bool:
         return self.name == "string"
 
-    @cached_property
+    @_Once
     def is_numeric(self) -> bool:
         return self.is_integer or self.is_floating or self.is_complex
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ from autoconv.errors import AutoconvError
 from autoconv.graph.graph import Node
 from autoconv.operators.item_flow import RULES, Contents, Flow, root
 from autoconv.ops.objects import FUNCTIONS
+from autoconv.process_state import without_warnings
 
 _MOST_EXAMPLES = 64
 # What gives a list of the items of its operands, and those methods that give one of the items, or put one there.
@@ -117,7 +117,7 @@ def _apply_to_examples(flow: Flow, result: Contents, function: Any, given: Seque
     found = 0
     for operands in itertools.islice(itertools.product(*choices), _MOST_EXAMPLES):
         try:
-            with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+            with np.errstate(all="ignore"), without_warnings():
                 example = function(*operands)
         except (ArithmeticError, LookupError, TypeError, ValueError, AutoconvError):
             continue

@@ -6,7 +6,6 @@ that moment, and written by `array_store`. Loads and stores keep the order of th
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -184,8 +183,9 @@ def is_sure_to_fit(place: Sequence[Dimension], shape: Any) -> bool:
 
 
 def _store(x: np.ndarray, value: Any) -> tuple[()]:
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", np.exceptions.ComplexWarning)
+    if x.dtype.kind in "iuf" and np.iscomplexobj(value):
+        value = np.real(value)  # as NumPy has it, but for the warning
+    with np.errstate(all="ignore"):
         x[...] = value
     return ()
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from autoconv.errors import InvalidArgumentError, ListReadError
+from autoconv.forks import new_lock
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import ListType, Shape, TensorType, shape_text
 
 Item = Any  # np.ndarray, or None where nothing was written yet
-_APPENDING = threading.Lock()  # held while one of two threads claims the end of a shared buffer
+_APPENDING = new_lock()  # held while one of two threads claims the end of a shared buffer
 
 
 class ListValue:

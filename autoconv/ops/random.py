@@ -7,13 +7,13 @@ become numbers is written out here rather than left to NumPy, so that a seed mea
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
 
 from autoconv.errors import InvalidArgumentError
+from autoconv.forks import new_lock
 from autoconv.graph.dtypes import DType, float32, float64, int32, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType, shapes_compatible
@@ -43,7 +43,7 @@ class GlobalGenerator:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = new_lock()
         self.seed: int | None = None
         self._entropy = int.from_bytes(os.urandom(8), "little")
         self._drawn: dict[int | None, int] = {}

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from autoconv.errors import InaccessibleTensorError
+from autoconv.forks import after_fork, new_lock
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import TensorType, Type
@@ -229,6 +230,12 @@ class _UntracedHere:
     __bool__ = staticmethod(functools.partial(getattr, _STACK, "untraced"))
 
 
+class _Own(threading.local):
+    """What one thread adds to the numbers of `_Activity`."""
+
+    count = pretended = tapes = 0
+
+
 class _Activity:
     """How many threads record. `on_change` is told, when that changes, what is true where nothing is recorded: True
     itself while no thread records, False while all are to do as if they did."""
@@ -237,7 +244,8 @@ class _Activity:
         self.count = 0
         self.pretended = 0
         self.tapes = 0
-        self.lock = threading.Lock()
+        self.lock = new_lock()
+        self.own = _Own()
         self.here = _UntracedHere()
         self.on_change: Callable[[object], None] = lambda untraced: None
 
@@ -245,18 +253,27 @@ class _Activity:
         with self.lock:
             self.count += change
             self.pretended += pretended
+            self.own.count += change
+            self.own.pretended += pretended
             BUSY.value = self.count + self.pretended + self.tapes
             self.on_change(not self.pretended and (self.here if self.count else True))
 
     def add_tape(self, change: int) -> None:
         with self.lock:
             self.tapes += change
+            self.own.tapes += change
             BUSY.value = self.count + self.pretended + self.tapes
+
+    def forget_others(self) -> None:
+        """In a forked child: the other threads are not there any more."""
+        self.count, self.pretended, self.tapes = self.own.count, self.own.pretended, self.own.tapes
+        self.add(0)
 
 
 # How many threads record, and how many tapes do, for native code to read: while it is not 0, calls take the long way.
 BUSY = ctypes.c_int64(0)
 _ACTIVITY = _Activity()
+after_fork(_ACTIVITY.forget_others)
 
 
 def tape_started(change: int = 1) -> None:

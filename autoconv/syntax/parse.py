@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import threading
-import warnings
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -13,6 +11,7 @@ import gast
 from gast.ast3 import Ast3ToGAst, GAstToAst3
 
 from autoconv.errors import Place, SourceError
+from autoconv.process_state import without_warnings
 
 
 def parse(source: str, filename: str) -> gast.Module:
@@ -40,8 +39,7 @@ def check(source: str, filename: str) -> None:
     too deep for the compiler passes: trees go deeper.
     """
     try:
-        with _FILTERS, warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with without_warnings():
             compile(source, filename, "exec", dont_inherit=True)
     except SyntaxError as error:
         parse_ast(source, filename)  # columns of the parser's errors count characters, those of the compiler's bytes
@@ -52,9 +50,6 @@ def check(source: str, filename: str) -> None:
         raise SourceError(f"this is not Python: {error.msg}", place) from None
     except (ValueError, RecursionError, MemoryError):
         return
-
-
-_FILTERS = threading.Lock()  # filters of warnings are the process's: modules may be imported by several threads
 
 
 def _characters(line: str, offset: int | None) -> int:

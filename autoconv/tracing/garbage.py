@@ -13,6 +13,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from autoconv.process_state import without_collections
+
 _MOST_WAITING = 1 << 20  # bytes of dropped traces that wait to be collected
 _SHARE = 0.1  # of the time that goes by, for collections
 
@@ -21,14 +23,9 @@ _SHARE = 0.1  # of the time that goes by, for collections
 def young_garbage() -> Iterator[None]:
     """Collects what the block made and left behind. Within the block, which runs no code of the program, nothing is
     collected, so that all of it is still young."""
-    if not gc.isenabled():
+    with without_collections() as collects:
         yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
+    if collects:
         gc.collect(0)
 
 

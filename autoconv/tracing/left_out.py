@@ -12,7 +12,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-_LOCK = threading.Lock()
+from autoconv.forks import new_lock
+
+_LOCK = new_lock()
 
 
 class _Stream:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import logging
-import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from typing import Any
 
+from autoconv.forks import new_lock
 from autoconv.graph.types import join_shapes
 from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.bounded import Bounded
@@ -69,7 +69,7 @@ def _defined_at(function: Any) -> str:
 
 # By code, then by the instance of a method.
 _FUNCTIONS: weakref.WeakKeyDictionary[Any, Bounded[int, Retracing]] = weakref.WeakKeyDictionary()
-_LOCK = threading.Lock()
+_LOCK = new_lock()
 
 
 def retracing_of(function: Callable[..., Any]) -> Retracing:

@@ -7,16 +7,16 @@ last traces, one after the other (see backends.llvm.dispatch).
 from __future__ import annotations
 
 import ctypes
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from autoconv.backends import dispatching, is_dispatchable, is_readable
 from autoconv.config import DETOUR
+from autoconv.forks import new_lock
 from autoconv.runtime.recording import BUSY
 from autoconv.tracing.float_errors import DEFAULT, VARIABLE
 
-_LOCK = threading.Lock()
+_LOCK = new_lock()
 _INSTALLED: list[bool] = []
 
 

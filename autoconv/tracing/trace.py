@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import threading
 import time
 import types
 import weakref
@@ -16,6 +15,7 @@ import numpy as np
 from autoconv.backends import expect_graphs
 from autoconv.emit.converted import ABOUT_TO_CONVERT, changed_names
 from autoconv.errors import StagingError
+from autoconv.forks import TRACE, new_lock, undone_in_children
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node
 from autoconv.graph.types import ObjectType
@@ -63,7 +63,7 @@ from autoconv.tracing.taking_back import refuse_lasting
 from autoconv.tracing.unknown_writes import refuse_unknown_writes
 
 _COUNTER = iter(range(1, 1 << 62))
-LOCK = threading.RLock()
+LOCK = new_lock(waited=TRACE)
 # A function that no earlier process converted: neither is there native code for it.
 ABOUT_TO_CONVERT.append(lambda: expect_graphs() if current_region() is not None else None)
 
@@ -94,19 +94,28 @@ def trace_function(
     if contract == COMPILE:
         outside = _python_rules(trace, call, guards)
         journal = trace.root.journal = Journal(trace.root)
+        undo = functools.partial(_put_back, trace, journal, guards)
+        with undone_in_children(undo):
+            try:
+                return _trace(function, call, signature, owner, convert, trace, guards, created, outside)
+            finally:
+                undo()
+    with undone_in_children(functools.partial(restore_special_methods, trace)):
         try:
-            return _trace(function, call, signature, owner, convert, trace, guards, created, outside)
+            return _trace(function, call, signature, owner, convert, trace, guards, created, None)
         finally:
-            if trace.root.journal is not journal:  # what was being tried when the trace was given up
-                trace.root.journal.roll_back()
-            journal.roll_back()
-            guards.put_back()
             restore_special_methods(trace)
-    try:
-        return _trace(function, call, signature, owner, convert, trace, guards, created, None)
-    finally:
-        restore_special_methods(trace)
-        trace.evaluate = None  # it knows the arguments, which are not to live as long as the trace
+            trace.evaluate = None  # it knows the arguments, which are not to live as long as the trace
+
+
+def _put_back(trace: Trace, journal: Journal, guards: Guards) -> None:
+    """Undoes what the program did while it was traced."""
+    tried = trace.root.journal
+    if tried is not None and tried is not journal:  # what was being tried when the trace was given up
+        tried.roll_back()
+    journal.roll_back()
+    guards.put_back()
+    restore_special_methods(trace)
 
 
 def _trace(

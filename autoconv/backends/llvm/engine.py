@@ -6,10 +6,8 @@ import ctypes
 import functools
 import hashlib
 import itertools
-import os
 import platform
 import sys
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -22,11 +20,11 @@ from autoconv.backends.llvm.loader import Loaded, Unlinkable
 from autoconv.backends.llvm.machine_code import binding, linking_machine
 from autoconv.code_cache import NATIVE
 from autoconv.config import SETTINGS
+from autoconv.forks import COMPILATION, after_fork, new_lock
 
 _COUNT = itertools.count()
-_LOCK = threading.RLock()  # LLVM's global context is not for two threads at once
-if hasattr(os, "register_at_fork"):  # a child gets what no thread is in the middle of
-    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=lambda: _begin_anew())
+_LOCK = new_lock(waited=COMPILATION)  # LLVM's global context is not for two threads at once
+after_fork(helper.forget)  # it is the parent's
 _PROCESSOR = (
     "vendor_id", "cpu family", "model", "model name", "stepping", "flags", "CPU implementer", "CPU architecture",
     "CPU variant", "CPU part", "Features",
@@ -125,12 +123,6 @@ def warm_up() -> None:
     """Loads LLVM, if it is not there."""
     with _LOCK:
         _object_files([])
-
-
-def _begin_anew() -> None:
-    """In a forked child: the helper is its parent's."""
-    helper.forget()
-    _LOCK.release()
 
 
 class _Linked:

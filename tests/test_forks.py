@@ -1,0 +1,277 @@
+"""Processes that are forked while other threads trace, compile or compute: what they inherit works, or raises."""
+
+from __future__ import annotations
+
+import gc
+import os
+import re
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import autoconv as ac
+from autoconv import forks
+from autoconv.data.dataset import Dataset
+from autoconv.process_state import deep_recursion, without_collections
+from autoconv.tracing import trace
+
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks"),
+    pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning"),
+]
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def in_child(check: Callable[[], object], limit: float = 30.0) -> None:
+    """Runs the check in a forked process: it neither fails nor hangs."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        signal.alarm(int(limit))
+        try:
+            check()
+        except BaseException as error:
+            os.write(writing, repr(error).encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with open(reading, "rb") as pipe:
+        failure = pipe.read().decode()
+    _, status = os.waitpid(child, 0)
+    assert not failure
+    assert status == 0, f"the child ended with {status}"
+
+
+class Held:
+    """A thread that calls something, which tells where it is and waits there."""
+
+    def __init__(self, call: Callable[[], object]) -> None:
+        self.inside, self.go_on = threading.Event(), threading.Event()
+        self.thread = threading.Thread(target=call)
+
+    def __enter__(self) -> Held:
+        self.thread.start()
+        assert self.inside.wait(20)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.go_on.set()
+        self.thread.join()
+
+    def wait(self) -> None:
+        self.inside.set()
+        self.go_on.wait(20)
+
+
+def fresh():
+    @ac.compile
+    def f(x, n):
+        total = 0.0
+        for i in range(n):
+            total += x * i
+        return total
+
+    return f
+
+
+def check_fresh() -> None:
+    f = fresh()
+    assert [f(1.5, 10), f(2.5, 4), f(1.5, 10)] == [67.5, 15.0, 67.5]
+
+
+def test_a_fork_waits_until_no_thread_traces():
+    ended = []
+
+    @ac.function
+    def slow(x):
+        held.wait()
+        ended.append(True)
+        return x + 1
+
+    held = Held(lambda: slow(1))
+    with held:
+        threading.Timer(0.3, held.go_on.set).start()
+        in_child(lambda: (check_fresh(), ended[0]))
+    assert ended == [True]
+
+
+def test_a_fork_in_the_middle_of_a_trace_leaves_the_programs_objects_as_they_were(monkeypatch):
+    monkeypatch.setattr(forks, "_PATIENCE", 0.0)
+    kept = [1.0]
+
+    class Counter:
+        value = 1.0
+
+    counter = Counter()
+
+    @ac.compile
+    def slow(x):
+        kept.append(x * 2)
+        counter.value = x
+        return x + 1
+
+    def outputs_of(*arguments):
+        held.wait()
+        return before(*arguments)
+
+    before = trace.outputs_of
+    monkeypatch.setattr(trace, "outputs_of", outputs_of)
+
+    def check() -> None:
+        assert kept == [1.0] and counter.value == 1.0
+        held.go_on.set()
+        check_fresh()
+        assert ac.compile(lambda x: x + len(kept))(1.0) == 2.0
+
+    held = Held(lambda: slow(3.0))
+    with held:
+        in_child(check)
+    assert kept == [1.0, 6.0] and counter.value == 3.0
+
+
+def test_the_thread_that_traces_may_fork():
+    @ac.function
+    def forks_itself(x):
+        in_child(check_fresh)
+        return x + 1
+
+    assert int(forks_itself(1)) == 2
+    assert int(forks_itself(2)) == 3
+
+
+def test_locks_that_other_threads_hold_are_free_in_a_child_and_own_ones_held():
+    own, other = forks.new_lock(), forks.new_lock()
+
+    def hold() -> None:
+        with other:
+            held.wait()
+
+    held = Held(hold)
+
+    def check() -> None:
+        assert other.acquire(timeout=1)
+        other.release()
+        own.release()
+        assert not own._is_owned()
+
+    with held, own:
+        in_child(check)
+
+
+def test_a_conversion_in_another_thread_leaves_the_limit_of_recursion_and_the_collector(monkeypatch):
+    monkeypatch.setattr(forks, "_PATIENCE", 0.0)
+    limit = sys.getrecursionlimit()
+
+    def convert() -> None:
+        with deep_recursion(), without_collections():
+            held.wait()
+
+    held = Held(convert)
+    with held:
+        assert sys.getrecursionlimit() > limit and not gc.isenabled()
+
+        def check() -> None:
+            assert sys.getrecursionlimit() == limit and gc.isenabled()
+
+        in_child(check)
+    assert sys.getrecursionlimit() == limit and gc.isenabled()
+
+
+def test_blocks_of_several_threads_may_overlap():
+    limit = sys.getrecursionlimit()
+    first, second = deep_recursion(), deep_recursion()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert sys.getrecursionlimit() > limit
+    second.__exit__(None, None, None)
+    assert sys.getrecursionlimit() == limit
+
+
+@pytest.mark.parametrize("kind", ["prefetch", "map", "map as they come"])
+def test_an_iterator_goes_on_in_a_child(kind):
+    def slowly(x):
+        time.sleep(0.01)
+        return x + np.int64(1)
+
+    dataset = Dataset.range(30)
+    if kind == "prefetch":
+        dataset = dataset.map(lambda x: ac.py_function(slowly, [x], ac.int64)).prefetch(3)
+    else:
+        in_order = kind == "map"
+        dataset = dataset.map(
+            lambda x: ac.py_function(slowly, [x], ac.int64), num_parallel_calls=3, deterministic=in_order
+        )
+    iterator = iter(dataset)
+    first = [int(next(iterator)) for _ in range(5)]
+    rest: list[int] = []
+
+    def check() -> None:
+        found = sorted(first + [int(element) for element in iterator])
+        assert found == list(range(1, 31)), found
+
+    in_child(check)
+    rest = [int(element) for element in iterator]
+    assert sorted(first + rest) == list(range(1, 31))
+
+
+def test_an_element_that_was_being_computed_is_an_error_in_a_child(monkeypatch):
+    monkeypatch.setattr(forks, "_PATIENCE", 0.0)
+
+    def generate():
+        yield 0
+        held.wait()
+        yield 1
+
+    dataset = Dataset.from_generator(generate, output_signature=ac.TensorSpec((), ac.int32)).prefetch(2)
+    iterator = iter(dataset)
+    held = Held(lambda: int(next(iterator)))
+
+    def check() -> None:
+        with pytest.raises(RuntimeError, match="the process was forked while this element was computed"):
+            next(iterator)
+        assert [int(element) for element in Dataset.range(3).prefetch(2)] == [0, 1, 2]
+
+    with held:
+        held.thread.join()
+        in_child(check)
+    assert [int(element) for element in iterator] == [1]
+
+
+def test_children_of_children():
+    def check() -> None:
+        check_fresh()
+        in_child(check_fresh)
+
+    in_child(check)
+
+
+def test_threads_of_native_code_start_again_in_a_child():
+    @ac.compile
+    def total(x):
+        return (x * x + 1.0).sum()
+
+    x = np.arange(1 << 21, dtype=np.float64)
+    expected = total(x)
+
+    def check() -> None:
+        for _ in range(5):
+            assert total(x) == expected
+
+    for _ in range(3):
+        in_child(check)
+
+
+def test_every_lock_is_made_by_one_module():
+    made = re.compile(
+        r"(?<!\w)(R?Lock|(Bounded)?Semaphore|Event|Barrier|Condition)\((?!new)|@(functools\.)?cached_property"
+    )
+    for path in (ROOT / "autoconv").rglob("*.py"):
+        if path.name != "forks.py" and "bench" not in path.parts:  # what measures does not fork in the middle
+            assert not made.search(path.read_text("utf-8")), path
