@@ -6,16 +6,13 @@ NumPy 2 keeps that in a context variable. While this has its default, nothing wa
 from __future__ import annotations
 
 import contextvars
+import sys
 from typing import Any
 
 import numpy as np
 
 
-try:
-    from numpy._core.umath import _extobj_contextvar as _FOUND  # type: ignore[attr-defined]
-except ImportError:  # of another version of NumPy
-    _FOUND = None
-
+_FOUND = getattr(sys.modules.get("numpy._core.umath"), "_extobj_contextvar", None)  # older versions have none
 VARIABLE: contextvars.ContextVar[Any] | None = _FOUND if isinstance(_FOUND, contextvars.ContextVar) else None
 DEFAULT = contextvars.Context().run(VARIABLE.get) if VARIABLE is not None else None
 
