@@ -9,6 +9,8 @@ end_quietly_while_loading()
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from autoconv.forks import lazy_import
+
 if TYPE_CHECKING:
     from autoconv import importing  # noqa: F401
     from autoconv._public import *  # noqa: F403
@@ -21,11 +23,12 @@ def __getattr__(name: str) -> Any:
 
     The command line and the import hook convert without NumPy and the ops, and do not wait for those.
     """
-    if name == "importing":
-        return import_module("autoconv.importing")
     if name.startswith("__") and name != "__all__":
         raise AttributeError(f"module 'autoconv' has no attribute {name!r}")
-    public = vars(import_module("autoconv._public"))
+    with lazy_import():
+        if name == "importing":
+            return import_module("autoconv.importing")
+        public = vars(import_module("autoconv._public"))
     if "__all__" in public:  # else it is being loaded right now, by this thread
         globals().update({key: public[key] for key in ("__all__", *public["__all__"])})
     if name not in globals():

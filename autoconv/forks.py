@@ -8,7 +8,9 @@ locks of other threads are made free, and those who said so (`after_fork`) put i
 
 from __future__ import annotations
 
+import concurrent.futures.thread  # noqa: F401  (has locks taken before forks: what comes in while one waits is half told)
 import itertools
+import logging  # noqa: F401  (the same)
 import os
 import threading
 import time
@@ -37,7 +39,7 @@ class _Forking(threading.local):
 _FORKING = _Forking()
 
 # Where in the order of locks they are that a thread takes one inside of the other, the outermost first.
-DATASET, TRACE, CONVERSION, PARSE, COMPILATION = range(5)
+IMPORT, DATASET, TRACE, CONVERSION, PARSE, COMPILATION = range(6)
 
 
 def new_lock(waited: int | None = None) -> Any:
@@ -50,9 +52,27 @@ def new_lock(waited: int | None = None) -> Any:
     return made
 
 
+@contextmanager
+def lazy_import() -> Iterator[None]:
+    """For imports that a thread may do at any time: a fork waits for them.
+
+    A child would inherit Python's own lock of the module. Another thread that already has that lock may wait for
+    this one, so that after a while the import goes on without it.
+    """
+    taken = _IMPORTS.acquire(timeout=_PATIENCE)
+    try:
+        yield
+    finally:
+        if taken:
+            _IMPORTS.release()
+
+
 def generation() -> int:
     """How many forks there are between this process and the one that loaded this package."""
     return _GENERATION[0]
+
+
+_IMPORTS = new_lock(IMPORT)
 
 
 def after_fork(tell: Callable[[], object]) -> None:

@@ -101,6 +101,34 @@ def test_a_fork_waits_until_no_thread_traces():
     assert ended == [True]
 
 
+def test_a_fork_waits_until_no_thread_imports():
+    ended = []
+
+    def load() -> None:
+        with forks.lazy_import():
+            held.wait()
+            ended.append(True)
+
+    held = Held(load)
+    with held:
+        threading.Timer(0.3, held.go_on.set).start()
+        in_child(lambda: (check_fresh(), ended[0]))
+
+
+def test_an_import_goes_on_when_another_one_does_not_end(monkeypatch):
+    monkeypatch.setattr(forks, "_PATIENCE", 0.1)
+
+    def load() -> None:
+        with forks.lazy_import():
+            held.wait()
+
+    held = Held(load)
+    with held, forks.lazy_import():
+        pass
+    assert forks._IMPORTS.acquire(blocking=False)
+    forks._IMPORTS.release()
+
+
 def test_a_fork_in_the_middle_of_a_trace_leaves_the_programs_objects_as_they_were(monkeypatch):
     monkeypatch.setattr(forks, "_PATIENCE", 0.0)
     kept = [1.0]

@@ -31,7 +31,7 @@ MAY_IMPORT = {
     # graphs in, results out
     "graph": {"errors"},
     "ops": {"errors", "forks", "graph"},
-    "autodiff": {"errors", "graph", "ops"},
+    "autodiff": {"errors", "forks", "graph", "ops"},
     "optimise": {"errors", "graph", "ops"},
     "code_cache": {"config"},
     "backends": BASE | {"graph", "ops", "code_cache"},

@@ -3,10 +3,13 @@
 from importlib import import_module
 from typing import Any
 
+from autoconv.forks import lazy_import
+
 
 def __getattr__(name: str) -> Any:
     if name == "ForwardAccumulator":
-        import_module("autoconv._public")  # which sets it here
+        with lazy_import():
+            import_module("autoconv._public")  # which sets it here
         if name in globals():
             return globals()[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

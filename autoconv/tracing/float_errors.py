@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-
 _FOUND = getattr(sys.modules.get("numpy._core.umath"), "_extobj_contextvar", None)  # older versions have none
 VARIABLE: contextvars.ContextVar[Any] | None = _FOUND if isinstance(_FOUND, contextvars.ContextVar) else None
 DEFAULT = contextvars.Context().run(VARIABLE.get) if VARIABLE is not None else None

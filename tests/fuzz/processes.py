@@ -38,13 +38,13 @@ def check(k):
 """
 FORKS = """
 def trace():
-    for _ in range(4):
+    for _ in range(SIZE):
         check(SEED)
 threads = [threading.Thread(target=trace) for _ in range(3)]
 for thread in threads:
     thread.start()
 children = []
-for k in range(4):
+for k in range(SIZE):
     child = os.fork()
     if not child:
         try:
@@ -63,10 +63,10 @@ THREADS = """
 faults = []
 def work(k):
     try:
-        check(k % 7)
+        check(k % SIZE)
     except BaseException as error:
         faults.append(repr(error))
-threads = [threading.Thread(target=work, args=(k,)) for k in range(64)]
+threads = [threading.Thread(target=work, args=(k,)) for k in range(16 * SIZE)]
 for thread in threads:
     thread.start()
 for thread in threads:
@@ -131,10 +131,10 @@ def damaged(number: random.Random, folder: Path) -> None:
             entry.write_bytes(data)
 
 
-def caches(seed: int) -> str:
+def caches(seed: int, size: int) -> str:
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder, "program.py")
-        program.write_text(FUNCTIONS + "check(1)\ncheck(2)\nprint('well')\n")
+        program.write_text(FUNCTIONS + f"for k in range({size}):\n    check(k)\nprint('well')\n")
         environment = {**os.environ, "AUTOCONV_CACHE": str(Path(folder, "cache"))}
         command = [sys.executable, str(program)]
         found = ended(command, environment)
@@ -142,10 +142,15 @@ def caches(seed: int) -> str:
         return found if found != "right" else ended(command, environment)
 
 
-TRIALS: dict[str, Callable[[int], str]] = {
-    "forks": lambda seed: run(FORKS.replace("SEED", str(seed % 5))),
-    "threads": lambda seed: run(THREADS),
-    "stacks": lambda seed: run(STACKS.replace("SIZE", str((64, 128, 256, 512, 1024)[seed % 5]))),
+def filled(program: str, size: int, seed: int = 0) -> str:
+    return program.replace("SIZE", str(size)).replace("SEED", str(seed))
+
+
+# By name: a seed, and how large it is, to what came of it.
+TRIALS: dict[str, Callable[[int, int], str]] = {
+    "forks": lambda seed, size: run(filled(FORKS, size, seed % 5)),
+    "threads": lambda seed, size: run(filled(THREADS, size)),
+    "stacks": lambda seed, size: run(filled(STACKS, (64, 128, 256, 512, 1024)[seed % 5])),
     "caches": caches,
 }
 
@@ -158,7 +163,7 @@ def main() -> None:
     wrong = 0
     for seed in range(options.rounds):
         for name, trial in TRIALS.items():
-            found = trial(seed)
+            found = trial(seed, 4)
             well[name] += found == "right"
             if found != "right":
                 wrong += 1

@@ -13,6 +13,6 @@ _SPEC.loader.exec_module(processes)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
-@pytest.mark.parametrize("name", ["threads", "caches"])
+@pytest.mark.parametrize("name", ["forks", "threads", "caches"])
 def test_trial(name):
-    assert processes.TRIALS[name](1) == "right"
+    assert processes.TRIALS[name](1, 2 if name == "caches" else 1) == "right"

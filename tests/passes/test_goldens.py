@@ -18,11 +18,11 @@ import pytest
 
 import autoconv.operators as ag__
 from autoconv.emit.conversion import Options
-from autoconv.emit.depth import deep_recursion
 from autoconv.emit.module import convert_source
 from autoconv.emit.unparse import unparse
 from autoconv.passes import MUST_PRECEDE, PASSES, run_passes
 from autoconv.passes.base import Context
+from autoconv.process_state import deep_recursion
 from autoconv.runtime.recording import as_if_traced
 from autoconv.syntax import build
 from autoconv.syntax.names import Namer
