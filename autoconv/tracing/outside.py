@@ -67,6 +67,7 @@ class Outside:
         self.guards = guards
         self.spots = call.spots
         self.known = {spot.key for spot in call.spots}
+        self.written: set[Any] = set()  # the keys of spots that this trace wrote
         self.given = call.leaves
         self.copies: dict[str, Any] = {}
         self.tensors = any(isinstance(key, TensorKey) and key.is_of_tensor for key in call.key.leaves)
@@ -91,8 +92,10 @@ class Outside:
         if id(owner) in self.trace.owned:
             return
         if spots:
+            self.written.update(spot.key for spot in spots)
             missing = [spot for spot in spots if spot.key not in self.known and not self._is_made_here(spot)]
             if missing:
+                self._refuse_new(missing)
                 if any(id(spot.owner) in self.trace.rebuilt for spot in missing):
                     raise Restage(objects=True)
                 held = [spot.read() for spot in missing]
@@ -167,12 +170,25 @@ class Outside:
             self._run_plain("an argument is changed")
         return [spot for key, spot in found.items() if key not in known]
 
+    def _refuse_new(self, missing: Sequence[Spot]) -> None:
+        """Raises RunPlain where each trace writes an attribute of another object: one that the call itself makes."""
+        for spot in missing:
+            alike = [other for other in self.spots if _is_same_attribute(spot, other) and other.key not in self.written]
+            if len(alike) >= _MOST_UNWRITTEN:
+                self._run_plain(f"{spot.name} is written, of an object that the call itself seems to make")
+
     def _is_made_here(self, spot: Spot) -> bool:
         """Whether it is a cell of a function that the traced code itself called."""
         return len(spot.key) == 1 and not self.guards.knows(spot.key)
 
 
 _CHANGING = (list, dict, set)
+_MOST_UNWRITTEN = 3  # objects of a class with an attribute that one trace wrote and the next did not
+
+
+def _is_same_attribute(one: Spot, other: Spot) -> bool:
+    is_attribute = one.kind == other.kind == "attribute"
+    return is_attribute and one.key[-1] == other.key[-1] and type(one.owner) is type(other.owner)
 
 
 def _is_of_arrays(owner: Any) -> bool:

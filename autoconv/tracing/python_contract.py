@@ -54,7 +54,7 @@ _READING = frozenset(
     }
 )  # fmt: skip
 ATTEMPT = "attempt"
-MOST_WORK = {TURN: 10_000, NODE: 8_000, ATTEMPT: 160}
+MOST_WORK = {TURN: 10_000, NODE: 8_000, ATTEMPT: 40}
 _TOO_MUCH = {
     TURN: "loops that no value of the graph decides take more than {:,} turns while tracing",
     NODE: "the graph has more than {:,} nodes, most of them from loops that are unrolled",

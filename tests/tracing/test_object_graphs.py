@@ -298,3 +298,43 @@ def test_a_call_is_traced_a_bounded_number_of_times(monkeypatch):
     assert values(head) == [1, 2]
     assert len(attempts) == 21
     assert "begun anew more than 20 times" in compiled.explain()
+
+
+@dataclass(slots=True, eq=False)
+class Slotted:
+    value: int
+    next: object = None
+    links: list = field(default_factory=list)
+
+
+def insert(node, value):
+    if node is None:
+        return Slotted(value)
+    if value < node.value and node.next is not None and node.next.value < node.value:
+        node.next = insert(node.next, value)
+    else:
+        node.next = Slotted(value, node.next)
+    return node
+
+
+def inserted(head, held, k):
+    held.insert(k, head)
+    insert(head.next, k)
+    return held[0].next
+
+
+def test_a_new_object_that_each_trace_takes_for_an_outer_one(monkeypatch):
+    from autoconv.tracing import python_contract
+
+    attempts = []
+    spend = python_contract.Work.__call__
+    monkeypatch.setattr(
+        python_contract.Work, "__call__",
+        lambda self, what: (attempts.append(what) if what == python_contract.ATTEMPT else None, spend(self, what))[1],
+    )  # fmt: skip
+    compiled = ac.compile(inserted)
+    head = Slotted(3, Slotted(-2, Slotted(-1)))
+    rest = head.next
+    assert compiled(head, [], 2) is rest
+    assert values(head) == [3, -2, 2, -1]
+    assert len(attempts) < 15
