@@ -8,6 +8,9 @@ from autoconv.syntax.tree import COMPREHENSIONS, walk, walk_scope
 
 FRAME_NAMES = frozenset({"locals", "vars", "eval", "exec", "dir"})
 
+# By name, as they are called: what stops in the frame that calls it, or has that frame's lines watched.
+DEBUGGING_NAMES = frozenset({"breakpoint", "set_trace", "settrace", "setprofile"})
+
 _SUSPENDING = {
     gast.Yield: "yield",
     gast.YieldFrom: "yield from",
@@ -36,6 +39,20 @@ def pinned_by(node: gast.AST) -> str:
                 if isinstance(inner, gast.Await):
                     return "await"
     return ""
+
+
+def calls_debugger(function: gast.AST) -> bool:
+    """Whether a function itself calls a debugger, or sets what watches its lines."""
+    for statement in function.body:
+        for node in walk_scope(statement):
+            if isinstance(node, gast.Call) and _last_name(node.func) in DEBUGGING_NAMES:
+                return True
+    return False
+
+
+def _last_name(node: gast.AST) -> str:
+    found = getattr(node, "attr", None) or getattr(node, "id", None)
+    return found if isinstance(found, str) else ""
 
 
 def cannot_be_deferred(node: gast.AST) -> str:

@@ -122,8 +122,8 @@ def rewritten(
             if "type_params" in gast.ClassDef._fields:
                 wrapper.type_params = []
             module.body = [build.placed(wrapper, module.body[0])]
-        # This code runs under trace: what would run untraced is left out.
-        tree = to_ast(run_passes(module, context, skip=frozenset({"untraced"})))
+        context.at_run_time = True  # this code runs under trace: what would run untraced is left out
+        tree = to_ast(run_passes(module, context))
     result: Any = tree.body[0]
     if class_name:
         result = result.body[0]

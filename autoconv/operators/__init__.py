@@ -73,6 +73,7 @@ from autoconv.operators.names import (
     leaves,
     let,
     returned,
+    users_names,
 )
 from autoconv.operators.patterns import is_instance, is_mapping, is_sequence, match_argument, rest_of
 from autoconv.operators.quiet import quiet, quiet_1, quiet_2, quiet_3, quiet_branch, quiet_logic, quiet_loop
@@ -121,7 +122,8 @@ __all__ = [
     "managed", "match_argument", "module", "ne", "nested", "new", "new_dict", "new_set", "NORMAL", "not_", "not_in",
     "operand", "or_", "own", "percent", "raising", "replaced", "rest_of", "RETURN", "returned", "set_attr",
     "set_item", "set_item_in", "set_item_of", "set_of", "shared", "slice", "split_group", "SPREAD", "spread", "sub",
-    "switch_stmt", "test", "text", "Undefined", "unpacked", "unwound", "watch", "watched", "watching", "while_stmt",
+    "switch_stmt", "test", "text", "Undefined", "unpacked", "unwound", "users_names", "watch", "watched", "watching",
+    "while_stmt",
 ]  # fmt: skip
 
 # What plain values may make raise, by how it is called.

@@ -20,6 +20,7 @@ from autoconv.operators import by_class as _by_class  # noqa: F401 - it says wha
 from autoconv.operators.builtins import called, override_for
 from autoconv.operators.by_name import refuse_special
 from autoconv.operators.consumers import extending
+from autoconv.operators.debuggers import debugger_in
 from autoconv.operators.fitting import fitting
 from autoconv.operators.functions import AS_STATEMENTS
 from autoconv.operators.generators import generating, is_generator_function
@@ -202,6 +203,8 @@ def _handing(function: types.FunctionType) -> Any:
 
 
 def _plain_function(function: types.FunctionType, guard: Any) -> Callable[..., Any]:
+    if guard is not None and debugger_in(function):
+        guard(function)
     if is_converted(function):
         return function
     if getattr(function, _DO_NOT_CONVERT, False) or not is_user_code(function):

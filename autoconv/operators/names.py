@@ -52,6 +52,15 @@ def ld_outer(value: Any) -> Any:
 ld_inlined = ld if sys.version_info >= (3, 12) else ld_outer
 
 
+def users_names(found: Any) -> Any:
+    """What `locals()`, `vars()` or `dir()` gives, without the name of this package in converted code."""
+    if type(found) is list:
+        return [name for name in found if name != "ag__"]
+    if type(found) is dict:
+        found.pop("ag__", None)
+    return found
+
+
 def let(function: Callable[..., Any], *values: Any) -> Any:
     """`function(*values)`, for an expression with names of its own."""
     return function(*values)

@@ -31,7 +31,8 @@ class Context:
     `generated` holds the nodes that passes made and that look like the user's, so that they are not taken for
     them. `staged_tries` are the try and with statements that are recorded round by round, `region_writes`
     what functions that regions became write of the names around them. `outer_names` are those of an
-    outer function, converted elsewhere, that may find a name not assigned yet."""
+    outer function, converted elsewhere, that may find a name not assigned yet. `at_run_time`: whether one function is
+    converted while the program runs, whose name `ag__` is one of a scope around it."""
 
     def __init__(
         self,
@@ -56,6 +57,7 @@ class Context:
         self.region_writes: dict[int, tuple[gast.AST, set[str]]] = {}
         self.noting = True
         self.outer_names: frozenset[str] = frozenset()
+        self.at_run_time = False
         self._namers: dict[int, tuple[gast.AST, Namer]] = {}
 
     def namer_of(self, function: gast.AST) -> Namer:

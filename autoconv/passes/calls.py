@@ -23,6 +23,8 @@ FRAME_CALLS = frozenset(
     {"super", "locals", "globals", "vars", "eval", "exec", "dir", "breakpoint", "__import__"}
 )
 
+_LISTING = frozenset({"locals", "vars", "dir"})  # the names of their frame: `ag__` is none of the user's
+
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
     return Calls(context).visit(tree)
@@ -33,7 +35,8 @@ class Calls(FunctionPass):
         function = node.func
         self.generic(node)
         if isinstance(function, gast.Name) and function.id in FRAME_CALLS:
-            return node
+            lists = function.id in _LISTING and not node.args and not node.keywords
+            return build.wrapped("users_names", node) if lists and self.context.at_run_time else node
         if (
             isinstance(function, gast.Attribute)
             and isinstance(function.value, gast.Name)

@@ -16,6 +16,9 @@ not a call, runs as it was written, from the first of them on.
         for i in range(n):
             y = y + i
         return y
+
+A function that calls a debugger, or sets a tracer, runs as it was written from its first statement on, also where it is
+converted at run time: the debugger stops there in the frame that has the user's names.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ import gast
 
 from autoconv.analysis.escapes import LOOPS, TRIES, Escapes
 from autoconv.analysis.forms import frame_call
+from autoconv.analysis.pinned import DEBUGGING_NAMES, calls_debugger
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.passes.logic import comparison
 from autoconv.passes.normalise import declarations_first
@@ -55,10 +59,17 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 
 
 class _Keep(FunctionPass, statements_only=True):
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self.may_stop = any(name in line for line in context.lines for name in DEBUGGING_NAMES)
+
     def rewrite_function(self, node: Any) -> Any:
         if any(_is_test(statement) for statement in node.body):
             node.body = [_as_kept(statement) for statement in node.body]
-        elif _may_be_kept(node):
+        elif self.may_stop and calls_debugger(node) and not any(map(has_item_target, node.body)):
+            node.body = declarations_first(node.body)
+            self._keep_from(node, body_start(node.body))
+        elif not self.context.at_run_time and _may_be_kept(node):
             self._keep(node)
         node.body = self.visit_list(node.body)
         return node
@@ -69,8 +80,11 @@ class _Keep(FunctionPass, statements_only=True):
         if not any(isinstance(n, _SHARED) for s in node.body for n in walk(s)):
             start = _behind_definitions(node.body, _first_costly(node.body, start))
         rest = node.body[start:]
-        if not rest or any(_defines_costly(statement) for statement in rest):
-            return
+        if rest and not any(_defines_costly(statement) for statement in rest):
+            self._keep_from(node, start)
+
+    def _keep_from(self, node: Any, start: int) -> None:
+        rest = node.body[start:]
         kept = Untraced(PlainWrites(self.context, node, self.namer).visit_list(copied(rest)))
         _count_frames(kept.kept)
         if Escapes().falls(rest):

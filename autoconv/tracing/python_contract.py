@@ -21,6 +21,7 @@ from autoconv.graph.graph import Graph
 from autoconv.graph.types import ObjectType
 from autoconv.operators.bodies import AbandonTrace
 from autoconv.operators.calls import says_what_it_equals
+from autoconv.operators.debuggers import debugger_in
 from autoconv.operators.instances import is_written
 from autoconv.operators.layout import Variant
 from autoconv.operators.twins import keep_identities
@@ -105,9 +106,12 @@ def allows_call(trace: Trace, function: Any) -> None:
     trace.uses_tensors |= is_own
     if trace.arrays and is_own:
         raise RunPlain("autoconv's own functions make tensors of NumPy arrays")
+    name = getattr(function, "__qualname__", None) or repr(function)
+    stops = debugger_in(function)
+    if stops:
+        raise RunPlain(f"{name} calls {stops}(), which works on the lines of plain Python")
     if _is_pure(function):
         return
-    name = getattr(function, "__qualname__", None) or repr(function)
     raise RunPlain(f"{module + '.' if module else ''}{name} is not converted and not known to be pure")
 
 

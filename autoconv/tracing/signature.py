@@ -68,6 +68,14 @@ class Call:
     wide: Key | None = None  # what the key was before numbers became part of it that decide sizes
 
 
+def _signature_of(function: Callable[..., Any]) -> inspect.Signature:
+    """The parameters of a function; for a builtin that does not tell of its own, whatever it is given."""
+    try:
+        return inspect.signature(function)
+    except ValueError:
+        return inspect.signature(lambda *args, **kwargs: None)
+
+
 class Signature:
     """How a Python function's arguments are bound and taken apart."""
 
@@ -81,7 +89,7 @@ class Signature:
     ) -> None:
         self.contract = contract
         self.name = name
-        self.python = inspect.signature(function)
+        self.python = _signature_of(function)
         self.specs = self._check_input_signature(input_signature)
         self.hinted = _annotated_as_tensors(function) if follow_type_hints else frozenset()
         parameters = self.python.parameters.values()

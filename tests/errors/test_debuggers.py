@@ -2,6 +2,7 @@
 
 import bdb
 import importlib.util
+import pdb
 import subprocess
 import sys
 import textwrap
@@ -124,6 +125,85 @@ def test_breakpoint_while_tracing(tmp_path):
     assert f"  {script}(7)total()\n-> for i in autoconv.range(n):\n" in where
     assert f"  {script}(8)total()\n-> if i > 1:\n" in where
     assert shown.endswith("10\n")
+
+
+STOPPING = """\
+import pdb
+
+
+def total(x, k):
+    total = 0
+    for i in range(k):
+        if i % 2:
+            total += x
+            breakpoint()
+        try:
+
+            def inner(z):
+                while z:
+                    breakpoint()
+                    z -= 1
+                return z
+
+            total += inner(i) + len([breakpoint() for _ in range(1)])
+        finally:
+            pdb.set_trace()
+    return total
+"""
+
+
+@pytest.fixture
+def stopping(tmp_path, monkeypatch):
+    """A module whose function stops at many places, and a function that tells what comes of a call and where it
+    stops: (line, function, the user's names)."""
+    stops = []
+
+    def note():
+        frame = sys._getframe(1)
+        named = {name: frame.f_locals[name] for name in ("x", "k", "total", "i", "z") if name in frame.f_locals}
+        stops.append((frame.f_lineno, frame.f_code.co_name, named))
+
+    monkeypatch.setattr(sys, "breakpointhook", note)
+    monkeypatch.setattr(pdb, "set_trace", note)
+
+    def stops_of(function):
+        stops.clear()
+        return function(2, 3), [*stops]
+
+    path = tmp_path / "stopping.py"
+    path.write_text(STOPPING)
+    return module_of(STOPPING, path, "stopping"), stops_of
+
+
+def test_compiled_functions_stop_where_python_does(stopping):
+    module, stops_of = stopping
+    expected = stops_of(module.total)
+    compiled = autoconv.compile(module.total)
+    assert [stops_of(compiled) for _ in range(3)] == [expected] * 3
+    assert "total calls set_trace(), which works on the lines of plain Python" in compiled.explain()
+    caller = autoconv.compile(lambda x, k: module.total(x, k) + k)
+    assert [stops_of(caller)[1] for _ in range(3)] == [expected[1]] * 3
+
+
+def test_a_name_that_no_debugger_has_is_traced():
+    class Machine:
+        breakpoint = 3
+
+    compiled = autoconv.compile(lambda x: x + Machine.breakpoint)
+    assert compiled(2) == 5 and "1 trace" in compiled.explain()
+
+
+def test_to_graph_stops_where_python_does(stopping):
+    module, stops_of = stopping
+    assert stops_of(autoconv.autograph.to_graph(module.total)) == stops_of(module.total)
+
+
+def test_converted_modules_stop_where_python_does(stopping, tmp_path):
+    module, stops_of = stopping
+    text = convert_source(STOPPING, module.__file__, Options(source_path="stopping.py")).text
+    result, stops = stops_of(module_of(text, tmp_path / "stopping_graph.py", "stopping_graph").total)
+    expected, where = stops_of(module.total)
+    assert result == expected and [stop[1:] for stop in stops] == [stop[1:] for stop in where]
 
 
 class Stops(bdb.Bdb):

@@ -97,6 +97,7 @@ CASES = (
     Case(("re._parser", "re._compiler"), ("test.test_re",)),
     Case(("quopri", "base64"), ("test.test_quopri", "test.test_base64")),
     Case(("plistlib", "http.cookies"), ("test.test_plistlib", "test.test_http_cookies")),
+    Case(("bdb",), ("test.test_bdb",), long="test_bdb."),  # a tracer of lines stops in the operators too
     Case(("_strptime",), ("test.test_strptime",)),
     Case(("tokenize",), ("test.test_tokenize.TokenizeTest", "test.test_tokenize.UntokenizeTest")),
 )

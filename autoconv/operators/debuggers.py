@@ -1,0 +1,40 @@
+"""Functions that call a debugger or set a tracer: these stop at the lines of plain Python, in its frames."""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import types
+from typing import Any
+
+_NAMES = ("set_trace", "settrace", "setprofile")
+_BREAKPOINT = "breakpoint"
+
+
+def debugger_in(function: Any) -> str:
+    """The name by which the code of a function, or what is nested in it, calls a debugger or sets a tracer; "" when
+    there is none."""
+    code = getattr(function, "__code__", None)
+    names = getattr(function, "__globals__", {})
+    return _found_in(code, names) if isinstance(code, types.CodeType) else ""
+
+
+def _found_in(code: types.CodeType, names: dict[str, Any]) -> str:
+    for name in _NAMES:
+        if name in code.co_names:
+            return name
+    if _BREAKPOINT in code.co_names and _reads_breakpoint(code, names):
+        return _BREAKPOINT
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType) and (found := _found_in(constant, names)):
+            return found
+    return ""
+
+
+def _reads_breakpoint(code: types.CodeType, names: dict[str, Any]) -> bool:
+    """Whether the name is that of the builtin function, and not that of an attribute."""
+    if names.get(_BREAKPOINT, builtins.breakpoint) is not builtins.breakpoint:
+        return False
+    return any(
+        step.opname in ("LOAD_GLOBAL", "LOAD_NAME") and step.argval == _BREAKPOINT for step in dis.get_instructions(code)
+    )

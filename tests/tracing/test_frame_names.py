@@ -1,0 +1,35 @@
+"""Functions that list the names of their own frame see theirs, and none of this package."""
+
+import autoconv
+
+
+def names(x):
+    y = 3
+    if x > 1:
+        y = 4
+    found = locals()
+    assert x not in (1, 2) or locals()["y"] == y
+    return sorted(found), sorted(vars()), dir(), [sorted(locals()), len(dir())]
+
+
+def nested(x):
+    def inner(y):
+        return sorted(locals()), x
+
+    return inner(x + 1)
+
+
+def test_names_of_a_frame_are_the_users():
+    for function in (names, nested):
+        for way in (autoconv.autograph.to_graph, autoconv.compile, autoconv.function):
+            assert way(function)(2) == function(2)
+
+
+def test_attributes_of_an_object_are_listed_whole():
+    class Held:
+        ag__ = 3
+
+    def listed(x):
+        return sorted(vars(Held)), dir(Held)
+
+    assert autoconv.autograph.to_graph(listed)(2) == listed(2)
