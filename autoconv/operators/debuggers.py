@@ -35,6 +35,5 @@ def _reads_breakpoint(code: types.CodeType, names: dict[str, Any]) -> bool:
     """Whether the name is that of the builtin function, and not that of an attribute."""
     if names.get(_BREAKPOINT, builtins.breakpoint) is not builtins.breakpoint:
         return False
-    return any(
-        step.opname in ("LOAD_GLOBAL", "LOAD_NAME") and step.argval == _BREAKPOINT for step in dis.get_instructions(code)
-    )
+    steps = dis.get_instructions(code)
+    return any(step.opname in ("LOAD_GLOBAL", "LOAD_NAME") and step.argval == _BREAKPOINT for step in steps)

@@ -1,5 +1,6 @@
 """While nothing is traced, a function that has ifs, loops or comprehensions, or what else takes an operator that is
-not a call, runs as it was written, from the first of them on.
+not a call, runs as it was written, from the first of them on. One that calls a debugger, or sets a tracer, does so from
+its first statement on, also where it is converted at run time: the debugger stops in the frame of the user's names.
 
     def f(x, n):
         y = x
@@ -16,9 +17,6 @@ not a call, runs as it was written, from the first of them on.
         for i in range(n):
             y = y + i
         return y
-
-A function that calls a debugger, or sets a tracer, runs as it was written from its first statement on, also where it is
-converted at run time: the debugger stops there in the frame that has the user's names.
 """
 
 from __future__ import annotations

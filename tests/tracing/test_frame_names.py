@@ -8,8 +8,7 @@ def names(x):
     if x > 1:
         y = 4
     found = locals()
-    assert x not in (1, 2) or locals()["y"] == y
-    return sorted(found), sorted(vars()), dir(), [sorted(locals()), len(dir())]
+    return sorted(found), sorted(vars()), dir(), locals()["y"] == y, len(dir())
 
 
 def nested(x):
