@@ -8,7 +8,7 @@ from typing import Any
 
 import gast
 
-from autoconv.syntax.tree import COMPREHENSIONS, FUNCTIONS, children, outer_parts, walk_scope
+from autoconv.syntax.tree import COMPREHENSIONS, FUNCTIONS, SCOPES, children, inner_parts, walk_scope
 
 
 class Scope:
@@ -27,9 +27,17 @@ class Scope:
         return self.bound - self.globals - self.nonlocals
 
 
+# The free names of scopes, by id. It lives as long as one question: trees change between two.
+_Known = dict[int, set[str]]
+
+
 def scope_of(function: gast.AST, inlined: Container[int] = ()) -> Scope:
     """The scope of a function (or lambda). Lambdas whose ids are in `inlined` run at once and capture
     nothing."""
+    return _scope_of(function, inlined, {})
+
+
+def _scope_of(function: gast.AST, inlined: Container[int], known: _Known) -> Scope:
     scope = Scope(parameter_names(function.args))
     scope.bound.update(scope.parameters)
     body = function.body if isinstance(function.body, list) else [function.body]
@@ -51,9 +59,9 @@ def scope_of(function: gast.AST, inlined: Container[int] = ()) -> Scope:
             elif isinstance(node, gast.Lambda) and id(node) in inlined:
                 pending.append(gast.Expr(node.body))
             elif isinstance(node, (*FUNCTIONS, gast.ClassDef, gast.GeneratorExp)):
-                scope.captured.update(free_names(node))
+                scope.captured.update(_free_names(node, known))
             elif isinstance(node, COMPREHENSIONS):
-                scope.captured.update(_captured_within(node, inlined))
+                scope.captured.update(_captured_within(node, inlined, known))
             if isinstance(node, COMPREHENSIONS):
                 scope.bound.update(_walrus_targets(node))
     scope.captured &= scope.bound
@@ -103,16 +111,24 @@ _SAYING = BINDING | {gast.Global, gast.Nonlocal, gast.ClassDef, *FUNCTIONS, *COM
 
 def free_names(scope: gast.AST) -> set[str]:
     """The names that a nested scope reads or rebinds but does not bind itself."""
+    return _free_names(scope, {})
+
+
+def _free_names(scope: gast.AST, known: _Known) -> set[str]:
+    found = known.get(id(scope))
+    if found is None:
+        found = known[id(scope)] = _found_free(scope, known)
+    return found
+
+
+def _found_free(scope: Any, known: _Known) -> set[str]:
     if isinstance(scope, COMPREHENSIONS):
-        bound = own_names(scope)
-        inside: list[gast.AST] = list(children(scope))
-        used = _used(inside)
-        return used - bound
+        return _used(children(scope), known) - own_names(scope)
     if isinstance(scope, gast.ClassDef):
-        return _used(list(scope.body))
-    inner = scope_of(scope)
+        return _used(scope.body, known)
+    inner = _scope_of(scope, (), known)
     body = scope.body if isinstance(scope.body, list) else [scope.body]
-    return (_used(body) - inner.locals) | inner.nonlocals
+    return (_used(body, known) - inner.locals) | inner.nonlocals
 
 
 def own_names(comprehension: Any) -> frozenset[str]:
@@ -121,46 +137,47 @@ def own_names(comprehension: Any) -> frozenset[str]:
     return frozenset(node.id for target in targets for node in walk_scope(target) if isinstance(node, gast.Name))
 
 
-def _used(nodes: list[gast.AST]) -> set[str]:
+def _used(nodes: list[gast.AST], known: _Known) -> set[str]:
     """Names read (or declared nonlocal) below the nodes, the free names of nested scopes included."""
     found: set[str] = set()
     for top in nodes:
-        if isinstance(top, (*FUNCTIONS, *COMPREHENSIONS, gast.ClassDef)):
-            found |= free_names(top)
-            for part in outer_parts(top):
-                found |= _used([part])
-            continue
         for node in walk_scope(top):
             if isinstance(node, gast.Name):
                 found.add(node.id)
             elif isinstance(node, gast.Nonlocal):
                 found.update(node.names)
-            elif node is not top and isinstance(node, (*FUNCTIONS, *COMPREHENSIONS, gast.ClassDef)):
-                found |= free_names(node)
+            elif isinstance(node, SCOPES):
+                found |= _free_names(node, known)
     return found
 
 
-def _captured_within(comprehension: gast.AST, inlined: Container[int]) -> set[str]:
+def _captured_within(comprehension: gast.AST, inlined: Container[int], known: _Known) -> set[str]:
     """What lambdas and generators inside a comprehension capture."""
     found: set[str] = set()
-    pending = list(children(comprehension))
+    pending = _within(comprehension)
     while pending:
         for node in walk_scope(pending.pop()):
             if isinstance(node, gast.Lambda) and id(node) in inlined:
                 pending.append(gast.Expr(node.body))
             elif isinstance(node, (*FUNCTIONS, gast.GeneratorExp)):
-                found |= free_names(node)
+                found |= _free_names(node, known)
             elif isinstance(node, COMPREHENSIONS):
-                found |= _captured_within(node, inlined)
+                pending += _within(node)
     return found
 
 
 def _walrus_targets(comprehension: gast.AST) -> set[str]:
     found: set[str] = set()
-    for part in children(comprehension):
-        for node in walk_scope(part):
+    pending = _within(comprehension)
+    while pending:
+        for node in walk_scope(pending.pop()):
             if isinstance(node, gast.NamedExpr):
                 found.add(node.target.id)
             elif isinstance(node, COMPREHENSIONS):
-                found |= _walrus_targets(node)
+                pending += _within(node)
     return found
+
+
+def _within(comprehension: Any) -> list[gast.AST]:
+    """What is evaluated inside of a comprehension; who walks the scope around it comes by the first iterable."""
+    return [comprehension.generators[0].target, *inner_parts(comprehension)]
