@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from autoconv.emit.conversion import Conversion, Diagnostic, Options
+from autoconv.emit.conversion import Conversion, Diagnostic
 from autoconv.emit.locate import is_converted
 from autoconv.emit.module import convert_source, qualified_functions
-from autoconv.errors import AutoconvError, ConversionError, SourceError, TargetError
+from autoconv.errors import AutoconvError, ConversionError, TargetError
 
 from .diagnostics import code_of, describe
 from .exits import ExitCode
@@ -58,7 +57,7 @@ def convert_job(job: Job, data: bytes | None = None) -> Outcome:
         if options.compile_names:
             defined = frozenset(name for name, _ in qualified_functions(parse(source, job.name)))
             options = replace(options, compile_names=options.compile_names & defined)
-        conversion = _convert(source, job.name, options)
+        conversion = convert_source(source, job.name, options)
     except ConversionError as error:
         if error.place is None:
             return Outcome(job=job, source=source, error=error, defined=defined)
@@ -66,9 +65,6 @@ def convert_job(job: Job, data: bytes | None = None) -> Outcome:
         return Outcome(job=job, source=source, diagnostics=(diagnostic,), defined=defined)
     except AutoconvError as error:
         return Outcome(job=job, source=source, error=error, defined=defined)
-    except RecursionError:
-        too_deep = SourceError(f"{job.name}: nested too deeply to be converted")
-        return Outcome(job=job, source=source, error=too_deep, defined=defined)
     except Exception as error:
         summary, details = describe(error)
         return Outcome(job=job, source=source, bug=(f"{job.name}: {summary}", details), defined=defined)
@@ -83,17 +79,6 @@ def _converted_already(job: Job, source: str) -> Outcome:
         return Outcome(job=job, source=source, error=TargetError(f"{job.name} is a converted file already"))
     lines = tuple(range(1, source.count("\n") + 2))
     return Outcome(job=job, source=source, conversion=Conversion(source, lines, (), (), ()))
-
-
-def _convert(source: str, name: str, options: Options) -> Conversion:
-    conversion = convert_source(source, name, options)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            compile(conversion.text, name, "exec", dont_inherit=True)
-        except (SyntaxError, ValueError) as error:
-            raise AssertionError(f"the converted text is not Python: {error}") from error
-    return conversion
 
 
 def check_compiled_names(outcomes: Sequence[Outcome], names: frozenset[str]) -> None:

@@ -9,6 +9,7 @@ import tokenize
 import warnings
 from pathlib import Path
 
+from autoconv.emit.module import parse_ast
 from autoconv.errors import Place, SourceError
 
 _COOKIE = re.compile(r"^([ \t\f]*#.*?coding[:=][ \t]*)([-\w.]+)")
@@ -50,14 +51,14 @@ def parse(source: str, name: str) -> ast.Module:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return ast.parse(source, name)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+    except SyntaxError as error:
         raise syntax_error(error, name) from error
+    except (ValueError, RecursionError, MemoryError):
+        return parse_ast(source, name)  # names the place
 
 
-def syntax_error(error: Exception, name: str) -> SourceError:
-    """The error for what Python's own parser or compiler raised."""
-    if not isinstance(error, SyntaxError):
-        return SourceError(f"{name}: nested too deeply for Python's parser")
+def syntax_error(error: SyntaxError, name: str) -> SourceError:
+    """The error for what Python's own parser raised."""
     column, last = error.offset or 0, error.end_offset or 0
     same_line = error.end_lineno in (None, error.lineno)
     place = Place(

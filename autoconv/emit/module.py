@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,12 +14,13 @@ import gast
 from autoconv.emit.conversion import Construct, Conversion, Diagnostic, Options
 from autoconv.emit.relocate import encode_lines
 from autoconv.emit.unparse import Printed, print_tree
-from autoconv.errors import TargetError, UnsupportedError
+from autoconv.errors import Place, TargetError, UnsupportedError
 from autoconv.passes import run_passes
 from autoconv.passes.base import Context
-from autoconv.process_state import deep_recursion
+from autoconv.process_state import deep_recursion, without_warnings
 from autoconv.syntax import build
 from autoconv.syntax.comments import own_line_comments
+from autoconv.syntax.depth import deepest
 from autoconv.syntax.names import Namer
 from autoconv.syntax.parse import check, parse_ast, to_ast, to_gast
 from autoconv.syntax.tree import walk
@@ -30,45 +31,103 @@ MARKER = "__autoconv__"
 def convert_source(source: str, filename: str, options: Options | None = None) -> Conversion:
     """The conversion of a module's text.
 
-    Raises SourceError when the text is not Python, TargetError for a name in the options that is not in it, and
-    UnsupportedError for the first construct that cannot be converted unless `options.keep_going`.
+    Raises SourceError when the text is not Python, or too deep for its compiler, TargetError for a name in the options
+    that is not in it, and UnsupportedError for the first construct that cannot be converted unless
+    `options.keep_going`.
     """
     options = options or Options()
     diagnostics: list[Diagnostic] = []
     left_alone: set[str] = set()
     check(source, filename)
-    with deep_recursion():
-        while True:
-            context_tree = _converted(source, filename, options, frozenset(left_alone))
-            if isinstance(context_tree, _Failure):
-                failure = context_tree
-                if not options.keep_going or failure.function in left_alone:
-                    raise failure.error
-                left_alone.add(failure.function)
-                assert failure.error.place is not None
-                diagnostics.append(
-                    Diagnostic(failure.error.message, failure.error.place, failure.function, failure.error.remedy)
-                )
-                continue
-            context, tree = context_tree
-            comments = dict(own_line_comments(source)) if options.comments else {}
-            if tree.body and not tree.body[0].lineno:  # the header is first
-                comments = _with_first_lines(comments, source)
-            for diagnostic in diagnostics:
-                note = f"# autoconv left this function as it is: {diagnostic.message} (line {diagnostic.place.line})"
-                line = _line_of(tree, diagnostic.function)
-                comments[line] = (*comments.get(line, ()), note)
-            printed = print_tree(tree, comments)
-            text, origins = _with_map(printed, source, context, options)
-            constructs = (*map(_as_construct, context.notes), *_outside_functions(source, context))
-            return Conversion(
-                text,
-                origins,
-                tuple(diagnostics),
-                tuple(sorted(constructs, key=lambda c: (c.place.line, c.place.column))),
-                tuple(name for name, _ in qualified_functions(tree)),
-                tuple(context.namer.generated),
-            )
+    while True:
+        with deep_recursion():
+            made = _made(source, filename, options, frozenset(left_alone), diagnostics)
+        failure = made if isinstance(made, _Failure) else _uncompiled(made, source, filename, left_alone)
+        if failure is None:
+            assert isinstance(made, _Made)
+            return made.conversion
+        if not options.keep_going or failure.function in left_alone:
+            raise failure.error
+        left_alone.add(failure.function)
+        assert failure.error.place is not None
+        diagnostics.append(
+            Diagnostic(failure.error.message, failure.error.place, failure.function, failure.error.remedy)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    conversion: Conversion
+    tree: ast.Module
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    error: UnsupportedError
+    function: str
+
+
+def _made(
+    source: str, filename: str, options: Options, left_alone: frozenset[str], diagnostics: Sequence[Diagnostic]
+) -> _Made | _Failure:
+    """The conversion without those functions."""
+    context_tree = _converted(source, filename, options, left_alone)
+    if isinstance(context_tree, _Failure):
+        return context_tree
+    context, tree = context_tree
+    comments = dict(own_line_comments(source)) if options.comments else {}
+    if tree.body and not tree.body[0].lineno:  # the header is first
+        comments = _with_first_lines(comments, source)
+    for diagnostic in diagnostics:
+        note = f"# autoconv left this function as it is: {diagnostic.message} (line {diagnostic.place.line})"
+        line = _line_of(tree, diagnostic.function)
+        comments[line] = (*comments.get(line, ()), note)
+    try:
+        printed = print_tree(tree, comments)
+    except RecursionError:
+        return _too_deep(tree, source, filename, left_alone)
+    text, origins = _with_map(printed, source, context, options)
+    constructs = (*map(_as_construct, context.notes), *_outside_functions(source, context))
+    conversion = Conversion(
+        text,
+        origins,
+        tuple(diagnostics),
+        tuple(sorted(constructs, key=lambda c: (c.place.line, c.place.column))),
+        tuple(name for name, _ in qualified_functions(tree)),
+        tuple(context.namer.generated),
+    )
+    return _Made(conversion, tree)
+
+
+def _uncompiled(made: _Made, source: str, filename: str, left_alone: set[str]) -> _Failure | None:
+    """What of a conversion is too deep for Python's compiler, which takes the source: operators nest deeper."""
+    line = 0
+    try:
+        with without_warnings():
+            compile(made.conversion.text, filename, "exec", dont_inherit=True)
+        return None
+    except SyntaxError as error:
+        if not error.msg.startswith("too many"):  # nested parentheses, levels of indentation, nested blocks
+            raise AssertionError(f"the converted text is not Python: {error}") from error
+        origins = made.conversion.origins
+        if error.lineno and error.lineno <= len(origins):
+            line = origins[error.lineno - 1]
+    except (RecursionError, MemoryError):
+        pass
+    return _too_deep(made.tree, source, filename, left_alone, line)
+
+
+def _too_deep(
+    tree: ast.Module, source: str, filename: str, left_alone: Collection[str], line: int = 0
+) -> _Failure:
+    """The failure of the function on that line, else of that which is nested deepest."""
+    if not line:
+        functions = [node for name, node in qualified_functions(tree) if name not in left_alone]
+        _, line = max(map(deepest, functions or [tree]))
+    lines = source.splitlines()
+    place = Place(filename, line, text=lines[line - 1][:200] if 0 < line <= len(lines) else "")
+    error = UnsupportedError("nested too deeply to be converted", place, "names for parts of it")
+    return _Failure(error, _function_at(tree, error))
 
 
 _FIRST_LINE = re.compile(r"#!|#.*?coding[:=][ \t]*[-\w.]+")  # only at the very start do they mean anything
@@ -93,12 +152,6 @@ def _with_map(printed: Printed, source: str, context: Context, options: Options)
     parts = options.source_path, digest, encode_lines(printed.origins), " ".join(context.namer.generated)
     call = f"{MARKER}.came_from({', '.join(map(repr, parts))})"
     return f"{printed.text}\n\n{call}\n", (*printed.origins, 0, 0, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class _Failure:
-    error: UnsupportedError
-    function: str
 
 
 def _converted(

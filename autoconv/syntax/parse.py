@@ -12,6 +12,7 @@ from gast.ast3 import Ast3ToGAst, GAstToAst3
 
 from autoconv.errors import Place, SourceError
 from autoconv.process_state import without_warnings
+from autoconv.syntax.depth import deepest, longest_statement
 
 
 def parse(source: str, filename: str) -> gast.Module:
@@ -29,14 +30,13 @@ def parse_ast(source: str, filename: str) -> ast.Module:
     except ValueError as error:  # null bytes
         raise SourceError(f"this is not Python: {error}", Place(filename, 0)) from None
     except (RecursionError, MemoryError):
-        raise SourceError("an expression is nested too deeply to be parsed", Place(filename, 0)) from None
+        raise _too_deep(filename, longest_statement(source)) from None
 
 
 def check(source: str, filename: str) -> None:
     """Compiles a module's text, without running it; raises SourceError, with the place, where it is no Python.
 
-    The parser lets through what the compiler refuses: a `break` outside of loops, `global x` below a use of x. What is
-    too deep for the compiler passes: trees go deeper.
+    The parser lets through what the compiler refuses: a `break` outside of loops, `global x` below a use of x.
     """
     try:
         with without_warnings():
@@ -48,8 +48,14 @@ def check(source: str, filename: str) -> None:
         column, end = _characters(text, error.offset), _characters(text, error.end_offset)
         place = Place(filename, line, column, end if error.end_lineno == line and end > column else 0, text)
         raise SourceError(f"this is not Python: {error.msg}", place) from None
-    except (ValueError, RecursionError, MemoryError):
+    except (RecursionError, MemoryError):
+        raise _too_deep(filename, deepest(parse_ast(source, filename))[1]) from None
+    except ValueError:  # null bytes, which the parser finds as well
         return
+
+
+def _too_deep(filename: str, line: int) -> SourceError:
+    return SourceError("nested too deeply for Python's compiler", Place(filename, line))
 
 
 def _characters(line: str, offset: int | None) -> int:
