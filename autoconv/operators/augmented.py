@@ -14,6 +14,8 @@ from autoconv.operators.set_operators import bitand, bitor, bitxor, sub
 from autoconv.operators.variants import distribute
 from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.containers import TracedList
+from autoconv.runtime.objects import apply_object, is_object
+from autoconv.runtime.symbolic import SymbolicTensor
 from autoconv.runtime.tensor import Tensor
 
 _OF_FROZENSETS = {operator.ior: bitor, operator.iand: bitand, operator.ixor: bitxor, operator.isub: sub}
@@ -34,12 +36,14 @@ def _augmenting(change: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
         if type(x) is SymbolicArray and type(value) is Variant:
             distribute(lambda v: change(x, v), value)
             return x
-        if isinstance(x, frozenset) and change in _OF_FROZENSETS:
-            return _OF_FROZENSETS[change](x, value)
         if type(x) is list and change is operator.iadd and type(value) is TracedList:
             x.extend(value)  # which would make another list of both
             return x
+        if type(x) is SymbolicTensor and x.weak and is_object(value):
+            return apply_object(change.__name__, x, value)
         try:
+            if isinstance(x, frozenset) and change in _OF_FROZENSETS:
+                return _OF_FROZENSETS[change](x, value)
             return change(x, value)
         except TypeError as error:
             operands = getattr(error, "_autoconv_operands", None)

@@ -86,6 +86,8 @@ def _ordering(name: str) -> Callable[[Any, Any], Any]:
             return distribute(compare, x, y)
         if type(x) is SymbolicTensor or type(y) is SymbolicTensor:
             refuse_as_python(native, x, y)
+            if type(y) is SymbolicObject and type(x) is SymbolicTensor and x.weak:
+                return apply_object(name, x, y)  # the object would be asked by the mirrored operator
             return native(x, y)
         found = _of_parts(name, x, y)
         return native(x, y) if found is NotImplemented else found

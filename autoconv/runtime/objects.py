@@ -25,6 +25,7 @@ from autoconv.runtime.spans import current_place
 from autoconv.runtime.structure import own_items, plain_kind
 from autoconv.runtime.symbolic import SymbolicTensor
 from autoconv.runtime.tensor import EagerTensor
+from autoconv.runtime.tensor_methods import MIRRORED, compares_by, is_in_place
 
 # Attributes of Python's own classes that are methods: `x.append` is one before it is known what x is.
 _METHODS = frozenset(
@@ -442,7 +443,26 @@ def _binary(function: str) -> Callable[[Any, Any], Any]:
 
 
 def _reflected(function: str) -> Callable[[Any, Any], Any]:
-    return lambda self, other: apply_object(function, other, self)
+    """The operator with the operands as they stand; that of `+=`, whose errors have other words, where it is that."""
+    if function == "divmod":
+        return lambda self, other: apply_object(function, other, self)
+
+    def apply(self: Any, other: Any) -> Any:
+        return apply_object(f"i{function}" if is_in_place(sys._getframe(1)) else function, other, self)
+
+    return apply
+
+
+def _comparison(name: str) -> Callable[[Any, Any], Any]:
+    """A comparison with the operands as they stand: Python asks the right one by the mirrored operator."""
+    mirrored = MIRRORED.get(name)
+
+    def apply(self: Any, other: Any) -> Any:
+        if mirrored is not None and type(other) is SymbolicTensor and compares_by(sys._getframe(1)) == mirrored:
+            return apply_object(mirrored, other, self)
+        return apply_object(name, self, other)
+
+    return apply
 
 
 for _name, _function in (
@@ -455,7 +475,7 @@ for _name, _function in (
     if _name != "divmod":
         setattr(SymbolicObject, f"__i{_name}__", _binary(f"i{_function}"))
 for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
-    setattr(SymbolicObject, f"__{_name}__", _binary(_name))
+    setattr(SymbolicObject, f"__{_name}__", _comparison(_name))
 for _name in ("neg", "pos", "invert", "abs"):
     setattr(SymbolicObject, f"__{_name}__", lambda self, _function=_name: apply_object(_function, self))
 SymbolicObject.__getitem__ = _binary("getitem")  # type: ignore[attr-defined,misc]

@@ -72,8 +72,8 @@ def refuse_as_python(function: Callable[[Any, Any], Any], x: Any, y: Any) -> Non
     (first,), (second,) = samples  # type: ignore[misc]
     if is_in_place(sys._getframe(2)):
         function = getattr(operator, "i" + function.__name__.strip("_"))
-    elif _compares_by(sys._getframe(2)) == _MIRRORED.get(function.__name__):  # Python asks the right operand second
-        function, first, second = getattr(operator, _MIRRORED[function.__name__]), second, first
+    elif compares_by(sys._getframe(2)) == MIRRORED.get(function.__name__):  # Python asks the right operand second
+        function, first, second = getattr(operator, MIRRORED[function.__name__]), second, first
     try:
         function(first, second)
     except TypeError as error:
@@ -108,12 +108,12 @@ def is_in_place(frame: Any) -> bool:
 _IN_PLACE = range(13, 26)  # of the operators that the instruction numbers
 
 
-_MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
+MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
 _SYMBOLS = {"<": "lt", ">": "gt", "<=": "le", ">=": "ge"}
 _SHIFT = 0 if sys.version_info < (3, 12) else 4 if sys.version_info < (3, 13) else 5
 
 
-def _compares_by(frame: Any) -> str:
+def compares_by(frame: Any) -> str:
     """The comparison that the instruction a frame is at makes; "" for other instructions."""
     code, position = frame.f_code.co_code, frame.f_lasti
     if opcode.opname[code[position]] != "COMPARE_OP":
@@ -186,7 +186,7 @@ def _binary(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], An
 
 def _comparison(op: str) -> Callable[[Any, Any], Any]:
     name = _FUNCTIONS.get(op, {"equal": "eq", "not_equal": "ne"}.get(op, ""))
-    mirrored = f"__{_MIRRORED.get(name, name)}__"
+    mirrored = f"__{MIRRORED.get(name, name)}__"
 
     def compare(self: Any, other: Any) -> Any:
         if type(other) not in _KNOWN:
@@ -254,10 +254,14 @@ class TensorMethods:
         return _expressions().round_to(self, digits)
 
     def __divmod__(self, other: Any) -> Any:
+        if type(other) in _NO_OPERANDS or _is_complex(self, other):
+            refuse_as_python(divmod, self, other)
         quotient = type(self).__floordiv__(self, other)
         return NotImplemented if quotient is NotImplemented else (quotient, self % other)
 
     def __rdivmod__(self, other: Any) -> Any:
+        if type(other) in _NO_OPERANDS or _is_complex(self, other):
+            refuse_as_python(divmod, other, self)
         return other // self, other % self
 
     @presented
