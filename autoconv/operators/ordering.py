@@ -36,7 +36,8 @@ def _extreme(name: str, op: str, reduce: str) -> Callable[..., Any]:
             same = _same_dtype(a, b)
             return dispatch.apply("select", better, b, a) if same else if_exp(better, lambda: b, lambda: a)
         if is_compiled() and better.type.shape == ():
-            return dispatch.apply("select", better, b, a)
+            same = _same_dtype(a, b)
+            return dispatch.apply("select", better, b, a) if same else if_exp(better, lambda: b, lambda: a)
         return dispatch.apply(op, a, b)
 
     def extreme(*args: Any, **kwargs: Any) -> Any:
@@ -88,8 +89,13 @@ def _of_nothing(name: str) -> ValueError:
 
 
 def _same_dtype(a: Any, b: Any) -> bool:
-    kinds = [x.type.dtype if isinstance(x, Tensor) else weak_dtype(x) for x in (a, b)]
-    return kinds[0] is kinds[1]
+    return _dtype_of(a) is _dtype_of(b)
+
+
+def _dtype_of(x: Any) -> Any:
+    if isinstance(x, Tensor):
+        return x.type.dtype
+    return dtype_of(x.dtype) if isinstance(x, (np.ndarray, np.generic)) else weak_dtype(x)
 
 
 OVERRIDES[builtins.max] = _extreme("max", "maximum", "reduce_max")

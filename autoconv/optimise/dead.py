@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, copied_regions, copy_node, is_recursive, settle_effects
-from autoconv.graph.types import Type
+from autoconv.graph.types import TensorType, Type
 
 
 def dead(graph: Graph, contract: str = "function") -> Graph:
@@ -52,7 +52,7 @@ class _Liveness:
             for region in node.regions:
                 self._owners.setdefault(region, []).append(node)
         for node in nodes:
-            if _must_run(node.effects, contract):
+            if _must_run(node, contract):
                 self._use_node(node)
         self._use(*graph.outputs)
         while self._pending:
@@ -110,8 +110,22 @@ class _Liveness:
         return [i for i in range(count) if any(r.parameters[i] in self.values for r in node.regions)]
 
 
-def _must_run(effects: Effects, contract: str) -> bool:
-    return effects.must_run or (contract != "function" and bool(effects & Effects.RAISE))
+def _must_run(node: Node, contract: str) -> bool:
+    if node.effects.must_run or contract == "function":
+        return node.effects.must_run
+    return bool(node.effects & Effects.RAISE) or (node.op.name == "reshape" and _may_not_fit(node))
+
+
+def _may_not_fit(node: Node) -> bool:
+    """Whether sizes that only the run knows may not make up the shape of a `reshape`."""
+    x, made = node.inputs[0].type, node.results[0].type
+    assert isinstance(x, TensorType) and isinstance(made, TensorType)
+    if x.shape is None or made.shape is None:
+        return True
+    is_open = not all(isinstance(d, int) for d in x.shape)
+    if len(node.inputs) == 1:  # one size is what is left, which is any where the others are 1
+        return is_open and any(d not in (-1, 1) for d in node.attributes["shape"])
+    return is_open or not all(isinstance(d, int) for d in made.shape)
 
 
 def _rebuilt(

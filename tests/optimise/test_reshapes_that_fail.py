@@ -1,0 +1,37 @@
+"""A reshape that nothing reads still raises what NumPy raises, where its sizes are open."""
+
+import numpy as np
+import pytest
+
+import autoconv as ac
+
+
+def unused(x, y):
+    np.where(y > 1, y, y).reshape(len(x), len(y))
+    return len(x)
+
+
+def unused_rest(x, y):
+    (y + 1).reshape(len(x), -1)
+    return len(x)
+
+
+def used_by_unused(x, y):
+    found = (y + 1).reshape(len(x), 2)
+    found * 2
+    return x.sum()
+
+
+@pytest.mark.parametrize("function", [unused, unused_rest, used_by_unused])
+def test_an_unused_reshape_raises(function):
+    compiled = ac.compile(function)
+    for size, other in ((2, (2, 2)), (4, (4, 4)), (3, (3, 3)), (5, (5, 5)), (4, (3, 6)), (7, (6, 7)), (5, (3, 6))):
+        x, y = np.ones(size), np.ones(other)
+        try:
+            expected = function(x, y)
+        except ValueError as error:
+            with pytest.raises(ValueError) as raised:
+                compiled(x, y)
+            assert str(raised.value) == str(error)
+        else:
+            assert compiled(x, y) == expected
