@@ -49,6 +49,8 @@ def shape_argument(shape: Any) -> tuple[tuple[Any, ...], tuple[int | None, ...] 
             sizes = np.ravel(known).tolist()
         elif holds_tensors(shape):
             vector = tensor(shape)
+            if not (vector.dtype.is_integer or (vector.dtype.is_bool and vector.weak)):
+                refuse("is given a size that is no int")
             if rank_of(vector) == 1:
                 length = vector.type.shape[0]  # type: ignore[index]
                 return (vector,), (None,) * length if isinstance(length, int) else None

@@ -7,7 +7,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from autoconv.errors import StagingError
+from autoconv.graph.dtypes import as_dtype
 from autoconv.operators.builtins import called, gone_over, is_array, is_compiled, is_weak, refuse_rows
 from autoconv.operators.conditionals import if_exp
 from autoconv.operators.iterables import leading_dimension
@@ -95,7 +98,7 @@ def _same_dtype(a: Any, b: Any) -> bool:
 def _dtype_of(x: Any) -> Any:
     if isinstance(x, Tensor):
         return x.type.dtype
-    return dtype_of(x.dtype) if isinstance(x, (np.ndarray, np.generic)) else weak_dtype(x)
+    return as_dtype(x.dtype) if isinstance(x, (np.ndarray, np.generic)) else weak_dtype(x)
 
 
 OVERRIDES[builtins.max] = _extreme("max", "maximum", "reduce_max")

@@ -8,7 +8,7 @@ import numpy as np
 
 from autoconv.errors import OtherKindError
 from autoconv.graph.graph import Graph, Node, Value
-from autoconv.graph.types import TensorType
+from autoconv.graph.types import ObjectType, TensorType
 from autoconv.ops.integer_ranges import SIZES, WHOLE, Range, is_inside, result_range
 from autoconv.ops.list_arrays import is_guess
 
@@ -22,6 +22,9 @@ _CHECKED = frozenset(
     f"python_{name}"
     for name in ("add", "subtract", "multiply", "power", "left_shift", "negative", "abs", "int", "round", "math")
 )
+
+
+_KNOWN = tuple(map(ObjectType, ("bool", "int", "float")))
 
 
 def may_exceed(graph: Graph) -> bool:
@@ -48,6 +51,10 @@ def may_be_another(node: Node) -> bool:
         return isinstance(node.attributes["exception"], OtherKindError)
     if node.op.name == "python_power":
         return not any(_is_complex(value) for value in node.inputs)
+    if node.op.name == "object_unbox":
+        return node.attributes["type"].weak and node.inputs[0].type not in _KNOWN
+    if node.op.name == "object_box":
+        return node.attributes["how"] == "identified"
     return node.op.name.startswith("typed_list_total") or is_guess(node)
 
 

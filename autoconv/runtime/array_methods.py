@@ -39,6 +39,8 @@ def attribute_of(x: SymbolicTensor, name: str) -> Any:
     region = current_region()
     if region is None or not region.trace.arrays or not (hasattr(np.ndarray, name) or hasattr(np.generic, name)):
         return NotImplemented
+    if x.type.shape == () and not hasattr(np.generic, name) and is_scalar(x, name):
+        return NotImplemented
     if name in CHANGING and region.trace.outside_effect is not None:
         region.trace.outside_effect(x, f"the method {name!r} changes an array in place")
     if name not in _ATTRIBUTES and name not in _METHODS:

@@ -76,3 +76,18 @@ def test_names_that_classes_have_are_no_attributes():
 
     for function in (has, of_one_that_changes):
         same_as_plain(function, (np.arange(3.0),), (np.arange(3),))
+
+
+def extremes(x, k):
+    half = x.sum() * 0.5
+    return max(len(x), half), min(half, len(x)), max(k, half, 2), min(x[0], k), max(np.float32(1), half)
+
+
+def test_the_greater_of_numbers_of_two_classes_keeps_its_class():
+    compiled = autoconv.compile(extremes)
+    for size in (2, 3, 5, 9, 9):
+        for value in (0.0, 3.0, np.nan):
+            x = np.full(size, value)
+            expected, found = extremes(x, 3), compiled(x, 3)
+            assert [isinstance(v, float) for v in expected] == [isinstance(v, float) for v in found]
+            assert repr(np.array(expected)) == repr(np.array(found))

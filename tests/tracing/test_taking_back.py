@@ -1,6 +1,7 @@
 """Calls with arrays that meet an int beyond 64 bits: Python's result, and every array as Python leaves it."""
 
 import numpy as np
+import pytest
 
 import autoconv as ac
 from autoconv.ops.overlaps import written_parameters
@@ -63,3 +64,34 @@ def test_which_arrays_a_graph_writes_to():
         np.testing.assert_array_equal(compiled(*ours, either), f(*theirs, either))
         np.testing.assert_array_equal(ours, theirs)
     assert written_parameters(compiled.concrete_functions[0].optimised) == [1]
+
+
+def test_a_number_of_another_class_in_a_list_behind_a_write_to_an_array():
+    def summed(x, items):
+        total = 0
+        for i in range(len(items)):
+            x[0] += 1.0
+            total = total + (items[i] if x[0] > 0 else 1)
+        return total
+
+    compiled = ac.compile(summed)
+    for items in ([1, 2], [3, 4, 5], [3, 2.5], [1, 1 + 2j], [True, 4]):
+        mine, other = np.zeros(2), np.zeros(2)
+        assert repr(compiled(mine, list(items))) == repr(summed(other, list(items)))
+        assert mine.tolist() == other.tolist()
+
+
+def test_a_scalar_of_another_class_behind_a_write_to_an_array():
+    def masked(x, y, k):
+        for _ in range(k):
+            x &= 2.5 // y[x > 0]
+        return x[1:]
+
+    compiled = ac.compile(masked)
+    for x, y in ((np.uint64(3), np.ones((2, 3), bool)), (np.uint64(5), np.ones((1, 4), bool))):
+        for _ in range(2):
+            with pytest.raises(TypeError) as expected:
+                masked(x, y, 3)
+            with pytest.raises(TypeError) as found:
+                compiled(x, y, 3)
+            assert str(found.value) == str(expected.value)
