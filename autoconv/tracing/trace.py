@@ -106,6 +106,7 @@ def trace_function(
         finally:
             restore_special_methods(trace)
             trace.evaluate = None  # it knows the arguments, which are not to live as long as the trace
+            trace.rebuilt.clear()
 
 
 def _put_back(trace: Trace, journal: Journal, guards: Guards) -> None:
