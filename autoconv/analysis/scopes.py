@@ -3,7 +3,7 @@ capture."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import Any
 
 import gast
@@ -112,6 +112,12 @@ _SAYING = BINDING | {gast.Global, gast.Nonlocal, gast.ClassDef, *FUNCTIONS, *COM
 def free_names(scope: gast.AST) -> set[str]:
     """The names that a nested scope reads or rebinds but does not bind itself."""
     return _free_names(scope, {})
+
+
+def free_names_of_each(scopes: Iterable[gast.AST]) -> Iterator[set[str]]:
+    """The free names of scopes, of which some may be in others: each is gone through once."""
+    known: _Known = {}
+    return (_free_names(scope, known) for scope in scopes)
 
 
 def _free_names(scope: gast.AST, known: _Known) -> set[str]:

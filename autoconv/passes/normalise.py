@@ -45,6 +45,9 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
     return Normalise(context).visit(tree)
 
 
+_LONGEST_CHAIN = 200  # each comparison opens a parenthesis, and Python takes 200 of them in each other
+
+
 class Normalise(FunctionPass):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -59,6 +62,12 @@ class Normalise(FunctionPass):
         self.generic(node)
         if len(node.ops) == 1:
             return node
+        if len(node.ops) > _LONGEST_CHAIN:
+            raise self.context.unsupported(
+                "a chain of so many comparisons is nested too deeply to be converted",
+                node,
+                "several chains, with `and` between them",
+            )
         return self._split(node, node.left, list(node.ops), list(node.comparators))
 
     def _split(self, node: Any, left: Any, operators: list[Any], comparators: list[Any]) -> Any:

@@ -1,0 +1,42 @@
+"""A few files of each kind; `python tests/fuzz/files.py` draws as many as wanted."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+from autoconv.cli import main
+
+_PATH = Path(__file__).with_name("files.py")
+_SPEC = importlib.util.spec_from_file_location("drawn_files", _PATH)
+files = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(files)
+
+
+def test_files(capsys):
+    assert not files.run(files=20, seed=2, lines=200), capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "x" + " < x" * 300,
+        "x" + ".a()" * 300,
+        "[*" * 150 + "x" + "]" * 150,
+        "".join(f"{k} if x else " for k in range(300)) + "x",
+    ],
+)
+def test_what_python_takes_and_its_converted_form_not(expression, tmp_path):
+    """The function is named by its line, and stays as it is with --keep-going, beside the others."""
+    source = f"def f(x):\n    return 1 if x else 2\n\n\ndef g(x):\n    return {expression}\n"
+    wrong, _, code = files.judge(source.encode(), tmp_path)
+    assert not wrong and code == 1
+    path = tmp_path / "drawn.py"
+    for command in (["convert"], ["show-code"], ["run"]):
+        result = files.CliRunner().invoke(main, [*command, str(path)])
+        assert result.exit_code == 1
+        assert f"{path}:6:" in result.stderr and "nested too deeply to be converted" in result.stderr
+    result = files.CliRunner().invoke(main, ["convert", "--keep-going", str(path), "-o", "-"])
+    converted, kept = result.stdout.split("def g(x):")
+    assert "ag__.if_exp" in converted and "ag__" not in kept
+    result = files.CliRunner().invoke(main, ["run", "--keep-going", str(path)])
+    assert result.exit_code == 0, result.output
