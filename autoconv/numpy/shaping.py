@@ -49,8 +49,7 @@ def shape_argument(shape: Any) -> tuple[tuple[Any, ...], tuple[int | None, ...] 
             sizes = np.ravel(known).tolist()
         elif holds_tensors(shape):
             vector = tensor(shape)
-            if not (vector.dtype.is_integer or (vector.dtype.is_bool and vector.weak)):
-                refuse("is given a size that is no int")
+            _check_sizes(vector)
             if rank_of(vector) == 1:
                 length = vector.type.shape[0]  # type: ignore[index]
                 return (vector,), (None,) * length if isinstance(length, int) else None
@@ -66,8 +65,15 @@ def shape_argument(shape: Any) -> tuple[tuple[Any, ...], tuple[int | None, ...] 
 def _size(size: Any) -> int | None:
     found = static_value(size)
     if found is None and holds_tensors(size):
+        _check_sizes(tensor(size))
         return None
     return integer(size)
+
+
+def _check_sizes(sizes: Tensor) -> None:
+    """Refuses what NumPy takes for no size: a float, or a bool that is not Python's own."""
+    if not (sizes.dtype.is_integer or (sizes.dtype.is_bool and sizes.weak)):
+        refuse("is given a size that is no int")
 
 
 @computes("reshape")
