@@ -47,7 +47,8 @@ def _body(code: types.CodeType, namespace: dict[str, Any]) -> list[ast.stmt]:
 def _is_plain(statement: ast.stmt, function: types.FunctionType, with_calls: bool) -> bool:
     if isinstance(statement, ast.Assign):
         targets = all(isinstance(target, ast.Name) for target in statement.targets)
-        return targets and _keeps(statement.value, function, with_calls)
+        is_text = isinstance(statement.value, ast.Constant) and isinstance(statement.value.value, (str, bytes))
+        return targets and not is_text and _keeps(statement.value, function, with_calls)  # a text may be a template
     if isinstance(statement, ast.Return):
         return statement.value is None or _keeps(statement.value, function, with_calls)
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)  # a docstring

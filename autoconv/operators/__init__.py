@@ -77,7 +77,7 @@ from autoconv.operators.names import (
 )
 from autoconv.operators.patterns import is_instance, is_mapping, is_sequence, match_argument, rest_of
 from autoconv.operators.quiet import quiet, quiet_1, quiet_2, quiet_3, quiet_branch, quiet_logic, quiet_loop
-from autoconv.operators.texts import formatted, percent, text
+from autoconv.operators.texts import formatted, ipercent, percent, text
 from autoconv.operators.tries import (
     as_exception,
     attempts,
@@ -112,18 +112,17 @@ follow(_set_untraced)
 __module__ = __name__  # for code that asks everything in its namespace where it is from
 
 __all__ = [
-    "_list_methods", "_set_operators", "_variants", "after_loop", "and_", "as_exception", "attempts",
-    "augment_item_of", "begin", "bitand", "bitor", "bitxor", "BREAK", "call", "caught", "class_of", "class_statement",
-    "completed", "context", "CONTINUE", "del_attr", "del_item", "deleted", "dict_of", "do_not_convert", "end",
-    "entering", "eq", "exception", "for_stmt", "formatted", "ge", "generator", "get_item", "goes_on", "gt", "holds",
-    "iadd", "iand", "if_exp", "if_stmt", "ifloordiv", "ilshift", "imatmul", "imod", "imul", "in_", "ior", "ipow",
-    "irshift", "is_", "is_instance", "is_mapping", "is_not", "is_sequence", "isub", "ItemAssignmentError", "iterate",
-    "itruediv", "ixor", "ld", "ld_inlined", "ld_outer", "le", "leaves", "left_of_group", "let", "list_of", "lt",
-    "managed", "match_argument", "module", "ne", "nested", "new", "new_dict", "new_set", "NORMAL", "not_", "not_in",
-    "operand", "or_", "own", "percent", "raising", "replaced", "rest_of", "RETURN", "returned", "set_attr",
-    "set_item", "set_item_in", "set_item_of", "set_of", "shared", "slice", "split_group", "SPREAD", "spread", "sub",
-    "switch_stmt", "test", "text", "Undefined", "unpacked", "unwound", "users_names", "watch", "watched", "watching",
-    "while_stmt",
+    "_list_methods", "_set_operators", "_variants", "after_loop", "and_", "as_exception", "attempts", "augment_item_of",
+    "begin", "bitand", "bitor", "bitxor", "BREAK", "call", "caught", "class_of", "class_statement", "completed",
+    "context", "CONTINUE", "del_attr", "del_item", "deleted", "dict_of", "do_not_convert", "end", "entering", "eq",
+    "exception", "for_stmt", "formatted", "ge", "generator", "get_item", "goes_on", "gt", "holds", "iadd", "iand",
+    "if_exp", "if_stmt", "ifloordiv", "ilshift", "imatmul", "imod", "imul", "in_", "ior", "ipercent", "ipow", "irshift",
+    "is_", "is_instance", "is_mapping", "is_not", "is_sequence", "isub", "ItemAssignmentError", "iterate", "itruediv",
+    "ixor", "ld", "ld_inlined", "ld_outer", "le", "leaves", "left_of_group", "let", "list_of", "lt", "managed",
+    "match_argument", "module", "ne", "nested", "new", "new_dict", "new_set", "NORMAL", "not_", "not_in", "operand",
+    "or_", "own", "percent", "raising", "replaced", "rest_of", "RETURN", "returned", "set_attr", "set_item",
+    "set_item_in", "set_item_of", "set_of", "shared", "slice", "split_group", "SPREAD", "spread", "sub", "switch_stmt",
+    "test", "text", "Undefined", "unpacked", "unwound", "users_names", "watch", "watched", "watching", "while_stmt",
 ]  # fmt: skip
 
 # What plain values may make raise, by how it is called.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autoconv.operators.augmented import imod
 from autoconv.operators.iterables import StagedRange
 from autoconv.operators.layout import Variant
 from autoconv.operators.object_calls import graph_call, is_in_graph
@@ -40,13 +41,18 @@ def formatted(value: Any, spec: Any, conversion: str = "") -> Any:
 
 
 def percent(template: Any, values: Any) -> Any:
-    """`template % values` for a template that is a string."""
-    if not _is_late(values):
+    """`template % values` for a template that is a string, most likely."""
+    if not isinstance(template, (str, bytes)) or not _is_late(values):
         return template % values
     if type(values) is Variant:
         return distribute(lambda v: percent(template, v), values)
     is_number = isinstance(values, SymbolicTensor) and values.weak  # NumPy's may be looked into, and so be left over
     return apply_object("mod", template, (values,) if is_number else values)
+
+
+def ipercent(template: Any, values: Any) -> Any:
+    """`template %= values` for a template that is a string, most likely."""
+    return percent(template, values) if isinstance(template, (str, bytes)) else imod(template, values)
 
 
 def _is_late(*values: Any) -> bool:

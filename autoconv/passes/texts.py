@@ -1,20 +1,24 @@
 """Formatted strings go through an operator, so that they can be made when the graph runs.
 
     def f(x, y):
-        return f'{x}: {y!r:>8}' + '%d' % x
+        form = '%d'
+        return f'{x}: {y!r:>8}' + '%d' % x + form % y
     # becomes
     def f(x, y):
-        return ag__.text(x, ': ', ag__.formatted(y, '>8', 'r')) + ag__.percent('%d', x)
+        form = '%d'
+        return ag__.text(x, ': ', ag__.formatted(y, '>8', 'r')) + ag__.percent('%d', x) + ag__.percent(form, y)
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import gast
 
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.syntax import build
+from autoconv.syntax.tree import walk_scope
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
@@ -22,6 +26,10 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 
 
 class Texts(FunctionPass):
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._found: dict[int, tuple[Any, set[str]]] = {}  # by function: the names that it gives a text
+
     def visit_JoinedStr(self, node: Any) -> Any:
         self.generic(node)
         if not is_formatted(node):
@@ -35,19 +43,62 @@ class Texts(FunctionPass):
         return node
 
     def visit_BinOp(self, node: Any) -> Any:
+        found = is_formatted(node) or self._is_remainder_of_text(node)
         self.generic(node)
-        if not is_formatted(node):
+        if not found:
             return node
         return build.placed(build.operate("percent", node.left, node.right), node)
+
+    def visit_AugAssign(self, node: Any) -> Any:
+        self.generic(node)
+        name = node.target.id if isinstance(node.op, gast.Mod) and isinstance(node.target, gast.Name) else None
+        if name is None or name not in self._texts():
+            return node
+        return build.placed(build.assign(name, build.operate("ipercent", build.name(name), node.value)), node)
+
+    def _is_remainder_of_text(self, node: Any) -> bool:
+        return _is_remainder(node) and isinstance(node.left, gast.Name) and node.left.id in self._texts()
+
+    def _texts(self) -> set[str]:
+        function = self.function_node
+        if function is None:
+            return set()
+        if id(function) not in self._found:
+            body = function.body if isinstance(function.body, list) else [function.body]
+            self._found[id(function)] = function, {name for s in body for name in _given_text(s)}
+        return self._found[id(function)][1]
 
 
 def is_formatted(node: Any) -> bool:
     """Whether an expression puts values into text: an f-string that has any, or `'…' % …`."""
     if isinstance(node, gast.JoinedStr):
         return any(isinstance(part, gast.FormattedValue) for part in node.values)
-    if not isinstance(node, gast.BinOp) or not isinstance(node.op, gast.Mod):
-        return False
-    return isinstance(node.left, gast.Constant) and isinstance(node.left.value, (str, bytes))
+    return _is_remainder(node) and _is_text(node.left)
+
+
+def _is_text(node: Any) -> bool:
+    return isinstance(node, gast.Constant) and isinstance(node.value, (str, bytes))
+
+
+def _given_text(statement: Any) -> Iterator[str]:
+    """The names that a statement assigns a text to, in one of its branches at least."""
+    for node in walk_scope(statement):
+        if isinstance(node, gast.Assign) and _may_be_text(node.value):
+            yield from (target.id for target in node.targets if isinstance(target, gast.Name))
+        elif isinstance(node, (gast.AnnAssign, gast.NamedExpr)) and node.value is not None and _may_be_text(node.value):
+            yield from (node.target.id,) if isinstance(node.target, gast.Name) else ()
+
+
+def _may_be_text(node: Any) -> bool:
+    if isinstance(node, gast.IfExp):
+        return _may_be_text(node.body) or _may_be_text(node.orelse)
+    if isinstance(node, gast.BinOp):
+        return _may_be_text(node.left) or _may_be_text(node.right)
+    return isinstance(node, gast.JoinedStr) or _is_text(node)
+
+
+def _is_remainder(node: Any) -> bool:
+    return isinstance(node, gast.BinOp) and isinstance(node.op, gast.Mod)
 
 
 def _piece(part: Any) -> Any:
