@@ -120,7 +120,7 @@ def _refuse_writing(trace: Any, op: str, function: str) -> None:
         names = (*names, *_ASKED_BY_OP["object_iterate"]) if function in _OVER else names
     for kind, before in trace.patched.items() if names else ():
         own = next((before[name] for name in names if isinstance(before.get(name), FunctionType)), None)
-        if kind not in trace.made and own is not None and writes(own):
+        if kind in trace.outer_classes - trace.made and own is not None and writes(own):
             raise StagingError(
                 f"what only the running graph knows may be a {kind.__name__}, whose {own.__name__} writes to "
                 "attributes or outer names, and Python itself calls it", current_place(),

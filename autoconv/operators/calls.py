@@ -89,7 +89,7 @@ def converted(function: Any, region: Any = None) -> Any:
     method = getattr(type(function), "__call__", None)  # noqa: B004
     if isinstance(method, types.FunctionType):
         if region is not None:
-            meet_class(region, type(function))
+            _meet_object(region, function)
         return types.MethodType(_noted(method, guard, region), function)
     if guard is not None:
         guard(function)
@@ -127,7 +127,7 @@ def _method(method: types.MethodType, guard: Any, region: Any) -> Any:
             return _sorting(method)
         return extending(method) if method.__name__ == "extend" else method
     if region is not None:
-        meet_class(region, type(owner))
+        _meet_object(region, owner)
     if isinstance(inner, types.FunctionType):
         return types.MethodType(_noted(inner, guard, region), owner)
     return functools.partial(converted(inner, region), owner)  # np.random.rand, say
@@ -284,11 +284,18 @@ def _register(made: Any) -> None:
     owned = region.trace.owned if region is not None else None
     if region is not None and owned is not None:
         owned[id(made)] = made, region
-        meet_class(region, type(made))
+        meet_class(region, type(made), False)
 
 
-def meet_class(region: Any, cls: type) -> None:
-    """The operators and properties of a class of the user's are converted for as long as a trace of it runs."""
+def _meet_object(region: Any, value: Any) -> None:
+    meet_class(region, type(value), id(value) not in (region.trace.owned or ()))
+
+
+def meet_class(region: Any, cls: type, is_outer: bool = True) -> None:
+    """The operators and properties of a class of the user's are converted for as long as a trace of it runs. An outer
+    one may have objects that the trace did not make."""
+    if is_outer:
+        region.trace.outer_classes.update(cls.__mro__)
     if region.trace.converts and cls not in region.trace.patched and is_user_code(cls):
         guard = region.trace.allows_call
         convert_special_methods(region.trace, cls, is_user_code, lambda function: _special(function, guard))

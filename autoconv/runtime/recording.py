@@ -101,6 +101,7 @@ class Trace:
     refusal: BaseException | None = None
     sources: list[tuple[Node, Any]] | None = None
     patched: dict[type, dict[str, Any]] = field(default_factory=dict)
+    outer_classes: set[type] = field(default_factory=set)  # of those, what objects that were there before may be of
     stand_ins: dict[tuple[type, str], Any] = field(default_factory=dict)
     made: set[type] = field(default_factory=set)
     classes_of_results: dict[Value, tuple[frozenset[type], frozenset[type]]] = field(default_factory=dict)

@@ -58,8 +58,8 @@ class Fingerprints:
 
     `skip` are attributes that do not count, as (id of the object, name). With `strict`, what cannot be guarded raises
     Unguardable; else it counts by identity, and `blind` gets its name. `arrays` gets the arrays that were met, `kinds`
-    the classes. Of objects only those attributes count that `reads` names, where it is given; `names` are those of
-    modules.
+    the classes, `of_objects` those that objects were met of. Of objects only those attributes count that `reads` names,
+    where it is given; `names` are those of modules.
     """
 
     skip: frozenset[Any] = frozenset()
@@ -69,6 +69,7 @@ class Fingerprints:
     reads: Reads | None = None
     names: frozenset[str] = frozenset()
     kinds: set[type] = field(default_factory=set)
+    of_objects: set[type] = field(default_factory=set)
     _classes: dict[type, tuple[Any, ...]] = field(default_factory=dict)
     _met: dict[int, Any] = field(default_factory=dict)  # by id: what is reached twice, or holds itself
 
@@ -83,6 +84,7 @@ class Fingerprints:
             return id(value), _weak(value), self._class_values(value, name) if is_user_code(value) else ()
         if isinstance(value, enum.Enum):
             self.kinds.add(type(value))
+            self.of_objects.add(type(value))
             return id(value), self._own(value, name, max(depth - 1, 0))
         if is_by_identity(value) and not isinstance(value, _WITH_PARTS):
             return id(value), _weak(value)
@@ -133,6 +135,7 @@ class Fingerprints:
             return id(value), tuple(self.of(part, name, depth) for part in parts)
         if not has_attributes(value) or kind.__module__ in ("numpy", "builtins"):
             return self._unguardable(value, name, f"a {kind.__name__}")
+        self.of_objects.add(kind)
         return id(value), self._own(value, name, depth), self._class_values(kind, name)
 
     def _own(self, value: Any, name: str, depth: int) -> tuple[Any, ...]:
@@ -154,6 +157,7 @@ class Fingerprints:
     def _besides(self, value: Any, name: str, depth: int) -> tuple[Any, ...]:
         """What there is to a container, number or text of a class of its own besides what all such hold."""
         kind = type(value)
+        self.of_objects.add(kind)
         return self._own(value, name, depth), self._class_values(kind, name) if is_user_code(kind) else ()
 
     def _array(self, array: np.ndarray, value: Any, name: str) -> Any:

@@ -31,7 +31,7 @@ from autoconv.tracing.fingerprints import (
     is_user_module,
 )
 from autoconv.tracing.python_contract import RunPlain
-from autoconv.tracing.reads import Reads, mentions
+from autoconv.tracing.reads import Reads, kinds_reached, mentions
 
 _NESTED = 6  # how deep names are looked for that are to be inputs, and in lists of how many items
 _MOST_ITEMS = 256
@@ -48,14 +48,15 @@ class Guards:
 
     With `python`, what tracing itself would change (an iterator) makes the call plain. `skip` are the keys of spots
     that are inputs of the trace instead, `take_in` leaves the trace to begin anew with further ones. `meet` is told of
-    the classes of all objects that are read, before any of it runs.
+    the classes of all objects that are read, before any of it runs, and whether there may be such objects.
     """
 
     python: bool = False
     skip: frozenset[Any] = frozenset()
     take_in: Callable[[list[Spot]], Any] = list
-    meet: Callable[[type], Any] = type
+    meet: Callable[[type, bool], Any] = lambda kind, is_outer: None
     kinds: set[type] = field(default_factory=set)  # these classes
+    of_objects: set[type] = field(default_factory=set)  # those that objects were met of
     checks: list[tuple[str, Callable[[], Any], Any, Place | None]] = field(default_factory=list)
     blind: list[str] = field(default_factory=list)
     arrays: dict[int, np.ndarray] = field(default_factory=dict)
@@ -171,10 +172,13 @@ class Guards:
                 makes = Fingerprints(self.skip, strict=False, names=names)
                 makes.of(read())
             self.kinds |= makes.kinds
+            self.of_objects |= makes.of_objects
             self._single += [(a, a.copy()) for a in makes.arrays.values() if a.size == 1 and a.flags.writeable]
         self._unlooked.clear()
+        if not self.kinds <= self.of_objects:  # objects may lie deeper than the looks go
+            self.of_objects |= kinds_reached(self.values())
         for kind in self.kinds:
-            self.meet(kind)
+            self.meet(kind, kind in self.of_objects)
 
     def _may_be_read(self, value: Any) -> bool:
         """Whether what cannot be guarded is more than attributes that no function names, such as a log or a lock."""

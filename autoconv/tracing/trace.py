@@ -149,7 +149,7 @@ def _trace(
         for spot in guards.holders():
             meet_class(trace.root, type(spot.read()))
         for kind, held in (what for how, what in call.learned if how == "made"):
-            meet_class(trace.root, kind)
+            meet_class(trace.root, kind, False)
             expect_made(trace.root, kind, held)
         if outside is not None:
             outside.copies = dict(zip(arguments, copies, strict=True))

@@ -24,7 +24,10 @@ from typing import Any
 
 import numpy as np
 
+os.environ.setdefault("AUTOCONV_TIERS", "native")  # no call is to run as plain Python because that is quicker
+
 import autoconv as ac
+import autoconv.emit.function  # which is loaded late: Python's own compiler of modules may crash
 
 try:
     import _testcapi
@@ -33,9 +36,11 @@ except ImportError:  # not every Python has it
 
 _MOST = 2_000_000  # more allocations than a call makes
 _LARGE = 1 << 20  # no int of Python's own store
-# Python 3.11 loses an exception where there is no memory for the frame that its traceback wants.
+# Python 3.11 loses an exception where there is no memory for the frame that its traceback wants; NumPy's functions
+# lose theirs as well.
 _PYTHONS_OWN = re.compile(
-    r"SystemError: (<function .*> returned NULL without setting an|error return without) exception"
+    r"SystemError: (<(function|built-in|ufunc) .*> returned (NULL without setting an exception|a result with an "
+    r"exception set)|error return without exception)"
 )
 _OWN = "an error of Python's own"
 _SOUND = ("right", "MemoryError", _OWN)
@@ -269,8 +274,10 @@ def told(value: Any) -> str:
         return f"dict[{', '.join(f'{told(k)}: {told(v)}' for k, v in value.items())}]"
     if hasattr(value, "__dict__"):
         return f"{type(value).__name__}{told(vars(value))}"
-    if isinstance(value, float | complex):  # native code may differ in the last bits
-        return f"{type(value).__name__}({value:.9g})"
+    if isinstance(value, float):  # native code may differ in the last bits
+        return f"{type(value).__name__}({round(value, 12) + 0.0:.9g})"
+    if isinstance(value, complex):
+        return f"complex({told(value.real)}, {told(value.imag)})"
     return f"{type(value).__name__}({value!r})"
 
 
