@@ -1,0 +1,99 @@
+"""Calls that ctrl-C, a limit of memory or the end of the process cuts short."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import autoconv as ac
+
+PRELUDE = """
+import sys, threading, time
+import numpy as np
+import autoconv as ac
+
+def fresh(k):
+    @ac.compile
+    def f(x, n):
+        total = 0.0
+        for i in range(n):
+            total += x * i + k
+        return total
+    return f
+"""
+LIMITED = """
+import resource
+fresh(0)(1.5, 3)
+with open("/proc/self/statm") as file:
+    used = int(file.read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (20 << 20), -1))
+large = ac.compile(lambda n: [i * 0.5 for i in range(n)])
+for n in (3_000_000, 3):
+    try:
+        assert len(large(n)) == n
+    except MemoryError:
+        assert n > 3
+assert fresh(1)(1.5, 10) == 77.5
+print("well")
+"""
+ENDS = """
+def work():
+    large, k = np.arange(2e5), 0
+    total = ac.compile(lambda a: (a * a + 1).sum())
+    while True:
+        fresh(k % 3)(1.5, 10), total(large)
+        k += 1
+fresh(0)(1.5, 3)
+for _ in range(3):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(0.3)
+print("well")
+"""
+
+
+def plain(x, n, q):
+    total = 0.0
+    for i in range(n):
+        total += x * i
+    q.append(total)
+    return total, [v * 2 for v in q]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers")
+def test_a_call_that_is_interrupted_leaves_a_function_that_works():
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        start = time.perf_counter()
+        ac.compile(plain)(1.5, 10, [1.0])
+        span = time.perf_counter() - start
+        for part in range(12):
+            compiled = ac.compile(plain)
+            try:
+                signal.setitimer(signal.ITIMER_REAL, span * (part + 0.5) / 12)
+                compiled(1.5, 10, [1.0])
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            except KeyboardInterrupt:
+                pass
+            for x, n in ((1.5, 10), (2.5, 4), (1.5, 3)):
+                ours, theirs = [1.0], [1.0]
+                assert (compiled(x, n, ours), ours) == (plain(x, n, theirs), theirs)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="how much memory there is in use is read as Linux tells it")
+@pytest.mark.parametrize("program", [LIMITED, ENDS], ids=["limited", "ends"])
+def test_process(program, tmp_path):
+    file = tmp_path / "program.py"
+    file.write_text(PRELUDE + program)
+    done = subprocess.run([sys.executable, "-W", "ignore", str(file)], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "well\n"), done.stderr[-800:]
