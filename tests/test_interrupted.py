@@ -1,4 +1,4 @@
-"""Calls that ctrl-C, a limit of memory or the end of the process cuts short."""
+"""Calls that ctrl-C or the end of the process cuts short."""
 
 from __future__ import annotations
 
@@ -24,21 +24,6 @@ def fresh(k):
             total += x * i + k
         return total
     return f
-"""
-LIMITED = """
-import resource
-fresh(0)(1.5, 3)
-with open("/proc/self/statm") as file:
-    used = int(file.read().split()[0]) * resource.getpagesize()
-resource.setrlimit(resource.RLIMIT_AS, (used + (20 << 20), -1))
-large = ac.compile(lambda n: [i * 0.5 for i in range(n)])
-for n in (3_000_000, 3):
-    try:
-        assert len(large(n)) == n
-    except MemoryError:
-        assert n > 3
-assert fresh(1)(1.5, 10) == 77.5
-print("well")
 """
 ENDS = """
 def work():
@@ -90,10 +75,8 @@ def test_a_call_that_is_interrupted_leaves_a_function_that_works():
         signal.signal(signal.SIGALRM, before)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="how much memory there is in use is read as Linux tells it")
-@pytest.mark.parametrize("program", [LIMITED, ENDS], ids=["limited", "ends"])
-def test_process(program, tmp_path):
+def test_a_process_ends_while_threads_trace(tmp_path):
     file = tmp_path / "program.py"
-    file.write_text(PRELUDE + program)
+    file.write_text(PRELUDE + ENDS)
     done = subprocess.run([sys.executable, "-W", "ignore", str(file)], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "well\n"), done.stderr[-800:]
