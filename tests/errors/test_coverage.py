@@ -4,6 +4,7 @@ A place is a call of one of the classes below, or a `raise` in the parts that me
 anything where values are filled in, has to be in one of the texts."""
 
 import ast
+import functools
 import re
 from pathlib import Path
 
@@ -166,6 +167,7 @@ def start_of(message):
     return "".join("…" if piece is None else piece for piece in message)[:60]
 
 
+@functools.cache
 def not_shown():
     found = []
     for name, line, call, known in places():
