@@ -12,7 +12,7 @@ from autoconv.autodiff.memory import functional
 from autoconv.backends import BACKENDS
 from autoconv.config import SETTINGS
 from autoconv.errors import AutoconvError, StagingError
-from autoconv.graph.graph import Graph, Span, Value
+from autoconv.graph.graph import Graph, Node, Span, Value
 from autoconv.graph.types import ArrayType, ObjectType, TensorType
 from autoconv.operators.crossing import rebuild
 from autoconv.operators.layout import Layout, leaf_types
@@ -48,8 +48,21 @@ def _is_tensor(leaf: Any) -> bool:
     return isinstance(leaf, (VariableKey, SpecKey)) or (isinstance(leaf, TensorKey) and leaf.is_of_tensor)
 
 
+_MOVING = frozenset({"constant", "identity", "select", "array_load", "array_view", "array_new"})
+
+
+def _computes_typed(node: Node) -> bool:
+    """Return whether an op computes other numbers than Python's, or writes some as another type: not one that only
+    moves or compares them."""
+    if node.op.name in ("array_store", "array_set"):
+        dtypes = {value.type.dtype for value in node.inputs if isinstance(value.type, (ArrayType, TensorType))}
+        return len({dtype for dtype in dtypes if dtype.is_floating or dtype.is_complex}) > 1
+    return not node.regions and node.op.name not in _MOVING and any(map(_is_typed, node.results))
+
+
 def _is_typed(value: Value) -> bool:
-    return not (isinstance(value.type, TensorType) and value.type.weak and value.type.shape == ())
+    type_ = value.type
+    return not (isinstance(type_, TensorType) and ((type_.weak and type_.shape == ()) or type_.dtype.is_bool))
 
 
 class NotFollowed(Exception):
@@ -106,10 +119,8 @@ class ConcreteFunction:
         self.is_narrow = False  # whether another trace serves its arguments as well, and is asked after this one
         self.seconds = 0.0  # that tracing, optimising and compiling took
         self.used = 0  # when it was, as a number that grows
-        # Whether there is anything but Python's numbers, so that NumPy has a say in what becomes of errors of floats.
-        self.is_of_numpy = any(map(_is_typed, optimised.parameters)) or any(
-            _is_typed(value) for node in optimised.walk() for value in node.results
-        )
+        # Whether there are errors of floats, or divisions by zero, of which NumPy is told what they come to.
+        self.is_of_numpy = any(map(_computes_typed, optimised.walk()))
         # Whether tensors come in, which plain Python computes with by rules of their own.
         self.uses_tensors = any(map(_is_tensor, key.leaves)) or any(
             isinstance(capture, (EagerTensor, Storage)) for capture in captures
