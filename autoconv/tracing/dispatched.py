@@ -116,6 +116,8 @@ class Dispatched:
         """Run a call in the form that its kind runs, or time one of the two where that is not known yet."""
         if self._tiers.is_sampling():
             return self.python_function(*args, **kwargs)
+        if self._asks_state and acts_on_floats():
+            return self._run_graph(args, kwargs)
         kind = kind_of(args, kwargs)
         timing = self._tiers.timing(kind)
         form = timing.form()

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import autoconv as ac
+from autoconv.config import SETTINGS
 
 
 def outcome(function, arguments):
@@ -410,3 +411,19 @@ def test_errors_of_floats_are_raised_by_warm_calls_too():
             compiled(x)
     finally:
         np.seterr(**before)
+
+
+@pytest.mark.parametrize("calls", range(1, 9))
+def test_errors_of_floats_are_raised_however_many_calls_were_before(monkeypatch, calls):
+    monkeypatch.setattr(SETTINGS, "tiers", "measured")
+
+    def writes(a, b):
+        for i in range(len(a)):
+            a[i] = b[i]
+
+    compiled, a, b = ac.compile(writes), np.zeros(3, np.float32), np.array([1.0, 1e300, 2.0])
+    with np.errstate(over="ignore"):
+        for _ in range(calls):
+            compiled(a, b)
+    with np.errstate(over="raise"), pytest.raises(FloatingPointError):
+        compiled(a, b)
