@@ -1,4 +1,4 @@
-"""What converted code calls, as `ag__`: on plain values what the statement did, on tensors a piece of a graph."""
+"""Runtime support for converted code, which calls it as `ag__`: Python semantics on plain values, graphs on tensors."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ from autoconv.operators.tries import (
 )
 from autoconv.runtime.recording import follow
 
-# Operators that are others where this thread records nothing: there converted functions run as they were written.
+# Operators with a cheaper version for use while this thread records nothing: it runs the function as written.
 _TRACED = {"call": call, **{_name: quiet_2(getattr(_set_operators, _name)) for _name in _set_operators.NATIVE}}
 _UNTRACED = {"call": call_untraced, **_set_operators.NATIVE}
 bitand, bitor, bitxor, sub = map(_set_operators.NATIVE.__getitem__, ("bitand", "bitor", "bitxor", "sub"))
@@ -109,7 +109,7 @@ def _set_untraced(now: object) -> None:
 
 follow(_set_untraced)
 
-__module__ = __name__  # for code that asks everything in its namespace where it is from
+__module__ = __name__  # for code that reads `__module__` of everything in its namespace
 
 __all__ = [
     "_list_methods", "_set_operators", "_variants", "after_loop", "and_", "as_exception", "attempts", "augment_item_of",
@@ -125,7 +125,7 @@ __all__ = [
     "test", "text", "Undefined", "unpacked", "unwound", "users_names", "watch", "watched", "watching", "while_stmt",
 ]  # fmt: skip
 
-# What plain values may make raise, by how it is called.
+# Operators that may raise on plain values, by the wrapper that removes their frames from the traceback.
 _QUIET = {
     quiet_1: "class_of ld ld_outer ld_inlined not_ raising",
     quiet_2: "eq ne lt le gt ge get_item del_item del_attr in_ not_in iadd isub imul iand ior ixor",

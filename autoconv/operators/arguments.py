@@ -1,4 +1,4 @@
-"""The arguments and results of a function that calls itself, as its graph takes and gives them."""
+"""Arguments and results of recursive functions, in the form in which their graphs take and return them."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from autoconv.runtime.structure import plain_kind
 
 
 def join_arguments(old: Layout, new: Layout, name: str, contract: str) -> Layout:
-    """As `join_layouts`; texts that differ are an object of the graph where there are such."""
+    """Join two argument layouts like `join_layouts`; under `compile`, strings that differ become a graph object."""
     joined = join_layouts(old, new, name, contract)
     texts = isinstance(joined, Arms) and any(isinstance(a, Static) and isinstance(a.value, str) for a in joined.arms)
     return joined_objects(old, new) if texts and contract == COMPILE else joined
 
 
 def is_plain(layout: Layout) -> bool:
-    """Whether a layout holds numbers, text and the like, rather than functions and objects of the user's."""
+    """Return whether a layout holds only numbers, text and the like: no user-defined functions or objects."""
     if isinstance(layout, Static):
         return _is_plain_value(layout.value)
     if isinstance(layout, Arms):
@@ -56,13 +56,13 @@ def _is_plain_value(value: Any) -> bool:
 
 
 def identity_of(function: FunctionType) -> tuple[Any, ...]:
-    """What tells functions apart: the code, and the names outside that it reads."""
+    """Key that identifies a function: its code, its globals and the cells of its free variables (without `ag__`)."""
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     return function.__code__, id(function.__globals__), tuple(id(cell) for name, cell in cells if name != "ag__")
 
 
 def bound_arguments(function: FunctionType, args: Any, kwargs: Any) -> list[Any]:
-    """The arguments in the order of the parameters, defaults filled in; raises TypeError where they do not fit."""
+    """Return the arguments in parameter order, defaults filled in; raise TypeError where they do not fit."""
     signature = inspect.signature(function, follow_wrapped=False)
     bound = signature.bind(*args, **kwargs)
     bound.apply_defaults()
@@ -74,7 +74,7 @@ def bound_arguments(function: FunctionType, args: Any, kwargs: Any) -> list[Any]
 
 
 def invoked(function: FunctionType, target: Any, values: Sequence[Any]) -> Any:
-    """`target` called with what `bound_arguments` gave."""
+    """Call `target` with the values that `bound_arguments(function, …)` returned."""
     positional: list[Any] = []
     keywords: dict[str, Any] = {}
     for parameter, value in zip(
@@ -92,9 +92,10 @@ def invoked(function: FunctionType, target: Any, values: Sequence[Any]) -> Any:
 
 
 def argument_layout(value: Any, region: Region, result: bool = False) -> Layout:
-    """The layout of an argument or a result: lists and the like are objects of the graph under `compile`.
+    """Return the layout of an argument or a result of a recursive function.
 
-    Objects of the user's stay who they are, but for those that the function made and gives out.
+    Under `compile`, lists and other tracked containers are graph objects. A user-defined object keeps its identity,
+    except for one that the function itself creates and returns.
     """
     if type(value) in PLAIN and region.contract == COMPILE:
         return Leaf(ObjectType(plain_kind(value).__name__), as_object)

@@ -1,4 +1,4 @@
-"""Evaluations that may have to be taken back: a condition that turns out to be a tensor is recorded again elsewhere."""
+"""Speculative recording that can be undone: a condition that turns out to be a tensor is recorded again elsewhere."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autoconv.runtime.recording import Region, current_region
 
 
 class Attempt:
-    """What happens between `Attempt()` and `keep()` or `undo()`: nodes recorded, Python writes, prints."""
+    """All effects between `Attempt()` and `keep()` or `undo()`: recorded nodes, writes to Python objects, prints."""
 
     def __init__(self) -> None:
         region = current_region()
@@ -41,7 +41,7 @@ class Attempt:
 
 
 def attempt(evaluate: Callable[[], Any], take_back: Callable[[Any], bool]) -> Any:
-    """The value of `evaluate()`, all of whose effects are taken back when `take_back(value)`."""
+    """Return `evaluate()`; undo all its effects if `take_back(value)`. An exception of `evaluate()` keeps them."""
     if current_region() is None:
         return evaluate()
     trial = Attempt()
@@ -58,7 +58,7 @@ def attempt(evaluate: Callable[[], Any], take_back: Callable[[Any], bool]) -> An
 
 
 def emit_output(region: Region, show: Callable[[], None]) -> None:
-    """Prints now, or when the region that prints is known to stay as it was recorded."""
+    """Print now, or once the enclosing attempt is kept."""
     pending = region.trace.pending_output
     if pending is None:
         show()

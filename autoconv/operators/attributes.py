@@ -1,4 +1,4 @@
-"""Attributes that a tensor decides to be there: a read of a missing one raises AttributeError when the graph runs."""
+"""Attributes whose presence a tensor decides: reading a missing one raises AttributeError when the graph runs."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from autoconv.runtime.spans import current_place
 
 
 class MaybeMissing:
-    """Stands in the class for an attribute that some of its instances may not have, for as long as a trace runs.
+    """Descriptor that replaces a class attribute during a trace in which some instances may lack that attribute.
 
-    `before` is what the class had there.
+    `before` is the attribute of the class that it replaces.
     """
 
     __autoconv_maybe_missing__ = True
@@ -68,14 +68,14 @@ def may_be_missing(value: Any) -> bool:
 
 
 def maybe_missing(owner: Any, name: Any) -> Any:
-    """What an object holds under a name, where a tensor decides whether it does; None otherwise."""
+    """Return the value an object holds under a name if a tensor decides whether it is present; None otherwise."""
     held = getattr(owner, "__dict__", None)
     value = dict.get(held, name) if isinstance(held, dict) and isinstance(name, str) else None
     return value if may_be_missing(value) else None
 
 
 def expect_missing(region: Region, owner: Any, name: str) -> None:
-    """Has reads of the attribute find out whether it is there, until the trace ends."""
+    """Make reads of the attribute check its presence until the trace ends."""
     cls = type(owner)
     known = vars(cls).get(name, MISSING)
     if isinstance(known, MaybeMissing):
@@ -90,7 +90,7 @@ def expect_missing(region: Region, owner: Any, name: str) -> None:
 
 
 class _AnyAttribute:
-    """`__getattr__` of a class some of whose objects are in the graph, where other names may give them attributes."""
+    """`__getattr__` of a class with instances in the graph, where an alias may have set further attributes."""
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self._of, instance)
@@ -112,7 +112,7 @@ class _AnyAttribute:
 
 
 def _set_attribute(self: Any, name: str, value: Any) -> None:
-    """`__setattr__` of such a class, for code that is not converted and for setters of Python's own."""
+    """`__setattr__` of a class with instances in the graph, for unconverted code and Python's own setters."""
     heap = _heap_for(self, name)
     if heap is None:
         object.__setattr__(self, name, value)
@@ -129,7 +129,7 @@ def _delete_attribute(self: Any, name: str) -> None:
 
 
 def _heap_for(owner: Any, name: str) -> SymbolicObject | None:
-    """The object of the graph whose attribute it is; None for one that its class takes care of."""
+    """Return the graph object that holds the attribute; None for one that a descriptor of the class handles."""
     known = inspect.getattr_static(type(owner), name, None)
     if name == "__dict__" or (not isinstance(known, MaybeMissing) and hasattr(type(known), "__set__")):
         return None
@@ -137,8 +137,7 @@ def _heap_for(owner: Any, name: str) -> SymbolicObject | None:
 
 
 def expect_any(region: Region, cls: type) -> None:
-    """Has objects of the class that are in the graph read and write there what Python does not know of, until the
-    trace ends."""
+    """Until the trace ends, redirect attributes that Python cannot resolve on instances in the graph to the graph."""
     _stand_in(region, cls, "__getattr__", _AnyAttribute())
     _stand_in(region, cls, "__setattr__", _set_attribute)
     _stand_in(region, cls, "__delattr__", _delete_attribute)
@@ -154,7 +153,7 @@ def _stand_in(region: Region, cls: type, name: str, value: Any) -> None:
 
 
 def has_attribute(x: Any, name: Any) -> Any:
-    """`hasattr(x, name)` where the running graph alone knows; NotImplemented elsewhere."""
+    """`hasattr(x, name)` for an object known only at run time; NotImplemented for others."""
     heap = x if type(x) is SymbolicObject else heap_instance(x)
     if heap is None:
         return NotImplemented

@@ -1,4 +1,4 @@
-"""`+=`, `|=` and the like, which change lists, dicts and sets in place."""
+"""Augmented assignments (`+=`, `|=`, …), which mutate lists, dicts and sets in place."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OF_FROZENSETS = {operator.ior: bitor, operator.iand: bitand, operator.ixor: bit
 
 
 def _augmenting(change: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """The operator, which changes lists, dicts and sets in place: noted where a region is traced."""
+    """Wrap an in-place operator so that its mutation of a container or array is journalled during a trace."""
 
     computed: Any = getattr(operator, change.__name__[1:], None) or getattr(operator, f"{change.__name__[1:]}_")
 
@@ -37,7 +37,7 @@ def _augmenting(change: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
             distribute(lambda v: change(x, v), value)
             return x
         if type(x) is list and change is operator.iadd and type(value) is TracedList:
-            x.extend(value)  # which would make another list of both
+            x.extend(value)  # `+=` would create a new list out of both
             return x
         if type(x) is SymbolicTensor and x.weak and is_object(value):
             return apply_object(change.__name__, x, value)
@@ -47,7 +47,7 @@ def _augmenting(change: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
             return change(x, value)
         except TypeError as error:
             operands = getattr(error, "_autoconv_operands", None)
-            if operands is not None:  # what Python says of the operator, it says otherwise of `+=`
+            if operands is not None:  # Python's message for `+` differs from that for `+=`
                 try:
                     change(*operands)
                 except TypeError as told:

@@ -1,4 +1,4 @@
-"""The body of one region, recorded: what it gives, what it writes, what it raises."""
+"""Record the body of one region: its results, its writes and its exceptions."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from autoconv.runtime.structure import is_structure, mutable_parts
 from autoconv.runtime.symbolic import SymbolicTensor
 from autoconv.runtime.tracebacks import raised_by_us
 
-# Never turned into an error of the graph: they are about the program as a whole.
+# Never turned into an exception raised by the graph: these errors are about the program as a whole.
 _ABOUT_THE_PROGRAM = (StagingError, ConversionError, InaccessibleTensorError, OperatorNotAllowedInGraphError)
 
 
@@ -52,17 +52,17 @@ Body = Callable[..., tuple[Any, ...]]
 
 
 class AbandonTrace(BaseException):
-    """Leaves a trace that cannot go on; the function that traces decides what happens instead."""
+    """Unwind a trace that cannot go on; the function that started the trace chooses the fallback."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         region = current_region()
         if region is not None:
-            region.trace.refusal = self  # a finally that is left early swallows even this
+            region.trace.refusal = self  # survives a `finally` with an early exit, which would discard this exception
 
 
 class Suspended(BaseException):
-    """Leaves an arm that needs what a recursive function gives, while that is not known, or never comes."""
+    """Unwind an arm that needs the result of a recursive call whose type is not known yet or that never returns."""
 
     def __init__(self, region: Region) -> None:
         super().__init__()
@@ -75,7 +75,7 @@ class Suspended(BaseException):
 
 
 def swallowed() -> StagingError:
-    """What is wrong where the program itself takes what the tracing of a recursive function raises."""
+    """Error for a program that itself discards the exception that suspends the tracing of a recursive function."""
     return StagingError(
         "a function calls itself inside of a finally or except that is left early, and a tensor decides how often",
         current_place(),
@@ -85,9 +85,9 @@ def swallowed() -> StagingError:
 
 @dataclass(eq=False)
 class Recorded:
-    """One arm or body: its region, what it gave (NEVER where it always raises), and what it wrote.
+    """A recorded arm or body: its region, its results (NEVER where it always raises) and its writes.
 
-    `suspended`: it was left because what a recursive function gives is not known, or never comes.
+    `suspended`: recording ended at a recursive call whose result is not known yet or that never returns.
     """
 
     region: Region
@@ -96,11 +96,11 @@ class Recorded:
     spots: dict[tuple[Any, ...], Spot] = field(default_factory=dict)
     diverges: bool = False
     suspended: bool = False
-    wrote: bool = False  # of the test of a loop: whether it changes any state
+    wrote: bool = False  # for the test of a loop: whether it changes any state
 
     @contextmanager
     def as_left(self) -> Iterator[None]:
-        """Everything is as the arm leaves it inside the block."""
+        """Inside the block, restore the state of Python objects as of the end of the arm."""
         before = {key: spot.read() for key, spot in self.spots.items()}
         for key, spot in self.spots.items():
             spot.write(self.written[key])
@@ -115,9 +115,9 @@ class Recorded:
 
 
 def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any]], count: int) -> Recorded:
-    """Runs `body(region)` with its ops recorded into a new region; `count` is how many values it gives.
+    """Run `body(region)` and record its ops into a new region; `count` is the number of its results.
 
-    An exception that leaves it becomes one that the graph raises there.
+    An exception that leaves the body becomes one that the graph raises there. Writes to Python objects are rolled back.
     """
     region = subregion(parent, name)
     region.journal = Journal(region)
@@ -139,14 +139,14 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
                 current_place(),
                 "arguments that are numbers, arrays, or the same objects at every call; or a loop",
             ) from None
-        except BaseException as error:  # whatever the user's code raises
+        except BaseException as error:  # any exception of the user's code
             if is_about_program(error):
                 region.journal.roll_back()
                 raise
             try:
                 record_raise(region, error)
             except AutoconvError as refusal:
-                raise refusal from None  # the user's error is not raised yet
+                raise refusal from None  # without a context: the user's error has not been raised yet
             results, diverges = [NEVER] * count, True
         spots = dict(region.journal.spots)
         changed = {id(spot.owner) for spot in spots.values()}
@@ -161,8 +161,10 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
 
 
 def _as_it_is_now(value: Any, changed: set[int]) -> Any:
-    """A list or dict that no trace follows, with what the body wrote into it, before that is taken back: one of tensors
-    is state by what it holds, not by its identity."""
+    """Copy an untracked list or dict that the body wrote to, before the rollback.
+
+    A structure of tensors is state by its contents, not by its identity.
+    """
     if id(value) in changed and isinstance(value, (list, dict)) and type(value) not in PLAIN and is_structure(value):
         return copy.copy(value)
     return value
@@ -170,7 +172,7 @@ def _as_it_is_now(value: Any, changed: set[int]) -> Any:
 
 @contextmanager
 def _named_after(parent: Region, shown: str) -> Iterator[None]:
-    """Nodes recorded inside are called after the node that is going to own their region: `cond/add`."""
+    """Prefix the names of nodes recorded inside with that of the node that will own their region: `cond/add`."""
     trace = parent.trace
     before = trace.scope
     trace.scope = parent.graph.next_name(before + shown) + "/"
@@ -180,39 +182,42 @@ def _named_after(parent: Region, shown: str) -> Iterator[None]:
         trace.scope = before
 
 
-# What the operators raise on behalf of the user's code; other errors raised by this package are about the program.
+# Errors that the operators raise on behalf of the user's code; others of this package are about the program.
 _RUN_TIME = (LookupError, UnboundLocalError, ArithmeticError, StopIteration, AssertionFailedError)
 
 
 def cannot_be_caught(error: BaseException) -> bool:
-    """Whether no except clause of the program's is meant to take the error: what tracing says of the program."""
+    """Return whether no except clause of the program may catch the error, because it is an error of tracing."""
     if isinstance(error, _ABOUT_THE_PROGRAM) or not is_raised(error) or _is_too_deep(error):
         return True
     return getattr(error, "_autoconv_about_program", False) or _names_a_stand_in(error)
 
 
 def _is_too_deep(error: BaseException) -> bool:
-    """Whether Python's limit ended the recursion of a trace, which has more frames than the program has."""
+    """Return whether Python's recursion limit ended the trace, which uses more frames than the program does."""
     region = current_region()
     return type(error) is RecursionError and (region is None or region.contract == COMPILE)
 
 
 _STAND_INS = re.compile(
     r"\b(SymbolicTensor|SymbolicObject|Variant|(Array|Instance|Number|Object)Method|NotAssigned|HeldIterator|Traced(List|Dict|Set))\b"
-    r"|vars\(\) argument must have __dict__ attribute"  # which Python says without naming what it was given
+    r"|vars\(\) argument must have __dict__ attribute"  # raised by Python without the name of the class
 )
 
 
 def _names_a_stand_in(error: BaseException) -> bool:
-    """Whether Python found one of our classes where the program has a value of its own."""
+    """Return whether the message names one of our placeholder classes in place of a class of the program."""
     if type(error) not in (TypeError, AttributeError, ValueError):
         return False
     return any(isinstance(part, str) and _STAND_INS.search(part) for part in error.args)
 
 
 def is_raised(error: BaseException) -> bool:
-    """Whether the program raises the error: no interrupt, no end of a generator, and nothing of tracing itself, which
-    may run out of memory where the program does not."""
+    """Return whether the program raises the error.
+
+    False for interrupts, for the end of a generator, and for MemoryError: tracing may run out of memory where the
+    program does not.
+    """
     if isinstance(error, (Exception, SystemExit)) and not isinstance(error, MemoryError):
         return True
     last = error.__traceback__
@@ -231,7 +236,7 @@ _RAISE = dis.opmap["RAISE_VARARGS"]
 
 
 def is_about_program(error: BaseException) -> bool:
-    """Whether the error is one of tracing itself, rather than one that the user's code would raise there."""
+    """Return whether the error is one of tracing itself rather than one that the user's code would raise there."""
     if cannot_be_caught(error):
         return True
     if type(error) is StagedException:
@@ -242,7 +247,7 @@ def is_about_program(error: BaseException) -> bool:
 
 
 def record_raise(region: Region, error: BaseException) -> None:
-    """A node that raises the exception, with its message filled in from tensors when it has any."""
+    """Record a node that raises the exception; symbolic values in its message are formatted at run time."""
     span = span_of_error(error)
     if type(error) is StagedException:
         region.record("object_raise", [region.lift(error.value.value_in_graph)], {}, span=span)
@@ -259,8 +264,8 @@ def record_raise(region: Region, error: BaseException) -> None:
             "graph runs", place_of(span) if span is not None else None, "the values themselves as its arguments",
         ) from None  # fmt: skip
     template, data = template_of(error)
-    if error.__cause__ is None and error.__context__ is None:  # else it becomes part of the node as it is
-        error.args = given  # it may be one that was made before, and is raised on other paths too
+    if error.__cause__ is None and error.__context__ is None:  # else a chained exception is kept itself, as an attribute
+        error.args = given  # it may be an existing object that is raised on other paths too
     hidden |= any(isinstance(value, (SymbolicTensor, Variant)) for value in vars(error).values())
     own = isinstance(type(error).__init__, FunctionType) and not isinstance(error, AutoconvError)
     if hidden or (template is not None and own):
@@ -279,7 +284,7 @@ def record_raise(region: Region, error: BaseException) -> None:
     error.__traceback__ = None
     for how, link in (("cause", error.__cause__), ("context", error.__context__)):
         if type(link) is StagedException and region.contract != COMPILE and not all(t.weak for t in data):
-            error.__cause__ = error.__context__ = None  # its text counts for more than what led to it
+            error.__cause__ = error.__context__ = None  # `function` keeps the message and drops the chain
         elif type(link) is StagedException:
             _record_linked(region, error, how, link, span)
             return
@@ -292,7 +297,7 @@ def record_raise(region: Region, error: BaseException) -> None:
 
 
 def _is_made_of_symbols(value: Any) -> bool:
-    """Whether an argument of an exception is no number or object of the graph, but made of some, or by the program."""
+    """Return whether an exception's argument is no symbolic value itself but built from some, or by the program."""
     if holds_made(value) or is_rebuilt(value) or is_of_call(value):
         return True
     if any(type(part) in PLAIN for part in mutable_parts(value)):
@@ -301,7 +306,7 @@ def _is_made_of_symbols(value: Any) -> bool:
 
 
 def _record_linked(region: Region, error: BaseException, how: str, link: Any, span: Any) -> None:
-    """Raises an exception with one that only the running graph knows as its cause or context."""
+    """Raise an exception whose cause or context is known only at run time."""
     template, data = template_of(error)
     cause = error.__cause__ if how == "context" else None
     error.__cause__ = error.__context__ = None
@@ -315,7 +320,7 @@ def _record_linked(region: Region, error: BaseException, how: str, link: Any, sp
 
 
 def _argument(entry: Any, data: Sequence[Any]) -> Any:
-    """One argument of an exception, from its template (see `deferred.template_of`)."""
+    """Build one argument of an exception from its template (see `deferred.template_of`)."""
     if isinstance(entry, int):
         return data[entry]
     if entry and entry[0] is None:
@@ -331,8 +336,10 @@ def applied(arm: Body, inputs: Sequence[Any]) -> Callable[[Region], tuple[Any, .
 
 
 def unify_captures(regions: Sequence[Region], leading: int | Sequence[int] = 0) -> list[Value]:
-    """Gives all regions the same captures in the same order, behind `leading` parameters (of each, where it is a
-    sequence); returns the outer values."""
+    """Give all regions the same captures in the same order, after their leading parameters; return the outer values.
+
+    `leading` is the number of leading parameters, or a sequence with one number for each region.
+    """
     union: dict[Value, None] = {}
     for region in regions:
         union.update(dict.fromkeys(region.captured()))
@@ -350,7 +357,7 @@ def unify_captures(regions: Sequence[Region], leading: int | Sequence[int] = 0) 
 
 
 def write_spot(spot: Spot, value: Any) -> None:
-    """Writes, and notes it in the journal of the region that is being recorded now."""
+    """Write a value and note the write in the journal of the region being recorded."""
     region = current_region()
     journal = nearest_journal(region)
     if journal is not None:
@@ -372,7 +379,7 @@ def write_spot(spot: Spot, value: Any) -> None:
 
 
 def refuse_missing(spot: Spot, value: Any) -> None:
-    """Raises StagingError for a global name that may not be there: nothing in the code asks for it."""
+    """Raise StagingError for a global name that may be unbound: reads of globals have no check for it."""
     values = value.values if type(value) is Variant else (value,)
     if any(isinstance(arm, Undefined) or (arm is MISSING and len(values) > 1) for arm in values):
         raise StagingError(
@@ -382,7 +389,7 @@ def refuse_missing(spot: Spot, value: Any) -> None:
 
 
 def _maybe_missing(spot: Spot, value: Variant) -> Variant:
-    """A value that may not be there, as its reads expect it."""
+    """Convert a possibly missing value to the form that reads of its location expect."""
     region = current_region()
     if spot.kind == "attribute" and region is not None:
         expect_missing(region, spot.owner, spot.key[1])

@@ -1,4 +1,4 @@
-"""What Python's builtins and the math module mean on tensors."""
+"""Python's builtins and the math module on tensors."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from autoconv.runtime.tensor import Tensor
 def override_for(function: Any) -> Callable[..., Any] | None:
     try:
         found = OVERRIDES.get(function)
-    except TypeError:  # not hashable
+    except TypeError:  # unhashable
         return None
     if found is not None:
         return found
@@ -59,7 +59,7 @@ def _tensor(x: Any) -> Any:
 
 
 def gone_over(x: Any) -> Any:
-    """The tensor that something to go over is, None for what is none; raises TypeError for a number."""
+    """Return the tensor that an iterable is, None if it is none; raise TypeError for a number."""
     tensor = _tensor(x)
     if tensor is not None:
         refuse_number(tensor, "{!r} object is not iterable")
@@ -95,7 +95,7 @@ def _len(x: Any) -> Any:
 
 
 def _not_negative(length: Any) -> Any:
-    """The length of a range whose end lies before its start is 0."""
+    """Clamp the length of a range to 0: its end may lie before its start."""
     return dispatch.apply("select", length > 0, length, 0) if isinstance(length, Tensor) else builtins.max(length, 0)
 
 
@@ -105,7 +105,7 @@ def _int(x: Any = 0, *base: Any) -> Any:
     if not isinstance(x, SymbolicTensor):
         return builtins.int(x, *base)
     if base:
-        plainly(builtins.int, 0, 10)  # only text is read to a base
+        plainly(builtins.int, 0, 10)  # raises Python's TypeError: only text takes a base
     _refuse_dimensions(x)
     if x.weak:
         refuse_complex(builtins.int, x)
@@ -146,7 +146,7 @@ def _bool(x: Any = False) -> Any:
 
 
 def is_array(x: Any) -> bool:
-    """Whether this is one of NumPy's arrays or scalars, in a trace."""
+    """Return whether `x` stands for a NumPy array or scalar in this trace."""
     region = current_region()
     return isinstance(x, SymbolicTensor) and not x.weak and region is not None and region.trace.arrays
 
@@ -177,14 +177,14 @@ def is_compiled() -> bool:
 
 
 def _round_to(x: Any, digits: SymbolicTensor) -> Any:
-    """A number rounded to as many digits as the running graph says: it stays of its kind."""
+    """Round a number to a symbolic number of digits; the result has the number's own class."""
     kind = weak_dtype(x) if not isinstance(x, SymbolicTensor) else x.dtype if x.weak else None
     found = apply_object("round", x, digits)
     return found if kind is None else unboxed(found, TensorType(int64 if kind.is_bool else kind, (), True))
 
 
 def _round_scalar(x: SymbolicTensor, digits: Any) -> Any:
-    """Of NumPy's values only scalars can be rounded: to an int without digits, else to another scalar."""
+    """Round a NumPy scalar: to an int without `digits`, else to a scalar of its dtype. Arrays raise TypeError."""
     if not is_scalar(x, "round") or not (x.dtype.is_floating or x.dtype.is_integer):
         raise TypeError("type numpy.ndarray doesn't define __round__ method")
     if digits is not None:
@@ -212,7 +212,7 @@ def _divmod(x: Any, y: Any) -> Any:
 
 
 def _refuse_zero(x: Any, y: Any) -> None:
-    """Raises Python's error for a zero where its words are not those of `//`."""
+    """Raise divmod's ZeroDivisionError for a zero divisor, where its message differs from that of `//`."""
     samples = [kind_of(value)(count) for value, count in ((x, 1), (y, 0))]
     errors: list[Any] = []
     for divide in (builtins.divmod, operator.floordiv):
@@ -229,7 +229,7 @@ def _refuse_zero(x: Any, y: Any) -> None:
 
 
 def refuse_rows(name: str, tensor: Any) -> None:
-    """Raises StagingError for an array of rows, which Python's function compares or asks for their truth."""
+    """Raise StagingError for an array with more than one dimension: Python would compare or test whole rows."""
     if is_array(tensor) and (tensor.type.rank is None or tensor.type.rank > 1):
         raise StagingError(
             f"Python's {name} goes over the rows of an array", current_place(), f"np.{name}, or {name} of one dimension"
@@ -250,7 +250,7 @@ def _sum(iterable: Any, start: Any = 0) -> Any:
 
 
 def _quantifier(decisive: bool, combine: Callable[..., Any], reduce: str) -> Callable[..., Any]:
-    """any() or all(): goes on until an element is `decisive`, which it evaluates one by one."""
+    """any() or all() with Python's short circuit: elements are evaluated one by one until one is `decisive`."""
 
     def quantify(iterable: Any) -> Any:
         tensor = gone_over(iterable)
@@ -281,8 +281,10 @@ def _symbolic(x: Any) -> bool:
 
 
 def _by_position(*iterables: Any) -> bool:
-    """Whether iterables are gone over together in the graph: of arrays in memory whose length is known, only beside
-    what can be."""
+    """Return whether iterables are traversed together in the graph.
+
+    Arrays of known length take part only beside iterables that all can be staged.
+    """
     symbolic = [x for x in iterables if _symbolic(x)]
     if any(type(x) is not SymbolicArray or x.known_shape[:1] == (None,) for x in symbolic):
         return True
@@ -324,7 +326,7 @@ def _map(function: Any, *iterables: Any) -> Any:
 
 
 def called(function: Any) -> Any:
-    """What to call instead of a function that a builtin is given."""
+    """Return the callable to use in place of a function that was passed to a builtin."""
     from autoconv.operators.calls import call
 
     return call(function)

@@ -1,9 +1,8 @@
-"""Operations on objects of the graph that may be of a class of the user's with special methods: `x + y`, `len(x)`,
-`x[i]`, `if x` and the like, where only the running graph knows what x is.
+"""Operator dispatch by run-time class for graph objects: `x + y`, `len(x)`, `x[i]`, `if x` and the like.
 
-Each becomes an arm for every such class, in which the converted method runs, and one for everything else. Where Python
-calls a special method itself, for an item of a list or dict that is searched, sorted or compared, the method may do
-nothing but read.
+`x` may be an instance of a user-defined class with special methods. Each operation becomes one arm for every such
+class, which runs the converted method, and one arm for everything else. Where Python itself calls a special method,
+for an item of a list or dict that is searched, sorted or compared, the method may do nothing but read.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from autoconv.runtime.recording import current_region
 from autoconv.runtime.spans import current_place
 
 _BINARY = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift", "rshift", "and", "or", "xor"]
-# What Python asks the first operand for, in this order, and what it asks the second one for.
+# Special methods that Python tries on the first operand, in this order, and the one that it tries on the second.
 _FIRST: dict[str, tuple[str, ...]] = {name: (f"__{name}__",) for name in (*_BINARY, "divmod")}
 _FIRST.update({f"i{name}": (f"__i{name}__", f"__{name}__") for name in _BINARY})
 _SECOND: dict[str, str] = {name: f"__r{name}__" for name in (*_BINARY, "divmod")}
@@ -37,7 +36,7 @@ for _name, _mirrored in (("eq", "eq"), ("ne", "ne"), ("lt", "gt"), ("le", "ge"),
 for _name in ("neg", "pos", "invert", "abs", "round", "getitem", "setitem", "delitem", "contains"):
     _FIRST[_name] = (f"__{_name}__",)
 _TRUTH = ("__bool__", "__len__")
-# What goes over its operands, and what besides asks their items to compare or to be added up.
+# Functions that iterate over their operands; below, those that also compare, add or test the items.
 _OVER = frozenset(
     {
         "list", "tuple", "set", "frozenset", "sorted", "sum", "min", "max", "any", "all", "enumerate", "zip", "dict",
@@ -54,12 +53,12 @@ _ASKS_ITEMS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 _LISTS = ("any", "list", "tuple", "dict", "set", "frozenset", "deque", "OrderedDict", "defaultdict", "Counter")
 
-# What goes over items and asks them one after the other, as a loop of the graph: filled in by `operators.consumers`.
+# Functions that evaluate items one after the other in a graph loop; filled in by `operators.consumers`.
 ONE_BY_ONE: dict[str, Callable[..., Any]] = {}
 
 
 def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any]) -> Any:
-    """What the node would give; NotImplemented where no class of the user's has a say in it."""
+    """Return the result of the operation by class; NotImplemented where no user-defined class takes part."""
     region = current_region()
     if region is None:
         return NotImplemented
@@ -99,7 +98,7 @@ def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any])
     return NotImplemented
 
 
-# What Python calls of an object for the ops that are no functions.
+# Special methods behind the ops that are not function calls.
 _ASKED_BY_OP: dict[str, tuple[str, ...]] = {
     "object_truth": _TRUTH, "object_length": ("__len__",), "object_call": ("__call__",), "object_index": ("__index__",),
     "object_iterate": ("__iter__", "__next__", "__getitem__"), "object_unpack": ("__iter__", "__next__", "__getitem__"),
@@ -111,8 +110,10 @@ def _is_any(operand: Any) -> bool:
 
 
 def _refuse_writing(trace: Any, op: str, function: str) -> None:
-    """Raises StagingError where an operation on an object that only the graph knows may have Python itself call a
-    method that writes, of a class whose objects were there before: the graph has its own state of what that writes."""
+    """Raise StagingError where Python itself may call a method that writes, for an object known only at run time.
+
+    This concerns classes with instances that exist outside the trace: the graph has its own copy of the state written.
+    """
     names = _ASKED_BY_OP.get(op, ())
     if op == "object_apply":
         names = (*_FIRST.get(function, (f"__{function}__",)), _SECOND.get(function, ""))
@@ -137,7 +138,7 @@ def _called(function: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -
 
 
 def _applied(function: str, operands: Sequence[Any], attributes: dict[str, Any]) -> Any:
-    """An operator: the method of the first operand, then that of the second, then Python's own."""
+    """Apply an operator: the first operand's method, then the second's, then Python's own operation."""
     plain = lambda: record_as_it_is("object_apply", operands, **attributes)
 
     mirrored = _SECOND.get(function)
@@ -155,7 +156,7 @@ def _applied(function: str, operands: Sequence[Any], attributes: dict[str, Any])
         forward = lambda: _first_answer(made, _FIRST[function], operands[1:], function, second)
         if mirrored is None or len(operands) < 2:
             return forward()
-        # An object of a class that inherits from the first one's, and has a method of its own, is asked before it.
+        # The second operand's method goes first if its class is a subclass of the first's and overrides that method.
         before = [
             kind
             for kind in kinds_of(operands[1], (mirrored,))
@@ -187,7 +188,7 @@ def _first_answer(
 
 
 def second_operand(function: str, made: Any, other: Any) -> Any:
-    """`made <operator> other` where the method of the first gave NotImplemented."""
+    """Evaluate `made <operator> other` after the method of the first operand returned NotImplemented."""
     plain = lambda: record_as_it_is("object_apply", [made, other], function=function, keywords=())
     mirrored = _SECOND[function]
     return _asked(other, (mirrored,), lambda one: _first_answer(one, (mirrored,), (made,), function, plain), plain)
@@ -212,7 +213,7 @@ def _asked(operand: Any, names: Sequence[str], of_ours: Callable[[Any], Any], ot
 
 
 def _may_do_more(trace: Any, kind: type, name: str) -> bool:
-    """Whether a class has a special method, as it is outside of the trace, that may do more than read."""
+    """Return whether a class has a special method, as defined outside the trace, that may do more than read."""
     for base in kind.__mro__:
         own = {**vars(base), **trace.patched.get(base, {})}.get(name, MISSING)
         if own is not MISSING:
@@ -221,13 +222,15 @@ def _may_do_more(trace: Any, kind: type, name: str) -> bool:
 
 
 def _gives_items(operand: Any) -> bool:
-    """Whether it is known to be an object of the user's that can be gone over."""
+    """Return whether the operand is known to be an instance of a user-defined iterable class."""
     return heap_instance(operand) is not None and is_written(getattr(type(operand), "__iter__", None))
 
 
 def _as_items(operand: Any, asks: bool) -> Any:
-    """A list of what an object of the user's class gives when it is gone over, which may be such objects themselves
-    where nothing `asks` them; other operands as they are."""
+    """Return the items of a user-defined iterable as a list, other operands unchanged.
+
+    The items may themselves be instances of such classes only if the operation `asks` nothing of them.
+    """
     if _gives_items(operand):
         return _items_of(operand, asks)
     kinds = kinds_of(operand, ("__iter__",))
@@ -248,7 +251,7 @@ def _items_of(made: Any, asks: bool) -> Any:
 
 
 def _asking_items(trace: Any, name: str, operands: Sequence[Any]) -> type | None:
-    """The class of items that Python may call special methods of, which do more than read; None where there is none."""
+    """Return a class of items with special methods that do more than read and that Python may call, or None."""
     asks = _ASKS_ITEMS.get(name)
     kind = next((kind for kind in trace.made for own in asks or () if _may_do_more(trace, kind, own)), None)
     if kind is None:

@@ -1,4 +1,4 @@
-"""sorted(), min() and max() with a key function, which is converted and called for one item after the other."""
+"""sorted(), min() and max() with a key function, which is converted and called for each item in turn."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from autoconv.runtime.objects import apply_object, holds_symbols
 
 
 def sorted_by(iterable: Any, *, key: Callable[[Any], Any], reverse: Any = False) -> Any:
-    """`sorted(iterable, key=key, reverse=reverse)`: triples of key, position and item are sorted, as none are equal."""
+    """`sorted(iterable, key=key, reverse=reverse)`: sort (key, position, item) triples, no two of which are equal."""
     rows = _keyed(iterable, key, reverse)
     if heap_of(rows) is None and not holds_symbols((rows, reverse)):
         return traced([row[2] for row in builtins.sorted(list.__iter__(rows), reverse=reverse)])
@@ -25,7 +25,7 @@ def sorted_by(iterable: Any, *, key: Callable[[Any], Any], reverse: Any = False)
 
 
 def _keyed(iterable: Any, key: Callable[[Any], Any], backwards: Any) -> Any:
-    """A list of (key, position, item); positions fall where the order is to be turned around."""
+    """Return a list of (key, position, item); positions descend if the order is `backwards`, so sorting is stable."""
     rows, function = new([]), called(key)
     step = if_exp(backwards, lambda: -1, lambda: 1)
 
@@ -38,7 +38,7 @@ def _keyed(iterable: Any, key: Callable[[Any], Any], backwards: Any) -> Any:
 
 
 def _items(iterable: Any) -> Any:
-    """What a loop goes over: known items in Python."""
+    """Return the iterable of a loop: items known at trace time are iterated in Python."""
     return iterable if is_symbolic_iterable(iterable) else iter(list(iterable))
 
 

@@ -1,7 +1,7 @@
-"""Special methods of Python's own that the program calls by their names: `x.__add__(y)`.
+"""Refuse special methods of Python's own types that the program calls by name: `x.__add__(y)`.
 
-Such a call answers NotImplemented where the operator goes on with the other operand, counts its arguments itself, and
-passes by what a subclass overrides. Values of a trace have the operators, so the call runs as plain Python.
+Such a call returns NotImplemented where the operator would try the other operand, checks its own argument count, and
+bypasses overrides in subclasses. Values of a trace implement only the operators, so the call runs as plain Python.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _GOING_OVER = frozenset({"__iter__", "__reversed__", "__next__", "__len__", "__e
 
 
 def refuse_special(function: types.MethodType, region: Region | None) -> None:
-    """Raises StagingError for a special method of a number, list, dict, set or object of the trace."""
+    """Raise StagingError for a special method of a number, list, dict, set or object of the trace."""
     owner = function.__self__
     if region is None or region.contract != COMPILE or not _stands_for_python(owner):
         return

@@ -1,4 +1,4 @@
-"""`functools.cached_property` while a trace runs: what it computes is converted, and what it keeps is a write."""
+"""`functools.cached_property` during a trace: its function is converted, and storing its result is a write."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autoconv.runtime.spans import current_place
 
 
 class CachedProperty:
-    """Stands in the class for `before`, whose function is `run` once converted."""
+    """Replacement in the class for the property `before`, whose converted function is `run`."""
 
     __autoconv_computes__ = True
 

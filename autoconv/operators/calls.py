@@ -1,4 +1,4 @@
-"""Calls: under trace, what is called is converted, or replaced by what means the same on tensors."""
+"""Calls under trace: convert the callee, or replace it by its equivalent on tensors."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place, is_own_file
 from autoconv.runtime.symbolic import SymbolicTensor
 
-# Modules whose functions are called as they are.
+# Modules whose functions are called unconverted.
 _NOT_ENTERED = frozenset({"autoconv", "numpy", "jax", "torch", "tensorflow", "numba", "pytest", "_pytest"})
 _DO_NOT_CONVERT = "__autoconv_do_not_convert__"
 
 
 def call(function: Any) -> Any:
-    """What to call instead of `function`: itself while nothing is traced."""
+    """Return the callable to use in place of `function`: the function itself while nothing is traced."""
     region = current_region()
     if region is None:
         return function if function is not WARN else warn
@@ -59,12 +59,12 @@ def call(function: Any) -> Any:
 
 
 def call_untraced(function: Any) -> Any:
-    """`call` while no thread records anything: in one frame."""
+    """Version of `call` for use while no thread records anything: a single frame."""
     return function if function is not WARN else warn
 
 
 def converted(function: Any, region: Any = None) -> Any:
-    """The function as it is to run under trace: known to the graph, converted, or as it is, which the guard allows."""
+    """Return the function to run under trace: a graph equivalent, the converted one, or itself if the guard allows it."""
     if type(function) is Variant:
         return lambda *args, **kwargs: distribute(lambda f: call(f)(*args, **kwargs), function)
     if type(function) is SymbolicTensor and function.weak and region is not None and region.contract == COMPILE:
@@ -97,13 +97,13 @@ def converted(function: Any, region: Any = None) -> Any:
 
 
 def says_what_it_equals(value: Any) -> bool:
-    """Whether looking a value up in a table would run methods of the user's."""
+    """Return whether looking the value up in a table would run user-defined methods (`__hash__`, `__eq__`)."""
     kind = type(value)
     return isinstance(kind.__hash__, types.FunctionType) or isinstance(kind.__eq__, types.FunctionType)
 
 
 def _known(function: Any, region: Any) -> Any:
-    """What the graph has in the place of a function; None for one that it does not know."""
+    """Return the graph equivalent of a function; None if there is none."""
     compiles = region is not None and region.contract == COMPILE
     if region is not None and region.trace.memory:
         known = array_function(function)
@@ -130,11 +130,11 @@ def _method(method: types.MethodType, guard: Any, region: Any) -> Any:
         _meet_object(region, owner)
     if isinstance(inner, types.FunctionType):
         return types.MethodType(_noted(inner, guard, region), owner)
-    return functools.partial(converted(inner, region), owner)  # np.random.rand, say
+    return functools.partial(converted(inner, region), owner)  # e.g. np.random.rand
 
 
 def _sorting(method: types.MethodType) -> Callable[..., Any]:
-    """The method `sort` of a list that a trace made, with a converted key."""
+    """The method `sort` of a tracked list, with its key function converted."""
 
     def sort(*args: Any, **how: Any) -> Any:
         key = how.get("key")
@@ -155,7 +155,7 @@ def _builtin(function: Any, guard: Any, region: Any) -> Any:
 
 
 def _in_arms(function: Any, override: Callable[..., Any]) -> Callable[..., Any]:
-    """A builtin, which is called in an arm each for what a value may be."""
+    """Distribute a builtin over the alternatives of variant arguments."""
     if function in AS_STATEMENTS or function in (builtins.print, builtins.isinstance):
         return override
 
@@ -168,10 +168,10 @@ def _in_arms(function: Any, override: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _without_lists(function: Any) -> Callable[..., Any]:
-    """The builtin function, which is not to look into a list that is empty for Python and in the graph is not."""
+    """Refuse arguments that are lists of run-time length, which the builtin would see as empty."""
 
     def run(*args: Any, **kwargs: Any) -> Any:
-        if any(map(is_in_graph, args)):  # an exception of the running graph, or its class
+        if any(map(is_in_graph, args)):  # an exception known only at run time, or its class
             return graph_call(function, args, kwargs)
         if function is not id and any(items_of(x) is not None for x in (*args, *kwargs.values())):
             raise StagingError(
@@ -184,7 +184,7 @@ def _without_lists(function: Any) -> Callable[..., Any]:
 
 
 def _noted(function: types.FunctionType, guard: Any, region: Any) -> Callable[..., Any]:
-    """The converted function; in a trace one that notices when it calls itself."""
+    """Return the converted function; during a trace, wrap it so that recursive calls are detected."""
     function = getattr(function, "__autoconv_asked__", function)
     if is_noted(function):
         return function
@@ -212,7 +212,7 @@ def _plain_function(function: types.FunctionType, guard: Any) -> Callable[..., A
             guard(function)
         return function
     region = current_region()
-    watched = "passes" in SETTINGS.logs  # who wants to be told of the passes has them run
+    watched = "passes" in SETTINGS.logs  # a log of the passes needs them to run
     if region is not None and not watched and is_unchanged(function, with_calls=region.contract != COMPILE):
         converted_function = function
     else:
@@ -223,7 +223,7 @@ def _plain_function(function: types.FunctionType, guard: Any) -> Callable[..., A
 
 
 def _logged(function: types.FunctionType, converted_function: Callable[..., Any]) -> Callable[..., Any]:
-    """The converted function, which tells how it is called and what it became."""
+    """Log each call of the converted function with its arguments and the converted source."""
 
     @functools.wraps(converted_function)
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -234,12 +234,12 @@ def _logged(function: types.FunctionType, converted_function: Callable[..., Any]
     return run
 
 
-# Modules whose classes go over what they are given.
+# Modules whose classes iterate over their arguments.
 _LOOKING_INTO = frozenset({"builtins", "array", "collections", "itertools"})
 
 
 def _class(cls: type, guard: Any) -> Any:
-    """The constructor, with a converted __init__ where that is the user's own."""
+    """Return the constructor of a class; a user-defined `__init__` is converted."""
     init: Any = getattr(cls, "__init__", None)
     plain = type(cls) is type and cls.__new__ is object.__new__ and not issubclass(cls, BaseException)
     own = isinstance(init, types.FunctionType) and is_user_code(init)
@@ -270,7 +270,7 @@ def _class(cls: type, guard: Any) -> Any:
 
 
 def _trace_defaults(made: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Has a trace follow the lists, dicts and sets that a dataclass made by its default factories."""
+    """Track the lists, dicts and sets that a dataclass created with its default factories."""
     names = [field.name for field in dataclasses.fields(made) if field.init]
     given = {*names[: len(args)], *kwargs}
     for field in dataclasses.fields(made):
@@ -279,7 +279,7 @@ def _trace_defaults(made: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
 
 def _register(made: Any) -> None:
-    """Tells the trace of an object that did not exist before: writing to it is nobody else's business."""
+    """Register an object created during the trace: writes to it are not visible outside."""
     region = current_region()
     owned = region.trace.owned if region is not None else None
     if region is not None and owned is not None:
@@ -292,8 +292,10 @@ def _meet_object(region: Any, value: Any) -> None:
 
 
 def meet_class(region: Any, cls: type, is_outer: bool = True) -> None:
-    """The operators and properties of a class of the user's are converted for as long as a trace of it runs. An outer
-    one may have objects that the trace did not make."""
+    """Convert the operators and properties of a user-defined class until the trace ends.
+
+    An outer class may have instances that the trace did not create.
+    """
     if is_outer:
         region.trace.outer_classes.update(cls.__mro__)
     if region.trace.converts and cls not in region.trace.patched and is_user_code(cls):
@@ -308,7 +310,7 @@ def meet_class(region: Any, cls: type, is_outer: bool = True) -> None:
 def _special(function: Any, guard: Any) -> Any:
     try:
         return _function(function, guard)
-    except ConversionError:  # a method without source, such as a dataclass has, does what it did
+    except ConversionError:  # a method without source, e.g. of a dataclass, stays unconverted
         return function
 
 
@@ -319,7 +321,7 @@ def _module_entered(name: str) -> bool:
 
 
 def is_user_code(function: Any) -> bool:
-    """Whether the module rules let the function be entered: not numpy, the standard library or autoconv."""
+    """Return whether the module rules allow conversion: not for NumPy, the standard library or autoconv."""
     module = getattr(function, "__module__", None) or ""
     if module == "__main__" or not module:
         return True
@@ -334,7 +336,7 @@ def operators_module() -> Any:
 
 
 def do_not_convert(function: Any = None) -> Any:
-    """Marks a function to be called as it is: a decorator, or applied to a function at its call."""
+    """Exempt a function from conversion; usable as a decorator or around a function where it is called."""
     if function is None:
         return do_not_convert
     target = function.__func__ if isinstance(function, types.MethodType) else function

@@ -1,4 +1,4 @@
-"""Classes: that of a value by its attribute (`x.__class__`), and statements that make one."""
+"""The class of a value (`x.__class__`), and statements that create classes."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from autoconv.runtime.spans import current_place
 
 
 def class_of(x: Any) -> Any:
-    """`x.__class__`; of what stands for a value of the graph, the class that the value has in plain Python."""
+    """`x.__class__`; for a placeholder of the trace, the class of the value in plain Python."""
     if current_region() is not None and type(x).__module__.partition(".")[0] == "autoconv":
         return call(type)(x)
     return x.__class__
 
 
 def class_statement(*called: Any) -> None:
-    """Before a class statement with these bases, metaclasses and decorators; without any where nobody knows what it
-    does. Leaves the trace where the user's code runs in it, which has to happen on every call."""
+    """Check a class statement with these bases, metaclasses and decorators; no argument means that they are unknown.
+
+    Raises StagingError under `compile` if the statement runs user code, which has to happen on every call.
+    """
     region = current_region()
     if region is None or region.contract != COMPILE:
         return
@@ -43,7 +45,7 @@ _kind_of = OVERRIDES[type]
 
 
 def _type(*args: Any) -> Any:
-    """`type(x)`, or a class of that name, with these bases."""
+    """`type(x)`, or with three arguments a new class of that name with these bases."""
     if len(args) == 3 and isinstance(args[1], tuple):
         class_statement(*args[1])
     return _kind_of(*args)

@@ -1,5 +1,7 @@
-"""`==`, `!=`, `<`, `<=`, `>`, `>=`, `in` and `is`: Python's own, also between tuples, lists and dataclasses that hold
-what only the running graph knows, which are compared item by item as Python does it."""
+"""The comparisons `==`, `!=`, `<`, `<=`, `>`, `>=`, `in` and `is`.
+
+Tuples, lists and dataclasses with symbolic items are compared item by item, in Python's order.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,7 @@ def ne(x: Any, y: Any) -> Any:
 
 
 def _is_dtype_beside_number(x: Any, y: Any) -> bool:
-    """NumPy's dtypes ask what they are compared with for a dtype of its own."""
+    """True for a NumPy dtype beside a symbolic number: NumPy would look for a dtype in the other operand."""
     numbers = [value for value in (x, y) if type(value) is SymbolicTensor and value.weak]
     return bool(numbers) and any(isinstance(value, np.dtype) for value in (x, y))
 
@@ -87,7 +89,7 @@ def _ordering(name: str) -> Callable[[Any, Any], Any]:
         if type(x) is SymbolicTensor or type(y) is SymbolicTensor:
             refuse_as_python(native, x, y)
             if type(y) is SymbolicObject and type(x) is SymbolicTensor and x.weak:
-                return apply_object(name, x, y)  # the object would be asked by the mirrored operator
+                return apply_object(name, x, y)  # native code would call the object's mirrored operator
             return native(x, y)
         found = _of_parts(name, x, y)
         return native(x, y) if found is NotImplemented else found
@@ -101,7 +103,7 @@ _COMPARISONS = {"eq": eq, "ne": ne, "lt": lt, "le": le, "gt": gt, "ge": ge}
 
 
 def same_or_equal(x: Any, y: Any) -> Any:
-    """What containers ask of their items: whether they are one object, or equal."""
+    """Compare items as containers do: True for one object, else by `==`."""
     if x is y or (type(x) is SymbolicTensor and type(y) is SymbolicTensor and _is_one_value(x, y)):
         return True
     _refuse_nans(x, y)
@@ -109,7 +111,7 @@ def same_or_equal(x: Any, y: Any) -> Any:
 
 
 def _refuse_nans(x: Any, y: Any) -> None:
-    """Of two floats that are NaN nobody knows here whether they are one object: such a call runs as plain Python."""
+    """Bail out to plain Python at run time if both floats are NaN: the graph does not keep their identity."""
     region = current_region()
     if region is None or region.contract != COMPILE:
         return
@@ -129,12 +131,12 @@ def _is_one_value(x: SymbolicTensor, y: SymbolicTensor) -> bool:
     return x.weak and region.lift(x.value_in_graph) is region.lift(y.value_in_graph)
 
 
-# What compares by what it holds, and looks into the other without asking it.
+# Types that compare by their contents and read those of the other operand without calling its methods.
 _BY_CONTENTS: tuple[type, ...] = (list, dict, set, frozenset, type({}.keys()), type({}.items()))
 
 
 def _of_parts(name: str, x: Any, y: Any) -> Any:
-    """The comparison by the parts of both; NotImplemented where it is for Python to compare them."""
+    """Compare by the parts of both operands; NotImplemented where Python's own comparison serves."""
     region = current_region()
     if region is None or region.contract != COMPILE:
         return NotImplemented
@@ -154,12 +156,12 @@ def _of_parts(name: str, x: Any, y: Any) -> Any:
     if name in ("eq", "ne") and any(heap_instance(v) is not None and type(v).__eq__ is object.__eq__ for v in (x, y)):
         return truth_of(apply_object(name, x, y))
     if isinstance(x, _BY_CONTENTS) and (type(y) is SymbolicObject or heap_of(y) is not None):
-        return apply_object(name, x, y)  # Python's own would find what has moved empty
+        return apply_object(name, x, y)  # Python would see a list that has moved into the graph as empty
     return NotImplemented
 
 
 def _may_be_late(items: tuple[Any, ...]) -> bool:
-    """Whether only the running graph may know how items compare."""
+    """Return whether the comparison of items may be known only at run time."""
     return holds_symbols(items) or any(
         users_method(item, "__eq__") is not None or (type(item) in (tuple, list, *PLAIN) and _may_be_late(_items(item)))
         for item in items
@@ -168,7 +170,7 @@ def _may_be_late(items: tuple[Any, ...]) -> bool:
 
 
 def _of_other_kinds(name: str, x: Any, y: Any) -> Any:
-    """A tuple compared with a list, which says in Python's words that there is no order."""
+    """Compare a tuple with a list; an ordering raises Python's own TypeError."""
     samples: list[Any] = [() if isinstance(value, tuple) else [] for value in (x, y)]
     try:
         return getattr(operator, name)(*samples)
@@ -178,7 +180,7 @@ def _of_other_kinds(name: str, x: Any, y: Any) -> Any:
 
 
 def _is_plain(x: Any, kind: type, name: str) -> bool:
-    """Whether something of Python's own that the trace knows the items of; named tuples are tuples."""
+    """Return whether `x` is a Python sequence of `kind` whose items the trace holds; named tuples count as tuples."""
     if not isinstance(x, kind) or heap_of(x) is not None:
         return False
     return type(x) in (kind, *PLAIN) or getattr(type(x), f"__{name}__") is getattr(kind, f"__{name}__")
@@ -189,7 +191,7 @@ def _items(x: Any) -> tuple[Any, ...]:
 
 
 def _of_sequences(name: str, x: Any, y: Any, are_lists: bool) -> Any:
-    """The first items that are not equal decide, the lengths where there are none."""
+    """Compare by the first items that differ, and by the lengths if there are none."""
     first, second = _items(x), _items(y)
     if are_lists and name in ("eq", "ne") and len(first) != len(second):
         return name == "ne"
@@ -216,7 +218,7 @@ def _of_sequences(name: str, x: Any, y: Any, are_lists: bool) -> Any:
 
 
 def _is_generated(method: Any) -> bool:
-    """Whether a method is one that `dataclass` wrote."""
+    """Return whether `dataclass` generated the method."""
     code = getattr(method, "__code__", None)
     return code is not None and code.co_filename == "<string>"
 
@@ -226,7 +228,7 @@ def _fields(x: Any) -> tuple[Any, ...]:
 
 
 def in_(item: Any, container: Any) -> Any:
-    """`item in container`; a tensor among the two makes it a tensor."""
+    """`item in container`; the result is a tensor if one of the two is."""
     region = current_region()
     if region is None:
         return _in_now(item, container)
@@ -270,11 +272,11 @@ def _in_now(item: Any, container: Any) -> Any:
 
 
 def _in_range(item: Any, numbers: range | StagedRange) -> Any:
-    """For a real number by arithmetic, however many there are."""
+    """Test membership in a range; for real numbers by arithmetic, in constant time."""
     step = numbers.step
     if not isinstance(step, int) or _kind_of_number(item) not in ("bool", "int", "float"):
         return truth_of(apply_object("contains", numbers, item))
-    item = item + 0  # a bool as the int that it is
+    item = item + 0  # a bool becomes an int
     begins = numbers.start <= item if step > 0 else item <= numbers.start
     ends = item < numbers.stop if step > 0 else numbers.stop < item
     return and_(begins, lambda: and_(ends, lambda: (item - numbers.start) % step == 0))
@@ -285,7 +287,7 @@ def _is_symbolic(x: Any) -> bool:
 
 
 def _found(item: Any, others: tuple[Any, ...], position: int) -> Any:
-    """Whether one of the others is the item, or equal to it; those behind the first such are not asked."""
+    """Return whether one of the others is or equals the item; evaluation stops at the first match."""
     while position < len(others):
         same = same_or_equal(others[position], item)
         position += 1
@@ -297,7 +299,7 @@ def _found(item: Any, others: tuple[Any, ...], position: int) -> Any:
 
 
 def _among(item: Any, values: Lazy) -> Any:
-    """Whether a generator gives the item, which is asked for no more values then."""
+    """Return whether a generator yields the item; it is advanced no further after a match."""
 
     def body(other: Any, *state: Any) -> Any:
         return if_stmt(same_or_equal(other, item), lambda *_: (True, BREAK), lambda *state: state, state, names)
@@ -317,7 +319,7 @@ def is_(a: Any, b: Any) -> Any:
     if region is not None and (is_in_graph(a) or is_in_graph(b)):
         for x in (a, b):
             if type(x) is SymbolicTensor and region.trace.outside_effect is not None and _kind_of_number(x) != "bool":
-                region.trace.outside_effect(x, "a number is compared by identity")  # as an object it would be a new one
+                region.trace.outside_effect(x, "a number is compared by identity")  # boxing would create a new object
         return truth_of(apply_object("is", a, b))
     if type(a) is Variant and (type(b) in _DECIDED_THERE or hasattr(b, "__dict__")):
         return distribute(is_, a, b)
@@ -331,7 +333,7 @@ def is_(a: Any, b: Any) -> Any:
         if region is not None and region.contract == COMPILE and (a is b or _kind_of_number(a) != _kind_of_number(b)):
             return a is b
         if region is not None and region.contract == COMPILE and _kind_of_number(a) == "bool":
-            return eq(a, b)  # there is one True, and one False
+            return eq(a, b)  # True and False are singletons
         told = region.trace.outside_effect if region is not None else None
         if told is not None and a is not b and a is not None and b is not None:
             told(a, "a number is compared by identity")
@@ -339,12 +341,12 @@ def is_(a: Any, b: Any) -> Any:
     return a is b
 
 
-# What is one of several things, or an array, whose identity the graph decides arm by arm.
+# Variants and arrays, whose identity is decided in the graph for each arm.
 _DECIDED_THERE = (Variant, SymbolicArray, SymbolicTensor)
 
 
 def _kind_of_number(x: Any) -> str:
-    """The class of a number of Python's; for everything else what no such number is."""
+    """Return the class name of a Python number, and a name that no Python number has for everything else."""
     if type(x) is SymbolicTensor:
         return ("bool", "int", "float", "complex")[weak_rank(x.type.dtype)] if x.weak else "array"
     return type(x).__name__ if isinstance(x, (bool, int, float, complex)) else "object"
@@ -356,7 +358,7 @@ def is_not(a: Any, b: Any) -> Any:
 
 
 def is_in_graph(x: Any) -> bool:
-    """Whether only the running graph knows an object, or what is in it."""
+    """Return whether an object or its contents are known only at run time."""
     return type(x) is SymbolicObject or heap_of(x) is not None or heap_instance(x) is not None
 
 

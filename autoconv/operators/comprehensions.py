@@ -25,7 +25,7 @@ def set_of(iterable: Any, element: Function, *conditions: Function, into: str = 
 
 
 def dict_of(iterable: Any, element: Function, *conditions: Function, into: str = "") -> Any:
-    """`{key: value for into in iterable if conditions}`, where `element` gives (key, value)."""
+    """`{key: value for into in iterable if conditions}`, where `element` returns (key, value)."""
 
     def add(result: Any, pair: Any) -> None:
         key, value = pair
@@ -43,22 +43,22 @@ def generator(iterable: Any, element: Function, *conditions: Function, into: str
 
 
 def nested(iterable: Any, element: Function, *conditions: Function, into: str = "") -> Source:
-    """The next `for into in iterable if conditions` of a comprehension."""
+    """A further `for into in iterable if conditions` clause of a comprehension."""
     return Source(iterable, element, conditions, into)
 
 
 def collected(source: Any) -> Any:
-    """A list of what it gives."""
+    """Collect the values of `source` in a list."""
     return _filled([], source, lambda result, item: result.append(item))
 
 
 def collected_set(source: Any) -> Any:
-    """A set of what it gives."""
+    """Collect the values of `source` in a set."""
     return _filled(set(), source, lambda result, item: result.add(item))
 
 
 def _filled(empty: Any, source: Any, add: Callable[[Any, Any], Any]) -> Any:
-    """A container that what `source` gives was added to, in Python where no graph can hold the container."""
+    """Add the values of `source` to a new container: in a graph loop during a trace, else in Python."""
     region = current_region()
     result = new(empty)
 
@@ -78,7 +78,7 @@ def _filled(empty: Any, source: Any, add: Callable[[Any, Any], Any]) -> Any:
 
 
 def _each(source: Any, add: Callable[[Any], Any]) -> None:
-    """Calls `add` with each of the values, in Python."""
+    """Call `add` with each value of the source, in Python."""
     for item in iterate(source.iterable):
         parts = source.unpack(item)
         for condition in source.conditions:
@@ -93,7 +93,7 @@ def _each(source: Any, add: Callable[[Any], Any]) -> None:
 
 
 def values(source: Source) -> Iterator[Any]:
-    """The values one by one, in Python."""
+    """Yield the values one by one, in Python."""
     for item in iterate(source.iterable):
         parts = source.unpack(item)
         for condition in source.conditions:

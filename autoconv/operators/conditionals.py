@@ -38,7 +38,7 @@ def if_stmt(
 ) -> Any:
     """`if test: body else: orelse`. Both take `inputs` and return the values of `names`.
 
-    Without `orelse` the inputs come back as they are. `cells` are names that the arms write in place.
+    Without `orelse`, the other arm returns the inputs. `cells` are names that the arms write in place.
     """
     test = asked(test)
     if not is_staged(test):
@@ -57,7 +57,7 @@ def switch_stmt(
     names: tuple[str, ...] = (),
     cells: Cells | None = None,
 ) -> Any:
-    """if, elif …, else as one region: the first body whose test holds, else `orelse`."""
+    """`if`, `elif` …, `else` as one region: the first body whose test holds, else `orelse`."""
     for number, test in enumerate(tests):
         value = asked(test())
         if is_staged(value):
@@ -91,7 +91,10 @@ def _stage_switch(
 
 
 def _later_test(index: Any, test: Thunk, position: int) -> Any:
-    """The index after one more test: False and True where it is known; evaluated only when nothing held before."""
+    """Return the arm index after one more test, or the test's truth if that is known at trace time.
+
+    The test is evaluated only if no earlier one held.
+    """
     region = current_region()
     assert region is not None
     trial = Attempt()
@@ -121,7 +124,7 @@ def if_exp(test: Any, body: Thunk, orelse: Thunk) -> Any:
 
 
 def and_(first: Any, *rest: Thunk) -> Any:
-    """`first and rest[0]() and …`: each evaluated only when those before it hold."""
+    """`first and rest[0]() and …`: each operand is evaluated only if all before it are true."""
     value = first
     for position, thunk in enumerate(rest):
         decides = asked(value)
@@ -134,7 +137,7 @@ def and_(first: Any, *rest: Thunk) -> Any:
 
 
 def or_(first: Any, *rest: Thunk) -> Any:
-    """`first or rest[0]() or …`: each evaluated only when none before it holds."""
+    """`first or rest[0]() or …`: each operand is evaluated only if none before it is true."""
     value = first
     for position, thunk in enumerate(rest):
         decides = asked(value)
@@ -167,7 +170,7 @@ def not_(value: Any) -> Any:
 
 
 def python_truth(value: Any) -> Any:
-    """The truth as what Python makes of it, a bool of its own also where NumPy's is asked."""
+    """Return the truth of a value as a Python bool (weak under `compile`), also for a NumPy scalar."""
     found, region = truth(value), current_region()
     if region is None or region.contract != COMPILE or not isinstance(found, SymbolicTensor) or found.weak:
         return found
@@ -175,7 +178,7 @@ def python_truth(value: Any) -> Any:
 
 
 def test(value: Any, reason: str = "") -> Any:
-    """A condition that stays in its statement: a tensor under trace cannot decide it."""
+    """Check a condition whose statement stays in Python: a tensor under trace raises StagingError."""
     if is_staged(value):
         why = f" because {reason}" if reason else ""
         raise StagingError(
@@ -187,12 +190,12 @@ def test(value: Any, reason: str = "") -> Any:
 
 
 def operand(value: Any) -> Any:
-    """An operand of `and` or `or` that decides what is evaluated next."""
+    """Check an operand of `and` or `or` that decides what is evaluated next and stays in Python."""
     return test(value, "what follows it has to be evaluated where it stands")
 
 
 def holds(condition: Any, message: Thunk | None = None) -> Any:
-    """The condition of an assert; for a tensor under trace it is checked when the graph runs."""
+    """Evaluate the condition of an assert; a tensor under trace is checked when the graph runs."""
     condition = asked(condition)
     if not is_staged(condition):
         return condition
@@ -211,7 +214,7 @@ def holds(condition: Any, message: Thunk | None = None) -> Any:
 
 
 def asked(value: Any) -> Any:
-    """A value that decides: for an object of the user's, what its own `__bool__` or `__len__` says under trace."""
+    """Replace a user-defined object used as a condition by the result of its `__bool__` or `__len__` under trace."""
     if current_region() is None:
         return value
     name = "__bool__" if hasattr(type(value), "__bool__") else "__len__"
@@ -223,7 +226,7 @@ def asked(value: Any) -> Any:
 
 
 def length_of(value: Any, own: Callable[[Any], Any]) -> Any:
-    """What `len` makes of the `__len__` of a class of the user's."""
+    """Apply the checks of `len` to the result of a user-defined `__len__`."""
     found = own(value)
     if not is_staged(found):
         return builtins.len(_OfLength(found))
@@ -239,7 +242,7 @@ def length_of(value: Any, own: Callable[[Any], Any]) -> Any:
 
 
 class _OfLength:
-    """Has Python itself say what is wrong with a length."""
+    """Delegate the check of a length, and its error message, to Python's `len`."""
 
     def __init__(self, length: Any) -> None:
         self.length = length
@@ -249,7 +252,7 @@ class _OfLength:
 
 
 def users_method(value: Any, name: str) -> Any:
-    """A special method that is written in Python, and not by this package; None where there is none."""
+    """Return a special method that is written in Python outside of this package; None if there is none."""
     kind = type(value)
     found = getattr(kind, name, None)
     if not isinstance(found, FunctionType) or kind.__module__.startswith("autoconv."):
@@ -258,7 +261,7 @@ def users_method(value: Any, name: str) -> Any:
 
 
 def is_staged(value: Any) -> bool:
-    """Whether a condition has a value only when the graph runs."""
+    """Return whether a condition has a value only at run time."""
     kind = type(value)
     if kind is SymbolicTensor or kind is Variant or kind is SymbolicObject or hasattr(kind, "__autoconv_staged__"):
         return True
@@ -266,7 +269,7 @@ def is_staged(value: Any) -> bool:
 
 
 def truth(value: Any, of: str = "if statement") -> Any:
-    """The bool scalar that decides; raises ValueError for a tensor that is none."""
+    """Return the truth of a value as a bool scalar; raise ValueError for a tensor that has none."""
     value = value if is_staged(value) else asked(value)
     if not is_staged(value):
         return bool(value)
@@ -301,7 +304,7 @@ def _truth_of_variant(value: Variant) -> Any:
     result: Any = None
     for index, (layout, arm) in enumerate(zip(value.layouts, value.values, strict=True)):
         known = arm is not None and not (isinstance(layout, Static) and type(arm).__name__ == "Undefined")
-        if known and has_code(arm):  # which runs where the value is that arm, and not else
+        if known and has_code(arm):  # its method runs only where the value is that arm
             arms = [functools.partial(_truths, arm), functools.partial(_unchanged, result is not None and result)]
             (result,) = stage_arms(value.tag == index, arms, [], ("condition",))
             continue
@@ -311,7 +314,7 @@ def _truth_of_variant(value: Variant) -> Any:
 
 
 def has_code(value: Any) -> bool:
-    """Whether a method of the user's says if the value holds."""
+    """Return whether a user-defined method decides the truth of the value."""
     return not is_staged(value) and any(users_method(value, name) for name in ("__bool__", "__len__"))
 
 
@@ -324,7 +327,7 @@ def _unchanged(*inputs: Any) -> tuple[Any, ...]:
 
 
 def with_cells(arm: Callable[..., Any], cells: Cells | None) -> Callable[..., Any]:
-    """The arm, after its cells have been noted in the journal."""
+    """Wrap an arm so that its cells are noted in the journal first."""
     if cells is None:
         return arm
 
