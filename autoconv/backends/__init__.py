@@ -1,5 +1,8 @@
-"""Backends: each turns a graph into a function. BACKENDS maps names to
-`compile(graph, form=None) -> run`; where a form says how, `run.entry` may take a user's call as it is."""
+"""Backends, each of which compiles a graph to a function.
+
+BACKENDS maps names to `compile(graph, form=None) -> run`. With a CallForm, `run.entry` may accept a user's call
+directly.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from autoconv.graph.graph import Graph
 
 
 def _native(graph: Graph, form: CallForm | None = None) -> Run:
-    """Native code; on a Python, NumPy or machine that it cannot be made for, the reference, with one warning."""
+    """Compile to native code; fall back to the reference, with one warning, on an unsupported Python, NumPy or machine."""
     try:
         return llvm.compile_graph(graph, form)
     except (UnknownLayout, ImportError) as error:
@@ -42,12 +45,12 @@ def dispatching(
     variable: Any,
     default: Any,
 ) -> Any:
-    """The native `__call__` of a class, see llvm.dispatch."""
+    """Return the native `__call__` of a class, see llvm.dispatch."""
     return dispatching_method(shared_address, owner, slot, slow, failed, detour, busy, variable, default)
 
 
 def expect_graphs() -> None:
-    """Says that graphs are about to be traced, which takes time in which their backend can make itself ready."""
+    """Start preparing the backend in the background, as graphs are about to be traced."""
     if BACKENDS[SETTINGS.backend] is _native:
         make_ready_ahead()
 

@@ -1,4 +1,6 @@
-"""How a compiled graph may be called straight from a user's call: facts for backends that can make use of them."""
+"""Call forms: how a user's call maps to the parameters and results of a compiled graph, for backends with native
+entries.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,7 @@ class Captured:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A parameter that is a list of at least so many items, the first of which is of this class; or a list of such
-    lists, so many deep."""
+    """A list parameter: nested `depth` deep, at least `least` items long, its first items of class `items`."""
 
     items: type
     depth: int
@@ -27,7 +28,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """A parameter that is an object of this very class, and is taken as it is."""
+    """A parameter that is an instance of exactly this class, passed through unchanged."""
 
     kind: type
 
@@ -37,8 +38,11 @@ ABSENT = object()
 
 @dataclass(frozen=True, slots=True)
 class GlobalGuard:
-    """`namespace[name]` has to be this very object; for ABSENT there is to be none. `words` are what it holds at some
-    offsets, in bytes: this very object too, or NULL for None; `empty` is a dict that has to be so."""
+    """Guard that `namespace[name]` is this very object, or, for ABSENT, that the name is unbound.
+
+    `words` maps offsets in the object, in bytes, to the object that each has to hold (None: a NULL pointer). `empty` is
+    a dict that has to be empty.
+    """
 
     namespace: dict[str, Any]
     name: str
@@ -49,7 +53,7 @@ class GlobalGuard:
 
 @dataclass(frozen=True, slots=True)
 class CellGuard:
-    """A closure's cell has to hold this very object; `words` and `empty` as of a GlobalGuard."""
+    """Guard that a closure cell holds this very object; `words` and `empty` as in GlobalGuard."""
 
     cell: Any
     value: Any
@@ -62,8 +66,11 @@ Guard = GlobalGuard | CellGuard
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """An output of the graph, by its position. `kind` is what the user gets: a "tensor", an "array" (a NumPy scalar
-    where there are no dimensions), "memory" (an ndarray), an "object" as it is, or a "number"."""
+    """An output of the graph, by position.
+
+    `kind` is the form in which the user gets it: "tensor", "array" (a NumPy scalar for rank 0), "memory" (an ndarray),
+    "object" (unchanged) or "number".
+    """
 
     position: int
     kind: str
@@ -71,7 +78,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Same:
-    """The same object on every call; one that cannot be changed."""
+    """The same immutable object on every call."""
 
     value: Any
 
@@ -87,7 +94,7 @@ class Together:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """The answer whose number the output at the position `tag` is."""
+    """One of several answers, selected by the integer output at position `tag`."""
 
     tag: int
     arms: tuple[Answer, ...]
@@ -97,7 +104,7 @@ Answer = Given | Same | Together | OneOf
 
 
 def outputs_of(answer: Answer) -> dict[int, str]:
-    """The positions of the outputs that an answer is made of: what each comes as, "tag" for one that decides."""
+    """Map the positions of the outputs that an answer uses to their kinds; a selecting output has the kind "tag"."""
     if isinstance(answer, Given):
         return {answer.position: answer.kind}
     found = {answer.tag: "tag"} if isinstance(answer, OneOf) else {}
@@ -109,21 +116,21 @@ def outputs_of(answer: Answer) -> dict[int, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallForm:
-    """What arguments come as and results leave as.
+    """Forms of the arguments and results of a call.
 
-    parameters    for each parameter "tensor" (an instance of `tensor_class`), "array" (an ndarray), "memory" (an
-                  ndarray that lies in memory as its type says, shares none with the others unless its type says so,
-                  and may be written to),
-                  "number" (a Python bool, int or float), a list, an object, or what it always is
-    exact         positions of arguments that are no parameters: each has to be of this type and value (of texts,
-                  this object)
-    answer        what the call answers, made of the outputs
-    shares        whether an array that comes out may be memory that somebody else has; else it is copied
+    parameters    for each parameter "tensor" (an instance of `tensor_class`), "array" (an ndarray), "memory" (a
+                  writable ndarray, laid out as its type states, with memory of its own unless the type states
+                  otherwise), "number" (a Python bool, int or float), a list, an object, or its constant value
+    exact         positions of arguments that are no parameters, with the type and value that each must have (for
+                  strings, the identical object)
+    answer        the result of the call, built from the outputs
+    shares        whether an output array may share memory with other holders; otherwise it is copied
     tensor_class  its instances hold an array at `array_slot` and a bool at `weak_slot`, offsets in bytes
-    weak          for each parameter that is a tensor, what its bool has to be
-    guards        what has to be as it was; else, and while `busy` is not 0, the call answers NotImplemented
-    donated       positions of the parameters whose tensors are given away: the call puts `donation` where their arrays
-                  were, and may use the memory of those for other arrays
+    weak          for each tensor parameter, the value that its bool must have
+    guards        conditions on globals and cells; if one fails, or while `busy` is not 0, the call returns
+                  NotImplemented
+    donated       positions of parameters whose tensors are donated: the call replaces their arrays by `donation` and
+                  may reuse the memory for other arrays
     """
 
     parameters: tuple[str | Captured | Listed | Whole, ...]
@@ -140,13 +147,15 @@ class CallForm:
     donation: Any = None
 
 
-DICT_COUNT = 16  # where a dict says how many entries it has
+DICT_COUNT = 16  # offset of the number of entries in a dict object, in bytes
 
 
 @functools.cache
 def function_offsets() -> tuple[int, ...]:
-    """Where in a function its defaults, those of keywords and its attributes are held, in bytes; nothing where this
-    Python lays functions or dicts out in a way that is not known."""
+    """Return the offsets of `__defaults__`, `__kwdefaults__` and `__dict__` in a function object, in bytes.
+
+    The tuple is empty where this Python's layout of functions or dicts is unknown.
+    """
 
     def probe() -> None: ...
 
@@ -158,7 +167,7 @@ def function_offsets() -> tuple[int, ...]:
 
 
 def slot_offset(instance: Any, name: str) -> int:
-    """Where in an object a slot lies, in bytes: the word that holds the address of what was put there."""
+    """Return the offset in bytes of the word of an object that holds the value of slot `name`."""
     mark = object()
     setattr(instance, name, mark)
     words = (ctypes.c_void_p * (instance.__sizeof__() // 8)).from_address(id(instance))

@@ -1,4 +1,4 @@
-"""The reference backend: runs a graph node by node through the ops' kernels. It is what a graph means."""
+"""Reference backend: run a graph node by node through the kernels of its ops. It defines the semantics of graphs."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 def compile_graph(graph: Graph) -> Run:
-    """A function from the values of the parameters (arrays, storages, lists) to those of the outputs.
+    """Compile a graph to a function from parameter values (arrays, storages, lists) to output values.
 
-    What a kernel raises leaves with the user's spans in `_autoconv_spans`, and `place` on errors of this package.
-    Functions that call themselves may go as deep as Python's limit allows.
+    Exceptions of kernels carry the user's spans in `_autoconv_spans`, and errors of this package a `place`.
+    Recursive functions may recurse as deep as Python's limit allows.
     """
     if has_recursion(graph):
         return compile_with_recursion(graph, _compile)
@@ -32,8 +32,10 @@ def compile_graph(graph: Graph) -> Run:
 
 
 def compile_with_recursion(graph: Graph, compile_region: Compile, within: bool = False) -> Callable[..., list[Any]]:
-    """As `compile_graph`, for a graph with functions that call themselves; `compile_region` compiles what has none.
-    For `within` see `compile_recursive`."""
+    """Compile a graph with recursive functions; `compile_region` compiles the regions without recursion.
+
+    For `within` see `compile_recursive`.
+    """
     return compile_recursive(graph, lambda node: node_function(node, compile_region), locate, is_own, within)
 
 
@@ -64,24 +66,28 @@ def _compile(graph: Graph) -> Run:
 
 
 def is_own(filename: str) -> bool:
-    """Whether that is a file of this package."""
+    """Return whether a file belongs to this package."""
     return filename.startswith(_PACKAGE)
 
 
 def node_function(node: Node, compile_region: Compile) -> Function:
-    """The node as a function of its inputs. It answers its results as a tuple; a kernel with one may answer it bare."""
+    """Return the node as a function of its inputs.
+
+    It returns its results as a tuple; a kernel with a single result may return it bare.
+    """
     return _FUNCTIONS.get(node.op.name, _kernel)(node, compile_region)
 
 
 def _kernel(node: Node, compile_region: Compile) -> Function:
-    kernel, attributes, span = node.op.kernel, node.attributes, node.span  # what held the node would hold its graph
+    # No reference to the node: it would keep its graph alive.
+    kernel, attributes, span = node.op.kernel, node.attributes, node.span
     assert kernel is not None
 
     def run(*inputs: Any) -> Any:
         try:
             return kernel(*inputs, **attributes)
         except Exception as error:
-            if "_autoconv_spans" in error.__dict__:  # a handler let it go on: it was raised before
+            if "_autoconv_spans" in error.__dict__:  # raised before and reraised by a handler
                 raise
             plain = getattr(error, "plain", None) if span is not None and span.plain else None
             locate(plain or error, span)
@@ -155,7 +161,7 @@ _FUNCTIONS: dict[str, Callable[[Node, Compile], Function]] = {
 
 
 def locate(error: BaseException, span: Span | None) -> None:
-    """Puts a place of the user's source on the error: of the node that failed, then of the calls it was part of."""
+    """Append the span of the failing node, and then of each call around it, to the error; set the place of an OpError."""
     if span is None:
         return
     spans = error.__dict__.setdefault("_autoconv_spans", [])

@@ -1,7 +1,7 @@
-"""Runs graphs whose functions call themselves on a stack of its own, so that how deep they go is Python's to say.
+"""Run graphs with recursive functions on an explicit stack, so that only Python's own limit bounds the depth.
 
-A node that leads to a recursive call is a `Control`: it starts one of its regions, is resumed with what that gave, and
-may start another. Everything else runs as it does without recursion. No level takes frames of Python's.
+A node that leads to a recursive call is a `Control`: it starts one of its regions, is resumed with that region's
+results, and may start another. All other nodes run as without recursion. No level uses a Python frame.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from autoconv.ops.python_numbers import IntegerLimitError, OtherKindError
 Frame = list[Any]
 Function = Callable[..., Any]
 Locate = Callable[[BaseException, Span | None], None]
-# A region to run next, its arguments, and what the control remembers meanwhile.
+# A region to run next, its arguments, and the state of the control meanwhile.
 Start = tuple["Code", list[Any], Any]
 
-# Limits of graphs, which no program catches.
+# Errors that report limits of graphs: handlers of the program do not catch them.
 LIMITS = (IntegerLimitError, OtherKindError, StagingError)
 
 
@@ -33,12 +33,12 @@ def compile_recursive(
     package: Callable[[str], bool],
     within: bool = False,
 ) -> Callable[..., list[Any]]:
-    """A function from the parameters' values to the outputs', as `reference.compile_graph` gives it.
+    """Compile a graph to a function from parameter values to output values, as `reference.compile_graph` does.
 
-    `lower` makes a function of a node that leads to no recursive call, `locate` puts a node's span on an error, and
-    `package` tells the files of this package, whose frames do not count towards Python's limit. Raises RecursionError
-    where the functions of the program would. `within`: the graph is such a function, and calls of it, as many frames of
-    Python's as the second argument says, are around.
+    `lower` makes a function of a node without recursive calls, and `locate` records a node's span on an error.
+    `package` tests for files of this package, whose frames do not count towards Python's limit. The function raises
+    RecursionError where the program would. With `within` the graph is itself a recursive function: the second argument
+    of the result is the number of Python frames that the calls around it stand for.
     """
     code = _Compiler(lower, locate, within).code(graph)
 
@@ -60,7 +60,7 @@ class Code:
 
 
 class Control:
-    """A node that runs its regions on the stack; `frames` is how many frames of Python's a call stands for."""
+    """A node that runs its regions on the stack; `frames` is the number of Python frames that a call stands for."""
 
     frames = 0
 
@@ -71,11 +71,11 @@ class Control:
         raise NotImplementedError
 
     def resume(self, state: Any, results: list[Any]) -> Start | list[Any]:
-        """What to run next, or the node's results."""
+        """Return the region to run next, or the node's results."""
         return results
 
     def failed(self, state: Any, error: BaseException) -> Start | None:
-        """What handles the error that a region raised, None where it goes on."""
+        """Return the region that handles the error of a region, or None to propagate it."""
         return None
 
 
@@ -96,7 +96,7 @@ class _Cond(Control):
 
 
 class _While(Control):
-    """Remembers (state or None while the body runs, captures)."""
+    """State: (loop state, or None while the body runs; captures)."""
 
     def start(self, frame: Frame) -> Start:
         size = self.node.attributes["state"]
@@ -111,7 +111,7 @@ class _While(Control):
 
 
 class _Try(Control):
-    """Remembers (True while the body runs, an error while that is handled, else False; captures)."""
+    """State: (True while the body runs, the error while it is handled, else False; captures)."""
 
     def start(self, frame: Frame) -> Start:
         captures = [frame[slot] for slot in self.inputs]
@@ -134,12 +134,12 @@ _CONTROLS: dict[str, type[Control]] = {"call": _Call, "cond": _Cond, "while": _W
 
 
 class _Compiler:
-    """Compiles each graph once; a recursive call finds the code of the graph that it is in."""
+    """Compile each graph once; a recursive call refers to the code of the enclosing graph."""
 
     def __init__(self, lower: Callable[[Node], Function], locate: Locate, within: bool) -> None:
         self.lower, self.locate = lower, locate
         self.codes: dict[Graph, Code] = {}
-        self.inside = int(within)  # how many functions that call themselves are around
+        self.inside = int(within)  # number of enclosing recursive functions
 
     def code(self, graph: Graph) -> Code:
         known = self.codes.get(graph)
@@ -167,7 +167,7 @@ class _Compiler:
 
 
 def _run(code: Code, arguments: list[Any], limit: int) -> list[Any]:
-    # What waits for a region: its code, frame, position of the control, and what the control remembers.
+    # Suspended graphs: code, frame, position of the control, the control and its state.
     waiting: list[tuple[Code, Frame, int, Control, Any]] = []
     frame, position, depth = [*arguments, *[None] * code.extra], 0, 0
     while True:
@@ -224,7 +224,7 @@ def _run(code: Code, arguments: list[Any], limit: int) -> list[Any]:
 
 
 def _raised_while_handling(error: BaseException, handled: BaseException) -> None:
-    """Links the two as Python does where a handler raises."""
+    """Chain the two errors through `__context__`, as Python does when a handler raises."""
     seen: set[int] = set()
     last = error
     while last is not handled and id(last) not in seen:
@@ -242,8 +242,11 @@ def _too_deep(control: Control) -> RecursionError:
 
 
 def frames_of(span: Span | None, outermost: bool) -> int:
-    """How many frames of Python's a recursive call stands for: of the functions that it goes through, and of the one
-    that is called. Within that one the first place is in its own frame, which its caller counts."""
+    """Return the number of Python frames of a recursive call: of the functions that it passes through, and of the
+    callee.
+
+    Within a recursive function the first place lies in the function's own frame, which its caller has counted.
+    """
     count = 0
     while span is not None:
         count += 1
@@ -252,7 +255,7 @@ def frames_of(span: Span | None, outermost: bool) -> int:
 
 
 def frames_on_stack(package: Callable[[str], bool]) -> int:
-    """How many frames are on Python's stack, up to the innermost that is not this package's."""
+    """Count the frames on Python's stack from the innermost that is not this package's."""
     frame = sys._getframe(1)
     outer: Any = frame
     while outer is not None and package(outer.f_code.co_filename):

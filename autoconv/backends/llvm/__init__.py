@@ -1,9 +1,9 @@
-"""The native backend: a graph, its loops and conditions included, becomes one machine-code function.
+"""Native backend: compile a graph, with its loops and conditions, to one machine-code function.
 
-    graph ─ fusion (what shares a loop) ─ regions (numbers, references, control flow) + kernels (loop nests)
-          ─ text ─ engine (LLVM) ─ an entry that takes and answers Python objects
+    graph ─ fusion (which nodes share a loop) ─ regions (numbers, references, control flow) + kernels (loop nests)
+          ─ text ─ engine (LLVM) ─ an entry that takes and returns Python objects
 
-Ops without a native form run by their kernels, called from native code.
+Ops without a native lowering run by their kernels, which native code calls.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from autoconv.backends.llvm.text import ModuleText
 from autoconv.graph.graph import Graph, Value, has_recursion
 from autoconv.graph.types import ArrayType
 
-# Whose native code says so when it is imported.
+# Modules whose import registers lowerings.
 NATIVE_OPS = (
     assertions, batches, choosing, distinct, draws, fourier, generator_code, layouts, linalg, open_roles, patterns,
     scans, searching, sorting, typed_list_loops, typed_lists,
@@ -61,9 +61,11 @@ NATIVE_OPS = (
 
 
 class NativeGraph:
-    """Native code for a graph: called with a list of arguments it answers a list of results. `entry` is what a user's
-    call may go to, where a CallForm was given; `kernels` are the ops that run by their kernels, by name, and
-    `kernel_calls` those with the lines of the user's program that they are for."""
+    """Native code of a graph: a function from a list of arguments to a list of results.
+
+    `entry` accepts a user's call directly, if a CallForm was given. `kernels` are the names of the ops that run by
+    their kernels, `kernel_calls` those names with the lines of the user's program that they stem from.
+    """
 
     def __init__(self, graph: Graph, form: CallForm | None) -> None:
         given, graph = graph, prepared(graph)
@@ -101,7 +103,7 @@ class NativeGraph:
 
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
         found = self._run(*arguments)
-        if found is NotImplemented:  # an argument lies in memory in another way, or is of another type, than it should
+        if found is NotImplemented:  # The type or the memory layout of an argument differs from the expected one.
             try:
                 found = self._run(*(form(a) for form, a in zip(self._forms, arguments, strict=True)))
             except _Misfit:
@@ -114,7 +116,7 @@ class NativeGraph:
 
 
 class Interpreted:
-    """A graph that LLVM makes no machine code of, run by the reference backend; `notes` say why."""
+    """A graph without machine code, run by the reference backend; `notes` give the reason."""
 
     def __init__(self, graph: Graph, why: str) -> None:
         self._run = reference.compile_graph(graph)
@@ -125,10 +127,10 @@ class Interpreted:
 
 
 def compile_graph(graph: Graph, form: CallForm | None = None) -> reference.Run:
-    """A NativeGraph; the reference backend's function for a graph in which nothing has a native form.
+    """Compile to a NativeGraph, or by the reference backend if no node of the graph has a native lowering.
 
-    Where functions call themselves, conditions and loops without such calls are native. Raises abi.UnknownLayout on a
-    Python or NumPy that native code does not know.
+    In graphs with recursive functions that have no native form, conditions and loops without such calls are native.
+    Raises abi.UnknownLayout on an unsupported Python or NumPy.
     """
     if has_recursion(graph) and not recursive.has_form(graph):
         return reference.compile_with_recursion(graph, compile_region)
@@ -141,7 +143,7 @@ def compile_graph(graph: Graph, form: CallForm | None = None) -> reference.Run:
 
 
 def compile_region(graph: Graph) -> reference.Run:
-    """As `compile_graph`, for a region that runs by itself: arrays in memory that it is given may be views of one."""
+    """Compile a region that runs by itself, as `compile_graph`: its array parameters in memory may alias each other."""
     for value in graph.parameters:
         if isinstance(value.type, ArrayType):
             value.type = replace(value.type, shared=True)
@@ -149,7 +151,7 @@ def compile_region(graph: Graph) -> reference.Run:
 
 
 def _is_worth_it(graph: Graph) -> bool:
-    """Whether anything but calls of kernels would come out."""
+    """Return whether native code would consist of more than calls of kernels."""
     idle = ("constant", "identity", "call")
     return any(
         node.op.name not in idle and (role(node) != "kernel" or is_composite(node) or is_split(node))
@@ -158,7 +160,7 @@ def _is_worth_it(graph: Graph) -> bool:
 
 
 class _Misfit(Exception):
-    """An argument that cannot be brought into the form that native code takes."""
+    """An argument that cannot be converted to the form that native code takes."""
 
 
 def _form(value: Value) -> Any:

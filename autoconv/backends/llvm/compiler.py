@@ -1,4 +1,4 @@
-"""Object files of several modules, by the threads of this process."""
+"""Compile modules to object files, on several threads of this process."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from autoconv.backends.llvm import machine_code
 from autoconv.backends.llvm.threads import thread_count
 
-PIPELINE = 7  # the version of what `object_file` does
+PIPELINE = 7  # Version of the result of `object_file`; part of cache keys.
 
 
 def object_file(text: str, level: int) -> bytes:
-    """The object file of a module: `level` is 3 for speed, 1 for a short compilation, 0 for the shortest. Raises
-    machine_code.BadText for text that is no module."""
+    """Compile a module to an object file at `level` 3 (fast code), 1 (short compilation) or 0 (shortest compilation).
+
+    Raises machine_code.BadText for text that is no valid module.
+    """
     (found,) = object_files([(text, level)])
     if isinstance(found, BaseException):
         raise found
@@ -21,9 +23,10 @@ def object_file(text: str, level: int) -> bytes:
 
 
 def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseException]:
-    """Of several modules, by as many threads as this process may use: each has a context of its own, which is all
-    that LLVM asks for. Not for two threads at once. In the place of a file may be the error that was met. Of no
-    modules: LLVM is loaded."""
+    """Compile several modules on as many threads as this process may use, each with an LLVM context of its own.
+
+    Not reentrant. An error takes the place of the file that it prevents. Without modules, LLVM is only loaded.
+    """
     make = machine_code.maker()
     found: list[bytes | BaseException] = [b""] * len(modules)
     waiting = longest_last(modules)
@@ -50,5 +53,7 @@ def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseExcepti
 
 
 def longest_last(modules: Sequence[tuple[str, int]]) -> list[int]:
-    """The positions of the modules: those that take long to compile are to be begun first."""
+    """Return the positions of the modules by ascending compile time: workers pop from the end and start with the
+    longest.
+    """
     return sorted(range(len(modules)), key=lambda i: (modules[i][1] > 0, len(modules[i][0])))

@@ -1,8 +1,8 @@
-"""Which nodes of a graph share a loop nest, and in which order everything runs.
+"""Fuse nodes into loop nests, and order all items.
 
-Elementwise nodes over one shape join the loop of what they read, with the reductions that read them; views (slices,
-transposes, broadcasts) are no loops at all but ways to index what they look at. A loop joins another only where no
-path leads from one through something outside back to the other. Nodes with effects keep the order of the program.
+Elementwise nodes over one shape join the loop of their producers, and so do the reductions that read them. Views
+(slices, transposes, broadcasts) are no loops: their consumers compute the index in the source. Two loops are merged
+only if no dependence path leads from one to the other through an item outside. Nodes with effects keep program order.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from autoconv.backends.llvm.rows import fuse_rows
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 
-# Roles that take their inputs whole, and make their results so.
+# Roles that read their inputs, and make their results, as whole objects.
 WHOLE = frozenset({"memory", "object", "kernel", "pair", "control", "matmul", "update", "search", "alias", "whole"})
-# Those of them that look at nothing but the elements, side by side in memory; so do loops.
+# Roles that read only elements, contiguous in memory.
 _BY_ELEMENTS = frozenset(
     {"matmul", "search", "element", "reduce", "view", "copy", "place", "pick", "join", "alias", "whole"}
 )
@@ -33,24 +33,26 @@ _RESHAPES = frozenset({"reshape", "reshape_like", "expand_dims", "squeeze"})
 
 @dataclass(eq=False)
 class Item:
-    """One step: a single node, or a loop nest over `shape` (then `nodes` are the elementwise and reducing ones)."""
+    """One step of a plan: a single node, or a loop nest over `shape` (then `nodes` are the elementwise and reducing
+    nodes).
+    """
 
     nodes: list[Node]
     position: int
     shape: tuple[int, ...] | None = None
-    number: int = -1  # its position among all items
-    before: int = 0  # the items that have to run earlier, one bit each
+    number: int = -1  # index among all items
+    before: int = 0  # bit set of the items that must run earlier
     direct: set[int] = field(default_factory=set)
     reads: list[Value] = field(default_factory=list)
     stored: list[Value] = field(default_factory=list)
-    # Of loops that run row by row (see rows): what runs one after the other on each row, what is computed of a row's
-    # sums, and how many dimensions count the rows.
+    # For loops that run row by row (see rows): the phases of each row in order, the nodes computed from the sums of a
+    # row, and the number of dimensions that count rows.
     phases: list[list[Node]] = field(default_factory=list)
     rows: list[Node] = field(default_factory=list)
     depth: int = 0
-    # Of what runs block by block (see blocks): what shares blocks of rows, several such runs side by side.
+    # For items that run block by block (see blocks): runs that share blocks of rows, several of them side by side.
     runs: list[list[Item]] = field(default_factory=list)
-    apart: bool = False  # each run is a single item, whole, and they run side by side (see apart)
+    apart: bool = False  # each run is a single whole item, and the runs execute concurrently (see apart)
 
     @property
     def members(self) -> list[Item]:
@@ -58,7 +60,7 @@ class Item:
 
 
 class Plan:
-    """`items` in the order in which they run; `roles` of the nodes; `views`: values that are only looked through."""
+    """A schedule: `items` in execution order, the `roles` of the nodes, and `views`, values that only yield indices."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -86,7 +88,7 @@ class Plan:
         return found
 
     def _choose_patches(self) -> None:
-        """Leaves out what products with patches read in its place."""
+        """Drop nodes that extract patches where a matrix product reads the patches in place."""
         outputs = set(self.graph.outputs)
         for node in self.graph.nodes:
             found = patches_of(node, self._consumers, outputs) if self.roles[node] == "matmul" else None
@@ -99,7 +101,9 @@ class Plan:
             self._consumers = self._found_consumers()
 
     def inputs(self, node: Node) -> tuple[Value, ...]:
-        """What running the node reads; other nodes than loops and views take their inputs whole."""
+        """Return the values that running the node reads; only loops and views skip inputs whose elements they do not
+        read.
+        """
         if node in self.patches:
             return self.patches[node].base, *node.inputs[1:]
         loops = self.roles[node] in ("element", "reduce", "scatter", "view", "copy", "place", "pick", "extent")
@@ -108,9 +112,9 @@ class Plan:
     # ---- views
 
     def _choose_views(self) -> None:
-        """A view stays one unless somebody needs its elements side by side in memory."""
+        """Keep a view an index computation unless a consumer needs its elements contiguous in memory."""
         outputs = set(self.graph.outputs)
-        self._in_memory: set[Value] = set()  # views that somebody reads where what they look at lies
+        self._in_memory: set[Value] = set()  # views that are read in the memory of their source
         for node in reversed(self.graph.nodes):
             if self.roles.get(node) != "view":
                 continue
@@ -129,15 +133,17 @@ class Plan:
                     self._in_memory.add(result)
 
     def _is_alias(self, node: Node, readers: Sequence[Node], looked_through: bool) -> bool:
-        """Whether it is the same elements in memory under another shape: better than to work out for each of them what
-        its index was before."""
+        """Return whether the view reuses the elements under another shape.
+
+        That is cheaper than computing each element's index in the source.
+        """
         if node.op.name not in _RESHAPES or not is_dense(node.inputs[0].type):
             return False
         before, after = ([s for s in sizes(v.type) if s != 1] for v in (node.inputs[0], node.results[0]))
         return (before != after or not looked_through) and all(self.roles[reader] in _BY_ELEMENTS for reader in readers)
 
     def _reads_in_memory(self, reader: Node, value: Value) -> bool:
-        """Whether the elements are read side by side, as positions are, and matrices of a product."""
+        """Return whether the reader takes the elements contiguously, as for positions and matrices of a product."""
         if (reader.results and reader.results[0] in self._in_memory) or self.roles[reader] == "matmul":
             return True
         indexed = self.roles[reader] in ("view", "copy", "pick", "scatter") and is_indexed(reader)
@@ -152,7 +158,7 @@ class Plan:
         if kind == "matmul" and is_block(value):
             return tiles_of(reader, self.patches.get(reader)) is not None
         if kind in ("view", "copy", "pick", "scatter") and is_indexed(reader):
-            # Positions are looked at side by side, before the loops that go by them; so is what a scatter changes.
+            # Positions, and what a scatter changes, are read contiguously before the loops that use them.
             if value in positions(reader):
                 return is_contiguous(value) and reader.inputs.count(value) == 1
             return value is (updates(reader) if kind == "scatter" else reader.inputs[0])
@@ -170,7 +176,7 @@ class Plan:
             needs |= {self.resolve(self._last_effect)} - joins
         if loops:
             shape = _loop_shape(node, kind)
-            # What a scatter may raise, it raises before its loop.
+            # A scatter raises before its loop.
             chosen = self._join(shape, needs, joins) if not node.effects or kind == "scatter" else None
             if chosen is None:
                 chosen = self._new_item(node, position, shape)
@@ -194,7 +200,7 @@ class Plan:
         return item
 
     def _needs(self, node: Node, kind: str) -> tuple[set[int], set[int]]:
-        """The items whose results have to be complete before this node, and those whose loop it could join."""
+        """Return the items that must finish before this node, and those whose loop it could join."""
         needs: set[int] = set()
         joins: set[int] = set()
         shape = _loop_shape(node, kind) if kind in ("element", "reduce", "place", "scatter") else None
@@ -208,23 +214,23 @@ class Plan:
                 item = self.resolve(self._item_of[base.node])
                 same = straight and shape is not None and is_dense(base.type) and sizes(base.type) == shape
                 fits = same and self.all_items[item].shape == shape and self.roles[base.node] in ("element", "copy")
-                # The kernel of one that may raise in its loop may still answer something else.
+                # The kernel of a node that may raise may still replace the results.
                 fits = fits and (not base.node.effects or self.roles[base.node] == "copy")
                 (joins if fits else needs).add(item)
         return needs, joins - needs
 
     def bases(self, value: Value) -> Iterator[tuple[Value, bool]]:
-        """The values that reading `value` reads, and whether at the very index."""
+        """Yield the values that reading `value` reads, each with whether it is read at the very same index."""
         if value not in self.views:
             yield value, True
             return
         assert value.node is not None
-        yield value, False  # its guards: the item of the view itself
+        yield value, False  # for its guards, which are in the item of the view
         for operand in read_inputs(value.node):
             yield from ((base, False) for base, _ in self.bases(operand))
 
     def _join(self, shape: tuple[int, ...], needs: set[int], joins: set[int]) -> int | None:
-        """The loop that the node joins: of all it could, those that go together, the first one."""
+        """Return the loop that the node joins: the first of the compatible ones, into which the others are merged."""
         chosen: int | None = None
         for item in sorted(joins):
             inside = 1 << item
@@ -255,7 +261,7 @@ class Plan:
         return self._position_of
 
     def _depend(self, item: int, needs: set[int]) -> None:
-        """Records that `item` runs after those, and keeps what runs before what closed under it."""
+        """Record that `item` runs after `needs`, and keep the `before` sets transitively closed."""
         this = self.all_items[item]
         added = 0
         for need in needs:
@@ -267,7 +273,7 @@ class Plan:
                 if other.before >> item & 1:
                     other.before |= this.before
 
-    # ---- what goes in and out of each item
+    # ---- reads and stores of each item
 
     def _find_traffic(self) -> None:
         outputs = set(self.graph.outputs)
@@ -288,11 +294,11 @@ class Plan:
                         item.stored.append(value)
 
     def reads(self, item: Item, value: Value) -> int:
-        """How often the nodes of an item read the value."""
+        """Count the reads of `value` by the nodes of an item."""
         return sum(base is value for node in item.nodes for x in self.inputs(node) for base, _ in self.bases(x))
 
     def readers(self, value: Value) -> Iterator[Node]:
-        """The nodes that read the value, those that look at it through views too."""
+        """Yield the nodes that read the value, directly or through views."""
         for reader in self._consumers.get(value, ()):
             if reader.results and reader.results[0] in self.views:
                 yield from self.readers(reader.results[0])
@@ -300,7 +306,7 @@ class Plan:
                 yield reader
 
     def lookers(self, value: Value) -> Iterator[Node]:
-        """The nodes that read the value, views and what looks at it through them."""
+        """Yield the nodes that read the value, the views among them, and those that read it through views."""
         for reader in self._consumers.get(value, ()):
             yield reader
             if reader.results and reader.results[0] in self.views:
@@ -338,7 +344,7 @@ class Plan:
 
 
 def _loop_shape(node: Node, kind: str) -> tuple[int, ...]:
-    """Over which the loops of a node go."""
+    """Return the iteration space of a node's loops."""
     if kind == "scatter":
         return part_shape(node)
     return sizes(node.inputs[0].type if kind in ("reduce", "place") else node.results[0].type)

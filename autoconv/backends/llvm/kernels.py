@@ -1,4 +1,4 @@
-"""Loop nests: one function each, over the elements of arrays of known shapes."""
+"""Loop nests over the elements of arrays, each lowered to one function."""
 
 from __future__ import annotations
 
@@ -27,8 +27,11 @@ if TYPE_CHECKING:
 
 
 class LoopWriter(ElementWriter):
-    """Writes elements inside of a loop. `rare(condition)` says for which the rule is not exact enough, and
-    `fail(condition)` for which the op's kernel has to say what happens."""
+    """Write elements inside of a loop.
+
+    `rare(condition)` flags elements for which the rule is not exact enough, `fail(condition)` those that the op's
+    kernel has to decide.
+    """
 
     def __init__(self, out: FunctionText, careful: bool, at: Callable[[Value, Index], Element]) -> None:
         super().__init__(out)
@@ -50,9 +53,12 @@ class LoopWriter(ElementWriter):
 
 
 class KernelText:
-    """The function of one item. `arguments` are the values it takes, in order: arrays as pointers, numbers as such,
-    guarded indices of views as i64; then come pointers to what it stores. With `part` it is the function of a part of
-    the loops, which takes the number of the part, and where its dimension begins and ends, as well."""
+    """The function of one item.
+
+    `arguments` are the values it takes, in order: arrays as pointers, numbers as such, guarded indices of views as i64.
+    Pointers to its results follow. With `part` it is the function of one part of the loops, which also takes the number
+    of the part, and the first and last index of its dimension.
+    """
 
     def __init__(
         self, module: ModuleText, plan: Plan, item: Item, picks: dict[Node, list[Any]], part: Split | None = None
@@ -63,7 +69,7 @@ class KernelText:
         self.arguments = list(item.reads)
         looked_through = _guarded_views(plan, item)
         self.indices = [view for view in looked_through if picks.get(view)]
-        # Elements may be computed twice: nothing is added up, and what is read is not written.
+        # Elements may be computed twice: nothing is accumulated, and no array is both read and written.
         self._may_repeat = all(plan.roles[node] in ("element", "copy", "place") for node in item.nodes)
         widths = [v.type.dtype.size for v in (*item.reads, *item.stored) if is_dense(v.type)]  # type: ignore[union-attr]
         self._lanes = VECTOR // max(widths, default=1)
@@ -83,7 +89,7 @@ class KernelText:
     # ---- the function around the loops
 
     def _write(self, careful: bool) -> tuple[str, bool]:
-        """The name of the function, and whether it answers that something was not exact enough."""
+        """Return the name of the function, and whether it can report an inexact element."""
         parameters = self._parameters()
         if self._split is not None:
             return self._write_split(self._split, parameters, careful)
@@ -105,8 +111,11 @@ class KernelText:
         return parameters + [f"i64 {size}" for size in self._module.sizes]
 
     def _write_split(self, split: Split, parameters: list[str], careful: bool) -> tuple[str, bool]:
-        """The loops as a part of them, and a function that has all parts run. Sums of everything are added up part by
-        part, and the parts in order, so that it does not matter who runs them."""
+        """Write a function for a part of the loops, and one that runs all parts.
+
+        Whole sums are accumulated part by part and combined in order, so the result does not depend on which thread
+        runs what.
+        """
         sums = self._sums()
         partial = [one for one in sums if isinstance(one, RegisterReduction) and one.whole]
         totals = [f"ptr noalias %t{i}" for i in range(len(partial))]
@@ -135,7 +144,7 @@ class KernelText:
         return self._module.function("kernel", self.out.text()), has_rare
 
     def _begin(self, parameters: Sequence[str], careful: bool, quick: bool = False) -> None:
-        speed = QUICK if careful or quick else "noinline"  # what is careful runs rarely
+        speed = QUICK if careful or quick else "noinline"  # careful code runs rarely
         header = f"define internal i1 @FUNCTION({', '.join(parameters)}) nounwind {speed}"
         self.out = FunctionText(self._module, header)
         self.b = LoopWriter(self.out, careful, self.element)
@@ -160,7 +169,7 @@ class KernelText:
         return found
 
     def _start(self, sums: Sequence[Reduction]) -> None:
-        """What comes before all loops."""
+        """Write the code before all loops."""
         for one in sums:
             if isinstance(one, MemoryReduction):
                 one.start()
@@ -169,7 +178,7 @@ class KernelText:
                 self._fill_around(node)
 
     def _finish(self, sums: Sequence[Reduction]) -> None:
-        """What comes behind all loops."""
+        """Write the code behind all loops."""
         for one in sums:
             if isinstance(one, MemoryReduction):
                 one.finish()
@@ -190,11 +199,11 @@ class KernelText:
 
     def _flat_loop(self, sums: Sequence[RegisterReduction]) -> None:
         out, shape = self.out, self._item.shape or ()
-        turns = math.prod(size for size in shape if isinstance(size, int))  # or so many times as many
+        turns = math.prod(size for size in shape if isinstance(size, int))  # or a multiple of it
         if self._split is None:
             first, last = "0", str(element_count(out, shape))
         else:
-            is_known = all(isinstance(size, int) for size in shape)  # else only the call knows the steps, too
+            is_known = all(isinstance(size, int) for size in shape)  # otherwise the step of the split is open, too
             first, last, turns = "%first", "%last", math.gcd(turns, self._split.step) if is_known else 1
         if any(one.blocks for one in sums):
             length = out.new(f"sub nsw i64 {last}, {first}")
@@ -214,8 +223,9 @@ class KernelText:
                 self._body((index,), flat=True, sums=sums)
 
     def _fill_around(self, node: Node) -> None:
-        """Sets what lies around the place for the elements of the loops: in each dimension what comes before and after,
-        inside of the dimensions outside of it."""
+        """Fill the padding around the elements that the loops store: in each dimension before and after, outer
+        dimensions first.
+        """
         type_: Any = node.results[0].type
         shape, pointer = sizes(type_), self._stores[node.results[0]]
         constant = self.b.constant(node.attributes.get("constant_values", 0), type_.dtype)
@@ -264,8 +274,10 @@ class KernelText:
             one.finish(index)
 
     def _innermost(self, size: int, first: str, last: str, write: Callable[[Position], None]) -> None:
-        """The innermost loop, from `first` to `last`, cut where rolled or padded arrays begin or end: in between, what
-        one iteration reads lies next to what the one before did."""
+        """Write the innermost loop from `first` to `last`, cut where rolled or padded arrays begin or end.
+
+        Between the cuts, consecutive iterations read adjacent elements.
+        """
         out, whole = self.out, (first, last) == ("0", str(size))
         if not isinstance(size, int):
             with out.loop(first, last) as i:
@@ -288,7 +300,7 @@ class KernelText:
                 write(i)
 
     def _cuts(self, low: int, high: int, write: Callable[[Position], None]) -> set[int]:
-        """Where in these counts something changes: what is written to find out is thrown away."""
+        """Return the counts at which the body changes, found by writing it into a text that is discarded."""
         kept = self.out, self.b, self._memo
         self.out = FunctionText(ModuleText(), "")
         self.b = LoopWriter(self.out, not self.b.in_loop, self.element)

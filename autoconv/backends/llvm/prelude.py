@@ -1,6 +1,6 @@
-"""Functions that all native code shares: references, new arrays, calls into Python.
+"""Runtime functions shared by all native code: references, new arrays, calls into Python.
 
-They are compiled once in a process (see shared), so that no graph pays for them.
+They are compiled once in a process (see shared), not for each graph.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ FUNCTIONS = {
 
 
 def declare_shared(module: ModuleText) -> None:
-    """Declares in `module` what all native code shares, and adds what it has of its own."""
+    """Declare the shared functions in `module`, and add those that each module inlines."""
     for name, (result, parameters) in FUNCTIONS.items():
         module.declare(name, result, parameters)
     module.constant("is_alone", _ALONE)
@@ -52,8 +52,8 @@ define internal i1 @is_alone(ptr %array) alwaysinline nounwind {
 """.replace("BASE", str(abi.BASE))
 
 
-# Down to where a thread may use its stack before Python is called: 64 KB above the end, or an eighth of a small stack.
-# It is asked for once a thread, as the system says it for a main thread by reading a file.
+# `stack_floor` returns the address down to which a thread may use its stack before Python is called: 64 KB above the
+# end, or an eighth of a small stack. It is found once a thread: for a main thread the system reads a file for it.
 _STACK = """
 @stack_key = internal global i32 0
 declare i32 @pthread_key_create(ptr, ptr)
@@ -130,13 +130,12 @@ define i64 @stack_floor() nounwind {
 """
 
 
-# `is_array_of` says whether an object is of that class, element type and rank (what was pickled has a dtype of its own,
-# which is only equal), `is_plain_array` whether it has that
-# shape as well, and its elements side by side. `is_open_array` takes a shape some of whose numbers are -1, and puts
-# there what the array has; `is_memory` takes ANY_NUMBER for any size or stride. `retain` and `release` leave immortal
-# objects, whose count is beyond 32 bits, alone. `keep` is a `release` that puts an array which nobody else has among
-# spare ones, from which `spare_array` takes one, or answers NULL. `grow_bytes` gives a bytearray memory for more bytes,
-# and for half as many again.
+# `is_array_of` tests class, element type and rank (an unpickled array has a dtype object of its own, which is only
+# equal). `is_plain_array` tests the shape and C-contiguity as well. `is_open_array` takes a shape with -1 for open
+# dimensions, and replaces these by the array's. `is_memory` takes ANY_NUMBER for any size or stride. `retain` and
+# `release` skip immortal objects, whose count is beyond 32 bits. `keep` releases an array, or stores one with a single
+# owner among the spare arrays, from which `spare_array` takes one, or returns NULL. `grow_bytes` reserves memory in a
+# bytearray for more bytes, and for half as many again.
 TEXT = (
     _ALONE
     + """

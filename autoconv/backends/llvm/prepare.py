@@ -1,4 +1,4 @@
-"""What native code makes of a graph before it plans its loops: graph to graph, in this order."""
+"""Legalise a graph before its loops are planned: graph-to-graph passes, in this order."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ from autoconv.graph.graph import Graph
 
 
 def prepared(graph: Graph) -> Graph:
-    """A graph that computes the same by what loops are made for."""
+    """Return an equivalent graph of nodes that the loop planner lowers."""
     return with_cells(split_components(sink(rotate(with_statements(expand(split_complex(graph)))))))

@@ -1,8 +1,8 @@
-"""A graph, its regions included, as the body of one native function.
+"""Lower a graph, with its regions, to the body of one native function.
 
-Numbers live in registers. Arrays of known shape and everything else are Python objects: each that a region makes has
-a slot that owns a reference, let go after its last use; whoever takes the last use takes the reference. Where
-something fails, all slots are let go of and the function answers NULL.
+Numbers live in registers. Dense arrays and all other values are Python objects: each object that a region makes has a
+slot that owns a reference, released after the last use. The taker of the last use takes over the reference. On
+failure all slots are released and the function returns NULL.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import Type
 from autoconv.ops.integer_ranges import Range, is_inside, result_range
 
-# Who writes the roles that are no part of this file.
+# Writers of the roles that other files lower.
 _WRITERS: dict[str, Callable[[Any, Node], None]] = {
     "control": write_control, "matmul": write_matmul, "update": write_update, "search": write_search,
     "whole": write_whole, "object": write_object, "extent": write_extent,
@@ -53,8 +53,11 @@ _WRITERS: dict[str, Callable[[Any, Node], None]] = {
 
 
 class Region(KernelCalls):
-    """Writes one graph; `outputs` are its results then. `arguments` are what its parameters stand for: an Object
-    with a slot is the region's to let go of. `owners` are the calls around it, whose spans errors get."""
+    """Write the body of one graph.
+
+    `arguments` are the native values of its parameters; the region releases an Object with a slot. `owners` are the
+    enclosing calls, whose spans are added to errors.
+    """
 
     def __init__(self, body: Body, graph: Graph, arguments: Sequence[Native], owners: tuple[Node, ...] = ()) -> None:
         self.body = body
@@ -62,7 +65,7 @@ class Region(KernelCalls):
         self.graph = graph
         self.owners = owners
         self._values: dict[Value, Native] = {}
-        self._kept: list[tuple[str, Type]] = []  # the slots of memory, which views look at: let go of at the end
+        self._kept: list[tuple[str, Type]] = []  # slots of memory that views refer to, released at the end
         for value, native in zip(graph.parameters, arguments, strict=True):
             self.set(value, native)
         self.picks: dict[Node, list[Any]] = {}
@@ -107,7 +110,7 @@ class Region(KernelCalls):
         return found
 
     def data(self, value: Value) -> str:
-        """The address of an array's first element; of a contiguous view's, in what it looks at."""
+        """Return the address of an array's first element; for a contiguous view, its address in the source."""
         if value in self._plan.views:
             value = base_of(value, self._plan.views)
         if value in self._plan.views and value.node is not None:
@@ -120,13 +123,13 @@ class Region(KernelCalls):
         return self.address(self.object(value))
 
     def holder(self, value: Value) -> Object:
-        """The object whose memory an array, or a view of one, lies in."""
+        """Return the object that owns the memory of an array or view."""
         while value not in self._values and value.node is not None:
             value = value.node.inputs[0]
         return self.object(value)
 
     def address(self, array: Object) -> str:
-        """Of its first element."""
+        """Return the address of an array's first element."""
         if array.memory:
             return array.memory
         address = self.out.new(f"getelementptr inbounds i8, ptr {array.ir}, i64 {abi.DATA}")
@@ -146,7 +149,7 @@ class Region(KernelCalls):
             self.body.let_go(found.slot, found.made_as or value.type)
 
     def take(self, value: Value, last: bool) -> str:
-        """A new reference to an object; where this is its last use, the one that its slot owned."""
+        """Return a new reference to an object; on its last use, the reference that its slot owned."""
         found = self.object(value)
         if last and found.slot is not None:
             self.out.line(f"store ptr null, ptr {found.slot}")
@@ -155,7 +158,7 @@ class Region(KernelCalls):
         return found.ir
 
     def results(self) -> list[Native]:
-        """The outputs: numbers, and new references to objects, without slots."""
+        """Return the outputs: numbers, and new references to objects, without slots."""
         found: list[Native] = []
         for value in self.graph.outputs:
             native = self._values[value]
@@ -168,7 +171,7 @@ class Region(KernelCalls):
         return found
 
     def is_last_reader(self, item: Item, value: Value) -> bool:
-        """Whether nothing after the item reads the value, and in it a single node."""
+        """Return whether `item` holds the last use of `value`, by exactly one node."""
         return self.uses[value] == 1 and self._plan.reads(item, value) == 1
 
     def set(self, value: Value, native: Native) -> None:
@@ -183,7 +186,7 @@ class Region(KernelCalls):
         return self._values[value]
 
     def inner(self, graph: Graph, arguments: Sequence[Native], owners: tuple[Node, ...] | None = None) -> list[Native]:
-        """Writes a region of one of the nodes, and answers its results."""
+        """Write a region of a node and return its results."""
         return Region(self.body, graph, arguments, self.owners if owners is None else owners).results()
 
     # ---- items
@@ -216,7 +219,7 @@ class Region(KernelCalls):
         _WRITERS[node.op.name](self, node)
 
     def _write_scalar(self, node: Node) -> None:
-        """By the op's element rule; where that says that something is out of the ordinary, by the kernel."""
+        """Lower by the op's element rule, with a cold path that calls the kernel in the rule's exceptional cases."""
         operands = [self.number(value) for value in node.inputs]
         (result,) = node.results
         known = self._range_of(node, operands)
@@ -259,14 +262,14 @@ class Region(KernelCalls):
         )
 
     def _range_of(self, node: Node, operands: Sequence[Element]) -> Range | None:
-        """Of the result, an integer that does not overflow; None where that is not known."""
+        """Return the range of an integer result that cannot overflow, or None if that is not known."""
         if any(x.dtype.is_floating for x in operands) or not is_integer(node.results[0].type):
             return None
         found = result_range(node.op.name, [self.body.range_of(x) for x in operands])
         return found if found is not None and is_inside(found) else None
 
     def _write_pair(self, node: Node) -> None:
-        """A complex number."""
+        """Lower a scalar complex result, stored in an array."""
         (result,) = node.results
         b = RegisterWriter(self)
         self.set(result, self.new_array(result.type))
@@ -277,7 +280,7 @@ class Region(KernelCalls):
         self.guard(node)
 
     def _write_alias(self, node: Node) -> None:
-        """The same object under another type: nobody reads more of it than its elements."""
+        """Reuse the object under another type: its consumers read nothing but the elements."""
         (result,) = node.results
         source = node.inputs[0]
         found = self.object(source)
@@ -285,21 +288,21 @@ class Region(KernelCalls):
         self.set(result, replace(own, made_as=found.made_as or source.type))
 
     def guard(self, node: Node) -> None:
-        """Makes the dynamic indices of a view positive; where one is out of range, the kernel says so."""
+        """Normalise the dynamic indices of a view; the kernel raises for one that is out of range."""
         if node not in self.picks:
             self.picks[node] = write_guard(self, node)
 
     def refuse(self, node: Node, outside: str) -> None:
-        """Where the i1 holds, the node's kernel raises."""
+        """Call the node's kernel, which raises, if the i1 holds."""
         cold, fine = self.out.label("cold"), self.out.label("fine")
         self.out.branch_if(outside, cold, fine, unlikely=True)
         self.out.begin(cold)
         self.call_kernel(node, rarely=True)
-        self.out.branch(fine)  # not reached: the kernel raises
+        self.out.branch(fine)  # unreachable: the kernel raises
         self.out.begin(fine)
 
     def _write_pick(self, node: Node) -> None:
-        """A single element of an array."""
+        """Read a single element of an array."""
         self.guard(node)
         (result,) = node.results
         b = RegisterWriter(self)
@@ -313,7 +316,7 @@ class Region(KernelCalls):
         return finish(found) if finish is not None else found
 
     def element(self, value: Value, index: Index) -> Element:
-        """The number at `index` of a value, looking through views."""
+        """Return the number at `index` of a value, through views."""
         b = RegisterWriter(self)
         if is_scalar(value.type):
             return self.number(value)
@@ -349,7 +352,7 @@ class Region(KernelCalls):
             self.set(value, load(b, value.type.dtype, cell, 0))  # type: ignore[union-attr]
 
     def launch(self, function: str, arguments: Sequence[str], answers: bool = True) -> str:
-        """Calls a function that takes long, or has it called beside others; the i1 that it answers, if it does."""
+        """Call a long-running function, or add it to those that run concurrently; return its i1 result, if it has one."""
         if self.launches is not None and self.launches.cut is None:
             return self.launches.add(function, arguments, answers)
         text = f"@{function}({', '.join(arguments)})"
@@ -359,7 +362,9 @@ class Region(KernelCalls):
         return ""
 
     def loop_arguments(self, item: Item, kernel: KernelText) -> tuple[dict[Value, str], list[str]]:
-        """Makes what the loops store; answers the memory of single numbers among it, and what their function takes."""
+        """Allocate what the loops store; return the cells of scalars among it, and the arguments of the loops'
+        function.
+        """
         arguments = []
         for value in kernel.arguments:
             if is_scalar(value.type):
@@ -382,7 +387,7 @@ class Region(KernelCalls):
         return cells, [*arguments, *(f"i64 {size}" for size in self.body.module.sizes)]
 
     def ask_kernel(self, node: Node, rare: str) -> None:
-        """Where native code met something out of the ordinary: the op's kernel raises, or answers instead."""
+        """Call the op's kernel if the i1 `rare` holds: it raises, or its results replace those of native code."""
         out, fast = self.out, [self.object(value) for value in node.results]
         before, cold, done = out.block, out.label("cold"), out.label("done")
         out.branch_if(rare, cold, done, unlikely=True)
@@ -403,14 +408,14 @@ class Region(KernelCalls):
         return value in self._plan.views
 
     def patches(self, node: Node) -> Patches | None:
-        """Of a product."""
+        """Return the patches that a matrix product reads, if any."""
         return self._plan.patches.get(node)
 
     def drop_later(self, made: Object, type_: Type) -> None:
-        """Lets go of an object that is no value's behind what is being written."""
+        """Release, behind the present item, an object that no value refers to."""
         assert made.slot is not None
         self._dropped.append((made.slot, type_))
 
     def new_array(self, type_: Type) -> Object:
-        """An array of that type, its elements not set."""
+        """Make an uninitialised array of the type."""
         return self.body.new_array(type_)

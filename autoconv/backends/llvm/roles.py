@@ -1,4 +1,4 @@
-"""What a node is to native code, and how its values are held."""
+"""Classify nodes by how they are lowered, and types by how their values are represented."""
 
 from __future__ import annotations
 
@@ -29,36 +29,38 @@ MAPPED = frozenset({
 
 _OF_SHAPES = frozenset({"zeros_like", "ones_like", "shape", "dimension", "size", "outline", "numpy_shapes"})
 
-# The roles that other files give, by name of the op: None leaves it to the rules here.
+# Registered role functions by op name; a function returns None to leave the node to the rules here.
 ROLES: dict[str, Callable[[Node], str | None]] = {}
-# As ROLES, of those that take or give complex numbers.
+# Role functions, as in ROLES, of nodes with complex operands or results.
 COMPLEX: dict[str, Callable[[Node], str | None]] = {}
-# As ROLES, of nodes over arrays whose dimensions only the call knows.
+# Role functions, as in ROLES, of nodes over arrays with open dimensions (bound at the call).
 OPEN: dict[str, Callable[[Node], str | None]] = {}
-# Ops that have native code though the values of their inputs decide how large their results are: for which nodes.
+# Ops whose result sizes depend on the values of the inputs, with a predicate for the nodes that have native code.
 COUNTED: dict[str, Callable[[Node], bool]] = {}
 
 
-# The ops on objects of Python's own that have native code, and which nodes of them.
+# Ops on Python objects, with a predicate for the nodes that have native code.
 OBJECTS: dict[str, Callable[[Node], bool]] = {}
-# The ops on memory that have native code, and which nodes of them.
+# Ops on memory, with a predicate for the nodes that have native code.
 MEMORY: dict[str, Callable[[Node], bool]] = {}
-# Who says what a node over arrays is whose dimensions only the call knows (see open_roles).
+# The role function of nodes over arrays with open dimensions (set by open_roles).
 OPEN_ROLE: list[Callable[[Node], str]] = []
 
 
 def is_scalar(type_: Type) -> bool:
-    """Held in a register."""
+    """Return whether values of the type are held in a register."""
     return isinstance(type_, TensorType) and type_.shape == () and is_native(type_.dtype)
 
 
 def is_integer(type_: Type) -> bool:
-    """An integer of 64 bits."""
+    """Return whether the type is a scalar int64."""
     return isinstance(type_, TensorType) and type_.dtype is int64 and type_.shape == ()
 
 
 def is_array(type_: Type) -> bool:
-    """Held as an array whose shape is known: a plain ndarray, C-contiguous and aligned. Complex numbers always are."""
+    """Return whether values are held as plain ndarrays of known shape, C-contiguous and aligned. Complex numbers always
+    are.
+    """
     return (
         isinstance(type_, TensorType)
         and type_.shape is not None
@@ -68,7 +70,9 @@ def is_array(type_: Type) -> bool:
 
 
 def is_open(type_: Type) -> bool:
-    """Held as an array some of whose dimensions only the call knows, by symbols: else as `is_array` says."""
+    """Return whether values are held as arrays with open dimensions (symbols, bound at the call), else as for
+    `is_array`.
+    """
     return (
         isinstance(type_, TensorType)
         and type_.shape is not None
@@ -79,23 +83,22 @@ def is_open(type_: Type) -> bool:
 
 
 def is_dense(type_: Type) -> bool:
-    """Held as a plain ndarray, C-contiguous and aligned, whose dimensions are known here or by the call."""
+    """Return whether values are held as plain ndarrays, C-contiguous and aligned, with known or open dimensions."""
     return is_array(type_) or is_open(type_)
 
 
 def is_of_open(node: Node) -> bool:
-    """Whether a node reads or makes such an array."""
+    """Return whether a node reads or makes an array with open dimensions."""
     return any(is_open(value.type) for value in (*node.inputs, *node.results))
 
 
 def is_complex(type_: Type) -> bool:
-    """Complex numbers whose shape is known, here or by the call."""
+    """Return whether values are dense arrays of complex numbers."""
     return is_dense(type_) and type_.dtype.is_complex  # type: ignore[union-attr]
 
 
 def sizes(type_: Type) -> tuple[int, ...]:
-    """The dimensions of a value for which `is_scalar` or `is_array` holds. Where `is_open` does, those that the call
-    knows are Sizes: registers, for what is written for both."""
+    """Return the dimensions of a scalar or dense type; open dimensions are Sizes, which name registers."""
     assert isinstance(type_, TensorType) and type_.shape is not None
     found = tuple(d for d in type_.shape if isinstance(d, int))
     if len(found) == len(type_.shape):
@@ -104,7 +107,7 @@ def sizes(type_: Type) -> tuple[int, ...]:
 
 
 def register_of(symbol: Symbol) -> str:
-    """The register that holds a dimension, in every function."""
+    """Return the register that holds an open dimension, the same in every function."""
     return "%size." + symbol.name.translate(_SIGNS)
 
 
@@ -112,7 +115,7 @@ _SIGNS = str.maketrans({"*": ".", "+": "$", "(": "_", ")": "_", "/": "-", ",": "
 
 
 def read_inputs(node: Node) -> tuple[Value, ...]:
-    """The inputs whose elements the node needs: of a shape that is known already, nothing is read."""
+    """Return the inputs whose elements the node reads; an input used for its shape alone is not read."""
     if node.op.name in _OF_SHAPES:
         return ()
     if node.op.name in ("fill", "reshape", "broadcast_to"):
@@ -125,8 +128,10 @@ def read_inputs(node: Node) -> tuple[Value, ...]:
 
 
 def role(node: Node) -> str:
-    """One of "scalar", "pair", "element", "view", "reduce", "scatter", "matmul", "update", "join", "search", "memory",
-    "object", "control", "kernel"."""
+    """Return the lowering class of a node: "scalar", "pair", "element", "view", "reduce", "scatter", "matmul",
+    "update", "join", "search", "memory", "object", "control", "whole", "kernel", or another that a registered function
+    returns.
+    """
     name = node.op.name
     if node.regions:
         return "control" if _is_steered_by_numbers(node) else "kernel"
@@ -151,7 +156,7 @@ def role(node: Node) -> str:
     if (node.op.elementwise or all(map(is_scalar, types))) and has_element_rule(node):
         if is_scalar(result.type):
             return "scalar"
-        # One that may raise says in its loop where it is out of the ordinary; then its kernel has the last word.
+        # A node that may raise flags exceptional elements in its loop; its kernel then decides.
         return "element" if node.effects in (Effects.PURE, Effects.RAISE) else "kernel"
     if name in GENERATED:
         return "view" if is_array(result.type) and generates(node) else "kernel"
@@ -174,7 +179,7 @@ def role(node: Node) -> str:
 
 
 def _role_of_complex(node: Node) -> str:
-    """What is computed of complex numbers is computed of their parts (see complex_parts); left are these."""
+    """Classify the complex ops that remain once arithmetic is split into parts (see complex_parts)."""
     name = node.op.name
     if name in ("real", "imag"):
         return "view"
@@ -184,7 +189,7 @@ def _role_of_complex(node: Node) -> str:
 
 
 def _is_steered_by_numbers(node: Node) -> bool:
-    """Whether what decides is a number without dimensions, as far as its type says."""
+    """Return whether the type of the controlling operand is a scalar."""
     if node.op.name == "cond":
         return is_scalar(node.inputs[0].type)
     if node.op.name == "while":
@@ -205,7 +210,7 @@ def _values_in(graph: Graph) -> Iterator[Value]:
 
 
 def has_element_rule(node: Node) -> bool:
-    """Whether the op has an element rule that knows these dtypes, and gives the dtype that the node has."""
+    """Return whether the op has an element rule for these dtypes that yields the node's dtype."""
     if node.op.name not in ELEMENTS:
         return False
     key = node.op.name, tuple(v.type.dtype for v in node.inputs), attributes_key(node.attributes)  # type: ignore[union-attr]
@@ -221,7 +226,7 @@ _RULES: dict[Any, DType | None] = {}
 
 
 class _Probe(ElementWriter):
-    """Writes elements that nobody reads."""
+    """Write elements into a text that is discarded."""
 
     in_loop = True
 
@@ -257,7 +262,7 @@ def _searches(node: Node) -> bool:
 
 
 def _updates(node: Node) -> bool:
-    """Whether single indices and slices with known bounds say what is written."""
+    """Return whether the written part is given by single indices and slices with constant bounds."""
     spec = node.attributes["spec"]
     return all(
         entry[0] in ("ellipsis", "int") or (entry[0] == "slice" and INPUT not in entry) for entry in spec
@@ -277,21 +282,23 @@ def reduces(node: Node) -> bool:
     dtype = node.inputs[0].type.dtype  # type: ignore[union-attr]
     kind = LOOP_REDUCTIONS[node.op.name]
     if is_narrow(dtype) and not _is_inside(node):
-        return False  # it would be rounded at each step
+        return False  # each step would round
     if kind == "mean":
         return bool(dtype.is_floating)
     return not (dtype.is_bool and kind not in ("any", "all"))
 
 
 def _is_inside(node: Node) -> bool:
-    """Whether the loops over what is reduced lie inside of all others."""
+    """Return whether the loops over the reduced dimensions are the innermost."""
     shape, axes = sizes(node.inputs[0].type), reduced_axes(node)
     kept = [d for d, size in enumerate(shape) if size != 1 and d not in axes]
     return all(d > max(kept, default=-1) for d in axes if shape[d] != 1)
 
 
 def _multiplies(node: Node) -> bool:
-    """Whether it is one product of matrices: rows of several matrices, one after the other, are those of one."""
+    """Return whether the node is a single matrix product; stacked matrices on the left count as one with all their
+    rows.
+    """
     x, y = (len(sizes(value.type)) for value in node.inputs)
     whole = x == 2 or (x > 2 and not node.attributes.get("transpose_a", False))
     kinds: list[Any] = [value.type for value in node.inputs]
@@ -299,7 +306,7 @@ def _multiplies(node: Node) -> bool:
 
 
 def reduced_axes(node: Node) -> frozenset[int]:
-    """The dimensions of the operand that are reduced."""
+    """Return the dimensions of the operand that are reduced."""
     shape = sizes(node.inputs[0].type)
     if node.op.name == "sum_to_shape_of":
         like = sizes(node.results[0].type) if is_dense(node.results[0].type) else ()

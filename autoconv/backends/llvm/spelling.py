@@ -1,4 +1,4 @@
-"""How LLVM writes the types of dtypes, and numbers of them."""
+"""LLVM's spelling of dtypes and of their constants."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _REGISTERS = {
     "uint8": "i8", "uint16": "i16", "uint32": "i32", "uint64": "i64", "float32": "float", "float64": "double",
     "float16": "float", "bfloat16": "float",
 }  # fmt: skip
-# Where it is not as in a register, or has none: of complex numbers the parts are in registers.
+# Types in memory, where they differ from the register's or there is none: of complex numbers only parts are in
+# registers.
 _MEMORY = {
     "bool": "i8", "float16": "half", "bfloat16": "i16", "complex64": "{ float, float }",
     "complex128": "{ double, double }",
@@ -23,27 +24,27 @@ _MEMORY = {
 
 
 def is_native(dtype: DType) -> bool:
-    """Whether a number of that dtype lives in a register."""
+    """Return whether a number of that dtype fits a register."""
     return dtype.name in _REGISTERS and (dtype is not float16 or has_half())
 
 
 def is_narrow(dtype: DType) -> bool:
-    """Whether numbers of the dtype are in registers as float32: those that it holds, no others."""
+    """Return whether numbers of the dtype are held in registers as float32, restricted to the dtype's values."""
     return dtype is float16 or dtype is bfloat16
 
 
 def register(dtype: DType) -> str:
-    """LLVM's type of a number in a register."""
+    """Return LLVM's type of a number in a register."""
     return _REGISTERS[dtype.name]
 
 
 def memory(dtype: DType) -> str:
-    """LLVM's type of a number in memory."""
+    """Return LLVM's type of a number in memory."""
     return _MEMORY.get(dtype.name) or _REGISTERS[dtype.name]
 
 
 def literal(number: Any, dtype: DType) -> str:
-    """A number as LLVM writes constants of that dtype."""
+    """Return a number as an LLVM constant of that dtype."""
     if dtype.is_bool:
         return "true" if number else "false"
     if dtype.is_floating:

@@ -1,7 +1,6 @@
-"""Writing LLVM's textual form: a module of globals, declarations and functions, and the lines of one function.
+"""Write LLVM's textual form: a module of globals, declarations and functions, and the lines of one function.
 
-Text is parsed by LLVM in one go, which takes a fraction of the time that building the same module object by object
-takes from Python.
+LLVM parses text in one go, in a fraction of the time that building the same module object by object takes from Python.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ from typing import Any
 
 from autoconv.backends.llvm.backwards import with_hidden_counts
 
-QUICK = "noinline optnone"  # attributes of functions that are compiled quickly: they do little, or run rarely
-# !5 and !6 mark what is known of lists and their items: no write to the one changes the other.
+QUICK = "noinline optnone"  # Attributes of functions to compile quickly: they do little, or run rarely.
+# !5 and !6 are the alias classes (TBAA) of lists and of their items: a write to one never changes the other.
 METADATA = """
 !0 = !{!"branch_weights", i32 1, i32 1000000}
 !1 = !{}
@@ -28,19 +27,19 @@ METADATA = """
 _DEFINED = re.compile(r"\s*define (?:internal )?\w+ @(\w+)\(")
 _NAME = re.compile(r'@"?([\w.]+)')
 
-# Of a loop of more turns than these LLVM should write out none: what is left over behind the vectorised loop would be
-# most of the code, and of the time that compiling takes.
+# Trip count above which LLVM may not unroll a loop: the remainder behind the vectorised loop would be most of the
+# code, and of the compile time.
 _SHORT = 15
-_MOST_LINES = 400  # nor of a loop that would be more lines than these, loops within it written out
-# Characters of a function that would be optimised for minutes: the time grows faster than the length.
+_MOST_LINES = 400  # lines of a loop after unrolling, inner loops unrolled too; larger loops stay rolled
+# Characters of a function above which optimising takes minutes: the time grows faster than the length.
 _LONGEST = 2_500_000
-_SHARE, _MOST_SHARES = 4_000, 4  # letters of a thorough text that is worth a thread, and how many there are at most
+_SHARE, _MOST_SHARES = 4_000, 4  # characters of optimised text that are worth a thread; number of such texts
 _LOOP = "!llvm.loop"
-_ELEMENTS = "; elements"  # a comment in a function that reads and writes them in loops of the program's own
-_LONG_LOOP = "!LONG"  # stands for the mark of such a loop
-_WRITTEN_OUT = "!WHOLE"  # for that of one whose vectors are to be written out, so that registers hold what it stores
-_WIDEST = 64  # elements that a turn of a loop in vectors goes over, at most
-_FIRST_LOOP = 10  # the number of the first one in a module
+_ELEMENTS = "; elements"  # marks a function that accesses elements in loops of the program itself
+_LONG_LOOP = "!LONG"  # placeholder for the metadata of a loop that is not unrolled
+_WRITTEN_OUT = "!WHOLE"  # placeholder for a loop to vectorise and unroll fully, so that stored values stay in registers
+_WIDEST = 64  # most elements that one iteration of a vectorised loop covers
+_FIRST_LOOP = 10  # number of a module's first loop metadata node
 
 
 _MARKS = {
@@ -51,45 +50,44 @@ _MARKS = {
 
 
 class ModuleText:
-    """The parts of a module, which becomes several texts: of functions that are worth a thorough compilation, and of
-    the others."""
+    """The parts of a module, split into several texts: functions worth a thorough compilation, and the others."""
 
     def __init__(self) -> None:
         self._declarations: dict[str, str] = {}
         self._constants: dict[str, str] = {}
         self._variables: dict[str, str] = {}
         self._functions: dict[str, str] = {}  # by name
-        self._names: dict[str, str] = {}  # of functions, by the text without the name
-        self.recursive: dict[Any, str] = {}  # the functions of graphs that call themselves
-        self.sites: list[None] = []  # places in these that write to objects (see noted_writes.py)
+        self._names: dict[str, str] = {}  # names of functions by their texts (without the name)
+        self.recursive: dict[Any, str] = {}  # functions of recursive graphs
+        self.sites: list[None] = []  # places in those that write to objects (see noted_writes.py)
         self._count = 0
-        self.has_loops = False  # which are worth a thorough compilation
-        # The dimensions that only the call knows, and their registers: each function of a graph takes them.
+        self.has_loops = False  # loops are worth a thorough compilation
+        # Dimensions bound at the call, and their registers, which each function of a graph takes as parameters.
         self.open: Any = None
         self.sizes: tuple[str, ...] = ()
 
     def declare(self, name: str, result: str, parameters: str, attributes: str = "") -> str:
-        """Declares the function `name`; a second declaration of it changes nothing. Answers `@name`."""
+        """Declare the function `name`, once, and return `@name`."""
         self._declarations.setdefault(name, f'declare {result} @"{name}"({parameters}) {attributes}')
         return f'@"{name}"'
 
     def constant(self, name: str, text: str) -> str:
-        """Adds what stands in both texts where they refer to it, internal to each. Answers `@name`."""
+        """Add a definition that is internal to each text that refers to it; return `@name`."""
         self._constants[name] = text
         return f"@{name}"
 
     def variable(self, name: str, kind: str) -> None:
-        """Adds a variable that is zero at first, in the second of the texts, once."""
+        """Add a zero-initialised variable, once; the last text defines it."""
         self._variables[name] = kind
 
     def add(self, text: str) -> None:
-        """Adds a function. Where its header says `optnone` it goes into the second text."""
+        """Add a function; one with `optnone` in its header goes to the quickly compiled text."""
         found = _DEFINED.match(text)
         assert found is not None
         self._functions[found[1]] = text
 
     def function(self, stem: str, text: str) -> str:
-        """Adds a function whose text has FUNCTION for its name, once for all of the same text; answers the name."""
+        """Add a function whose text has FUNCTION for its name, and return the name; equal texts are added once."""
         name = self._names.get(text)
         if name is None:
             name = self._names[text] = self.unique(stem)
@@ -101,9 +99,11 @@ class ModuleText:
         return f"{stem}{self._count}"
 
     def texts(self) -> dict[str, int]:
-        """The texts with the level that each is compiled at, which call each other's functions: at 3 as many as are
-        worth a thread each, at 1 what goes over no elements itself, at 0 what only calls, or is very long. How many
-        they are depends on their sizes alone."""
+        """Return the texts, which call each other's functions, with the optimisation level of each.
+
+        Level 3: as many texts as are worth a thread each. Level 1: functions without loops over elements. Level 0:
+        functions that only call, or are very long. The number of texts depends on the sizes of the functions alone.
+        """
         quick = {
             name: text
             for name, text in self._functions.items()
@@ -163,7 +163,7 @@ def _declaration(text: str) -> str:
 
 
 def _marked(text: str) -> str:
-    """The text with the marks of long loops numbered, each of which is another."""
+    """Replace each placeholder of a loop by metadata of its own."""
     first, *rest = re.split(f"({_LONG_LOOP}|{_WRITTEN_OUT})", text)
     kinds = dict(zip(itertools.count(_FIRST_LOOP), rest[::2], strict=False))
     text = first + "".join(f"!{mark}{part}" for mark, part in zip(kinds, rest[1::2], strict=True))
@@ -171,7 +171,7 @@ def _marked(text: str) -> str:
 
 
 class FunctionText:
-    """The body of one function, written from top to bottom; allocas gather at its entry."""
+    """The body of one function, written from top to bottom; allocas gather in its entry block."""
 
     def __init__(self, module: ModuleText, header: str) -> None:
         self.module = module
@@ -179,34 +179,34 @@ class FunctionText:
         self._allocas: list[str] = []
         self._lines: list[str] = []
         self._count = 0
-        self._repeated = 0  # lines that loops which are written out will be more than they are here
+        self._repeated = 0  # lines that unrolling will add
         self.slots = 0
-        self.goes_over_elements = False  # one by one, in loops that are written as the program has them
+        self.goes_over_elements = False  # in loops that are written as the program has them
         self.block = "entry"
-        # What positions knows of registers: counter, factor and offset; of counters: from where to where they go, and
-        # at which counts something in their loops changes.
+        # For positions.py: registers as counter, factor and offset; the ranges of counters; the counts at which the
+        # behaviour of a counter's loop changes.
         self.lines: dict[str, tuple[str, int, int]] = {}
         self.limits: dict[str, tuple[int, int]] = {}
         self.cuts: dict[str, set[int]] = {}
 
     def new(self, text: str) -> str:
-        """Appends `%name = text` and answers the name."""
+        """Append `%name = text` and return the name."""
         self._count += 1
         name = f"%v{self._count}"
         self._lines.append(f"  {name} = {text}")
         return name
 
     def length(self) -> int:
-        """How many lines there are so far."""
+        """Return the number of lines so far."""
         return len(self._lines)
 
     def take(self, start: int) -> list[str]:
-        """The lines from there on, which are left out."""
+        """Remove and return the lines from `start` on."""
         lines, self._lines = self._lines[start:], self._lines[:start]
         return lines
 
     def append_block(self, lines: list[str], end: str) -> None:
-        """Goes on with lines that were taken, which begin with a label; `end` is the block that they leave open."""
+        """Append removed lines, which begin with a label; `end` is the block that they leave open."""
         self.branch(lines[0].removesuffix(":"))
         self._lines += lines
         self.block = end
@@ -215,7 +215,7 @@ class FunctionText:
         self._lines.append(f"  {text}")
 
     def alloca(self, kind: str, start: str | None = None) -> str:
-        """Memory for one value, for the whole activation; holds `start` from the entry on where that is given."""
+        """Allocate memory for one value for the whole activation, initialised to `start` if that is given."""
         self._count += 1
         name = f"%a{self._count}"
         self._allocas.append(f"  {name} = alloca {kind}")
@@ -224,11 +224,11 @@ class FunctionText:
         return name
 
     def first(self, *lines: str) -> None:
-        """Lines for the entry, behind the allocas so far."""
+        """Append lines to the entry block, behind the allocas so far."""
         self._allocas += [f"  {line}" for line in lines]
 
     def slot(self) -> str:
-        """One of the pointers of the function's frame, which are null at first."""
+        """Return a new pointer slot of the function's frame, initially null."""
         name = f"%slot{self.slots}"
         self._allocas.append(f"  {name} = getelementptr ptr, ptr %slots, i64 {self.slots}")
         self.slots += 1
@@ -239,7 +239,7 @@ class FunctionText:
         return f"{stem}{self._count}"
 
     def begin(self, label: str) -> None:
-        """Starts the block `label`; the one before has to have ended with a branch."""
+        """Start the block `label`; the block before must have ended with a branch."""
         self._lines.append(f"{label}:")
         self.block = label
 
@@ -252,8 +252,10 @@ class FunctionText:
 
     @contextmanager
     def loop_in_vectors(self, start: str, stop: str, turns: int) -> Iterator[str]:
-        """`loop`, whose turns are known to be a multiple of `turns`: where LLVM sees that none are left over
-        behind its vectors, it writes no code for those, which would be more than the rest."""
+        """Write a `loop` whose trip count is a multiple of `turns`.
+
+        The count is masked so that LLVM can prove it, and emits no remainder loop, which would be larger than the rest.
+        """
         multiple = min(turns & -turns, _WIDEST)
         if multiple == 1 or (start.isdigit() and stop.isdigit()):
             with self.loop(start, stop) as i:
@@ -267,9 +269,11 @@ class FunctionText:
     def loop(
         self, start: str, stop: str, unrolled: bool = True, in_registers: bool = False, whole: bool = False
     ) -> Iterator[str]:
-        """A counted loop; the block inside is its body, and gets the i64 that counts. Trips may be none. `unrolled`:
-        LLVM may write out a short one turn by turn; `in_registers`: the vectors of one that is long. `whole`: it does
-        not start behind its end."""
+        """Write a counted loop around the statements of the `with` block, which gets the i64 counter.
+
+        It may have no iterations. `unrolled`: LLVM may unroll a short loop; `in_registers`: it vectorises and fully
+        unrolls a long one. `whole`: `start` is not above `stop`.
+        """
         head, body, done = self.label("loop"), self.label("body"), self.label("done")
         before = self.block
         self.branch(head)

@@ -1,4 +1,4 @@
-"""How values are held in native code outside of loops, and what all regions of one function share."""
+"""Represent values in native code outside of loops, and the state that all regions of one function share."""
 
 from __future__ import annotations
 
@@ -28,19 +28,23 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Object:
-    """A Python object: the register with its address, and the slot that owns it (None: somebody else does). Of a small
-    array that is none, `memory` alone, where its elements are."""
+    """A Python object: the register with its address, and the slot that owns a reference (None: borrowed).
+
+    A small array without a Python object has only `memory`, the address of its elements.
+    """
 
     ir: str
     slot: str | None = None
-    made_as: Type | None = None  # the type it was made as, where its value has another
+    made_as: Type | None = None  # the type at creation, if the value has another
     memory: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """`pointer` is the address of the first element, `strides` are in bytes. `whole` is an i1: whether this is the
-    array `owner` itself, rather than a view of it."""
+    """An array in memory. `pointer` is the address of the first element, `strides` are in bytes.
+
+    `whole` is an i1: whether this is the array `owner` itself rather than a view of it.
+    """
 
     owner: Object
     pointer: str
@@ -51,7 +55,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """Where a Memory is kept between blocks: a slot for the owner, and allocas for what is not known."""
+    """Storage of a Memory across blocks: a slot for the owner, and allocas for all that is not constant."""
 
     owner: str
     pointer: str
@@ -63,7 +67,7 @@ Native = Element | Object | Memory
 
 
 class RegisterWriter(ElementWriter):
-    """Writes numbers outside of loops, by the C library's functions."""
+    """Write numbers outside of loops, with calls of the C library."""
 
     in_loop = False
 
@@ -78,7 +82,7 @@ class RegisterWriter(ElementWriter):
         return self._region.element(value, index)
 
 
-_MOST_SPARES = 8  # arrays of one type that are kept
+_MOST_SPARES = 8  # spare arrays of one type that are kept for reuse
 
 
 def _spare_key(type_: Type) -> Any:
@@ -86,10 +90,10 @@ def _spare_key(type_: Type) -> Any:
 
 
 class Body:
-    """What all regions of one native function share.
+    """State that all regions of one native function share.
 
-    Inside of loops, arrays whose last use is over are kept for the next ones of their type: memory that the allocator
-    takes back from the system, iteration by iteration, costs many times what is computed in it.
+    Inside of loops, dead arrays are kept for reuse by later ones of their type. The allocator would return their memory
+    to the system in each iteration, which costs many times the computation.
     """
 
     def __init__(
@@ -101,23 +105,23 @@ class Body:
         self.locals = Locals(out)
         self.calls = calls
         self.failed = "failed"
-        self.loops = 0  # how many loops are around what is being written
-        # In functions that call themselves, and around the first call of one (see recursive.py).
+        self.loops = 0  # depth of the loops around the present position
+        # Set in recursive functions and around the first call of one (see recursive.py).
         self.recursion: tuple[str, str] | None = None
         self.recursion_state: str | None = None
         self._ticks: str | None = None
-        self.ranges: dict[str, tuple[int, int]] = {}  # of integers in registers, as far as they are known
-        self.limits: dict[str, dict[str, int]] = {}  # by how much at most they are above others
+        self.ranges: dict[str, tuple[int, int]] = {}  # known ranges of integers in registers
+        self.limits: dict[str, dict[str, int]] = {}  # upper bounds relative to other registers: offsets
         self.overlaps = Overlaps(graph)
         self.fresh = fresh_objects(graph)
         made = (value.type for node in graph.walk() for value in node.results)
         self._made = Counter(_spare_key(type_) for type_ in made if is_dense(type_))
         self._spares: dict[Any, tuple[str, int]] = {}
-        # Of each loop around: the objects that it captures, and the slots of what is made of these once.
+        # For each enclosing loop: the objects that it captures, and slots for loop-invariant values made of them.
         self._invariants: list[tuple[frozenset[str], dict[Any, str]]] = []
 
     def own(self, ir: str) -> Object:
-        """A new reference gets a slot of its own."""
+        """Store a new reference into a slot of its own."""
         slot = self.out.slot()
         self.out.line(f"store ptr {ir}, ptr {slot}")
         return Object(ir, slot)
@@ -126,7 +130,7 @@ class Body:
         self.out.line(f"call void @release(ptr {slot})")
 
     def let_go(self, slot: str, type_: Type) -> None:
-        """Of a value of that type, after its last use."""
+        """Release a value of that type after its last use, or keep it as a spare array."""
         spares = self._spares_of(type_)
         if spares is None:
             self.release(slot)
@@ -138,8 +142,10 @@ class Body:
         self._invariants.append((frozenset(one.ir for one in captures if isinstance(one, Object)), {}))
 
     def once(self, source: Object, what: Any) -> str | None:
-        """The slot, null at first, for what is made of an object that the loop around captures, in its first turn
-        alone; None where it is no such object."""
+        """Return a slot, initially null, for a loop-invariant value made of an object that the innermost loop captures.
+
+        The first iteration fills it. None if `source` is no such object.
+        """
         captured, slots = self._invariants[-1] if self._invariants else (frozenset(), {})
         if source.ir not in captured:
             return None
@@ -149,7 +155,7 @@ class Body:
         return slots[key]
 
     def new_array(self, type_: Type) -> Object:
-        """An array of that type, its elements not set."""
+        """Make an uninitialised array of the type."""
         out, spares = self.out, self._spares_of(type_)
         if spares is None:
             made = self._made_array(type_)
@@ -183,14 +189,14 @@ class Body:
         return out.new(f"call ptr @new_sized_array({what})")
 
     def dimensions(self, shape: Sequence[Position]) -> str:
-        """Memory that holds them."""
+        """Return the address of memory that holds the dimensions."""
         place = self.out.alloca(f"[{max(len(shape), 1)} x i64]")
         for i, size in enumerate(shape):
             self.out.line(f"store i64 {size}, ptr {self.out.new(f'getelementptr inbounds i64, ptr {place}, i64 {i}')}")
         return place
 
     def new_counted(self, dtype: DType, shape: Sequence[Position]) -> Object:
-        """An array whose dimensions are numbers or registers, its elements not set."""
+        """Make an uninitialised array whose dimensions are numbers or registers."""
         out, rank = self.out, len(shape)
         dimensions = self.dimensions(shape)
         descriptor = self.calls.object(dtype.numpy)(out)
@@ -199,36 +205,36 @@ class Body:
         return self.own(made)
 
     def end_loop(self) -> None:
-        """Lets go of what was made of the loop's captures, and behind the outermost loop of what was kept."""
+        """Release the loop-invariant values of the loop, and behind the outermost loop the spare arrays."""
         self.loops -= 1
         for slot in self._invariants.pop()[1].values():
             self.release(slot)
         self.let_go_of_spares()
 
     def let_go_of_spares(self) -> None:
-        """Behind the outermost loop, or where one was left by an error."""
+        """Release the spare arrays behind the outermost loop, or where an error left one."""
         if not self.loops:
             for first, count in self._spares.values():
                 self.out.line(f"call void @release_all(ptr {first}, i64 {count})")
 
     def _spares_of(self, type_: Type) -> tuple[str, int] | None:
-        """The slots for spare arrays of the type, and how many they are; None where nothing is kept."""
+        """Return the first slot for spare arrays of the type and the number of slots; None where nothing is kept."""
         if not self.loops or not is_dense(type_):
             return None
         key = _spare_key(type_)
         if key not in self._spares:
-            slots = [self.out.slot() for _ in range(min(max(self._made[key], 1), _MOST_SPARES))]  # side by side
+            slots = [self.out.slot() for _ in range(min(max(self._made[key], 1), _MOST_SPARES))]  # consecutive
             self._spares[key] = slots[0], len(slots)
         return self._spares[key]
 
     def check(self, failure: str) -> None:
-        """Leaves where the i1 `failure` holds."""
+        """Branch to the failure block if the i1 `failure` holds."""
         go_on = self.out.label("ok")
         self.out.branch_if(failure, self.failed, go_on, unlikely=True)
         self.out.begin(go_on)
 
     def range_of(self, number: Element) -> tuple[int, int]:
-        """The least and the greatest value that an integer may have."""
+        """Return the range (least, greatest) of an integer."""
         if number.dtype.is_bool:
             return 0, 1
         if number.ir[0] != "%":
@@ -238,23 +244,23 @@ class Body:
         return self.ranges.get(number.ir, (low, high))
 
     def note_range(self, number: Element, range_: tuple[int, int]) -> None:
-        """Says between which values an integer lies."""
+        """Record a range of an integer."""
         if number.ir[0] == "%":
             low, high = self.range_of(number)
             self.ranges[number.ir] = max(low, range_[0]), min(high, range_[1])
 
     def note_limit(self, number: Element, base: Element, by: int) -> None:
-        """Says that an integer is at most `base + by`."""
+        """Record that an integer is at most `base + by`."""
         if number.ir[0] == "%" and base.ir[0] == "%":
             further = {register: offset + by for register, offset in self.limits.get(base.ir, {}).items()}
             self.limits[number.ir] = {base.ir: by, **further, **self.limits.get(number.ir, {})}
 
     def is_below(self, number: Element, size: Position) -> bool:
-        """Whether an integer is known to be less than what is in the register of a size."""
+        """Return whether an integer is known to be less than a size held in a register."""
         return self.limits.get(number.ir, {}).get(str(size), 0) < 0
 
     def poll_after(self, iterations: str) -> None:
-        """As `poll`, for so many short iterations that are about to run."""
+        """Poll, as `poll`, for that many short iterations that are about to run."""
         if self._ticks is None:
             self._ticks = self.out.alloca("i64", "0")
         out = self.out
@@ -266,12 +272,13 @@ class Body:
         self._ask(out.new(f"icmp ugt i64 {changed}, 65535"))
 
     def count_in(self, cell: str) -> None:
-        """Has all activations of the function count in that cell how often they would have polled."""
+        """Count polls in that cell, which all activations of the function share."""
         self._ticks = cell
 
     def poll(self, often: bool) -> None:
-        """Asks Python for an interrupt, and lets other threads run: every 256 times where an iteration takes long, else
-        every 65,536 times."""
+        """Check for an interrupt and yield to other threads: every 256 polls if `often` (long iterations), else every
+        65,536.
+        """
         if self._ticks is None:
             self._ticks = self.out.alloca("i64", "0")
         out = self.out
