@@ -1,4 +1,4 @@
-"""What native code knows of CPython and NumPy: addresses of their functions, and how an array lies in memory."""
+"""Binary interface to CPython and NumPy: addresses of their functions, and memory layouts of their objects."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ import numpy as np
 # Offsets in bytes in PyObject and PyArrayObject on 64-bit machines, checked when the backend is first used.
 REFERENCE_COUNT, TYPE = 0, 8
 DATA, RANK, DIMENSIONS, STRIDES, BASE, DESCRIPTOR, FLAGS = 16, 24, 32, 40, 48, 56, 64
-ANY_NUMBER = -(2**63)  # among sizes or strides that are wanted of an array: whatever it has
+ANY_NUMBER = -(2**63)  # wildcard among the expected sizes or strides of an array
 FLOAT_VALUE = CELL_CONTENTS = 16
-SCALAR_VALUE = 16  # of NumPy's scalars of numbers
-REAL_PART, IMAGINARY_PART = 16, 24  # of a complex number
-# And in PyByteArrayObject: its size, how much memory it has, where that begins and where its bytes do.
+SCALAR_VALUE = 16  # offset of the value in a NumPy scalar
+REAL_PART, IMAGINARY_PART = 16, 24  # offsets in a Python complex
+# Offsets in PyByteArrayObject: size, allocated size, start of the allocation, start of the bytes.
 BYTE_COUNT, BYTE_ROOM, BYTE_MEMORY, BYTE_START = 16, 24, 32, 40
 LIST_COUNT, LIST_ITEMS = 16, 24
 PLAIN_FLAGS = 0x0001 | 0x0100  # C-contiguous and aligned
 READ_ONLY_FLAGS = 0x0100  # aligned
-WRITABLE_FLAGS = 0x0100 | 0x0400  # aligned, and may be written to
-OWNED_FLAGS = 0x0004 | 0x0400  # its memory is its own, and may be written to
+WRITABLE_FLAGS = 0x0100 | 0x0400  # aligned and writable
+OWNED_FLAGS = 0x0004 | 0x0400  # owns its memory, writable
 
 _PYTHON = (
     "PyErr_CheckSignals", "PyErr_Clear", "PyErr_SetString", "PyErr_NoMemory", "PyMem_Malloc", "PyMem_Free",
@@ -36,7 +36,7 @@ _PYTHON = (
     "PyErr_Fetch", "PyErr_Restore", "PyErr_NormalizeException", "PyException_SetTraceback",
     "PyByteArray_FromStringAndSize",
     "PyByteArray_Resize",
-    # of objects
+    # functions on objects
     "PyNumber_Add", "PyNumber_Subtract", "PyNumber_Multiply", "PyNumber_TrueDivide", "PyNumber_FloorDivide",
     "PyNumber_Remainder", "PyNumber_Lshift", "PyNumber_Rshift", "PyNumber_And", "PyNumber_Or", "PyNumber_Xor",
     "PyNumber_InPlaceAdd", "PyNumber_InPlaceSubtract", "PyNumber_InPlaceMultiply", "PyNumber_InPlaceTrueDivide",
@@ -48,7 +48,7 @@ _PYTHON = (
     "PyObject_GetIter", "PyObject_VectorcallMethod", "PyObject_GetAttr", "PyObject_SetAttr",
     "PyObject_GenericGetAttr", "PyObject_GenericSetAttr", "_PyType_Lookup", "Py_IncRef", "Py_DecRef",
 )  # fmt: skip
-# Classes and objects of which there is one, by the names that Python's C API gives their places.
+# Classes and singletons, by their symbols in Python's C API.
 CLASSES = {
     "int": "PyLong_Type", "float": "PyFloat_Type", "bool": "PyBool_Type", "str": "PyUnicode_Type",
     "NoneType": "_PyNone_Type", "list": "PyList_Type", "tuple": "PyTuple_Type", "dict": "PyDict_Type",
@@ -57,7 +57,7 @@ CLASSES = {
 }  # fmt: skip
 SCALARS = {
     name: f"numpy_{name}" for name in ("int64", "float64", "bool_", "int32", "float32", "uint8")
-}  # by our own names
+}  # symbols of this package
 SINGLETONS: dict[str, Any] = {
     "_Py_TrueStruct": True, "_Py_FalseStruct": False, "_Py_NoneStruct": None,
     "PyMemberDescr_Type": types.MemberDescriptorType, "recursion_error": RecursionError,
@@ -81,11 +81,11 @@ _BLAS = {
 
 
 class UnknownLayout(Exception):
-    """This Python or NumPy lays its objects out in a way that native code does not know."""
+    """The object layout of this Python or NumPy is unsupported."""
 
 
 def _offset(function: Any) -> int:
-    """Where a class that says nothing of attributes keeps the function of Python's that gets or sets them; in bytes."""
+    """Return the offset in bytes of the type slot that holds Python's generic attribute getter or setter."""
     words = (ctypes.c_void_p * (UnknownLayout.__sizeof__(UnknownLayout) // 8)).from_address(id(UnknownLayout))
     return 8 * list(words).index(_address(function))
 
@@ -99,7 +99,7 @@ GETTER, SETTER = (_offset(getattr(ctypes.pythonapi, f"PyObject_Generic{word}Attr
 
 @functools.cache
 def symbols() -> dict[str, int]:
-    """The addresses that native code may call, by the name that it declares; raises UnknownLayout."""
+    """Map the external symbols of native code to addresses; raises UnknownLayout."""
     _check_layout()
     found = {name: _address(getattr(ctypes.pythonapi, name)) for name in _PYTHON}
     found |= {place: id(getattr(types if name == "NoneType" else builtins, name)) for name, place in CLASSES.items()}
@@ -116,8 +116,10 @@ def symbols() -> dict[str, int]:
 
 @functools.cache
 def frames_left_offset() -> int | None:
-    """Where the state of a thread says how many more frames of Python's there may be, an int of 4 bytes before the one
-    that is the limit; None where that is not seen."""
+    """Return the offset, in the thread state, of the number of Python frames left, or None if it is not found.
+
+    It is an int of 4 bytes, followed by the limit.
+    """
     state = ctypes.pythonapi.PyThreadState_Get
     state.restype = ctypes.c_void_p
     count = 64
@@ -135,7 +137,7 @@ def frames_left_offset() -> int | None:
 
 
 def _numpy_core() -> Any:
-    """The extension module that NumPy's C API lives in."""
+    """Return the extension module that exports NumPy's C API."""
     name = "numpy._core._multiarray_umath" if int(np.__version__.split(".")[0]) > 1 else "numpy.core._multiarray_umath"
     return importlib.import_module(name)
 
@@ -147,14 +149,17 @@ def _numpy_table() -> Any:
 
 
 def _blas() -> dict[str, int]:
-    """Of the BLAS and LAPACK that NumPy brought, with 64-bit sizes: what native code calls, and how many threads they
-    use; none where there is another."""
+    """Return the functions of NumPy's bundled BLAS and LAPACK (64-bit sizes) that native code calls, thread count
+    included.
+
+    The dict is empty where NumPy uses another library.
+    """
     library = ctypes.CDLL(_numpy_core().__file__)
     return {ours: _address(getattr(library, theirs)) for ours, theirs in _BLAS.items() if hasattr(library, theirs)}
 
 
 def _check_layout() -> None:
-    """Compares what lies at the offsets with what ctypes and NumPy say of an array."""
+    """Compare the memory at the offsets with what ctypes and NumPy report about an array."""
     array = np.arange(6, dtype=np.float32).reshape(2, 3)
     at = id(array)
 
@@ -185,7 +190,7 @@ def _check_layout() -> None:
         ctypes.py_object, ctypes.c_int, ctypes.POINTER(ctypes.c_int64), ctypes.py_object, ctypes.c_int
     )(_numpy_table()[_NUMPY["PyArray_Empty"]])
     descriptor = np.dtype(np.int16)
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(descriptor))  # the call takes a reference
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(descriptor))  # the call takes over a reference
     made = empty(2, (ctypes.c_int64 * 2)(4, 5), descriptor, 0)
     if type(made) is not np.ndarray or made.shape != (4, 5) or made.dtype != np.int16:
         raise UnknownLayout("NumPy's C API is not where native code expects it")
@@ -208,7 +213,7 @@ def _check_list() -> None:
 
 
 def _check_bytes() -> None:
-    """As `_check_layout`, of a bytearray, whose first bytes are gone."""
+    """Check the layout of a bytearray whose first bytes were deleted."""
     made = bytearray(range(100))
     del made[:7]
     words = (ctypes.c_int64 * 6).from_address(id(made))

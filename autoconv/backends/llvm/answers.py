@@ -1,4 +1,4 @@
-"""What a call answers: Python objects around the numbers and arrays that a graph gave."""
+"""Build the result of a call: Python objects around the numbers and arrays that a graph returned."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autoconv.backends.llvm.text import FunctionText
 from autoconv.backends.llvm.values import Object
 from autoconv.graph.dtypes import complex128
 
-# By the kind of a structure: what makes one of a size, and what puts an item into it.
+# For each container class: the function that makes one of a size, and the function that stores an item.
 _MAKERS: dict[type, tuple[str, str, str]] = {
     tuple: ("PyTuple_New", "i64", "i64 {}"),
     list: ("PyList_New", "i64", "i64 {}"),
@@ -27,8 +27,10 @@ _SETTERS: dict[type, tuple[str, str]] = {
 
 
 class Answers:
-    """Writes the end of an entry. What is not there for want of memory ends it: what was made so far lies in slots of
-    the function's frame, which are let go of then."""
+    """Write the end of an entry.
+
+    If memory runs out, the entry returns NULL; objects made so far are in slots of the frame, which are released then.
+    """
 
     def __init__(self, out: FunctionText, calls: Calls) -> None:
         self._out = out
@@ -37,7 +39,7 @@ class Answers:
         self._failed: str | None = None
 
     def as_tuple(self, found: Sequence[Element | Object]) -> None:
-        """Answers a tuple of arrays, and of whatever else there is."""
+        """Return a tuple of arrays, and of the other objects as they are."""
         held = [self.held(native.ir) if isinstance(native, Object) else "" for native in found]
         made, slot = self._container(tuple, len(found))
         for i, (native, own) in enumerate(zip(found, held, strict=True)):
@@ -50,12 +52,12 @@ class Answers:
         self.end()
 
     def as_form(self, found: Sequence[Element | Object], form: CallForm, made: Sequence[bool]) -> None:
-        """Answers what the form says; of each output, `made` says whether the graph made it."""
+        """Return what the form describes; `made` tells for each output whether the graph allocated it."""
         kinds = outputs_of(form.answer)
         self._form = form
         self._found: list[Element | Object] = []
         held = [self.held(native.ir) if isinstance(native, Object) else "" for native in found]
-        others: list[tuple[str, str]] = []  # arrays that may be somebody else's, and what is given for them
+        others: list[tuple[str, str]] = []  # arrays that may have other owners, and their replacements
         for i, (native, made_here) in enumerate(zip(found, made, strict=True)):
             if isinstance(native, Object) and kinds.get(i) in ("array", "tensor") and not (form.shares or made_here):
                 owned = self._checked(self._owned(self._taken(native.ir, held[i]), others))
@@ -63,7 +65,7 @@ class Answers:
                 self._out.line(f"store ptr {owned}, ptr {held[i]}")
                 native = Object(owned)
             self._found.append(native)
-        made_answer = self._made(form.answer)  # NULL where there was an error, which is what is answered then
+        made_answer = self._made(form.answer)  # NULL after an error, and returned then
         for slot in held:
             if slot:
                 self._out.line(f"call void @release(ptr {slot})")
@@ -71,7 +73,7 @@ class Answers:
         self.end()
 
     def end(self) -> None:
-        """Writes what happens where something could not be made."""
+        """Write the exit for a failed allocation."""
         if self._failed is None:
             return
         self._out.begin(self._failed)
@@ -79,10 +81,10 @@ class Answers:
             self._out.line(f"call void @release_all(ptr %slots, i64 {self._out.slots})")
         self._out.line("ret ptr null")
 
-    # ---- what is held meanwhile
+    # ---- owned references
 
     def _checked(self, object_: str) -> str:
-        """The object; leaves where there is none."""
+        """Return the object; leave the function if it is NULL."""
         if self._failed is None:
             self._failed = self._out.label("missing")
         go_on = self._out.label("there")
@@ -92,20 +94,20 @@ class Answers:
         return object_
 
     def held(self, object_: str) -> str:
-        """A slot that holds the reference."""
+        """Store the reference in a new slot, and return the slot."""
         slot = self._out.slot()
         self._out.line(f"store ptr {object_}, ptr {slot}")
         return slot
 
     def _taken(self, object_: str, slot: str) -> str:
-        """The reference that is in the slot, out of it."""
+        """Move the reference out of the slot."""
         self._out.line(f"store ptr null, ptr {slot}")
         return object_
 
-    # ---- what is answered
+    # ---- parts of the result
 
     def _made(self, answer: Answer) -> str:
-        """A new reference to the answer; NULL where there was an error."""
+        """Return a new reference to the answer; NULL after an error."""
         if isinstance(answer, Given):
             return self._given(self._found[answer.position], answer.kind)
         if isinstance(answer, Same):
@@ -117,7 +119,7 @@ class Answers:
         return self._chosen(answer)
 
     def _chosen(self, answer: OneOf) -> str:
-        """One of the arms."""
+        """Build the arm that the tag selects."""
         out, tag = self._out, self._found[answer.tag]
         assert isinstance(tag, Element)
         done = out.label("chosen")
@@ -136,8 +138,10 @@ class Answers:
         return out.new(f"phi ptr {', '.join(ends)}")
 
     def _owned(self, array: str, others: Sequence[tuple[str, str]]) -> str:
-        """The array, or a copy where somebody else has its memory: the caller, or the code whose constant it is. One
-        that is among the others becomes what they became. NULL where there was an error."""
+        """Return the array, or a copy if its memory has other owners (the caller, or the code whose constant it is).
+
+        An array that is identical to one of `others` maps to the same replacement. NULL after an error.
+        """
         out = self._out
         if others:
             (other, owned), rest = others[-1], others[:-1]
@@ -178,14 +182,14 @@ class Answers:
         return self._taken(made, slot)
 
     def _container(self, kind: type, size: int) -> tuple[str, str]:
-        """A new one, and the slot that holds it."""
+        """Make a container; return it and the slot that owns it."""
         maker, parameters, given = _MAKERS[kind]
         self._module.declare(maker, "ptr", parameters)
         made = self._checked(self._out.new(f'call ptr @"{maker}"({given.format(size)})'))
         return made, self.held(made)
 
     def _put(self, kind: type, container: str, key: Any, part: str) -> None:
-        """Puts a new reference there, which becomes the container's."""
+        """Store a part in a container, which takes over the new reference."""
         out, (setter, parameters) = self._out, _SETTERS[kind]
         self._module.declare(setter, "i32", parameters)
         if kind is not dict:
@@ -196,7 +200,7 @@ class Answers:
         self._checked(out.new(f"select i1 {out.new(f'icmp eq i32 {went}, 0')}, ptr {container}, ptr null"))
 
     def boxed(self, element: Element) -> str:
-        """The number as an array without dimensions."""
+        """Return the number as an array of rank 0."""
         out = self._out
         descriptor = self._calls.object(element.dtype.numpy)(out)
         made = self._checked(out.new(f"call ptr @new_array(i32 0, ptr null, ptr {descriptor})"))
@@ -205,7 +209,7 @@ class Answers:
         return made
 
     def _given(self, native: Element | Object, kind: str) -> str:
-        """A result as the user gets it."""
+        """Convert an output to the form in which the user gets it."""
         out = self._out
         if kind == "number":
             return self._python_number(native) if isinstance(native, Element) else self._complex_number(native)
@@ -214,7 +218,7 @@ class Answers:
         whole = self._whole(native)
         if kind in ("memory", "object"):
             return whole
-        assert kind == "array"  # complex numbers are arrays without dimensions here
+        assert kind == "array"  # complex numbers are arrays of rank 0 here
         self._module.declare("PyArray_Return", "ptr", "ptr")
         return out.new(f'call ptr @"PyArray_Return"(ptr {whole})')
 
@@ -238,7 +242,7 @@ class Answers:
         return self._taken(made, slot)
 
     def _complex_number(self, held: Object) -> str:
-        """Out of an array without dimensions."""
+        """Convert an array of rank 0 to a Python complex."""
         out = self._out
         self._module.declare("PyComplex_FromDoubles", "ptr", "double, double")
         data = out.new(f"load ptr, ptr {out.new(f'getelementptr inbounds i8, ptr {held.ir}, i64 {abi.DATA}')}")

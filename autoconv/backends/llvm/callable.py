@@ -1,4 +1,4 @@
-"""Which calls of the user's an entry can take: by what arguments come as, and results leave as."""
+"""Decide whether a native entry can accept a user's call, by the forms of arguments and results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autoconv.graph.types import TensorType, Type
 
 
 def can_call(graph: Graph, form: CallForm) -> bool:
-    """Whether arguments and results of those forms can be taken apart and made natively."""
+    """Return whether native code can unwrap such arguments and build such results."""
     parameters = zip(form.parameters, graph.parameters, strict=True)
     for given, value in parameters:
         if isinstance(given, (Captured, Listed, Whole)):
@@ -28,17 +28,17 @@ def can_call(graph: Graph, form: CallForm) -> bool:
 
 
 def _is_array(type_: Type) -> bool:
-    """Whether it is an array whose sizes only a kernel knows, which hands it over as it is."""
+    """Return whether the type is an array whose sizes only a kernel determines; it is passed on unchanged."""
     return isinstance(type_, TensorType) and bool(type_.shape) and type_.dtype.numpy.kind in "biufc"
 
 
 def _is_complex_number(value: Value) -> bool:
-    """Of these graphs have arrays without dimensions, which are no scalars."""
+    """Return whether the value is a complex number, which graphs hold as an array of rank 0, not as a scalar."""
     return is_complex(value.type) and sizes(value.type) == ()
 
 
 def is_data(value: Value) -> bool:
-    """Whether native code takes it apart: a number, an array of known form, or memory."""
+    """Return whether native code unwraps the value: a number, a dense array, or memory."""
     return is_scalar(value.type) or is_dense(value.type) or is_memory(value.type)
 
 

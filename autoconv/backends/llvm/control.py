@@ -1,4 +1,4 @@
-"""Control flow in native code: calls are written out, conditions and loops are branches."""
+"""Lower control flow: calls are inlined, conditions and loops become branches."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from autoconv.graph.types import Type
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
 
-_SHORT = frozenset({"scalar", "pick", "view", "control", "memory"})  # roles of what takes a few nanoseconds
+_SHORT = frozenset({"scalar", "pick", "view", "control", "memory"})  # roles of nodes that take a few nanoseconds
 
 
 def write_control(region: Region, node: Node) -> None:
-    """A call, a condition or a loop, whose regions become part of the function."""
+    """Write a call, condition, loop or `try`, whose regions become part of the function."""
     if MARK in node.attributes:
         write_sunk(region, node)
         return
@@ -34,7 +34,9 @@ def write_control(region: Region, node: Node) -> None:
 
 
 def _lent(region: Region, node: Node, inputs: Sequence[Value]) -> list[Native]:
-    """The inputs as a region gets them: objects that are not used after it are its own."""
+    """Return the inputs as a region takes them: it owns the objects whose last use this node is, and borrows the
+    others.
+    """
     lent: list[Native] = []
     for value in inputs:
         native = region.native(value)
@@ -134,8 +136,8 @@ def _write_while(region: Region, node: Node) -> None:
         region.set(value, native if isinstance(cell, Cells) else converted(region, native, type_, value.type))
 
 
-_CHUNK = 1 << 20  # iterations of a short loop between two questions for an interrupt
-_QUICK = 64  # turns that a loop takes at most which leaves that to the loop around it
+_CHUNK = 1 << 20  # iterations of a short loop between two polls for an interrupt
+_QUICK = 64  # trip count up to which a loop leaves polling to the loop around it
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +155,7 @@ def _begin_chunk(
     done: str,
     each: int,
 ) -> _Chunk:
-    """Splits the iterations of a short loop into long runs, before each of which an interrupt is asked for; an
-    iteration counts for `each` short ones."""
+    """Strip-mine a short loop into long runs, each preceded by one poll; an iteration counts for `each` short ones."""
     out = region.out
     b = ElementWriter(out)
     runs, go_on = out.label("runs"), out.label("run")
@@ -187,12 +188,12 @@ def _note_counter(
     captures: Sequence[Native],
     inside: bool,
 ) -> None:
-    """Says how far the counter goes: `inside` the body it is below the limit."""
+    """Record the range of the loop counter; `inside` the body it is below the limit."""
     first, now = start[counter.position], state[counter.position]
     assert isinstance(first, Element) and isinstance(now, Element)
     limit = _limit(ElementWriter(region.out), counter, captures)
     low, high = region.body.range_of(first)[0], region.body.range_of(limit)[1]
-    at_most = high - 1 if inside else max(high, region.body.range_of(first)[1])  # it may begin beyond the limit
+    at_most = high - 1 if inside else max(high, region.body.range_of(first)[1])  # the start may exceed the limit
     region.body.note_range(now, (low, max(low, at_most)))
     if inside:
         region.body.note_limit(now, limit, -1)

@@ -1,10 +1,10 @@
-"""Loops that count: which state counts, and how far it goes.
+"""Induction variables: find the state of a loop that counts, and its limit.
 
     while position < limit: …; position = position + 1
 
-What is known of such a counter lets positions in arrays go unchecked; short loops that do nothing else than count to
-their end ask for interrupts between long runs of iterations only, so that LLVM can vectorise them. Loops of a few turns
-in them ask for none.
+The range of such a counter makes bounds checks of positions redundant. Short loops that only count to their end poll
+for interrupts between long runs of iterations, so that LLVM can vectorise them. Loops of a few iterations in them do
+not poll.
 """
 
 from __future__ import annotations
@@ -18,8 +18,11 @@ from autoconv.graph.graph import Graph, Node, Value
 
 @dataclass(frozen=True, slots=True)
 class Counter:
-    """`position` is the state that counts, `limit` the number or capture (by its place) that it stays below; `alone`:
-    whether nothing else ends the loop."""
+    """The induction variable `position` of a loop, with its constant `limit`, or the index of the capture that holds
+    it.
+
+    `alone`: whether nothing else ends the loop.
+    """
 
     position: int
     limit: int | None
@@ -28,7 +31,7 @@ class Counter:
 
 
 def counter_of(node: Node) -> Counter | None:
-    """The counter of a loop; None where there is none of that form."""
+    """Return the counter of a loop; None if the loop has another form."""
     test, body = node.regions
     count = node.attributes["state"]
     decides, alone = _comparison(test)
@@ -49,7 +52,7 @@ def counter_of(node: Node) -> Counter | None:
 
 
 def _comparison(test: Graph) -> tuple[Node | None, bool]:
-    """What has to hold for the loop to go on, and whether that is all."""
+    """Return the node that is necessary for the loop to go on, and whether it is the whole condition."""
     decides = test.outputs[0].node
     if decides is not None and decides.op.name == "cond":
         return (decides.inputs[0].node if _is_and(decides) else None), False
@@ -58,12 +61,12 @@ def _comparison(test: Graph) -> tuple[Node | None, bool]:
 
 
 def _is_and(node: Node) -> bool:
-    """Whether a condition's result does not hold where what it asks does not: `first and …`."""
+    """Return whether a `cond` has the form `first and …`: its result is false if its operand is."""
     if len(node.regions) != 2:
         return False
     arm = node.regions[1]
     otherwise = arm.outputs[0]
-    if otherwise in arm.parameters:  # what it asks may be what it answers
+    if otherwise in arm.parameters:  # the operand itself may be the result
         return node.inputs[1 + arm.parameters.index(otherwise)] is node.inputs[0]
     return _constant(otherwise) == 0
 
@@ -85,8 +88,10 @@ def _constant(value: Value) -> int | None:
 
 
 def turns_of(node: Node) -> int | None:
-    """The most turns that a loop takes, with those of the loops in it; None where that is not known, or where there
-    are calls and tries in it."""
+    """Return an upper bound of a loop's trip count, inner loops included.
+
+    None if it is unknown, or if the loop contains calls or tries.
+    """
     counter = counter_of(node)
     first = None if counter is None else _constant(node.inputs[counter.position])
     if counter is None or counter.limit is None or first is None:
@@ -96,7 +101,7 @@ def turns_of(node: Node) -> int | None:
 
 
 def weight(body: Graph) -> int | None:
-    """How many short iterations one of this body counts for: 1, and the turns of the loops in it."""
+    """Return the number of short iterations that one run of the body counts for: 1, and the iterations of its loops."""
     total = 1
     for node in body.nodes:
         if node.op.name in ("call", "try"):

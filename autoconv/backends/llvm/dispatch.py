@@ -1,11 +1,14 @@
-"""Calls of functions that go to native code without a step through Python: what `__call__` of their class becomes.
+"""Native `__call__`: dispatch calls of functions to native code without a step through Python.
 
 An object's slot holds a tuple: a cell that counts calls, a gate of three numbers, a plain function, and entries (see
-engine.native_entry). Entries are called in turn until one does not return NotImplemented. The gate's first number is
-how many calls may pass; its second is not 0 where they call the plain function instead, unless graphs are recorded;
-its third is not 0 where the gate stops calls while a context variable has another value than its default.
-Calls that no entry takes, that the gate stops, that have keyword arguments, or that run while `detour` is not 0 go to
-`slow(self, *args, **kwargs)`. What an entry raises goes to `failed(self, entry, error, *args)`.
+engine.native_entry). Entries are called in turn until one does not return NotImplemented. The numbers of the gate are:
+
+1. the number of calls that may still pass;
+2. nonzero if these call the plain function instead, unless graphs are being recorded;
+3. nonzero if calls stop while a context variable has another value than its default.
+
+`slow(self, *args, **kwargs)` handles calls that no entry takes, that the gate stops, that have keyword arguments, or
+that run while `detour` is not 0. An exception of an entry goes to `failed(self, entry, error, *args)`.
 """
 
 from __future__ import annotations
@@ -14,13 +17,13 @@ import ctypes
 from collections.abc import Callable
 from typing import Any
 
-_DEFINITION, _OWNER, _BUFFER = 16, 24, 16  # offsets in bytes: in a builtin function, and in an object of ctypes
-_MOST_ON_STACK = 1024  # arguments
+_DEFINITION, _OWNER, _BUFFER = 16, 24, 16  # offsets in bytes in a builtin function object (two) and a ctypes object
+_MOST_ON_STACK = 1024  # arguments that are copied to the stack; more go to the heap
 FUNCTIONS = [
     "dispatch", "dispatch_slow", "dispatch_failed", "dispatch_missing", "dispatch_slot", "dispatch_detour",
     "dispatch_busy", "dispatch_variable", "dispatch_default",
 ]  # fmt: skip
-_CELL, _GATE, _PLAIN, _ENTRIES = range(4)  # where they are in the tuple
+_CELL, _GATE, _PLAIN, _ENTRIES = range(4)  # positions in the tuple
 TEXT = f"""
 @dispatch_slow = global ptr null
 @dispatch_failed = global ptr null
@@ -235,7 +238,7 @@ class _MethodDefinition(ctypes.Structure):
     )  # fmt: skip
 
 
-_KEPT: list[Any] = []  # what machine code refers to
+_KEPT: list[Any] = []  # objects that machine code refers to
 
 
 def dispatching_method(
@@ -249,8 +252,11 @@ def dispatching_method(
     variable: Any,
     default: Any,
 ) -> Any:
-    """The method descriptor that takes the place of `owner.__call__`. `slot` is the offset of the objects' slot, and
-    `address(name)` says where the loaded code has each of FUNCTIONS. There is one such class in a process."""
+    """Return the method descriptor that replaces `owner.__call__`.
+
+    `slot` is the offset of the instances' slot, and `address(name)` the address of each of FUNCTIONS in the loaded
+    code. A process has one such class.
+    """
     definition = _MethodDefinition(b"__call__", address("dispatch"), 0x0080 | 0x0002, None)
     _KEPT.extend((definition, slow, failed, detour, busy, variable, default))
     for name, value in (
@@ -265,7 +271,7 @@ def dispatching_method(
 
 
 def is_dispatchable(entry: Any) -> bool:
-    """Return whether an entry lies in memory as the code expects it."""
+    """Return whether an entry has the memory layout that the code expects."""
     at, own = id(entry), getattr(entry, "__self__", None)
     if type(entry) is not type(len) or not isinstance(own, tuple):
         return False
@@ -273,7 +279,7 @@ def is_dispatchable(entry: Any) -> bool:
 
 
 def is_readable(cell: Any) -> bool:
-    """Return whether a number, or an array of them, of ctypes lies in memory as the code expects it."""
+    """Return whether a ctypes number or array has the memory layout that the code expects."""
     return _word(id(cell) + _BUFFER) == ctypes.addressof(cell)
 
 

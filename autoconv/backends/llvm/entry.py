@@ -1,7 +1,7 @@
-"""The METH_FASTCALL functions around a graph: arguments checked and taken out of their objects, results put into some.
+"""Entry points: METH_FASTCALL functions that check and unwrap arguments, call the graph, and wrap its results.
 
-Two of them: one takes and answers arrays (`run`), one is what a user's call goes to, as its CallForm says (`call`).
-Both answer NotImplemented, before anything has happened, for arguments of another form.
+`run` takes and returns arrays; `call` accepts a user's call, as its CallForm describes. Both return NotImplemented,
+before any side effect, for arguments of another form.
 """
 
 from __future__ import annotations
@@ -32,18 +32,20 @@ from autoconv.graph.dtypes import float64
 from autoconv.graph.graph import Graph, Value
 
 RUN, CALL = "autoconv_run", "autoconv_call"
-# Roles whose work is done in functions of their own; and those that take next to no time where they are.
+# Roles lowered to functions of their own, and roles that take next to no time inline.
 _OWN_FUNCTIONS, _SHORT = {"element", "reduce", "matmul", "join"}, {"scalar", "view", "kernel"}
 
 
 def write_graph(graph: Graph, module: ModuleText, calls: Calls, donated: Collection[int] = ()) -> None:
-    """`i1 @graph(parameters, ptr %results)`: numbers by value, objects by address; whether all went well. A result
-    is a number in its eight bytes, or a new reference. Of the parameters at the positions `donated` it is given
-    references of its own."""
+    """Write `i1 @graph(parameters, ptr %results)`, which returns whether it succeeded.
+
+    Numbers are passed by value, objects by address. A result is a number in its eight bytes, or a new reference. The
+    function owns the references of the parameters at the positions `donated`.
+    """
     names = [f"%p{i}" for i in range(len(graph.parameters))]
     given = [f"{_kind(v)} {n}" for v, n in zip(graph.parameters, names, strict=True)]
     header = ", ".join([*given, "ptr %results", *(f"i64 {size}" for size in module.sizes)])
-    # Without loops of its own it does little but call those over arrays.
+    # Without loops of its own, the function does little but call those over arrays.
     roles = {role(node) for node in graph.walk()}
     speed = QUICK if roles & _OWN_FUNCTIONS and roles <= _OWN_FUNCTIONS | _SHORT else ""
     out = FunctionText(module, f"define internal i1 @graph({header}) nounwind {speed}")
@@ -57,7 +59,7 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls, donated: Collect
     for i in donated:
         arguments[i] = body.own(names[i])
     if donated:
-        body.begin_loop(())  # arrays are kept for the next ones, as in a loop
+        body.begin_loop(())  # arrays are kept for reuse, as in a loop
     for i, value in enumerate(graph.parameters):
         if value in body.stacks:
             arguments[i] = write_borrowed(body, names[i], value)
@@ -92,7 +94,7 @@ def _kind(value: Value) -> str:
 
 
 def write_run(graph: Graph, module: ModuleText, calls: Calls, donated: Collection[int] = ()) -> None:
-    """From arrays to a tuple of arrays; whatever else a parameter is comes and goes as it is."""
+    """Write the entry from arrays to a tuple of arrays; values of other types are passed through."""
     entry = _Entry(graph, module, calls, RUN, len(graph.parameters))
     arguments = [entry.argument(i) for i in range(len(graph.parameters))]
     natives = [
@@ -104,7 +106,7 @@ def write_run(graph: Graph, module: ModuleText, calls: Calls, donated: Collectio
             entry.open.take_memory(given, value.type)
     entry.open.compute()
     for i in donated:
-        if is_dense(graph.parameters[i].type):  # the caller keeps it: nothing is written to it
+        if is_dense(graph.parameters[i].type):  # the caller keeps its reference, so the array is not written to
             entry.out.line(f"call void @retain(ptr {natives[i]})")
     found = entry.results(natives)
     entry.answers.as_tuple(found)
@@ -112,7 +114,7 @@ def write_run(graph: Graph, module: ModuleText, calls: Calls, donated: Collectio
 
 
 def write_call(graph: Graph, module: ModuleText, calls: Calls, form: CallForm) -> None:
-    """From what a user passes to what a user gets."""
+    """Write the entry for a user's call."""
     given = [i for i, parameter in enumerate(form.parameters) if not isinstance(parameter, Captured)]
     count, exact = len(given) + len(form.exact), dict(form.exact)
     places = dict(zip(given, (position for position in range(count) if position not in exact), strict=True))
@@ -156,7 +158,7 @@ def write_call(graph: Graph, module: ModuleText, calls: Calls, form: CallForm) -
         if i in arrays:
             entry.check_different(natives[i], [natives[j] for j in arrays if j != i and j not in boxes])
     slots = []
-    for i in boxes:  # behind the last check: who refuses has made nothing
+    for i in boxes:  # behind the last check, so that a refusal has allocated nothing
         natives[i], slot = entry.boxed(natives[i])
         slots.append(slot)
     for i in sorted(form.donated):
@@ -180,7 +182,7 @@ class _Entry:
         self.open = SizesOfArguments(module.open, self.out, calls, self._check)
 
     def _check(self, test: str) -> None:
-        """Goes on where the test holds."""
+        """Refuse the call unless the test holds."""
         go_on = self.out.label("ok")
         self.out.branch_if(self.out.new(test), go_on, self._other)
         self.out.begin(go_on)
@@ -192,7 +194,7 @@ class _Entry:
     def argument(self, position: int) -> str:
         return self._field("%arguments", 8 * position, "ptr")
 
-    # ---- what has to hold
+    # ---- checks
 
     def check_idle(self, form: CallForm) -> None:
         cell = self._calls.object(Address(ctypes.addressof(form.busy)))(self.out)
@@ -224,7 +226,7 @@ class _Entry:
     # ---- arguments
 
     def give_away(self, position: int, form: CallForm, to_graph: bool) -> None:
-        """Takes the array out of the tensor: its reference is the graph's now, or nobody's."""
+        """Move the array out of the tensor: its reference passes to the graph, or is released."""
         out, donation = self.out, self._calls.object(form.donation)(self.out)
         place = out.new(f"getelementptr inbounds i8, ptr {self.argument(position)}, i64 {form.array_slot}")
         out.line(f"call void @retain(ptr {donation})")
@@ -233,7 +235,7 @@ class _Entry:
         out.line(f"store ptr {donation}, ptr {place}")
 
     def unwrapped(self, given: str, form: CallForm, weak: bool) -> str:
-        """The array of a tensor."""
+        """Return the array of a tensor."""
         kind = self._calls.object(form.tensor_class)(self.out)
         self._check(f"icmp eq ptr {self._field(given, abi.TYPE, 'ptr')}, {kind}")
         expected = self._calls.object(weak)(self.out)
@@ -241,7 +243,7 @@ class _Entry:
         return self._field(given, form.array_slot, "ptr")
 
     def array_of(self, given: str, value: Value) -> str:
-        """The object, having checked that it is a plain ndarray of the very type."""
+        """Check that the object is a plain ndarray of the exact type, and return it."""
         type_: Any = value.type
         shape = sizes(type_)
         if is_open(type_):
@@ -256,7 +258,7 @@ class _Entry:
         return given
 
     def memory_of(self, given: str, value: Value) -> str:
-        """The object, having checked that it is a plain ndarray that lies in memory as its type says."""
+        """Check that the object is an ndarray laid out in memory as its type states, and return it."""
         type_: Any = value.type
         kind, descriptor = (self._calls.object(item)(self.out) for item in (np.ndarray, type_.dtype.numpy))
         numbers = [[n if isinstance(n, int) else abi.ANY_NUMBER for n in all_] for all_ in (type_.shape, type_.strides)]
@@ -271,7 +273,7 @@ class _Entry:
         return given
 
     def list_of(self, given: str, listed: Listed) -> str:
-        """The object, having checked that it is such a list, as far as its first items say."""
+        """Check that the object is such a list, by the classes of its first items, and return it."""
         out, total, found = self.out, "1", given
         for _ in range(listed.depth):
             self._check(f"icmp eq ptr {self._field(found, abi.TYPE, 'ptr')}, {self._calls.object(list)(out)}")
@@ -284,13 +286,15 @@ class _Entry:
         return given
 
     def whole(self, given: str, whole: Whole) -> str:
-        """The object, having checked its class."""
+        """Check the class of the object, and return it."""
         self._check(f"icmp eq ptr {self._field(given, abi.TYPE, 'ptr')}, {self._calls.object(whole.kind)(self.out)}")
         return given
 
     def check_apart(self) -> None:
-        """That arrays share no memory, each taken as all that lies between its first and its last byte, unless their
-        types say that they may."""
+        """Check that arrays do not overlap, unless their types allow it.
+
+        Conservative: an array counts as the whole range from its first to its last byte.
+        """
         found: list[tuple[str, str]] = []
         memories = [(given, type_) for given, type_ in self._memories if not type_.shared]
         for given, type_ in memories if len(memories) > 1 else ():
@@ -306,14 +310,14 @@ class _Entry:
                 self._check(f"or i1 {before}, {behind}")
 
     def taken(self, given: str, value: Value) -> str:
-        """What the graph takes: a number out of its array, an array as it is."""
+        """Return the graph's argument: a number loaded from its array, or the array itself."""
         if not is_scalar(value.type):
             return given
         element = load(ElementWriter(self.out), value.type.dtype, self._field(given, abi.DATA, "ptr"), 0)  # type: ignore[union-attr]
         return element.ir
 
     def number(self, given: str, value: Value) -> str | tuple[str, str]:
-        """Out of a Python bool, int or float, of exactly that type; both parts of a complex number."""
+        """Unwrap a Python bool, int or float of exactly that type, or both parts of a complex number."""
         dtype = value.type.dtype  # type: ignore[union-attr]
         if dtype.is_complex:
             kind = self._calls.object(complex)(self.out)
@@ -322,7 +326,7 @@ class _Entry:
         return self._number(given, bool if dtype.is_bool else int if dtype.is_integer else float)
 
     def scalar(self, given: str, value: Value) -> str:
-        """Out of one of NumPy's scalars, of exactly the type; an array without dimensions is another thing."""
+        """Unwrap a NumPy scalar of exactly the type; an array of rank 0 is refused."""
         dtype = value.type.dtype  # type: ignore[union-attr]
         kind = self._calls.object(dtype.numpy.type)(self.out)
         self._check(f"icmp eq ptr {self._field(given, abi.TYPE, 'ptr')}, {kind}")
@@ -330,7 +334,7 @@ class _Entry:
         return load(ElementWriter(self.out), dtype, place, 0).ir
 
     def boxed(self, parts: tuple[str, str]) -> tuple[str, str]:
-        """A complex number as the array without dimensions that a graph takes, and the slot that holds it."""
+        """Box a complex number in the array of rank 0 that the graph takes; return it with the slot that owns it."""
         b = ElementWriter(self.out)
         made = self.answers.boxed(b.pair(*(b.wrap(float64, part) for part in parts)))
         return made, self.answers.held(made)
@@ -340,7 +344,7 @@ class _Entry:
             self._check(f"icmp eq ptr {given}, {self._calls.object(wanted)(self.out)}")
             return
         found, expected = self._number(given, type(wanted)), str(wanted)
-        if type(wanted) is float:  # by its bits
+        if type(wanted) is float:  # compare bits
             found = self.out.new(f"bitcast double {found} to i64")
             expected = str(struct.unpack("<q", struct.pack("<d", wanted))[0])
         self._check(f"icmp eq i64 {found}, {expected}")
@@ -361,7 +365,7 @@ class _Entry:
     # ---- results
 
     def results(self, natives: Sequence[str], boxes: Sequence[str] = ()) -> list[Element | Object]:
-        """Runs the graph, and lets go of what was made for it and lies in the slots `boxes`."""
+        """Call the graph, and release the temporary objects in the slots `boxes`."""
         out, outputs = self.out, self._graph.outputs
         cells = out.alloca(f"[{max(len(outputs), 1)} x i64]")
         texts = [f"{_kind(v)} {n}" for v, n in zip(self._graph.parameters, natives, strict=True)]
@@ -384,7 +388,7 @@ class _Entry:
         return found
 
     def refuse(self) -> None:
-        """Ends the function: where something else was given than it takes, it answers so."""
+        """End the function with the exit for arguments of another form, which returns NotImplemented."""
         self.out.begin(self._other)
         missing = self._calls.object(NotImplemented)(self.out)
         self.out.line(f"call void @retain(ptr {missing})")

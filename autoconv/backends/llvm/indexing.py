@@ -1,4 +1,4 @@
-"""Native code for gathers and scatters: their positions are looked at before the loops that go by them."""
+"""Lower gathers and scatters: positions are checked before the loops that use them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def write_guard(region: Region, node: Node) -> list[Any]:
-    """Lets the op's kernel raise where a position is out of range; answers the single ones, made positive."""
+    """Let the op's kernel raise where a position is out of range; return the single positions, normalised."""
     if not is_indexed(node):
         return [_position(region, node, *single) for single in _singles(node)]
     groups: dict[Value, list[Check]] = {}
@@ -42,12 +42,12 @@ def write_guard(region: Region, node: Node) -> list[Any]:
 
 
 def _open_sizes(group: Sequence[Check]) -> list[str]:
-    """Those that only the call knows: what a function of the checks takes besides."""
+    """Return the open sizes that a function of the checks takes as parameters."""
     return list(dict.fromkeys(f"i64 {check.size}" for check in group if isinstance(check.size, str)))
 
 
 def _singles(node: Node) -> Iterator[tuple[Value, int]]:
-    """Operands that are single positions, and the sizes of the dimensions that they index."""
+    """Yield the operands that are single positions, with the sizes of the dimensions that they index."""
     name = node.op.name
     if name not in ("gather", "get_item", "set_item", "add_at_item"):
         return
@@ -68,7 +68,7 @@ def _singles(node: Node) -> Iterator[tuple[Value, int]]:
 
 
 def _position(region: Region, node: Node, value: Value, size: Position) -> str:
-    """A single position, counted from the start; those of Python's and of brackets may count from the end."""
+    """Normalise a single position to count from the start; Python's and those of subscripts may be negative."""
     b = RegisterWriter(region)
     index = b.cast(region.number(value), int64)
     low, high = region.body.range_of(index)
@@ -81,9 +81,9 @@ def _position(region: Region, node: Node, value: Value, size: Position) -> str:
 
 
 def _check_function(region: Region, value: Value, group: Sequence[Check]) -> str:
-    """A function that says whether any position is out of range; "" where none of that dtype can be.
+    """Return a function that tests whether any position is out of range; "" if no position of that dtype can be.
 
-    The greatest of the positions as unsigned numbers is enough: negative ones are greater than any size.
+    The maximum of the positions as unsigned numbers decides: negative ones exceed any size.
     """
     type_: Any = value.type
     taken = ", ".join(["ptr noalias readonly %positions", "i64 %count", *_open_sizes(group)])
@@ -121,8 +121,10 @@ def _check_function(region: Region, value: Value, group: Sequence[Check]) -> str
 
 
 def _limit(out: FunctionText, check: Check, dtype: DType) -> Position | None:
-    """The least number that is out of range, as unsigned as wide as the dtype; None where there is none. Of a size that
-    only the call knows it is as wide as 64 bits."""
+    """Return the least number out of range, unsigned and as wide as the dtype; None if there is none.
+
+    For an open size it is 64 bits wide.
+    """
     if isinstance(check.size, str):
         return out.new(f"shl i64 {check.size}, 1") if check.wraps and not dtype.is_unsigned else check.size
     if dtype.is_unsigned:
@@ -137,8 +139,10 @@ def _text(limit: Position | None, dtype: DType) -> str:
 
 
 def scatter_base(region: Region, item: Item, result: Value) -> Object:
-    """The memory that a scatter's loop changes: its base where nobody else has that or reads it, else a copy of it;
-    zeros where there is none."""
+    """Return the memory that a scatter's loop updates: its base on the last use by a single owner, else a copy.
+
+    Without a base it is zeros.
+    """
     node = result.node
     assert node is not None
     base = SCATTERS[node.op.name].base

@@ -1,5 +1,6 @@
-"""What gathers and scatters index: which operand holds the positions, and from an element of the part that is
-indexed to the place that it comes from, or goes to."""
+"""Index maps of gathers and scatters: the operand that holds the positions, and the map from an element of the indexed
+part to its place in the whole.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +22,10 @@ from autoconv.ops.indexing import indexed_shape
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Positions that have to lie in [0, size), with `wraps` in [-size, size). `column` of vectors of `depth`."""
+    """A bounds check: positions must lie in [0, size), or with `wraps` in [-size, size).
+
+    Only column `column` of vectors of length `depth` is checked.
+    """
 
     positions: Value
     size: Position
@@ -32,8 +36,10 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Scatter:
-    """Where a scatter's result starts (the input `base`, or zeros), which input goes into it, and by what op it joins
-    what is there: by none, it replaces it."""
+    """The initial result of a scatter (input `base`, or zeros), the input with the updates, and the combining op.
+
+    `combine` is None where updates replace.
+    """
 
     base: int | None
     updates: int
@@ -46,7 +52,7 @@ VECTORS = {
     "tensor_scatter_nd_sub": 1, "tensor_scatter_nd_min": 1, "tensor_scatter_nd_max": 1,
 }  # fmt: skip
 ALONG = {"take_along_axis": 1, "add_along_axis": 1}
-ITEMS = {"get_item": 1, "set_item": 2, "add_at_item": 2}  # where their operands begin
+ITEMS = {"get_item": 1, "set_item": 2, "add_at_item": 2}  # index of the first position operand
 SCATTERS = {
     "ungather": Scatter(None, 0, "add"), "ungather_nd": Scatter(None, 0, "add"), "scatter_nd": Scatter(None, 1, "add"),
     "segment_sum": Scatter(None, 0, "add"), "add_along_axis": Scatter(None, 0, "add"),
@@ -55,11 +61,11 @@ SCATTERS = {
     "tensor_scatter_nd_max": Scatter(0, 2, "maximum"), "set_item": Scatter(0, 1, None),
     "add_at_item": Scatter(0, 1, "add"),
 }  # fmt: skip
-_SHORT = 8  # elements side by side from which on a scatter's loop is worth sharing: shorter ones are not vectorised
+_SHORT = 8  # contiguous elements from which a scatter shares a loop: shorter runs are not vectorised
 
 
 def is_indexed(node: Node) -> bool:
-    """Whether arrays of positions say what the node reads or writes."""
+    """Return whether arrays of positions determine what the node reads or writes."""
     name = node.op.name
     if name in ITEMS:
         return any(entry[0] == "array" for entry in node.attributes["spec"])
@@ -69,7 +75,7 @@ def is_indexed(node: Node) -> bool:
 
 
 def positions(node: Node) -> list[Value]:
-    """The operands that hold positions, single numbers among them."""
+    """Return the operands that hold positions, single numbers included."""
     name = node.op.name
     if name in ITEMS:
         return list(node.inputs[ITEMS[name] :])
@@ -77,17 +83,17 @@ def positions(node: Node) -> list[Value]:
 
 
 def updates(node: Node) -> Value:
-    """What a scatter writes."""
+    """Return the operand that a scatter writes."""
     return node.inputs[SCATTERS[node.op.name].updates]
 
 
 def whole_shape(node: Node) -> tuple[int, ...]:
-    """Of what is indexed: the source of a gather, the result of a scatter."""
+    """Return the shape of the indexed array: the source of a gather, the result of a scatter."""
     return sizes(node.results[0].type if node.op.name in SCATTERS else node.inputs[0].type)
 
 
 def part_shape(node: Node) -> tuple[int, ...]:
-    """Of the part that is read or written, over which its loops go."""
+    """Return the shape of the part that is read or written, the iteration space of the node's loops."""
     if node.op.name not in SCATTERS:
         return sizes(node.results[0].type)
     if node.op.name not in ITEMS:
@@ -98,7 +104,7 @@ def part_shape(node: Node) -> tuple[int, ...]:
 
 
 def item_shape(node: Node) -> Shape:
-    """Of the part that a bracket stands for, in the dimensions of the types."""
+    """Return the shape of the part that a subscript selects, in dimensions of the types."""
     x: Any = node.inputs[0].type
     operands: Any = tuple(value.type for value in positions(node))
     return indexed_shape(x.shape, operands, node.attributes["spec"], _sliced)
@@ -109,8 +115,10 @@ def _sliced(size: Dimension, bounds: Sequence[Any]) -> Dimension:
 
 
 def shares_loop(node: Node) -> bool:
-    """Whether a scatter goes into the loop that computes its updates. A scatter of single elements is not vectorised,
-    and nor would be what shares its loop."""
+    """Return whether a scatter joins the loop that computes its updates.
+
+    A scatter of single elements is not vectorised, and neither would be the nodes that share its loop.
+    """
     shape = part_shape(node)
     side_by_side = shape[_lead(node) :]
     count = math.prod(side_by_side) if is_known(side_by_side) else _SHORT
@@ -118,7 +126,7 @@ def shares_loop(node: Node) -> bool:
 
 
 def _lead(node: Node) -> int:
-    """How many dimensions of the part come before those that lie side by side."""
+    """Return the number of dimensions of the part in front of the contiguous ones."""
     name = node.op.name
     if name in VECTORS:
         return len(sizes(positions(node)[0].type)) - 1
@@ -128,7 +136,10 @@ def _lead(node: Node) -> int:
 
 
 def straight_dimensions(node: Node) -> frozenset[int]:
-    """The dimensions of the part that are dimensions of the whole as well: no two of their counts meet in one place."""
+    """Return the dimensions of the part that map one to one to dimensions of the whole.
+
+    Different counts in such a dimension never address the same place.
+    """
     name, rank = node.op.name, len(part_shape(node))
     if name in ITEMS:
         return frozenset()
@@ -142,11 +153,11 @@ def _axis(node: Node) -> int:
     return int(node.attributes.get("axis", 0)) % len(whole_shape(node))
 
 
-# ---- what has to be in range
+# ---- bounds checks
 
 
 def checks(node: Node) -> Iterator[Check]:
-    """Of the arrays of positions, in the order of the operands."""
+    """Yield the checks of the arrays of positions, in the order of the operands."""
     name, shape = node.op.name, whole_shape(node)
     if name in ITEMS:
         for kind, _, given, axis in _item_entries(node):
@@ -163,7 +174,7 @@ def checks(node: Node) -> Iterator[Check]:
 
 
 def single_positions(node: Node) -> list[tuple[Value, int]]:
-    """The operands of an item's single dynamic indices, and the dimensions that they index."""
+    """Return the operands of a subscript's single dynamic indices, with the dimensions that they index."""
     if node.op.name not in ITEMS:
         return []
     entries = _item_entries(node)
@@ -171,7 +182,7 @@ def single_positions(node: Node) -> list[tuple[Value, int]]:
 
 
 def _is_single(given: Any) -> bool:
-    """Whether an entry's operand is a number: an array of positions may be one where its rank was not known."""
+    """Return whether an entry's operand is a number; an array entry may be one where its rank was unknown."""
     return bool(given) and is_scalar(given[0].type)
 
 
@@ -179,8 +190,10 @@ def _is_single(given: Any) -> bool:
 
 
 def place(b: Any, node: Node, index: Index, picks: Any) -> Index:
-    """Where in the whole the element at `index` of the part lies. `picks` are an item's dynamic single indices,
-    `b.at(value, index)` gives elements of the arrays of positions."""
+    """Return the index in the whole of the element at `index` of the part.
+
+    `picks` are the single dynamic indices of a subscript; `b.at(value, index)` reads arrays of positions.
+    """
     name = node.op.name
     if name in ITEMS:
         return _item_place(b, node, index, picks)
@@ -204,7 +217,7 @@ def place(b: Any, node: Node, index: Index, picks: Any) -> Index:
 
 
 def _item_entries(node: Node) -> Iterator[tuple[str, Any, Any, int]]:
-    """The entries of an item's spec: kind, what is static, the operands, and the dimension that it indexes."""
+    """Yield the entries of a subscript: kind, static part, operands, and the indexed dimension."""
     given = positions(node)
     rank = len(sizes(node.inputs[0].type))
     entries = list(with_operands(node.attributes["spec"], tuple(given)))
@@ -218,8 +231,11 @@ def _item_entries(node: Node) -> Iterator[tuple[str, Any, Any, int]]:
 
 
 def _item_place(b: Any, node: Node, index: Index, picks: Any) -> Index:
-    """Arrays are broadcast against each other; their dimensions stand where they do if they are side by side, else
-    first. Single indices among arrays count as such."""
+    """Map an index through a subscript with arrays of positions.
+
+    The arrays are broadcast against each other. Their dimensions stay in place if the arrays are adjacent, else they
+    come first. Single indices among arrays count as arrays.
+    """
     entries = list(_item_entries(node))
     shape = sizes(node.inputs[0].type)
     rank = len(shape)
@@ -259,11 +275,11 @@ def _item_place(b: Any, node: Node, index: Index, picks: Any) -> Index:
 
 
 def first_of(out: Any, entry: tuple[Any, ...], size: Position) -> tuple[Position, int]:
-    """Where a slice whose bounds are numbers begins, and its step."""
+    """Return the start and step of a slice with constant bounds."""
     if isinstance(size, int):
         start, stop, step = slice(*entry[1:]).indices(size)
         is_one = len(range(start, stop, step)) < 2 and abs(step) >= 2**31
-        return start, 1 if is_one else step  # times a stride it has to be a number
+        return start, 1 if is_one else step  # step times stride must not overflow
     start, step = entry[1], 1 if entry[3] is None else entry[3]
     if start is None:
         return (0, step) if step > 0 else (plus(out, size, -1), step)
@@ -271,7 +287,7 @@ def first_of(out: Any, entry: tuple[Any, ...], size: Position) -> tuple[Position
 
 
 def counted(out: Any, position: int | Symbol, size: Position) -> Position:
-    """From the start."""
+    """Normalise a position to count from the start."""
     if isinstance(position, Symbol):
         return dimension(out, position)
     if isinstance(size, int):
@@ -283,7 +299,7 @@ def counted(out: Any, position: int | Symbol, size: Position) -> Position:
 
 
 def _gather_role(node: Node) -> str:
-    """Gathers are looked through, as views are: each read goes by the positions."""
+    """Classify a gather; it is a view: each read maps through the positions."""
     known = is_array(node.inputs[0].type) and _are_plain(node)
     return "view" if known else "kernel"
 
@@ -299,7 +315,7 @@ def _scatter_role(node: Node) -> str:
 
 
 def _are_plain(node: Node) -> bool:
-    """Whether positions are arrays and single numbers, slices without operands."""
+    """Return whether positions are dense arrays or scalars, and slices have no operands."""
     if node.op.name not in ITEMS:
         return is_array(positions(node)[0].type)
     return all(
@@ -309,12 +325,12 @@ def _are_plain(node: Node) -> bool:
 
 
 def _shape_is_known(node: Node) -> bool:
-    """By more than what the type says of an operand that holds the shape."""
+    """Return whether the result's shape is given by more than the type of an operand that holds it."""
     return len(node.inputs) == 2 or node.op.name not in ("scatter_nd", "segment_sum")
 
 
 def _indexed_role(node: Node) -> str | None:
-    """None for what has no arrays of positions: other rules are for that."""
+    """Return the role of a node with arrays of positions; None leaves other nodes to the general rules."""
     if not is_indexed(node):
         return None
     return _scatter_role(node) if node.op.name in SCATTERS else _gather_role(node)

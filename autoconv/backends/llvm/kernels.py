@@ -335,7 +335,7 @@ class KernelText:
         store(self.b, element, pointer, offset)
 
     def _scatter(self, node: Node, index: Index) -> None:
-        """What it writes goes where its positions say; the memory of its result holds its base already."""
+        """Store updates at their positions; the memory of the result already holds the base."""
         (result,) = node.results
         type_: Any = result.type
         found = self.b.cast(self._operand(updates(node), result, index), type_.dtype)
@@ -351,7 +351,7 @@ class KernelText:
     # ---- elements
 
     def element(self, value: Value, index: Index) -> Element:
-        """The number at `index` of a value; for a flat loop the index is that of the memory."""
+        """Return the number at `index` of a value; in a flat loop the index is the offset in memory."""
         if is_scalar(value.type):
             return self.b.wrap(value.type.dtype, self._names[value])  # type: ignore[union-attr]
         key = value, index
@@ -367,7 +367,7 @@ class KernelText:
         assert node is not None
         base = base_of(value, self._plan.views)
         if base is not value and base in self._names and is_dense(base.type):
-            # Elements in the same order lie where they lie in the base.
+            # Elements in the same order have the same offsets as in the base.
             return load(self.b, base.type.dtype, self._names[base], linear(self.out, index, sizes(value.type)))  # type: ignore[union-attr]
         if value in self._plan.views or self._plan.roles[node] == "copy":
             place = viewed(self.b, node, index, self._pick_names.get(node, []))
@@ -385,7 +385,7 @@ class KernelText:
         return finish(found) if finish is not None else found
 
     def _operand(self, operand: Value, result: Value, index: Index) -> Element:
-        """An operand at the index of the result that it is broadcast to."""
+        """Return an operand at the index of the result to which it is broadcast."""
         if is_scalar(operand.type) or self._flat:
             return self.element(operand, index)
         own = sizes(operand.type)
@@ -394,7 +394,7 @@ class KernelText:
 
 
 def _guarded_views(plan: Plan, item: Item) -> list[Node]:
-    """The views that the loops of the item look through, itself included, that take indices."""
+    """Return the nodes of the item and the views it reads through that take dynamic indices."""
     found: dict[Node, None] = {}
 
     def visit(value: Value) -> None:

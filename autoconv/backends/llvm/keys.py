@@ -1,4 +1,4 @@
-"""Numbers as unsigned integers that compare as the numbers are sorted: nan last, both zeros as the caller says."""
+"""Sort keys: map numbers to unsigned integers that order as the numbers are sorted, nan last."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ _UNSIGNED = {1: uint8, 2: uint16, 4: uint32, 8: uint64}
 
 
 def key_dtype(dtype: DType) -> DType:
-    """Of the keys of numbers of that dtype."""
+    """Return the dtype of the keys of numbers of `dtype`."""
     return _UNSIGNED[dtype.size]
 
 
 def to_key(b: ElementWriter, x: Element, descending: bool, zeros_alike: bool) -> Element:
-    """The key of a number. -0.0 comes before 0.0 unless `zeros_alike`; `descending` turns the order round."""
+    """Return the key of a number. -0.0 comes before 0.0 unless `zeros_alike`; `descending` reverses the order."""
     dtype = key_dtype(x.dtype)
     top = 1 << dtype.size * 8 - 1
     if x.dtype.is_floating:
@@ -31,7 +31,7 @@ def to_key(b: ElementWriter, x: Element, descending: bool, zeros_alike: bool) ->
 
 
 def from_key(b: ElementWriter, key: Element, dtype: DType, descending: bool) -> Element:
-    """The number of that dtype again."""
+    """Return the number of a key, the inverse of `to_key`."""
     if descending:
         key = ~key
     top = 1 << key.dtype.size * 8 - 1

@@ -1,5 +1,4 @@
-"""Native code for arrays that are changed in place: views are arithmetic on addresses, elements are read and written
-where they are."""
+"""Lower arrays with mutation: views are address arithmetic; elements are read and written in place."""
 
 from __future__ import annotations
 
@@ -37,7 +36,7 @@ _WRITERS: dict[str, Write] = {
 
 
 def write_memory(region: Region, node: Node) -> None:
-    """By the writer of the op."""
+    """Write a node by the registered writer of its op."""
     if region.body.loops:
         region.body.module.has_loops = region.out.goes_over_elements = True
     _WRITERS[node.op.name](region, node)
@@ -53,7 +52,7 @@ def _native(name: str, fits: Callable[[Node], bool] = lambda node: True) -> Call
 
 
 def _is_held(value: Value) -> bool:
-    """Whether native code knows the value: a number, an array of known shape, or one in memory."""
+    """Return whether native code represents the value: a number, a dense array, or an array in memory."""
     return is_scalar(value.type) or is_dense(value.type) or memory_values.is_memory(value.type)
 
 
@@ -94,7 +93,7 @@ MEMORY.update(dict.fromkeys(("tensor_part", "cell", "cell_set", "cell_get"), lam
 
 
 def _whole(region: Region, value: Value) -> Memory:
-    """An array in memory, or a tensor as one."""
+    """Return an array in memory, or a tensor as one."""
     if memory_values.is_memory(value.type):
         return held(region, value)
     shape, stride = sizes(value.type), value.type.dtype.size  # type: ignore[union-attr]
@@ -106,7 +105,7 @@ def _whole(region: Region, value: Value) -> Memory:
 
 
 def moved(region: Region, pointer: str, offset: Position) -> str:
-    """The address `offset` bytes further on."""
+    """Return the address `offset` bytes further on."""
     return pointer if offset == 0 else region.out.new(f"getelementptr i8, ptr {pointer}, i64 {offset}")
 
 
@@ -116,7 +115,7 @@ def _bound(region: Region, value: Value) -> Position:
 
 
 def position_of(region: Region, node: Node, index: Any, size: Position) -> Position:
-    """A single index, counted from the start; where it is out of range, the op's kernel says so."""
+    """Normalise a single index to count from the start; the op's kernel raises if it is out of range."""
     b, out = RegisterWriter(region), region.out
     if isinstance(index, int):
         if isinstance(size, int):
@@ -158,7 +157,7 @@ def _write_diagonal(region: Region, node: Node) -> None:
     right = node.attributes["offset"]
     (*outer, rows, columns), (*strides, down, across) = x.sizes, x.strides
     length = _chosen(out, "slt", plus(out, rows, min(right, 0)), plus(out, columns, -max(right, 0)))
-    if right:  # which may lie outside
+    if right:  # the diagonal may lie outside
         length = _chosen(out, "sgt", length, 0)
     pointer = moved(region, x.pointer, product(out, abs(right), across if right > 0 else down))
     found = replace(
@@ -169,7 +168,7 @@ def _write_diagonal(region: Region, node: Node) -> None:
 
 
 def _chosen(out: FunctionText, how: str, x: Position, y: Position) -> Position:
-    """The smaller or the larger of two sizes."""
+    """Return the smaller ("slt") or the larger ("sgt") of two sizes."""
     if isinstance(x, int) and isinstance(y, int):
         return min(x, y) if how == "slt" else max(x, y)
     return x if x == y else out.new(f"select i1 {out.new(f'icmp {how} i64 {x}, {y}')}, i64 {x}, i64 {y}")
@@ -177,7 +176,7 @@ def _chosen(out: FunctionText, how: str, x: Position, y: Position) -> Position:
 
 @_native("array_part")
 def _write_part(region: Region, node: Node) -> None:
-    """The real or the imaginary parts, where they are."""
+    """View the real or the imaginary parts in place."""
     x, (result,) = held(region, node.inputs[0]), node.results
     offset = result.type.dtype.size if node.attributes["which"] == "imag" else 0  # type: ignore[union-attr]
     pointer = moved(region, x.pointer, offset)
@@ -194,7 +193,7 @@ def _write_size(region: Region, node: Node) -> None:
 
 @_native("numpy_shapes")
 def _write_shapes(region: Region, node: Node) -> None:
-    """Where sizes differ that must not, the kernel says how."""
+    """Check sizes that must be equal; the kernel raises if they differ."""
     first, second = (_sizes_of(region, value) for value in node.inputs)
     updates, out = node.attributes["how"] == UPDATE, region.out
     pairs = zip(second[::-1], first[::-1], strict=False) if updates else [core_dimensions(first, second)]
@@ -215,7 +214,7 @@ def _sizes_of(region: Region, value: Value) -> tuple[Position, ...]:
 
 
 def place_of(region: Region, x: Memory, index: Index) -> str:
-    """The address of an element."""
+    """Return the address of an element."""
     out, offset = region.out, 0
     total: Position = offset
     for position, stride in zip(index, x.strides, strict=True):
@@ -224,7 +223,7 @@ def place_of(region: Region, x: Memory, index: Index) -> str:
 
 
 def loops(region: Region, counts: Sequence[Position], write: Callable[[Index], None], index: Index = ()) -> None:
-    """`write(index)` for each index below the counts, in order."""
+    """Write nested loops that run `write(index)` for each index below the counts, in row-major order."""
     if len(index) == len(counts):
         write(index)
         return
@@ -246,7 +245,7 @@ def _write_load(region: Region, node: Node) -> None:
 
 
 def copy(region: Region, x: Memory, target: str, dtype: Any) -> None:
-    """The elements, one after the other in the order of the dimensions, to the address `target`."""
+    """Copy the elements, in row-major order, to the address `target`."""
     b, shape = RegisterWriter(region), x.sizes
     if lies_side_by_side(x, dtype.size):
         count = product(region.out, element_count(region.out, shape), dtype.size)
@@ -262,7 +261,7 @@ def copy(region: Region, x: Memory, target: str, dtype: Any) -> None:
 
 
 def lies_side_by_side(x: Memory, size: int) -> bool:
-    """Whether the elements are known to lie one after the other in the order of the dimensions."""
+    """Return whether the array is known to be C-contiguous."""
     stride: int | None = size
     for count, own in zip(reversed(x.sizes), reversed(x.strides), strict=True):
         if count != 1 and (stride is None or own != stride):
@@ -333,7 +332,7 @@ def _scalar(region: Region, type_: ArrayType) -> Object:
 
 
 def _dynamic(region: Region, node: Node, type_: ArrayType, given: Sequence[Element]) -> Memory:
-    """An array whose sizes are numbers of the running graph; the kernel says what is wrong with negative ones."""
+    """Allocate an array whose sizes are computed by the graph; the kernel raises for negative ones."""
     out, b = region.out, RegisterWriter(region)
     numbers = iter(given)
     found: list[Position] = []

@@ -1,5 +1,7 @@
-"""Arrays that are changed in place, in native code: an address, and sizes and strides in registers where they are not
-known. The array that owns the memory is held as long as the region that made it runs."""
+"""Represent arrays with mutation: an address, and sizes and strides that are constants or registers.
+
+The owner of the memory is kept alive while the region that made it runs.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def is_memory(type_: Type) -> bool:
-    """Whether it is an array in memory, whose elements, or their parts, have registers."""
+    """Return whether the type is an array in memory whose elements, or their parts, fit registers."""
     return isinstance(type_, ArrayType) and (is_native(type_.dtype) or type_.dtype.is_complex)
 
 
@@ -34,7 +36,7 @@ def held(region: Region, value: Value) -> Memory:
 
 
 def of_array(region: Region, object_: Object, type_: ArrayType) -> Memory:
-    """An array as it is."""
+    """Return an ndarray as a Memory, unchanged."""
     pointer = region.address(object_)
     sizes = numbers_of(region.out, object_.ir, type_.shape, abi.DIMENSIONS)
     strides = numbers_of(region.out, object_.ir, type_.strides, abi.STRIDES)
@@ -42,7 +44,7 @@ def of_array(region: Region, object_: Object, type_: ArrayType) -> Memory:
 
 
 def numbers_of(out: FunctionText, array: str, known: Sequence[Dimension], offset: int) -> tuple[Position, ...]:
-    """The sizes or strides of an array, read from it where its type does not say them."""
+    """Return the sizes or strides of an array; those that its type leaves open are loaded from it."""
     found = [_position(number) for number in known]
     if None in found:
         first = out.new(f"load ptr, ptr {out.new(f'getelementptr inbounds i8, ptr {array}, i64 {offset}')}")
@@ -58,7 +60,7 @@ def _position(number: Dimension) -> Position | None:
 
 
 def ends(out: FunctionText, x: Memory, width: int) -> tuple[str, str]:
-    """The addresses of the first byte of an array and of the one behind its last; `width` is that of an element."""
+    """Return the addresses of an array's first byte and of the byte behind its last; `width` is the element size."""
     low = high = out.new(f"ptrtoint ptr {x.pointer} to i64")
     if 0 in x.sizes:
         return low, high
@@ -75,12 +77,12 @@ def ends(out: FunctionText, x: Memory, width: int) -> tuple[str, str]:
 
 
 def as_tensor_type(type_: Type) -> Type:
-    """The type of what is in the array: of arrays of such a type some are kept in loops (see values.Body)."""
+    """Return the tensor type of the contents, under which spare arrays are kept in loops (see values.Body)."""
     assert isinstance(type_, ArrayType)
     return TensorType(type_.dtype, type_.shape)
 
 
-# ---- between blocks
+# ---- storage across blocks
 
 
 def cells(region: Region, type_: ArrayType) -> Cells:
@@ -90,7 +92,7 @@ def cells(region: Region, type_: ArrayType) -> Cells:
 
 
 def fill(region: Region, cells: Cells, type_: ArrayType, memory: Memory) -> None:
-    """Puts what `memory` is there; the cells take over the reference to its owner."""
+    """Store `memory` in the cells, which take over the reference to its owner."""
     out = region.out
     out.line(f"store ptr {memory.owner.ir}, ptr {cells.owner}")
     out.line(f"store ptr {memory.pointer}, ptr {cells.pointer}")
@@ -115,28 +117,28 @@ def read(region: Region, cells: Cells, type_: ArrayType) -> Memory:
 
 
 def lent(memory: Memory) -> Memory:
-    """The same, which somebody else holds."""
+    """Return the memory with a borrowed owner."""
     return replace(memory, owner=Object(memory.owner.ir))
 
 
 def taken(region: Region, memory: Memory) -> Memory:
-    """The same with a reference of its own."""
+    """Return the memory with a new reference to its owner."""
     region.out.line(f"call void @retain(ptr {memory.owner.ir})")
     return lent(memory)
 
 
 def absent(region: Region, type_: ArrayType) -> Memory:
-    """Stands for none: never read."""
+    """Return a placeholder for a missing array; it is never read."""
     owner = Object(region.body.calls.object(None)(region.out))
     sizes, strides = (tuple(_position(n) or 0 for n in numbers) for numbers in (type_.shape, type_.strides))
     return Memory(owner, "null", sizes, strides, "true")
 
 
-# ---- as an object of Python's
+# ---- as a Python object
 
 
 def boxed(region: Region, memory: Memory, type_: ArrayType) -> Object:
-    """A new reference to the array itself, or to a view of it, in a slot."""
+    """Return a new reference, in a slot, to the array itself or to a view of it."""
     out = region.out
     if memory.whole == "true":
         out.line(f"call void @retain(ptr {memory.owner.ir})")

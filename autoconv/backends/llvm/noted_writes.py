@@ -1,7 +1,6 @@
-"""Writes to objects that were there before the run: by kernels, which note how to take them back, until nothing is left
-to be noted; then in native code.
+"""Writes to objects older than the run: kernels write and record the undo, until nothing is left to record.
 
-Each place in the program that writes has a cell with the object for which that is so.
+From then on native code writes. Each writing place of the program has a cell with the object for which that holds.
 """
 
 from __future__ import annotations
@@ -13,24 +12,24 @@ from autoconv.backends.llvm.object_text import OTHER, mask
 from autoconv.backends.llvm.values import Body
 from autoconv.ops.undo import attribute_is_settled, items_are_settled, length_is_settled, owner_is_settled
 
-FIRST_SITE = 24  # in the state of functions that call themselves (see recursive.py)
-SITES = 32  # places in functions that call themselves whose cells all calls share
+FIRST_SITE = 24  # offset in bytes of the first cell in the state of recursive functions (see recursive.py)
+SITES = 32  # places in recursive functions whose cells all calls share
 _CONTAINERS = mask("list", "dict", "set")
 
 
 def write_item(op: Any, text: str) -> None:
-    """`x[i] = y`."""
+    """Lower `x[i] = y`."""
     _write(op, lambda: op.call("object_set_item", text), items_are_settled)
 
 
 def write_attribute(op: Any, text: str) -> None:
-    """`x.name = y`; the text has the name already."""
+    """Lower `x.name = y`; `text` includes the name."""
     name = op.attributes["name"]
     _write(op, lambda: op.call("object_put_attribute", text), lambda owner: attribute_is_settled(owner, name))
 
 
 def write_method(op: Any, owners: int) -> None:
-    """`x.append(y)` and the others that change a container."""
+    """Lower `x.append(y)` and other mutating methods of containers."""
     name, operands = op.attributes["name"], op.operands()
     if name == "append" and len(operands) == 2:
         text = f"ptr {operands[0]}, ptr {operands[1]}"
@@ -67,7 +66,7 @@ def _write(op: Any, write: Callable[[], str], settled: Callable[[Any], bool]) ->
 
 
 def _cell(body: Body) -> str:
-    """Where the object is; null in the beginning."""
+    """Return the address of the cell for the object, initially null."""
     if body.recursion is not None and len(body.module.sites) < SITES:
         body.module.sites.append(None)
         offset = FIRST_SITE + 8 * (len(body.module.sites) - 1)

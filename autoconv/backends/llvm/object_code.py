@@ -1,7 +1,7 @@
-"""Operations on objects of Python's own: the common cases by Python's C API, the others by their kernels.
+"""Operations on Python objects: common cases through Python's C API, all others by the op's kernel.
 
-An object is held as its address. Where operands are of Python's own classes, an operation is one call of a function of
-`object_text`; an error that it raises gets its place in the user's source as one of a kernel does.
+An object is held as its address. For operands of built-in classes, an operation is one call of a function of
+`object_text`; an error gets its place in the user's source as an error of a kernel does.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from autoconv.ops.undo import MAKING_ITERATORS, changes, is_noted
 _TEXT = mask("str", "tuple", "list")
 _ITEMS = mask("list", "tuple", "dict", "str", "range", "bytes")
 _CONSTANT = mask("int", "float", "bool", "str", "tuple", "range", "bytes")
-# The functions of Python's C API for operators, and the classes of their operands: whoever is of these alone runs none
-# of the user's code and changes nothing.
+# C API functions of operators, with the classes of their operands: operands of exactly these classes run no code of the
+# user's and have no side effects.
 _BINARY: dict[str, tuple[str, int, int]] = {
     name: (f"PyNumber_{function}", classes, classes)
     for name, function, classes in (
@@ -50,12 +50,12 @@ _CHANGING = frozenset(
 
 
 def write_object(region: Any, node: Node) -> None:
-    """By the writer of the op; all operands are objects, or numbers in registers."""
+    """Write an op whose operands are objects, or numbers in registers."""
     WRITERS[node.op.name](Operation(region, node))
 
 
 class Operation:
-    """A node, and the code around its common case."""
+    """A node, with helpers to write the code around its common case."""
 
     def __init__(self, region: Any, node: Node) -> None:
         self.region, self.node = region, node
@@ -66,14 +66,14 @@ class Operation:
         return [self.region.object(value).ir for value in self.node.inputs]
 
     def array(self, items: list[str]) -> str:
-        """The address of these, one behind the other."""
+        """Store the items in consecutive memory and return its address."""
         place = self.out.alloca(f"[{max(len(items), 1)} x ptr]")
         for i, item in enumerate(items):
             self.out.line(f"store ptr {item}, ptr {self.out.new(f'getelementptr inbounds ptr, ptr {place}, i64 {i}')}")
         return place
 
     def call(self, name: str, arguments: str) -> str:
-        """Of a function of `object_text`."""
+        """Call a function of `object_text`."""
         result, parameters = FUNCTIONS[name]
         self.body.module.declare(name, result, parameters)
         if result == "void":
@@ -82,22 +82,24 @@ class Operation:
         return self.out.new(f'call {result} @"{name}"({arguments})')
 
     def place(self, object_: str, offset: int) -> str:
-        """The address of what is so many bytes behind the beginning of an object."""
+        """Return the address `offset` bytes behind the beginning of an object."""
         return self.out.new(f"getelementptr inbounds i8, ptr {object_}, i64 {offset}")
 
     def api(self, name: str, result: str, *kinds: str) -> str:
-        """The address of a function of Python's."""
+        """Declare a function of Python's C API and return its address."""
         return str(self.body.module.declare(name, result, ", ".join(kinds)))
 
     def is_fresh(self, value: Value) -> bool:
-        """Whether it was made in this run, whose changes nobody takes back."""
+        """Return whether the value was allocated in this run, so that changes to it need no undo log."""
         return value in self.body.fresh
 
     # ---- results
 
     def answer(self, found: str, after: Callable[[], None] | None = None) -> None:
-        """The result, if there is one, is `found`, which is what a function of `object_text` answers. `after` writes
-        what comes behind the kernel, where that runs."""
+        """Set the result, if there is one, to `found`, the result of a function of `object_text`.
+
+        `after` writes code behind the kernel call in the uncommon case.
+        """
 
         def fast() -> list[str]:
             self.check(self.out.new(f"icmp eq ptr {found}, null"))
@@ -106,7 +108,7 @@ class Operation:
         self.join(self.out.new(f"icmp eq ptr {found}, {OTHER}"), fast, after)
 
     def check(self, failed: str) -> None:
-        """Where the i1 holds, an error was raised: it is located, and the function left."""
+        """If the i1 `failed` holds, locate the raised error and leave the function."""
         raised, fine = self.out.label("raised"), self.out.label("fine")
         self.out.branch_if(failed, raised, fine, unlikely=True)
         self.out.begin(raised)
@@ -115,7 +117,7 @@ class Operation:
         self.out.begin(fine)
 
     def join(self, other: str, fast: Callable[[], list[str]], after: Callable[[], None] | None = None) -> None:
-        """The results: where the i1 `other` holds what the kernel answers, else what `fast` writes, new references."""
+        """Set the results: those of the kernel if the i1 `other` holds, else the new references that `fast` writes."""
         out = self.out
         cold, go_on, done = out.label("other"), out.label("known"), out.label("done")
         out.branch_if(other, cold, go_on, unlikely=True)
@@ -142,13 +144,13 @@ class Operation:
             self.set(result, ir)
 
     def set(self, result: Value, ir: str) -> None:
-        """A result is a register: a number, or a new reference."""
+        """Set a result from a register: a number, or a new reference."""
         type_: Any = result.type
         number = ElementWriter(self.out).wrap(type_.dtype, ir) if is_scalar(type_) else None
         self.region.set(result, self.body.own(ir) if number is None else number)
 
     def own(self, made: str) -> None:
-        """The result is a new reference, NULL where there was an error."""
+        """Set the result to a new reference; NULL signals an error."""
         self.check(self.out.new(f"icmp eq ptr {made}, null"))
         self.set(self.node.results[0], made)
 
@@ -159,7 +161,7 @@ def _apply(op: Operation) -> None:
     if function == "setitem" and not op.is_fresh(op.node.inputs[0]):
         write_item(op, text)
     elif (changes(function) and not op.is_fresh(op.node.inputs[0])) or function in MAKING_ITERATORS:
-        op.region.write_kernel(op.node)  # which notes what it does
+        op.region.write_kernel(op.node)  # the kernel records the change for undo
     elif function in _BINARY and len(operands) == 2:
         name, left, right = _BINARY[function]
         api = op.api(name, "ptr", "ptr", "ptr")
@@ -218,7 +220,7 @@ def _set_attribute(op: Operation) -> None:
 
 
 def _box(op: Operation) -> None:
-    """A number of Python's; or one of NumPy's, which is what comes out of an array."""
+    """Box a number as a Python number, or as a NumPy scalar if it comes out of an array."""
     number, out = op.region.number(op.node.inputs[0]), op.out
     if op.attributes["how"] == "array":
         whole = op.region.boxed(number)
@@ -237,7 +239,7 @@ def _box(op: Operation) -> None:
 
 
 def _box_identified(op: Operation, number: str) -> None:
-    """A float that is no NaN."""
+    """Box a float; the kernel boxes a NaN."""
 
     def fast() -> list[str]:
         found = op.out.new(f"call ptr {op.api('PyFloat_FromDouble', 'ptr', 'double')}(double {number})")
@@ -248,7 +250,7 @@ def _box_identified(op: Operation, number: str) -> None:
 
 
 def _truth_object(op: Operation, truth: str) -> str:
-    """A new reference to True or False."""
+    """Return a new reference to True or False."""
     yes, no = (op.body.calls.object(value)(op.out) for value in (True, False))
     found = op.out.new(f"select i1 {truth}, ptr {yes}, ptr {no}")
     op.out.line(f"call void @retain(ptr {found})")
@@ -302,7 +304,7 @@ def _truth(op: Operation) -> None:
 
 
 def _index(op: Operation) -> None:
-    """An int or bool as a number."""
+    """Unbox an int or bool to a number."""
     (object_,), out = op.operands(), op.out
     place = out.alloca("i64")
     whole = op.call("object_whole", f"ptr {object_}, ptr {place}")
@@ -339,7 +341,7 @@ WRITERS: dict[str, Callable[[Operation], None]] = {
 
 
 def _fits(node: Node) -> bool:
-    """Whether the op has a common case here."""
+    """Return whether the node has a common case here."""
     name, attributes = node.op.name, node.attributes
     if name == "object_box":
         type_ = node.inputs[0].type

@@ -1,4 +1,4 @@
-"""Going over objects of Python's own in native code."""
+"""Iterate over Python objects in native code."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _CURRENT, _ITERATED = (slot_offset(Cursor(iter(())), name) for name in ("current
 
 
 def write_iterate(op: Any) -> None:
-    """A Cursor at the beginning of a container of Python's own."""
+    """Make a Cursor at the beginning of a built-in container."""
     (items,), out = op.operands(), op.out
     iterator = op.call("object_iterator", f"ptr {items}")
 
@@ -32,7 +32,7 @@ def write_iterate(op: Any) -> None:
 
 
 def write_advance(op: Any) -> None:
-    """Whether there is another item, which is the current one then."""
+    """Advance a Cursor; the result is whether there was another item."""
     (cursor,), out = op.operands(), op.out
     items = out.new(f"load ptr, ptr {op.place(cursor, _ITERATED)}")
     found = op.call("object_advance", f"ptr {items}, ptr {op.place(cursor, _CURRENT)}")
@@ -41,7 +41,7 @@ def write_advance(op: Any) -> None:
 
 
 def write_current(op: Any) -> None:
-    """The item that a Cursor stands at."""
+    """Return the current item of a Cursor."""
     (cursor,), out = op.operands(), op.out
     found = out.new(f"load ptr, ptr {op.place(cursor, _CURRENT)}")
     out.line(f"call void @retain(ptr {found})")
@@ -49,7 +49,7 @@ def write_current(op: Any) -> None:
 
 
 def write_unpack(op: Any) -> None:
-    """Of a tuple of as many items as there are names."""
+    """Unpack a tuple with exactly as many items as there are names; the kernel handles the rest."""
     (items,), out, count = op.operands(), op.out, op.attributes["count"]
     fits = op.call("object_is_tuple", f"ptr {items}, i64 {count}")
 

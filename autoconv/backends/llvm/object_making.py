@@ -1,4 +1,4 @@
-"""Objects of the user's that a graph makes, in native code."""
+"""Allocate instances of the user's classes in native code."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def write_make(op: Any) -> None:
-    """An object of the user's, its attributes put into it one by one."""
+    """Make an instance and set its attributes one by one."""
     kind, new = (op.body.calls.object(one)(op.out) for one in (op.attributes["kind"], object.__new__))
     call = op.api("PyObject_Vectorcall", "ptr", "ptr", "ptr", "i64", "ptr")
     made = op.out.new(f"call ptr {call}(ptr {new}, ptr {op.array([kind])}, i64 1, ptr null)")
@@ -18,6 +18,6 @@ def write_make(op: Any) -> None:
 
 
 def is_plainly_made(kind: type, names: tuple[str, ...]) -> bool:
-    """Whether setting these attributes of an object puts them into its dict."""
+    """Return whether setting these attributes only stores them in the instance's dict."""
     own = any(hasattr(type(getattr(kind, name, None)), "__set__") for name in names)
     return kind.__setattr__ is object.__setattr__ and not own

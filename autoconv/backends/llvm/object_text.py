@@ -1,7 +1,7 @@
-"""Functions that native code shares for objects of Python's own: what is common, by Python's C API.
+"""Runtime functions, shared by all native code, for the common cases of operations on Python objects.
 
-Each looks at the classes of its operands first. What it answers is a new reference; NULL with the error that was
-raised; or `OTHER`, having done nothing, where an operand is of a class that only the op's kernel knows about.
+Each tests the classes of its operands first. It returns a new reference, or NULL with an error set. For operands of
+classes that only the op's kernel supports it returns `OTHER`, without side effects.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ FUNCTIONS = {
     "object_numbers": ("ptr", "ptr, ptr, i64, i64"),
 }  # fmt: skip
 
-# Classes, one bit each: of what is exactly of them nothing of the user's decides how it behaves.
+# Classes, one bit each: no code of the user's affects how exact instances of these behave.
 CLASSES = (*abi.CLASSES, *abi.SCALARS)
 PLACES = {**abi.CLASSES, **abi.SCALARS}
 
 
 def mask(*names: str) -> int:
-    """The bits of these classes."""
+    """Return the bit set of the classes."""
     return sum(1 << CLASSES.index(name) for name in names)
 
 
@@ -64,7 +64,7 @@ def _kind_text() -> str:
 
 
 def _pack(name: str, new: str, step: int, put: str) -> str:
-    """A function that puts so many items into a new container, `step` at a time."""
+    """Return a function that puts `%count` items into a new container, `step` at a time."""
     return f"""
 define ptr @{name}(ptr %items, i64 %count) nounwind {{
 entry:
@@ -99,9 +99,14 @@ _PACKS = (
     + _pack("object_collect", "@PySet_New(ptr null)", 1, "%answer = call i32 @PySet_Add(ptr %made, ptr %item)")
     + _pack("object_map", "@PyDict_New()", 2, _PUT_PAIR)
 )
+
+
 def _guarded(name: str, arguments: str, known: dict[str, str], lines: Sequence[str], other: str = OTHER) -> str:
-    """A function of `%a`, `%b` …, which are addresses if not said otherwise, that runs `lines`, the last of which gives
-    `%found`; where one of the tests `known` does not hold, by what it is of, the answer is `other`."""
+    """Return a function that runs `lines` if all tests hold, and else returns `other`.
+
+    Its parameters `%a`, `%b` … have the types in FUNCTIONS. `known` maps the arguments of each test to its function.
+    The last of `lines` defines `%found`, the result.
+    """
     result, types = FUNCTIONS[name]
     parameters = [f"{kind} %{letter}" for kind, letter in zip(types.split(", "), arguments, strict=True)]
     tests = [f"  %known{i} = call i1 @{test}({of})" for i, (of, test) in enumerate(known.items())]

@@ -1,4 +1,4 @@
-"""Native code for what has sizes that only the call knows, outside of loops: dimensions as numbers, and products."""
+"""Lower open sizes outside of loops: dimensions as numbers, and matrix products."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from autoconv.ops.integer_ranges import SIZES
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
 
-_PART = 2_000_000  # multiplications of a part of a product
-_NARROWEST = 64  # rows of one
+_PART = 2_000_000  # multiplications of one part of a product
+_NARROWEST = 64  # least rows of one part
 
 
 def write_extent(region: Region, node: Node) -> None:
-    """A dimension of an array, or how many elements it has."""
+    """Write a dimension of an array, or its number of elements."""
     (result,) = node.results
     shape = sizes(node.inputs[0].type)
     found = shape[node.attributes["axis"]] if node.op.name == "dimension" else element_count(region.out, shape)
@@ -41,12 +41,12 @@ def write_extent(region: Region, node: Node) -> None:
         region.body.note_range(size, (SMALLEST, SIZES[1]))
     made = b.cast(size, result.type.dtype)  # type: ignore[union-attr]
     if made.ir != size.ir:
-        region.body.note_limit(made, size, 0)  # what does not fit becomes less
+        region.body.note_limit(made, size, 0)  # a value that does not fit becomes smaller
     region.set(result, made)
 
 
 def write_open_product(region: Region, node: Node) -> None:
-    """A product whose rows or steps only the call knows, by tiles where that suits, else by the BLAS, in parts."""
+    """Write a product with open rows or inner dimension: by tiles where they suit, else by the BLAS in parts."""
     product = _OpenProduct(region, node)
     blas = has_products(product.dtype)
     if not blas and not product.suits_tiles():
@@ -70,7 +70,7 @@ def write_open_product(region: Region, node: Node) -> None:
 
 
 class _OpenProduct:
-    """x, `rows` by `inner`, times y, `inner` by `columns`: numbers, or registers."""
+    """x, `rows` by `inner`, times y, `inner` by `columns`: each size a constant or a register."""
 
     def __init__(self, region: Region, node: Node) -> None:
         self.region = region
@@ -86,7 +86,7 @@ class _OpenProduct:
         self.width_x, self.width_y = x[-1], y[-1]
 
     def suits_tiles(self) -> bool:
-        """Whether all strides are known, and as `Product.suits_tiles`, as far as that is known."""
+        """Return whether all strides are constant and `Product.suits_tiles` holds, as far as that is known."""
         known = is_known((self.columns, self.width_x, self.width_y))
         if registers() is None or not known or self.columns < FEWEST:
             return False
@@ -136,7 +136,7 @@ class _OpenProduct:
         return self.rows, self.inner, self.columns
 
     def _run(self, function: str, given: Sequence[str], split: OpenSplit) -> None:
-        """By several threads, where that is worth it."""
+        """Run the function on several threads, where that is worth it."""
         out = self.region.out
         if available() and thread_count() > 1:
             split.run(self.region.body.module, out, function, given, has_rare=False)

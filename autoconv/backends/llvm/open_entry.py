@@ -1,4 +1,4 @@
-"""Dimensions that only the call knows, at the entry of a graph: read from arguments, checked, computed of others."""
+"""Open dimensions at the entry of a graph: loaded from arguments, checked, and computed from others."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 
 class SizesOfArguments:
-    """Puts each dimension into its register. `check(test)` goes on where the test holds, and else leaves the call to
-    somebody else."""
+    """Write each open dimension into its register. `check(test)` refuses the call unless the test holds."""
 
     def __init__(self, open_: OpenSizes, out: FunctionText, calls: Calls, check: Callable[[str], None]) -> None:
         self._open = open_
@@ -29,7 +28,9 @@ class SizesOfArguments:
         self._known: set[str] = set()
 
     def take(self, given: str, type_: Any) -> None:
-        """Of an object that has to be a plain ndarray of the type, whose dimensions are as other arguments said."""
+        """Check that an object is a plain ndarray of the type, whose dimensions agree with other arguments, and load
+        these.
+        """
         out = self._out
         place = out.alloca(f"[{len(type_.shape)} x i64]")
         registers = [size if isinstance(size, int) else register_of(size) for size in type_.shape]
@@ -42,14 +43,14 @@ class SizesOfArguments:
         self._take(place, registers)
 
     def take_memory(self, given: str, type_: Any) -> None:
-        """Of an object that is known to be an array in memory of the type, but for its open dimensions."""
+        """Load and check the open dimensions of an array in memory, which otherwise has the type."""
         if any(isinstance(size, Symbol) for size in type_.shape):
             at = self._out.new(f"getelementptr inbounds i8, ptr {given}, i64 {abi.DIMENSIONS}")
             sizes = [register_of(size) if isinstance(size, Symbol) else size or 0 for size in type_.shape]
             self._take(self._out.new(f"load ptr, ptr {at}"), sizes)
 
     def _take(self, place: str, sizes: Sequence[int | str]) -> None:
-        """Puts the dimensions that lie at `place` into those registers; the others are numbers."""
+        """Load the dimensions at `place` into their registers; constants are skipped."""
         out = self._out
         for i, size in enumerate(sizes):
             if isinstance(size, int):
@@ -63,7 +64,7 @@ class SizesOfArguments:
             self._check(f"icmp sge i64 {size}, {SMALLEST}")
 
     def compute(self) -> None:
-        """What is computed of dimensions, once all arguments are taken; that none of them is what it must not be."""
+        """Compute derived dimensions, once all arguments are taken, and check the ranges of all."""
         for symbol in self._open.symbols:
             if register_of(symbol) not in self._known:
                 write_dimension(self._out, symbol)

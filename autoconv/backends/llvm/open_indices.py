@@ -1,6 +1,6 @@
-"""Gathers and scatters over arrays some of whose dimensions only the call knows: which ones have loops.
+"""Gathers and scatters over arrays with open dimensions: decide which have loops.
 
-Shapes have to go together by their symbols; else the kernel runs, which sees arrays.
+Shapes must agree symbolically; else the kernel runs, which sees arrays.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Known = tuple[Dimension, ...]
 
 
 def indexed_role(node: Node) -> str:
-    """Of a node for which `is_indexed` holds."""
+    """Return the role of a node for which `is_indexed` holds."""
     (result,) = node.results
     if any(is_narrow(value.type.dtype) for value in (*node.inputs, result)):  # type: ignore[union-attr]
         return "kernel"
@@ -35,7 +35,7 @@ def indexed_role(node: Node) -> str:
 
 
 def _arrays(node: Node) -> bool:
-    """Of ops with one array of positions: whether the part that is read, or written, is as large as that says."""
+    """Return whether the part has the shape that a single array of positions implies."""
     name, scatters = node.op.name, node.op.name in SCATTERS
     (found,) = (shape_of(value.type) for value in positions(node))
     whole = shape_of((node.results[0] if scatters else node.inputs[0]).type)
@@ -53,7 +53,7 @@ def _arrays(node: Node) -> bool:
 
 
 def is_update(node: Node) -> bool:
-    """Whether single indices and slices with known bounds say what is written, and the value goes into that."""
+    """Return whether single indices and constant slices give the written part, and the value broadcasts into it."""
     spec = node.attributes["spec"]
     entries = all(entry[0] in ("ellipsis", "int") or (entry[0] == "slice" and INPUT not in entry) for entry in spec)
     if not entries:
@@ -63,7 +63,7 @@ def is_update(node: Node) -> bool:
 
 
 def _items(node: Node) -> bool:
-    """Of brackets: whether it is known how large the part is, and what is written goes into it by ones alone."""
+    """Return whether a subscript's part has known shape, and the updates go into it by broadcasting ones alone."""
     spec = node.attributes["spec"]
     entries = all(
         entry[0] in ("newaxis", "ellipsis", "int", "array") or (entry[0] == "slice" and INPUT not in entry)

@@ -1,4 +1,4 @@
-"""The dimensions that only the call knows: which ones a graph has, and what is computed of others at its entry."""
+"""Open dimensions, bound at the call: those of a graph, and those computed from others at its entry."""
 
 from __future__ import annotations
 
@@ -12,26 +12,30 @@ from autoconv.graph.dimensions import Minimum, Quotient, Sum, plain_symbols, val
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import ArrayType, Dimension, Symbol, Type
 
-SMALLEST = 2  # what each of them is at least: 0 and 1 mean something else
+SMALLEST = 2  # least value of an open dimension: 0 and 1 change the meaning (empty, broadcast)
 
 
 @dataclass(frozen=True, slots=True)
 class OpenSizes:
-    """`symbols` are all dimensions in the types of a graph that are none, those of its parameters first; `needs` what
-    must not be negative besides."""
+    """The open dimensions (`symbols`) in the types of a graph, its parameters' first, and `needs` that must not be
+    negative.
+    """
 
     symbols: tuple[Symbol, ...] = ()
     needs: tuple[Symbol, ...] = ()
 
     def allow(self, values: Mapping[str, int]) -> bool:
-        """Whether the graph's code is right for these values of plain symbols."""
+        """Return whether the graph's code is valid for these values of plain symbols."""
         return all(value_of(symbol, values) >= SMALLEST for symbol in self.symbols) and all(
             value_of(need, values) >= 0 for need in self.needs
         )
 
 
 def open_sizes(graph: Graph, needs: Sequence[Symbol] = ()) -> OpenSizes:
-    """Of a graph and its regions. Raises ValueError where some dimension is not said by the parameters."""
+    """Return the open sizes of a graph and its regions.
+
+    Raises ValueError if the parameters do not determine a dimension.
+    """
     found: dict[Symbol, None] = {}
     for type_ in _types(graph):
         found.update((size, None) for size in _sizes_of(type_) if isinstance(size, Symbol))
@@ -43,7 +47,7 @@ def open_sizes(graph: Graph, needs: Sequence[Symbol] = ()) -> OpenSizes:
 
 
 def _sizes_of(type_: Type) -> Sequence[Dimension]:
-    """Of an array whose dimensions native code knows, or of one in memory."""
+    """Return the dimensions of an array with open dimensions, or of one in memory."""
     if isinstance(type_, ArrayType):
         return type_.shape
     return type_.shape or () if is_open(type_) else ()  # type: ignore[union-attr]
@@ -61,12 +65,12 @@ def _types(graph: Graph) -> Iterator[Type]:
 
 
 def write_dimension(out: FunctionText, symbol: Symbol) -> None:
-    """Puts what is computed into its register."""
+    """Compute a derived dimension into its register."""
     out.line(f"{register_of(symbol)} = add i64 {_computed(out, symbol)}, 0")
 
 
 def dimension(out: FunctionText, size: Dimension) -> Position:
-    """Computed anew."""
+    """Return a dimension as a constant or register, computed anew."""
     return _computed(out, size) if isinstance(size, Symbol) else size or 0
 
 
@@ -74,7 +78,8 @@ def _computed(out: FunctionText, symbol: Symbol) -> Position:
     if isinstance(symbol, Quotient):
         x, y = dimension(out, symbol.dividend), dimension(out, symbol.divisor)
         towards_zero, rest = out.new(f"sdiv i64 {x}, {y}"), out.new(f"srem i64 {x}, {y}")
-        return out.new(f"add i64 {towards_zero}, {out.new(f'ashr i64 {rest}, 63')}")  # -1 where the rest is below 0
+        # Floor: subtract 1 if the remainder is negative.
+        return out.new(f"add i64 {towards_zero}, {out.new(f'ashr i64 {rest}, 63')}")
     if isinstance(symbol, Minimum):
         low = out.module.declare("llvm.smin.i64", "i64", "i64, i64")
         return out.new(f"call i64 {low}(i64 {dimension(out, symbol.first)}, i64 {dimension(out, symbol.second)})")

@@ -1,7 +1,7 @@
-"""Arithmetic on the positions that make an index: numbers where they are known, else registers.
+"""Arithmetic on the positions of an index: constants where known, else registers.
 
-Of a register that is a multiple of a loop's counter plus a number, that is kept in mind: `below` then knows for a part
-of the counts what has to be asked for each of them otherwise, and notes where a loop is to be cut into such parts.
+A register that is affine in a loop counter (factor · counter + offset) is recorded. `below` then decides bounds for
+whole ranges of the counter, and records where a loop has to be split into such ranges.
 """
 
 from __future__ import annotations
@@ -11,17 +11,19 @@ from typing import Any
 
 from autoconv.backends.llvm.text import FunctionText
 
-Position = int | str  # a number, or the i64 that holds it
+Position = int | str  # a constant, or the name of an i64 register
 Index = tuple[Position, ...]
 
 
 class UnknownSize(TypeError):
-    """Code is asked for that needs the number."""
+    """An open size was used where a constant is required."""
 
 
 class Size(str):
-    """A dimension that only the call knows, always 2 or more: a register of that name holds it in every function. What
-    takes it for a number, and does arithmetic of its own, fails where code is made, instead of going wrong later."""
+    """An open dimension, bound at the call and always 2 or more; the register of that name holds it in every function.
+
+    Arithmetic on it as a number raises at compile time, instead of producing wrong code.
+    """
 
     __slots__ = ()
 
@@ -33,12 +35,12 @@ class Size(str):
 
 
 def is_known(shape: Iterable[Position]) -> bool:
-    """Whether all of it is numbers."""
+    """Return whether all sizes are constants."""
     return all(isinstance(size, int) for size in shape)
 
 
 def element_count(out: FunctionText, shape: Iterable[Position]) -> Position:
-    """How many elements there are."""
+    """Return the number of elements."""
     found: Position = 1
     for size in shape:
         found = product(out, found, size)
@@ -72,13 +74,13 @@ def times(out: FunctionText, x: Position, factor: int) -> Position:
 
 
 def count(out: FunctionText, counter: str, low: int, high: int) -> None:
-    """Says of a loop's counter that it goes from `low` up to `high`."""
+    """Record that a loop counter goes from `low` up to `high`."""
     out.lines[counter] = (counter, 1, 0)
     out.limits[counter] = (low, high)
 
 
 def below(out: FunctionText, position: Position, limit: Position) -> bool | None:
-    """Whether the position is below the limit; None where that depends on the count, or nothing is known of it."""
+    """Return whether the position is below the limit; None where that depends on the count, or is unknown."""
     if not isinstance(limit, int):
         return None
     if isinstance(position, int):
@@ -105,7 +107,7 @@ def product(out: FunctionText, x: Position, y: Position) -> Position:
 
 
 def linear(out: FunctionText, index: Index, shape: Sequence[Position]) -> Position:
-    """Where the element lies, counted in elements from the first."""
+    """Return the row-major offset of an element, in elements."""
     found: Position = 0
     for position, size in zip(index, shape, strict=True):
         found = plus(out, product(out, found, size), position)
@@ -113,7 +115,7 @@ def linear(out: FunctionText, index: Index, shape: Sequence[Position]) -> Positi
 
 
 def unravelled(out: FunctionText, offset: Position, shape: Sequence[Position]) -> Index:
-    """The index of the element that lies `offset` elements after the first."""
+    """Return the index of the element at a row-major offset."""
     index: list[Position] = []
     for size in reversed(shape[1:]):
         if isinstance(offset, int) and isinstance(size, int):

@@ -352,7 +352,9 @@ class Region(KernelCalls):
             self.set(value, load(b, value.type.dtype, cell, 0))  # type: ignore[union-attr]
 
     def launch(self, function: str, arguments: Sequence[str], answers: bool = True) -> str:
-        """Call a long-running function, or add it to those that run concurrently; return its i1 result, if it has one."""
+        """Call a long-running function, or add it to those that run concurrently; return its i1
+        result, if it has one.
+        """
         if self.launches is not None and self.launches.cut is None:
             return self.launches.add(function, arguments, answers)
         text = f"@{function}({', '.join(arguments)})"

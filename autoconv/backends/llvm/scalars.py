@@ -1,4 +1,4 @@
-"""Numbers in registers: what the element rules of the ops are written against, spelled in LLVM's instructions."""
+"""Numbers in registers: the interface that the ops' element rules are written against, as LLVM instructions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from autoconv.graph.dtypes import (
 
 
 class Element:
-    """One number: a register or a literal, and its dtype. Python's operators apply to it; Python numbers join in."""
+    """One number: a register or a literal, and its dtype. Python's operators apply, also with Python numbers."""
 
     __slots__ = ("b", "dtype", "ir")
 
@@ -92,7 +92,7 @@ class Element:
 
 
 class Pair(Element):
-    """A complex number on its way from memory or into it."""
+    """A complex number while it is loaded or stored."""
 
     __slots__ = ("imag", "real")
 
@@ -113,7 +113,7 @@ _FLOAT_TESTS = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt",
 
 
 class ElementWriter:
-    """Writes instructions into `out`. `fail(condition)` is what a rule calls where its op raises."""
+    """Write instructions into `out`. A rule calls `fail(condition)` where its op raises."""
 
     in_loop = False
 
@@ -131,7 +131,7 @@ class ElementWriter:
         return Element(self, dtype, literal(number, dtype))
 
     def pair(self, real: Element, imag: Element) -> Pair:
-        """The complex number of two parts of one dtype."""
+        """Return the complex number of two parts of one dtype."""
         return Pair(self, complex64 if real.dtype is float32 else complex128, real, imag)
 
     def like(self, model: Element, operand: Any) -> Element:
@@ -153,11 +153,11 @@ class ElementWriter:
         return self._binary("fmul", "mul", x, y)
 
     def divide(self, x: Element, y: Any) -> Element:
-        """Of floats; of integers the quotient rounded towards zero, whose divisor must not be 0."""
+        """Divide floats; for integers, divide towards zero by a nonzero divisor."""
         return self._binary("fdiv", "udiv" if x.dtype.is_unsigned else "sdiv", x, y)
 
     def remainder(self, x: Element, y: Any) -> Element:
-        """With the sign of `x`, as C means it."""
+        """Return the remainder with the sign of `x`, as in C."""
         return self._binary("frem", "urem" if x.dtype.is_unsigned else "srem", x, y)
 
     def negative(self, x: Element) -> Element:
@@ -166,7 +166,7 @@ class ElementWriter:
         return self.subtract(self.constant(0, x.dtype), x)
 
     def bits(self, name: str, x: Element, y: Any) -> Element:
-        """and, or, xor, shl, lshr, ashr."""
+        """Apply and, or, xor, shl, lshr or ashr."""
         return self._new(x.dtype, f"{name} {register(x.dtype)} {x.ir}, {self.like(x, y).ir}")
 
     # ---- tests and choices
@@ -189,14 +189,14 @@ class ElementWriter:
         return self._new(bool_, f"fcmp uno {register(x.dtype)} {x.ir}, {x.ir}")
 
     def fail(self, condition: Element) -> None:
-        """Where the condition holds, the op's kernel runs instead, and raises (or answers) what it means."""
+        """Run the op's kernel instead if the condition holds; it raises, or returns the result."""
         assert self.fails is not None
         self.fails(condition)
 
     # ---- functions
 
     def intrinsic(self, name: str, *operands: Element) -> Element:
-        """llvm.NAME of floats, such as sqrt, fabs, floor, fma."""
+        """Call llvm.NAME on numbers, such as sqrt, fabs, floor, fma."""
         dtype, kind = operands[0].dtype, register(operands[0].dtype)
         suffix = {"float": "f32", "double": "f64"}.get(kind, kind)
         function = self.out.module.declare(f"llvm.{name}.{suffix}", kind, ", ".join([kind] * len(operands)))
@@ -204,7 +204,7 @@ class ElementWriter:
         return self._rounded(found)
 
     def libm(self, name: str, *operands: Element) -> Element:
-        """The C library's function, of doubles or of floats."""
+        """Call the C library's function of doubles or of floats."""
         dtype, kind = operands[0].dtype, register(operands[0].dtype)
         name = name if dtype is float64 else name + "f"
         function = self.out.module.declare(
@@ -216,13 +216,15 @@ class ElementWriter:
         return self.intrinsic("fma", x, self.like(x, y), self.like(x, z))
 
     def scaled(self, x: Element, n: Element) -> Element:
-        """x·2^n for an n of as many bits as x, rounded once where it becomes subnormal, inf beyond the largest number;
-        |n| at most the exponents' range."""
+        """Return x·2^n for an n as wide as x, rounded once where it becomes subnormal, inf beyond the largest number.
+
+        |n| is at most the range of exponents.
+        """
         if self.in_loop and has_ldexp():
             kind = register(x.dtype)
             function = self.out.module.declare(f"llvm.ldexp.f{8 * x.dtype.size}.i32", kind, f"{kind}, i32")
             return self._new(x.dtype, f"call {kind} {function}({kind} {x.ir}, i32 {self.cast(n, int32).ir})")
-        half = self.bits("ashr", n, 1)  # in two steps, the first of which is exact
+        half = self.bits("ashr", n, 1)  # two steps, the first of which is exact
         return x * self._power_of_two(half, x.dtype) * self._power_of_two(n - half, x.dtype)
 
     def _power_of_two(self, n: Element, dtype: DType) -> Element:
@@ -230,7 +232,7 @@ class ElementWriter:
         return self.bitcast(self.bits("shl", n + bias, width), dtype)
 
     def checked(self, name: str, x: Element, y: Element) -> tuple[Element, Element]:
-        """Integer add, sub or mul, and whether it overflows."""
+        """Integer add, sub or mul; return the result and whether it overflows."""
         kind = register(x.dtype)
         pair = f"{{ {kind}, i1 }}"
         sign = "u" if x.dtype.is_unsigned else "s"
@@ -241,10 +243,10 @@ class ElementWriter:
             self._new(bool_, f"extractvalue {pair} {both}, 1"),
         )
 
-    # ---- changes of type
+    # ---- conversions
 
     def bitcast(self, x: Element, dtype: DType) -> Element:
-        """The same bits read as another dtype of the same size."""
+        """Reinterpret the bits as another dtype of the same size."""
         if not is_narrow(x.dtype) and not is_narrow(dtype):
             return self._new(dtype, f"bitcast {register(x.dtype)} {x.ir} to {register(dtype)}")
         kind, ir = memory(x.dtype), self.stored(x)
@@ -253,7 +255,7 @@ class ElementWriter:
         return self.loaded(ir, dtype)
 
     def loaded(self, ir: str, dtype: DType) -> Element:
-        """A number as it comes from memory."""
+        """Convert a number from its form in memory to that in a register."""
         if dtype is bool_:
             ir = self.out.new(f"icmp ne i8 {ir}, 0")
         elif dtype is float16:
@@ -264,7 +266,7 @@ class ElementWriter:
         return Element(self, dtype, ir)
 
     def stored(self, x: Element) -> str:
-        """A number as it goes into memory."""
+        """Convert a number from its form in a register to that in memory."""
         if x.dtype is bool_:
             return self.out.new(f"zext i1 {x.ir} to i8")
         if x.dtype is float16:
@@ -275,7 +277,7 @@ class ElementWriter:
         return x.ir
 
     def _rounded(self, x: Element) -> Element:
-        """Of a narrow dtype whose register holds any float32: the nearest number of the dtype, of two the even one."""
+        """Round to a narrow dtype, whose register may hold any float32: to nearest, ties to even."""
         if x.dtype is float16:
             return self.loaded(self.stored(x), float16)
         if x.dtype is not bfloat16:
@@ -287,8 +289,10 @@ class ElementWriter:
         return Element(self, bfloat16, self.bitcast(whole, float32).ir)
 
     def _to_odd(self, x: Element) -> Element:
-        """A double as a float32 that rounds to a narrower type as the double does: what is lost shows in its last bit
-        (Boldo and Melquiond, When double rounding is odd)."""
+        """Round a double to float32 so that rounding again, to a narrower type, equals rounding the double.
+
+        Round to odd: inexactness sets the last bit (Boldo and Melquiond, When double rounding is odd).
+        """
         near = self._cast("fptrunc", x, float32)
         back = self._cast("fpext", near, float64)
         beyond = self.compare("gt", self.intrinsic("fabs", back), self.intrinsic("fabs", x))
@@ -298,14 +302,16 @@ class ElementWriter:
         return self.bitcast(self.select(inexact, odd, bits), float32)
 
     def cast(self, x: Element, dtype: DType) -> Element:
-        """As NumPy's astype on this machine: integers wrap, floats beyond an integer type give its lowest number."""
+        """Convert as NumPy's astype on this machine: integers wrap, floats outside an integer type give its lowest
+        number.
+        """
         source = x.dtype
         if source is dtype:
             return x
         if is_narrow(source):
             return self.cast(self.wrap(float32, x.ir), dtype)
         if is_narrow(dtype):
-            exact = source is float64 and dtype is float16  # other numbers become float32 first, as in NumPy
+            exact = source is float64 and dtype is float16  # other numbers are converted to float32 first, as in NumPy
             return self._rounded(self.wrap(dtype, (self._to_odd(x) if exact else self.cast(x, float32)).ir))
         if dtype.is_bool:
             return self.compare("ne", x, 0)
@@ -349,7 +355,7 @@ def load(b: ElementWriter, dtype: Any, pointer: str, offset: Any) -> Element:
 
 
 def _parts(b: ElementWriter, dtype: DType, pointer: str, offset: Any) -> list[str]:
-    """The addresses of the real and the imaginary part."""
+    """Return the addresses of the real and the imaginary part."""
     place = f"getelementptr inbounds {memory(dtype)}, ptr {pointer}, i64 {offset}"
     return [b.out.new(f"{place}, i32 {which}") for which in range(2)]
 
@@ -363,6 +369,7 @@ def store(b: ElementWriter, element: Element, pointer: str, offset: Any) -> None
     kind, ir = memory(element.dtype), b.stored(element)
     address = b.out.new(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {offset}")
     b.out.line(f"store {kind} {ir}, ptr {address}")
+
 
 __all__ = [
     "Element", "ElementWriter", "Pair", "is_narrow", "is_native", "literal", "load", "memory", "register", "store",

@@ -1,4 +1,4 @@
-"""Slices whose bounds only the running code knows: start, length and step as Python means them."""
+"""Slices whose bounds are known only at run time: start, length and step by Python's rules."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST = 2**63 - 1
 def resolved(
     region: Region, node: Node, parts: Sequence[Position | None], size: Position
 ) -> tuple[Position, Position, Position]:
-    """(start, length, step) of a slice of a dimension of that size; `parts` are start, stop and step."""
+    """Return (start, length, step) of a slice of a dimension of that size; `parts` are start, stop and step."""
     start, stop, step = map(_within, parts)
     if isinstance(size, int) and not any(isinstance(part, str) for part in parts):
         first, last, width = slice(start, stop, step).indices(size)
@@ -37,15 +37,15 @@ def resolved(
     wide = _number(b, step)
     region.refuse(node, wide.same(0).ir)
     least = _number(b, -_MOST)
-    wide = b.select(wide < least, least, wide)  # whose negative is no number of 64 bits
+    wide = b.select(wide < least, least, wide)  # its negative overflows 64 bits
     ahead = wide > 0
     up, down = _forward(b, start, stop, step, count), _backward(b, start, stop, wide, count, step)
     begin, long = (b.select(ahead, _number(b, x), _number(b, y)) for x, y in zip(up[:2], down[:2], strict=True))
-    return begin.ir, long.ir, b.select(long > 1, wide, _number(b, 1)).ir  # times a stride it has to be a number
+    return begin.ir, long.ir, b.select(long > 1, wide, _number(b, 1)).ir  # step times stride must not overflow
 
 
 def _within(part: Position | None) -> Position | None:
-    """A bound as large as 64 bits allow, and a step as no array is long: they mean the same."""
+    """Clamp a bound or step to the 64-bit range, which has the same meaning for any array."""
     return max(min(part, _MOST), -_MOST) if isinstance(part, int) else part
 
 
@@ -54,7 +54,7 @@ def _number(b: RegisterWriter, position: Position) -> Element:
 
 
 def _clamped(b: RegisterWriter, bound: Position, count: Element, low: int, high: Element) -> Element:
-    """A bound counted from the start, between `low` and `high`."""
+    """Normalise a bound to count from the start, clamped to [low, high]."""
     if bound == 0 and low == 0:
         return _number(b, 0)
     x = _number(b, bound)

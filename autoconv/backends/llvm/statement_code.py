@@ -1,7 +1,7 @@
-"""The code of statements (see `statements`): a loop over the array that is assigned to.
+"""Lower statements (see `statements`) to a loop over the assigned array.
 
-Where the array may have elements in common with what is read, everything is computed before anything is written, into
-memory of its own; whether it has is looked at in the running code where it is not known.
+Where the target may overlap an input, everything is computed into temporary memory before anything is written. If
+overlap is unknown at compile time, it is tested at run time.
 """
 
 from __future__ import annotations
@@ -35,8 +35,10 @@ if TYPE_CHECKING:
 
 
 def write_statement(region: Region, node: Node) -> None:
-    """Directly where nothing that is read is written, else by way of other memory; by the kernel where sizes that only
-    the running code knows do not go together."""
+    """Write the assignment: in place where no input is overwritten, else through temporary memory.
+
+    The kernel runs where open sizes do not fit.
+    """
     out = region.out
     statement = _Statement(region, node)
     wrong = statement.misfit(statement.target.sizes)
@@ -106,7 +108,7 @@ class _Statement(Reading):
     # ---- overlaps
 
     def overlap(self) -> str:
-        """APART or SOME where that is known, else an i1."""
+        """Return APART or SOME if the overlap is known, else an i1."""
         out, node = self.region.out, self.node
         found: list[str] = []
         for value, taken in self.given:
@@ -123,7 +125,7 @@ class _Statement(Reading):
         return len(value.type.shape) == len(self.target.sizes)  # type: ignore[union-attr, arg-type]
 
     def _may_meet(self, x: Memory, width: int) -> str:
-        """Whether the bytes between first and last of both have some in common."""
+        """Return an i1: whether the byte ranges of `x` and the target intersect (conservative)."""
         out = self.region.out
         low, high = memory_values.ends(out, x, width)
         own_low, own_high = memory_values.ends(out, self.target, self.dtype.size)
@@ -133,8 +135,10 @@ class _Statement(Reading):
     # ---- the loop
 
     def run(self, target: Memory) -> None:
-        """Computes everything into `target`, which has no elements in common with what is read, but for arrays that are
-        read at the very place that is written."""
+        """Compute everything into `target`.
+
+        Precondition: it overlaps no input, except arrays that are read at exactly the element that is written.
+        """
         routine = Routine(self.region)
         into = routine.memory(target, "noalias ")
         given: list[Memory | Element] = []
@@ -159,7 +163,7 @@ class _Statement(Reading):
         routine.call(split)
 
     def _split(self, target: Memory) -> Split | None:
-        """How the outermost loop is split over threads."""
+        """Choose how the outermost loop is split over threads."""
         each = sum(cost_of(step.op, step.type.dtype) for step in self.steps)
         if is_known(target.sizes):
             return split_counts(int(target.sizes[0]), each * math.prod(map(int, target.sizes)))
@@ -184,6 +188,7 @@ class _Statement(Reading):
 
         loops(out, into.sizes, ("0", str(into.sizes[0])), write)
         routine.call()
+
 
 MEMORY["array_assign"] = lambda node: True
 

@@ -1,5 +1,4 @@
-"""What the codes of statements and of totals share: elements that are computed by steps of what is read, in loops of a
-function of their own."""
+"""Shared lowering of statements and totals: elements computed by steps, in loops of a function of their own."""
 
 from __future__ import annotations
 
@@ -25,12 +24,12 @@ if TYPE_CHECKING:
 
 
 class Reading:
-    """The inputs of steps, and the elements that follow from them."""
+    """The inputs of steps, and the elements computed from them."""
 
     def __init__(self, region: Region, inputs: Sequence[Value], steps: Sequence[Step]) -> None:
         self.region = region
         self.steps = steps
-        count = 1 + max(step.given[0] for step in steps if not step.op)  # those behind are only to be there
+        count = 1 + max(step.given[0] for step in steps if not step.op)  # the inputs behind only keep memory alive
         self.given: list[tuple[Value, Memory | Element]] = [(value, self._taken(value)) for value in inputs[:count]]
 
     def _taken(self, value: Value) -> Memory | Element:
@@ -46,13 +45,15 @@ class Reading:
         return held(region, value)
 
     def sizes_of(self, step: Step, number: int) -> tuple[Position, ...]:
-        """The sizes of a step's value, as far as they are not just those of the target."""
+        """Return the sizes of an input; empty for a scalar."""
         found = self.given[step.given[0]][1]
         return found.sizes if isinstance(found, Memory) else ()
 
     def misfit(self, into: Sequence[Position]) -> str | None:
-        """An i1: whether a size that is not known is not the one of the loops, so that it is for the kernel; None where
-        all are known to fit."""
+        """Return an i1: whether an open size differs from that of the loops, so that the kernel has to run.
+
+        None if all sizes are known to fit.
+        """
         out = self.region.out
         wrong: list[str] = []
         for number, step in enumerate(self.steps):
@@ -70,8 +71,11 @@ class Reading:
         self, out: FunctionText, given: Sequence[Memory | Element], sizes: Sequence[Position],
         bounds: tuple[str, str], write: Callable[[ElementWriter], None],
     ) -> None:  # fmt: skip
-        """`write(b)` writes the loops over all elements: those that leave no element to the C library where the running
-        code finds that none has to be."""
+        """Write the loops over all elements by `write(b)`.
+
+        Where rules may leave elements to the C library, a first loop tests for such elements. If there are none, the
+        quick version of the loops runs.
+        """
         if not self.is_rare:
             write(QuickWriter(out))
             return
@@ -125,7 +129,7 @@ def place_of(out: Any, x: Memory, index: Index) -> str:
 def loops(
     out: FunctionText, counts: Sequence[Position], bounds: tuple[str, str], write: Any, index: Index = ()
 ) -> None:
-    """`bounds` are those of the outermost loop."""
+    """Write nested loops around `write(index)`; `bounds` are those of the outermost loop."""
     if len(index) == len(counts):
         write(index)
         return
@@ -134,7 +138,7 @@ def loops(
 
 
 def is_rare(step: Step, steps: Sequence[Step]) -> bool:
-    """Whether the rule of a step leaves some operands to the C library."""
+    """Return whether the rule of a step leaves some operands to the C library."""
     if not is_elementary(step.op):
         return False
     asking = AskingWriter(FunctionText(ModuleText(), ""))
@@ -144,7 +148,7 @@ def is_rare(step: Step, steps: Sequence[Step]) -> bool:
 
 
 class QuickWriter(ElementWriter):
-    """Elements in a loop, none of which the rules leave to the C library."""
+    """Write elements in a loop, none of which the rules leave to the C library."""
 
     in_loop = True
 
@@ -152,7 +156,7 @@ class QuickWriter(ElementWriter):
 
 
 class AskingWriter(ElementWriter):
-    """Elements that nobody stores: `flag` is whether a rule would leave one of them to the C library."""
+    """Compute elements without storing them: `flag` tells whether a rule would leave one of them to the C library."""
 
     in_loop = True
 
@@ -168,7 +172,7 @@ class AskingWriter(ElementWriter):
 
 
 class Routine:
-    """A function of pointers and numbers, and the arguments of its one call."""
+    """A function of pointers and numbers, with the arguments of its only call."""
 
     def __init__(self, region: Region) -> None:
         self._region = region
@@ -200,7 +204,7 @@ class Routine:
         return Element(x.b, x.dtype, self._name(register(x.dtype), "", x.ir))
 
     def call(self, split: Split | None = None) -> None:
-        """With a split, what was written goes from `%first` to `%last`."""
+        """Call the function; with a split, its body covers `%first` to `%last`, and all parts are run."""
         kind, names = ("void", self._names) if split is None else ("i1", [*self._names, *PART])
         self.out.header = f"define internal {kind} @FUNCTION({', '.join(names)}) noinline nounwind"
         name = self._inner.finish("ret void" if split is None else "ret i1 false")

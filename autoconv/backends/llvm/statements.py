@@ -1,9 +1,9 @@
-"""Assignments to arrays as one step: what is computed element by element of other arrays goes straight into its place.
+"""Fuse an array assignment with the elementwise computation of its value into one step, which stores in place.
 
     before   %v = array_view(%A, spec=…); %x = array_load(%v); %y = multiply(%x, %c); array_store(%w, %y)
     after    array_assign(%w, %v, %c, steps=((None, 0), (None, 1), ("multiply", (0, 1), …)))
 
-What a step reads is read when it is made: that is as good as before where nothing in between writes to it.
+A fused load reads when the step runs. It is fused only where no write to its array lies in between.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Step:
 
 
 def _assign(x: np.ndarray, *inputs: Any, steps: tuple[Step, ...]) -> tuple[()]:
-    """What the steps mean, by the kernels of their ops."""
+    """Evaluate the steps by the kernels of their ops."""
     store = OPS["array_store"].kernel
     assert store is not None
     store(x, value_of(inputs, steps))
@@ -58,8 +58,9 @@ ASSIGN = Op(
 
 
 def with_statements(graph: Graph) -> Graph:
-    """A copy of the graph, regions included, with assignments of what is computed element by element as one step, and
-    so totals of it."""
+    """Return a copy of the graph, regions included, with elementwise assignments, and totals of them, fused into one
+    step.
+    """
     if not any(node.op.name in ("array_store", "array_of", "array_load") or _is_part(node) for node in graph.walk()):
         return graph
     copy = _rebuilt(graph, Overlaps(graph), {})
@@ -118,17 +119,17 @@ def _rebuilt(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Gr
 
 
 def _kept(inputs: Sequence[Value], parts: Mapping[Value, Value], values: Mapping[Value, Value]) -> list[Value]:
-    """The tensors that parts lie in: inputs as well, so that they are there as long as that."""
+    """Return the tensors that contain the parts: as inputs they live as long as the step reads the parts."""
     return [values[v.node.inputs[0]] for v in inputs if v in parts and v.node is not None]
 
 
 def _new(copy: Graph, node: Node, inputs: Sequence[Value], steps: Sequence[Step]) -> Value:
-    """The array that a statement is to fill; sizes that are not known are those of what it reads."""
+    """Allocate the array that a statement fills; its unknown sizes are those of the inputs."""
     type_: Any = node.results[0].type
     shape: list[Any] = []
     sizes: list[Value] = []
     for axis, size in enumerate(type_.shape):
-        if size is not None:  # a symbol as well: only native code meets it
+        if size is not None:  # or a symbol: only native code runs this node
             shape.append(size)
             continue
         found = []
@@ -145,7 +146,7 @@ def _new(copy: Graph, node: Node, inputs: Sequence[Value], steps: Sequence[Step]
 
 
 def _memory_of(value: Value) -> Value:
-    """The array that a tensor is what is in it; else the tensor."""
+    """Return the array of which a tensor is the contents; else the tensor."""
     node = value.node
     if node is None or node.op.name != "array_load" or not is_native(node.inputs[0].type.dtype):  # type: ignore[union-attr]
         return value
@@ -153,8 +154,11 @@ def _memory_of(value: Value) -> Value:
 
 
 class _Statements:
-    """Which stores of one graph become statements, with their inputs and steps, which reductions totals, and which
-    nodes they absorb. `checks` compare sizes with those of what is assigned to, `matches` those of two arrays."""
+    """Choose the stores of one graph that become statements, and the reductions that become totals.
+
+    `of` and `totals` hold their inputs and steps, `absorbed` the nodes fused into them. `checks` compare sizes with
+    those of an assignment's target, `matches` the sizes of two arrays.
+    """
 
     def __init__(self, graph: Graph, overlaps: Overlaps) -> None:
         self._graph = graph
@@ -162,7 +166,8 @@ class _Statements:
         self._positions = {node: i for i, node in enumerate(graph.nodes)}
         self._writes = [node for node in graph.nodes if node.effects.must_run]
         asked = [node for node in graph.nodes if node.op.name == "numpy_shapes"]
-        self.checks = {node for node in asked if node.attributes["how"] == UPDATE}  # to which sizes do
+        # Compare with the target of an assignment.
+        self.checks = {node for node in asked if node.attributes["how"] == UPDATE}
         self.matches = set(asked) - self.checks
         self._users: dict[Value, set[Node]] = {}
         for node in graph.nodes:
@@ -172,7 +177,7 @@ class _Statements:
         self.of: dict[Node, tuple[list[Value], tuple[Step, ...]]] = {}
         self.totals: dict[Node, tuple[list[Value], tuple[Step, ...], Total]] = {}
         self.absorbed: set[Node] = set()
-        self.parts: set[Node] = set()  # of tensors, that are read where they are
+        self.parts: set[Node] = set()  # parts of tensors that are read in place
         self._pending: list[Node] = []
         for node in graph.nodes:
             if node.op.name in ("array_store", "array_of"):
@@ -180,7 +185,7 @@ class _Statements:
             elif (total := total_of(node)) is not None:
                 self._visit_total(node, total)
         made = [inputs for inputs, _ in self.of.values()] + [inputs for inputs, _, _ in self.totals.values()]
-        for node in graph.nodes:  # what only statements read, they read where it is
+        for node in graph.nodes:  # loads that only statements use are read in place
             if node.op.name != "array_load" or any(node.results[0] in inputs for inputs in made):
                 continue
             if self._is_used_by(node, self.absorbed | set(self.of) | set(self.totals)):
@@ -219,7 +224,7 @@ class _Statements:
         if len(given) < len(found) or len(steps) >= _MOST_STEPS:
             return
         if not any(not step.op and None in (step.type.shape or ()) for step in steps):
-            return  # loops of known sizes do more
+            return  # loops over known sizes are better optimised elsewhere
         if total.between:
             steps.append(Step(steps[given[0]].type, "multiply", given))
         self.totals[node] = inputs, tuple(steps), total
@@ -227,7 +232,7 @@ class _Statements:
         self.absorbed |= tree | set(total.between)
 
     def is_part_only(self, node: Node) -> bool:
-        """Whether only statements and totals read a part of a tensor."""
+        """Return whether only statements and totals read a part of a tensor."""
         (result,) = node.results
         reading = {user for user, (inputs, _) in self.of.items() if result in inputs}
         reading |= {user for user, (inputs, _, _) in self.totals.items() if result in inputs}
@@ -239,7 +244,7 @@ class _Statements:
         return result not in self._outputs and self._users.get(result, set()) <= users | asking
 
     def leaves(self, value: Value) -> Iterator[Value]:
-        """What a value that only statements compute is made of, as far as that has dimensions."""
+        """Yield the inputs with dimensions of a value that only statements compute."""
         node = value.node
         if node is None or node not in self.absorbed:
             if value.type.shape != ():  # type: ignore[union-attr]
@@ -251,7 +256,7 @@ class _Statements:
                 yield from self.leaves(each)
 
     def _tree(self, values: Sequence[Value], users: set[Node], last: Node) -> set[Node]:
-        """The nodes that compute the values element by element, and do so for nobody else than `users`."""
+        """Return the nodes that compute the values elementwise, and only for `users`."""
         found: set[Node] = set()
         wanted = {value.node for value in values}
         for node in reversed(self._graph.nodes[: self._positions[last]]):
@@ -271,7 +276,7 @@ class _Statements:
         steps: list[Step],
         numbers: dict[Value, int],
     ) -> int | None:
-        """The number of the step that gives the value; None where it cannot be part of a statement."""
+        """Return the number of the step that yields the value; None if it cannot be part of a statement."""
         if value in numbers:
             return numbers[value]
         type_, node = value.type, value.node
@@ -292,12 +297,12 @@ class _Statements:
     def _leaf(
         self, given: Value, value: Value, inputs: list[Value], steps: list[Step], numbers: dict[Value, int]
     ) -> int | None:
-        """A tensor is read as a whole, an array in memory element by element."""
+        """Add an input: a tensor, read as a whole, or an array in memory, read element by element."""
         type_ = value.type
         assert isinstance(type_, TensorType)
         if given is value and type_.shape and None in type_.shape:
             if value.node is None or not _is_part(value.node):
-                return None  # what a kernel made: not known to lie side by side
+                return None  # a kernel's result: not known to be contiguous
             self._pending.append(value.node)
         if given not in inputs:
             inputs.append(given)
@@ -306,7 +311,7 @@ class _Statements:
         return numbers[value]
 
     def _is_as_good(self, load: Node, store: Node) -> bool:
-        """Whether nothing between the load and the store writes to what is loaded."""
+        """Return whether no write to the loaded array lies between the load and the store (conservative)."""
         first, last = self._positions[load], self._positions[store]
         for node in self._writes:
             if not first < self._positions[node] < last or node.op.name in ("array_new", "array_of"):
@@ -319,7 +324,7 @@ class _Statements:
 
 
 def _is_part(node: Node) -> bool:
-    """Whether a node gives a part of a tensor that is a view in NumPy, and as large as only the running code knows."""
+    """Return whether a node takes a part of a tensor that is a view in NumPy and has an unknown size."""
     if node.op.name != "get_item" or any(entry[0] in ("array", "mask") for entry in node.attributes["spec"]):
         return False
     of, to = node.inputs[0].type, node.results[0].type
@@ -327,7 +332,7 @@ def _is_part(node: Node) -> bool:
 
 
 def _has_sizes(type_: ArrayType, steps: Sequence[Step]) -> bool:
-    """Whether something that is read says how large each dimension is that is not known."""
+    """Return whether each unknown dimension is determined by an input."""
     for axis, size in enumerate(type_.shape):
         back = axis - type_.rank
         leaves = [step.type.shape or () for step in steps if not step.op]
@@ -337,17 +342,17 @@ def _has_sizes(type_: ArrayType, steps: Sequence[Step]) -> bool:
 
 
 def _is_element(node: Node) -> bool:
-    """Whether a node computes each element of its result by itself."""
+    """Return whether a node computes its result elementwise, without effects."""
     if len(node.results) != 1 or not node.op.elementwise:
         return False
-    if own_effects(node.op, node.attributes, node.inputs) is not Effects.PURE:  # sizes are asked for by the statement
+    if own_effects(node.op, node.attributes, node.inputs) is not Effects.PURE:  # the statement checks sizes itself
         return False
     types = [value.type for value in node.inputs]
     return all(isinstance(t, TensorType) and is_native(t.dtype) for t in types) and has_element_rule(node)
 
 
 def is_sure(target: ArrayType, steps: Sequence[Step]) -> bool:
-    """Whether all sizes are known, so that everything is known to fit."""
+    """Return whether all sizes are constant, so that the value is known to fit."""
     return None not in target.shape and all(None not in (step.type.shape or ()) for step in steps)
 
 

@@ -1,6 +1,6 @@
-"""The code of totals (see `totals`): loops over parts of arrays that end with one number.
+"""Lower totals (see `totals`): loops over parts of arrays that end with one number.
 
-Long sums of floats are added up block by block, the blocks in float64, as in `reductions`.
+Long sums of floats are accumulated block by block, the blocks in float64, as in `reductions`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NEED_ELEMENTS = ("max", "min", "argmax", "argmin")
 
 
 def write_total(region: Region, node: Node) -> None:
-    """By loops; by the kernel where sizes do not go together, or there is nothing to find an extreme of."""
+    """Write the loops; the kernel runs where sizes do not fit, or where an extreme has no elements."""
     out, (result,) = region.out, node.results
     dtype: Any = result.type.dtype  # type: ignore[union-attr]
     kind, b = register(dtype), RegisterWriter(region)
@@ -58,7 +58,7 @@ class _Total(Reading):
         self.sizes = self._sizes()
 
     def _sizes(self) -> tuple[Position, ...]:
-        """Of the loops: of each dimension the size that is known best, of all that are read."""
+        """Return the sizes of the loops: for each dimension the best known size among the inputs."""
         shapes = [(s.type.shape or (), self.sizes_of(s, i)) for i, s in enumerate(self.steps) if not s.op]
         rank = max(len(own) for _, own in shapes)
         found: list[Position] = []
@@ -77,7 +77,7 @@ class _Total(Reading):
         return either(out, wrong) if wrong else None
 
     def run(self, cell: str) -> None:
-        """Leaves the number in the cell."""
+        """Store the result in the cell."""
         routine = Routine(self.region)
         out = routine.out
         answer = routine.pointer(cell)
@@ -97,7 +97,7 @@ class _Total(Reading):
 
 
 def _added(total: _Total, b: ElementWriter, sizes: Sequence[Position], at: Callable[[Index], Element]) -> Element:
-    """A sum, product, mean or extreme, or whether any or all are true."""
+    """Compute a sum, product, mean or extreme, or whether any or all are true."""
     out, kind = b.out, total.kind
     last = total.steps[-1].type.dtype
     dtype = bool_ if kind in ("any", "all") else last if kind in ("max", "min") else total.to
@@ -159,7 +159,7 @@ def _added(total: _Total, b: ElementWriter, sizes: Sequence[Position], at: Calla
 def _in_blocks(
     out: FunctionText, sizes: Sequence[Position], take: Callable[[Index], None], end_block: Callable[[], None]
 ) -> None:
-    """Loops whose innermost one is cut into pieces."""
+    """Write loops whose innermost one is strip-mined into blocks of BLOCK elements."""
     *outer, last = sizes
 
     def rows(index: Index) -> None:
@@ -183,7 +183,7 @@ def _in_blocks(
 
 
 def _best(total: _Total, b: ElementWriter, sizes: Sequence[Position], at: Callable[[Index], Element]) -> Element:
-    """Where the first extreme is, counted through all dimensions; the first nan is one."""
+    """Return the flat index of the first extreme; the first nan is one."""
     out, dtype = b.out, total.steps[-1].type.dtype
     kind = register(dtype)
     best, place, counter = out.alloca(kind), out.alloca("i64"), out.alloca("i64")
