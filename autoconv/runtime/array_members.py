@@ -1,4 +1,4 @@
-"""Attributes and methods of arrays that are traced as memory: views, copies, changes in place, and what reads them."""
+"""Attributes and methods of symbolic arrays: views, copies, in-place updates and reads."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ALWAYS_VIEWS = frozenset({"transpose", "squeeze", "swapaxes"})
 
 
 def member(array: SymbolicArray, name: str) -> Any:
-    """`array.name`; raises AttributeError for what NumPy's arrays do not have either."""
+    """Return `array.name`; raise AttributeError for names that NumPy's arrays lack as well."""
     if not hasattr(np.ndarray, name) or (name.startswith("__") and name.endswith("__")):
         error = AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
         error._autoconv_run_time = True  # type: ignore[attr-defined]
@@ -54,7 +54,7 @@ def member(array: SymbolicArray, name: str) -> Any:
 
 
 class ArrayMember(LateMethod):
-    """`x.name` of an array, to be called."""
+    """A bound method `x.name` of a symbolic array."""
 
     __slots__ = ("name", "run")
 
@@ -67,7 +67,7 @@ class ArrayMember(LateMethod):
 
 
 def view_of(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
-    """The one view that `like` makes, whatever is known of sizes and strides; raises StagingError where it copies."""
+    """Return the single view that `like` makes, static or not; raise StagingError where `like` copies."""
     found = strided(array, like)
     if found is NotImplemented:
         if array.ndim:
@@ -78,10 +78,11 @@ def view_of(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
 
 
 def diagonal_of(array: SymbolicArray, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> SymbolicArray:
-    """`np.diagonal(array, offset, axis1, axis2)`: a view that nobody may write to."""
+    """`np.diagonal(array, offset, axis1, axis2)`: a read-only view."""
     if any(isinstance(as_tensor(value), SymbolicTensor) for value in (offset, axis1, axis2)):
         raise StagingError("which diagonal of an array is taken is known only when the graph runs", current_place())
-    _called(np.empty((1,) * array.ndim, np.bool_), "diagonal", (offset, axis1, axis2), {})  # which says what is wrong
+    # Raises NumPy's error for bad arguments.
+    _called(np.empty((1,) * array.ndim, np.bool_), "diagonal", (offset, axis1, axis2), {})
     if (axis1 % array.ndim, axis2 % array.ndim) != (array.ndim - 2, array.ndim - 1):
         array = view_of(array, lambda x: np.moveaxis(x, (axis1, axis2), (-2, -1)))
     node = arrays._record("array_diagonal", [array.value_in_graph], offset=operator.index(offset))
@@ -89,9 +90,9 @@ def diagonal_of(array: SymbolicArray, offset: Any = 0, axis1: Any = 0, axis2: An
 
 
 def _by_order(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
-    """A view that only gives the dimensions another order, of an array whose sizes or strides are not known."""
+    """Return a view that only permutes the dimensions, for an array with unknown sizes or strides."""
     if None in array.known_shape and like(np.empty((1,) * array.ndim, np.bool_)).ndim != array.ndim:
-        return NotImplemented  # which dimensions go depends on their sizes
+        return NotImplemented  # which dimensions are dropped depends on their sizes
     shape = tuple(range(2, 2 + array.ndim))
     sample = np.empty(shape, np.bool_)
     found = like(sample)
@@ -147,7 +148,7 @@ def _loaded(value: Any) -> Any:
     return value.load() if type(value) is SymbolicArray else value
 
 
-# ---- methods of their own
+# ---- methods with an implementation here
 
 
 def _copy(array: SymbolicArray, order: Any = "C") -> Any:
@@ -190,7 +191,7 @@ _OWN: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 def refuse_attribute(name: str) -> NoReturn:
-    """What NumPy says of assigning to an attribute of an array, where it is not one that changes what the array is."""
+    """Raise StagingError for an assignment that changes the array; NumPy's AttributeError for other attributes."""
     if name in ("shape", "strides", "dtype", "flat", "data", "real", "imag"):
         raise StagingError(f"the attribute {name!r} of an array is assigned", current_place())
     if hasattr(np.ndarray, name):
@@ -199,7 +200,7 @@ def refuse_attribute(name: str) -> NoReturn:
 
 
 def is_one_array(a: SymbolicArray, b: SymbolicArray) -> bool:
-    """Whether two names hold the same array; raises StagingError where only the running graph knows."""
+    """Return whether two symbolic arrays are one object; raise StagingError where only the run decides."""
     if a.value_in_graph is b.value_in_graph:
         return True
     region = current_region()
@@ -210,7 +211,7 @@ def is_one_array(a: SymbolicArray, b: SymbolicArray) -> bool:
 
 
 def _is_made_once(value: Value, region: Region) -> bool:
-    """Whether it is an argument that shares nothing with others, or was made by the program just there."""
+    """True if the value is an unaliased argument or is allocated by the node that defines it."""
     if value.node is None:
         return value.graph is region.trace.root.graph and region.trace.memory == "apart"
     return value.node.op.name in ("array_new", "array_of", "array_view", "array_strided")

@@ -1,7 +1,7 @@
-"""Attributes and methods of NumPy's arrays and scalars, on arrays that only the running graph knows.
+"""Attributes and methods of NumPy's arrays and scalars, on symbolic tensors.
 
-What a method means is what NumPy means, its dtypes included. What is not here raises StagingError, so that the call
-runs as plain Python: AttributeError is for names that NumPy's arrays do not have either.
+Methods keep NumPy's meaning, dtypes included. A name without an entry here raises StagingError, so that the call runs
+as plain Python. AttributeError is reserved for names that NumPy's arrays lack as well.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from autoconv.runtime.recording import current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.symbolic import SymbolicTensor
 
-# The methods that change an array where it is.
+# The methods that change an array in place.
 CHANGING = frozenset({"sort", "fill", "partition", "put", "itemset", "resize", "setfield", "setflags", "byteswap"})
-_MOST_ITEMS = 64  # of a list that is known while tracing; longer ones are the graph's
+_MOST_ITEMS = 64  # items of a list that is built while tracing; longer lists are built by the graph
 
 
 def attribute_of(x: SymbolicTensor, name: str) -> Any:
-    """`x.name` under the second contract, of a Python number or an array; NotImplemented for what has no such name."""
+    """Return `x.name` under `compile`, for a Python number or an array; NotImplemented where there is no such name."""
     if x.weak:
         return number_attribute(x, name)
     region = current_region()
@@ -49,7 +49,7 @@ def attribute_of(x: SymbolicTensor, name: str) -> Any:
 
 
 class ArrayMethod(LateMethod):
-    """`x.name` of an array, to be called."""
+    """A bound method `x.name` of a symbolic tensor."""
 
     __slots__ = ("name", "owner")
 
@@ -72,7 +72,7 @@ def _without(name: str, **options: Any) -> None:
 
 
 def _shape(x: SymbolicTensor, name: str) -> tuple[int, ...]:
-    """The shape, where it is known while tracing."""
+    """Return the static shape; refuse the method where a size is symbolic."""
     shape = x.type.shape
     if shape is None or not all(isinstance(d, int) for d in shape):
         _refuse(name, "depends on a shape that only the running graph knows")
@@ -80,21 +80,24 @@ def _shape(x: SymbolicTensor, name: str) -> tuple[int, ...]:
 
 
 def is_scalar(x: SymbolicTensor, name: str) -> bool:
-    """Whether this is one of NumPy's scalars; refuses what may be one, or an array without dimensions."""
+    """Return whether `x` is a NumPy scalar; refuse a value that may be a scalar or a 0-d array."""
     if x.type.shape is None:
         _refuse(name, "depends on a shape that only the running graph knows")
     if x.type.shape != ():
         return False
     region = current_region()
     if region is not None and region.trace.memory:
-        return True  # arrays without dimensions are memory
+        return True  # 0-d arrays are represented as memory, so this is a scalar
     if not _gives_scalar(x.value_in_graph.node):
         _refuse(name, "gives a NumPy scalar for a scalar, and an array for an array without dimensions")
     return True
 
 
 def _gives_scalar(node: Any) -> bool:
-    """Whether what a node gives without dimensions is a scalar in NumPy; None is a parameter, which may be either."""
+    """Return whether NumPy's counterpart of the node gives a scalar, not a 0-d array.
+
+    False for None, which stands for a parameter: that may be either.
+    """
     if node is None:
         return False
     name = node.op.name
@@ -202,7 +205,7 @@ def _clip(x: SymbolicTensor, min: Any = None, max: Any = None, out: Any = None, 
 
 
 def _is_no_bound(x: SymbolicTensor, bound: Any, side: int) -> bool:
-    """Whether no element can be beyond it: NumPy lets Python ints bound integers that cannot hold them."""
+    """True if no element can exceed the bound; NumPy accepts Python ints beyond the range of an integer dtype."""
     if bound is None:
         return True
     if type(bound) is int and x.dtype.is_integer:
@@ -214,7 +217,7 @@ def _is_no_bound(x: SymbolicTensor, bound: Any, side: int) -> bool:
 
 
 def _is_of_graph(bound: Any) -> bool:
-    """Whether it is a Python number that only the running graph knows."""
+    """Return whether the bound is a symbolic Python number."""
     tensor = as_tensor(bound)
     return tensor is not None and tensor.weak
 
@@ -264,17 +267,17 @@ def _squeeze(x: SymbolicTensor, axis: Any = None) -> Any:
 
 
 def _without_dimensions(x: SymbolicTensor) -> Any:
-    """The array that it is in NumPy."""
+    """Return the 0-d array that NumPy gives here."""
     region = current_region()
     assert region is not None
     return region.trace.without_dimensions(x)
 
 
-# ---- values of their own
+# ---- copies
 
 
 def _copied(x: SymbolicTensor, how: str, dtype: DType | None = None) -> Any:
-    """Numbered, so that two copies stay two."""
+    """Record a copy, numbered so that common-subexpression elimination keeps two copies apart."""
     region, number = current_region(), 0
     while region is not None:
         number += len(region.graph.nodes)
@@ -301,11 +304,11 @@ def _astype(x: SymbolicTensor, dtype: Any, **other: Any) -> Any:
     return _copied(x, "astype", wanted)
 
 
-# ---- Python's values
+# ---- conversion to Python's values
 
 
 def _kind(name: str, x: SymbolicTensor) -> DType:
-    """The dtype that carries the Python number which an element becomes."""
+    """Return the dtype that represents the Python number made of an element."""
     if x.dtype.is_bool:
         return bool_
     if x.dtype.is_integer and not (x.dtype.size == 8 and x.dtype is not int64):
@@ -361,7 +364,7 @@ def _dot(x: SymbolicTensor, b: Any, out: Any = None) -> Any:
 
 
 def _by_function(name: str, *parameters: str) -> Callable[..., Any]:
-    """The method as NumPy's function of that name, whose arguments behind the array are called `parameters`."""
+    """Return a method that calls NumPy's function `name`; `parameters` name its arguments after the array."""
 
     def run(x: SymbolicTensor, *args: Any, **kwargs: Any) -> Any:
         compute = implementation(getattr(np, name))
@@ -378,7 +381,7 @@ def _compress(x: SymbolicTensor, condition: Any, axis: Any = None, out: Any = No
 
 
 def _conjugate(x: SymbolicTensor, *args: Any, **kwargs: Any) -> Any:
-    """Of real numbers the array itself, unlike the function of that name."""
+    """Return the conjugate; for real elements, the array itself, unlike `np.conjugate`."""
     plain = not (args or kwargs or x.dtype.is_complex)
     return x if plain else _by_function("conjugate")(x, *args, **kwargs)
 
@@ -405,7 +408,7 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "trace": _by_function("trace", "offset", "axis1", "axis2", "dtype", "out"),
     "searchsorted": _by_function("searchsorted", "v", "side", "sorter"),
 }  # fmt: skip
-# Ops whose results without dimensions are NumPy scalars; elementwise ones are so for scalars and arrays alike.
+# Ops whose 0-d results are NumPy scalars; elementwise ops give scalars for scalars and for arrays alike.
 _GIVE_SCALARS = frozenset(f"numpy_{name}" for name in _METHODS) | {"reduce_sum", "reduce_max", "reduce_min", "matmul"}
 
 __all__ = ["CHANGING", "ArrayMethod", "attribute_of", "is_scalar"]

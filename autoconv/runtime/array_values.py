@@ -1,4 +1,4 @@
-"""What is assigned to elements of arrays, as NumPy converts it, and which shapes go together."""
+"""NumPy's conversion of values assigned to array elements, and its broadcast checks."""
 
 from __future__ import annotations
 
@@ -18,24 +18,26 @@ from autoconv.runtime.spans import current_place
 from autoconv.runtime.symbolic import SymbolicTensor
 from autoconv.runtime.tensor import EagerTensor, Tensor
 
-_ADDRESSES = 2**47  # bytes that a process may have
+_ADDRESSES = 2**47  # bytes of address space of a process
 
 
 def is_beyond_memory(sizes: Sequence[int | None], item_size: int) -> bool:
-    """Whether NumPy says no to an array of those sizes (None: not known) at once, also where nobody reads it."""
+    """Return whether NumPy refuses to allocate the sizes (None: unknown) at once, even if no element is used."""
     return math.prod(size for size in sizes if size) * item_size > _ADDRESSES
 
 
 def as_value(value: Any, type_: ArrayType) -> Tensor:
-    """What is assigned to elements of an array, as NumPy converts it."""
+    """Convert a value assigned to an array, or to a view of one, as NumPy does."""
     if is_object(value) and type_.shape == ():
         return element_of(value, type_.dtype)
     return elements(value, type_.dtype)
 
 
 def elements(value: Any, dtype: DType, is_single: bool = True) -> Tensor:
-    """What becomes elements of that dtype: Python's numbers as such, arrays as they are, which `cast_to` converts; so
-    NumPy's numbers where they are not assigned to one element or to a slice."""
+    """Convert a value to elements of the dtype; arrays keep their dtype, which `cast_to` converts.
+
+    NumPy's own numbers are converted like Python's only where `is_single`: for one element or a slice.
+    """
     tensor = as_tensor(value)
     if tensor is not None:
         return number_as(tensor, dtype) if tensor.weak or (is_single and _is_checked(value, dtype)) else tensor
@@ -52,7 +54,7 @@ def elements(value: Any, dtype: DType, is_single: bool = True) -> Tensor:
 
 
 def _is_checked(value: Any, dtype: DType) -> bool:
-    """Whether NumPy takes one of its numbers as it takes Python's: for signed integers, and no array is one."""
+    """True if NumPy range-checks one of its scalars as it checks a Python number: for signed integer dtypes only."""
     if not isinstance(value, SymbolicTensor) or value.type.shape != () or not dtype.is_integer or dtype.is_unsigned:
         return False
     own = value.type.dtype
@@ -60,7 +62,7 @@ def _is_checked(value: Any, dtype: DType) -> bool:
 
 
 def check_element(value: Any, dtype: Any) -> None:
-    """Raises what NumPy says where an array with dimensions is assigned to one element of that dtype."""
+    """Raise NumPy's error where an array with dimensions is assigned to one element of the dtype."""
     tensor = as_tensor(value)
     shape: Any = None if tensor is None else tensor.type.shape
     if isinstance(value, (list, tuple)):
@@ -75,7 +77,7 @@ def check_element(value: Any, dtype: Any) -> None:
 
 
 def element_of(value: Any, dtype: DType) -> Tensor:
-    """A number as an element of an array of that dtype."""
+    """Convert a number to an element of an array of the dtype."""
     if is_object(value):
         return record_object("object_element", [value], dtype=dtype)  # type: ignore[no-any-return]
     tensor = as_tensor(value)
@@ -85,7 +87,7 @@ def element_of(value: Any, dtype: DType) -> Tensor:
 
 
 def made(value: Any, dtype: DType) -> np.ndarray:
-    """Python's numbers, and lists of them, as elements of that dtype; raises what NumPy says, for the program."""
+    """Convert Python numbers, or lists of them, to elements of the dtype; NumPy's errors are raised for the program."""
     try:
         with np.errstate(all="ignore"):
             return np.array(value, dtype.numpy)
@@ -94,7 +96,7 @@ def made(value: Any, dtype: DType) -> np.ndarray:
 
 
 def number_as(number: Tensor, dtype: DType) -> Tensor:
-    """A Python number as an element of that dtype: ints that do not fit raise, as do nan and inf as ints."""
+    """Convert a Python number to an element of the dtype; ints out of range raise, as do nan and inf for integers."""
     if dtype.is_bool:
         number = dispatch.apply("python_bool", number)
     refuse_complex(number, dtype)
@@ -104,7 +106,7 @@ def number_as(number: Tensor, dtype: DType) -> Tensor:
 
 
 def refuse_complex(number: Any, dtype: DType) -> None:
-    """Raises Python's TypeError where a Python complex number is to become a real element."""
+    """Raise Python's TypeError where a Python complex number would become a real element."""
     if discards_parts(number, dtype):
         python: Any = int if dtype.is_integer else float
         try:
@@ -114,14 +116,17 @@ def refuse_complex(number: Any, dtype: DType) -> None:
 
 
 def discards_parts(number: Any, dtype: DType) -> bool:
-    """Whether a number is complex, and elements of that dtype are real ones."""
+    """Return whether a number is complex and the dtype real."""
     tensor = as_tensor(number)
     is_complex = isinstance(number, complex) if tensor is None else tensor.type.dtype.is_complex
     return is_complex and not dtype.is_complex and not dtype.is_bool
 
 
 def goes_one_by_one(value: Any, type_: ArrayType) -> bool:
-    """Whether a list that is assigned has numbers which may not fit: NumPy has written those before it by then."""
+    """True if an assigned list holds numbers that may be out of range.
+
+    NumPy stores the items before such a number, and raises then.
+    """
     if not isinstance(value, (list, tuple)) or not type_.dtype.is_integer or type_.shape != (len(value),):
         return False
     known = list(map(as_tensor, value))
@@ -144,7 +149,7 @@ def _fits(number: Any, dtype: DType) -> bool:
 
 
 def _nested(value: Any, dtype: DType) -> Any:
-    """A list, or one of lists, as NumPy makes an array of it whose elements are of that dtype."""
+    """Convert a list, or a list of lists, to an array as NumPy does for elements of the dtype."""
     if holds_numbers(value):
         return made(value, dtype)
     if all(as_tensor(item) is None for item in value) and not any(isinstance(item, (list, tuple)) for item in value):
@@ -167,7 +172,7 @@ def _item(item: Any, dtype: DType) -> Any:
 
 
 def holds_numbers(value: Any) -> bool:
-    """Whether a nested list holds Python's numbers alone, np.float64 among them."""
+    """Return whether a nested list holds only Python numbers, np.float64 included."""
     return all(
         holds_numbers(item) if isinstance(item, (list, tuple)) else isinstance(item, (bool, int, float, complex))
         for item in value
@@ -175,7 +180,7 @@ def holds_numbers(value: Any) -> bool:
 
 
 def stacked(items: Sequence[Any]) -> Any:
-    """Numbers and arrays as one array's elements, of the dtype that NumPy finds for them."""
+    """Stack numbers and arrays into one array of NumPy's result dtype."""
     known = [as_tensor(item) for item in items]
     tensors = [EagerTensor(np.asarray(i)) if t is None else t for i, t in zip(items, known, strict=True)]
     dtype = as_dtype(np.result_type(*(tensor.type.dtype.numpy for tensor in tensors)))
@@ -183,14 +188,14 @@ def stacked(items: Sequence[Any]) -> Any:
 
 
 def cast_to(tensor: Any, dtype: DType) -> Any:
-    """The tensor as one of that dtype."""
+    """Cast the tensor to the dtype."""
     if tensor.type.weak:
         return dispatch.apply("python_cast", tensor, dtype=dtype)
     return tensor if tensor.type.dtype is dtype else dispatch.apply("cast", tensor, dtype=dtype)
 
 
 def sample(other: Any) -> Any:
-    """An operand like this one, with other elements."""
+    """Return a small operand of the same dtype and weakness, with zeros for elements."""
     tensor = as_tensor(other)
     if tensor is None:
         return other
@@ -198,14 +203,14 @@ def sample(other: Any) -> Any:
 
 
 def is_static(mask: Any, shape: Sequence[int | None]) -> bool:
-    """Whether a mask is known to be of that shape."""
+    """Return whether the mask statically has the shape."""
     tensor = as_tensor(mask)
     own = np.shape(mask) if tensor is None else tensor.type.shape
     return None not in shape and tuple(own or ()) == tuple(shape)
 
 
 def may_fit(place: Sequence[int | None], shape: Sequence[Any]) -> bool:
-    """Whether a value of that shape may broadcast into the place."""
+    """Return whether a value of the shape may broadcast to `place`; unknown sizes count as a match."""
     pairs = zip(reversed(shape), reversed(place), strict=False)
     return len(shape) <= len(place) and all(a == b or a == 1 or a is None or b is None for a, b in pairs)
 
@@ -214,24 +219,28 @@ _WITH_SHAPES = (np.ndarray, np.generic, bool, int, float, complex, list, tuple)
 
 
 def check_types(op: str, operands: Sequence[Any], into: Any = None) -> None:
-    """Raises TypeError, in NumPy's words, where the operation has no loop for the dtypes of the operands, or gives what
-    is not cast to the dtype `into`."""
+    """Raise NumPy's TypeError where the operation has no loop for the dtypes of the operands.
+
+    The same holds where its result cannot be cast to the dtype `into`.
+    """
     function: Any = np.remainder if op == "modulo" else getattr(np, op)
     try:
         function(*map(sample, operands), out=None if into is None else np.zeros(1, into))
     except TypeError as error:
         raise of_program(error) from None
-    except Exception:  # about the elements, or the shapes, of samples
+    except Exception:  # errors about the samples' elements or shapes
         pass
 
 
 def check_broadcast(op: str, operands: Sequence[Any], into: Any = None, dtype: Any = None) -> None:
-    """Raises ValueError, in NumPy's words, for shapes that are known not to go together, and before that TypeError for
-    dtypes that do not; `into` is the shape of the result, and `dtype` its dtype, where there is an array for it."""
+    """Raise NumPy's ValueError for static shapes that do not broadcast, and before it TypeError for the dtypes.
+
+    `into` and `dtype` are the shape and dtype of the output array, where there is one.
+    """
     shapes: list[Any] = []
     for operand in operands:
         tensor = as_tensor(operand)
-        known = isinstance(operand, _WITH_SHAPES)  # not what is one of several things
+        known = isinstance(operand, _WITH_SHAPES)  # excludes choices between several values
         shapes.append(tensor.type.shape if tensor is not None else np.shape(operand) if known else None)
     if op == "matmul" or any(shape is None for shape in shapes):
         return
@@ -243,18 +252,18 @@ def check_broadcast(op: str, operands: Sequence[Any], into: Any = None, dtype: A
 
 
 def is_place(place: Sequence[int | None], shape: Sequence[Any]) -> bool:
-    """Whether a result of that shape may fill the place, dimension by dimension."""
+    """Return whether a result of the shape may fill `place` without broadcasting; unknown sizes count as a match."""
     return len(place) == len(shape) and all(a == b or a is None or b is None for a, b in zip(shape, place, strict=True))
 
 
 def shape_words(shape: Any) -> str:
-    """As NumPy writes shapes in what it says of them."""
+    """Format a shape as NumPy's error messages do."""
     sizes = ["?" if size is None else str(size) for size in shape or ()]
     return f"({','.join(sizes)}{',' if len(sizes) == 1 else ''})"
 
 
 def of_program(error: Exception) -> Exception:
-    """The error as one that the program raises, not the tracing of it."""
+    """Mark the error as raised by the program, not by its tracing."""
     if not isinstance(error, AutoconvError):
         error._autoconv_run_time = True  # type: ignore[attr-defined]
     return error

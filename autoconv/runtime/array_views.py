@@ -1,4 +1,4 @@
-"""What views NumPy makes of an array, by asking NumPy: of an array that lies in memory in the same way."""
+"""Views that NumPy makes of an array, found by running NumPy on an array of the same layout."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ View = tuple[int, tuple[int, ...], tuple[int, ...]]
 
 
 def same_memory(type_: ArrayType, like: Callable[[np.ndarray], Any]) -> Any:
-    """(offset in bytes, shape, strides) of each array that `like` gives, None for the very one that it is given. All of
-    them look at the memory of that one, and may write there; NotImplemented where one does not, or sizes or strides are
-    not known."""
+    """Return (offset in bytes, shape, strides) of each array that `like` makes; None stands for the operand itself.
+
+    All of them share the operand's memory and are writeable. NotImplemented where one does not or is not, or where
+    sizes or strides are unknown.
+    """
     if None in type_.shape or None in type_.strides:
         return NotImplemented
     array = _laid_out(type_)
@@ -28,7 +30,7 @@ def same_memory(type_: ArrayType, like: Callable[[np.ndarray], Any]) -> Any:
 
 
 def _laid_out(type_: ArrayType) -> np.ndarray:
-    """An array of that shape and those strides, whose memory nobody touches."""
+    """Return an array of the type's shape and strides, over memory that is never read or written."""
     pairs: list[Any] = list(zip(type_.shape, type_.strides, strict=True))
     low = sum(min(0, (size - 1) * stride) for size, stride in pairs if size)
     high = sum(max(0, (size - 1) * stride) for size, stride in pairs if size)

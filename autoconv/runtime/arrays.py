@@ -1,7 +1,7 @@
-"""NumPy's arrays while they are traced as what they are: memory that is changed in place and looked at through views.
+"""Symbolic NumPy arrays: memory that is updated in place and aliased by views.
 
-A `SymbolicArray` stands for a value of an ArrayType. What reads its elements gets a tensor of what they are then; what
-is computed of them is a new array. Views are views: the names that hold them see what is written through each other.
+A `SymbolicArray` stands for a value of an ArrayType. A read of its elements gives a tensor of their present values; a
+computation gives a new array. Views alias their base: a store through one is visible through all.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _BINARY = {
 
 
 class SymbolicArray(TensorMethods):
-    """An array of a graph that is being recorded. `_taken` says by what index, and of which array, it is a view."""
+    """An array of the graph being recorded. `_taken` is (base, index spec, operands) of a view made by indexing."""
 
     __slots__ = ("__weakref__", "_taken", "_value")
     __array_priority__ = 200.0
@@ -63,7 +63,7 @@ class SymbolicArray(TensorMethods):
         self._value = value
         self._taken = taken
 
-    # ---- what the recording knows it by
+    # ---- protocols of the recording
 
     @property
     def value_in_graph(self) -> Value:
@@ -79,7 +79,7 @@ class SymbolicArray(TensorMethods):
         return self.load()
 
     def __autoconv_fresh__(self, op: str, operands: Sequence[Any]) -> Any:
-        """What an operator gives: something new."""
+        """Apply a binary operator; the result is a new array."""
         check_broadcast(op, operands)
         found = expressions.binary(op, *operands)
         return found if found is NotImplemented else fresh(found)
@@ -93,7 +93,7 @@ class SymbolicArray(TensorMethods):
     def __autoconv_box__(self) -> SymbolicObject:
         return SymbolicObject(_record("array_object", [self._value]).results[0])
 
-    # ---- what NumPy says of it
+    # ---- NumPy's attributes and conversions
 
     @property
     def type(self) -> ArrayType:
@@ -101,7 +101,7 @@ class SymbolicArray(TensorMethods):
 
     @property
     def known_shape(self) -> tuple[int | None, ...]:
-        """None for sizes that only the running graph knows; symbols come when graphs are compiled."""
+        """The static shape, with None for symbolic sizes; size symbols are introduced when the graph is compiled."""
         return self.type.shape  # type: ignore[return-value]
 
     @property
@@ -132,7 +132,7 @@ class SymbolicArray(TensorMethods):
         return self.size * self.itemsize
 
     def size_of(self, axis: int) -> Any:
-        """Of a dimension: a number that the graph knows where it is not known while tracing."""
+        """Return the size of a dimension: an int if static, else a symbolic number."""
         known = self.known_shape[axis]
         if known is not None:
             return known
@@ -147,7 +147,7 @@ class SymbolicArray(TensorMethods):
         return known
 
     def __iter__(self) -> Iterator[Any]:
-        """Its rows; loops over it are staged before this."""
+        """Iterate over the rows; for statements over the array are staged before they come here."""
         if not self.ndim:
             raise of_program(TypeError("iteration over a 0-d array"))
         return (self[row] for row in range(len(self)))
@@ -175,7 +175,7 @@ class SymbolicArray(TensorMethods):
     # ---- elements
 
     def load(self) -> SymbolicTensor:
-        """What the elements are now."""
+        """Read the present elements as a tensor."""
         return SymbolicTensor(_record("array_load", [self._value]).results[0])
 
     def store(self, value: Any) -> None:
@@ -209,7 +209,7 @@ class SymbolicArray(TensorMethods):
         self._about_to_change("assignment destination")
         spec, operands = self._parsed(index)
         if type(value) is SymbolicArray and value._taken is not None and self._is_taken(value._taken, spec, operands):
-            return  # x[i] += y has changed it already
+            return  # x[i] += y has updated the view already
         if not any(entry[0] in ("array", "mask") for entry in spec):
             view = self._view(spec, operands)
             if self.ndim and len(spec) == self.ndim and all(entry[0] == "int" for entry in spec):
@@ -265,10 +265,10 @@ class SymbolicArray(TensorMethods):
             return False
         return all(value is _value_of(operand) for value, operand in zip(values, operands, strict=True))
 
-    # ---- computing with it
+    # ---- operators
 
     def changed(self, name: str, other: Any) -> SymbolicArray:
-        """`self += other` and the like: in place, cast back as NumPy's casting "same_kind" allows."""
+        """Apply an in-place operator such as `self += other`, with NumPy's "same_kind" cast of the result."""
         op = _BINARY[name]
         self._about_to_change("output array")
         check_broadcast(op, (self.load(), _loaded(other)), self.known_shape, self.dtype)
@@ -308,7 +308,7 @@ class SymbolicArray(TensorMethods):
 
 
 def methods_by(methods: Callable[[SymbolicArray, str], Any]) -> None:
-    """Has `methods(array, name)` answer attributes and methods of arrays."""
+    """Register `methods(array, name)` as the implementation of attributes and methods of arrays."""
     global _methods
     _methods = methods
 
@@ -324,7 +324,7 @@ for _name in _BINARY:
 
 
 def as_array(value: Any) -> Any:
-    """A graph value as traced code meets it; what a graph gave when it ran as it is."""
+    """Wrap a graph value for traced code; return the result of a graph that ran eagerly as it is."""
     return SymbolicArray(value) if isinstance(value, Value) else value
 
 
@@ -333,11 +333,13 @@ def is_array(value: Any) -> bool:
 
 
 def fresh(value: Any, scalars: bool = False) -> Any:
-    """What was computed, tensors with dimensions as new arrays; in tuples and lists too. With `scalars`, those without
-    dimensions as well, which otherwise are NumPy's scalars."""
+    """Wrap computed tensors with dimensions as new arrays, inside tuples and lists too.
+
+    Results without dimensions stay NumPy scalars, unless `scalars`: then they become 0-d arrays.
+    """
     if type(value) in (tuple, list):
         return type(value)(fresh(item, scalars) for item in value)
-    if isinstance(value, tuple) and hasattr(value, "_make"):  # such as the parts of a decomposition
+    if isinstance(value, tuple) and hasattr(value, "_make"):  # named tuples, such as the factors of a decomposition
         return value._make(fresh(item, scalars) for item in value)
     if not isinstance(value, Tensor) or value.type.weak or (value.type.shape == () and not scalars):
         return value
@@ -350,7 +352,7 @@ def fresh(value: Any, scalars: bool = False) -> Any:
 
 
 def new_array(shape: Any, dtype: DType, fill: Any = None) -> SymbolicArray:
-    """An array of the traced code's own; `fill` is a number, or None for whatever there is."""
+    """Allocate an array; `fill` is a number, or None for uninitialised elements."""
     sizes = shape if isinstance(shape, (tuple, list)) else (shape,)
     known: list[Any] = []
     operands = []
@@ -370,7 +372,7 @@ def new_array(shape: Any, dtype: DType, fill: Any = None) -> SymbolicArray:
 
 
 def strided(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
-    """The view of the array that `like` makes of an array; NotImplemented where that is a copy, or not known."""
+    """Return the views of the array that `like` makes; NotImplemented where `like` copies or the layout is unknown."""
     found = same_memory(array.type, like)
     if found is NotImplemented:
         return NotImplemented
@@ -392,8 +394,10 @@ def _record(op: str, inputs: Sequence[Value], **attributes: Any) -> Any:
 
 
 def note_complex(what: str) -> None:
-    """Notes that a complex array is "written", or "taken" apart: its real and imaginary parts are views in NumPy, and
-    values here, so that one trace may not do both."""
+    """Note that a complex array is "written", or "taken" apart into real and imaginary parts.
+
+    Those parts are views in NumPy and values here, so one trace may not do both; StagingError where it does.
+    """
     region = current_region()
     assert region is not None
     region.trace.complexes.add(what)

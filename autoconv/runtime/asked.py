@@ -1,5 +1,7 @@
-"""What the program, and not this package, asks a tensor of a graph for: under `compile` that has NumPy's arrays and
-Python's numbers."""
+"""Distinguish attribute reads of the program from those of this package.
+
+Under `compile` the program sees NumPy's arrays and Python's numbers in place of tensors.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from autoconv.runtime.spans import is_own_file
 
 
 def is_asked_as_array(frame: Any) -> bool:
-    """Whether the program asks, which under `compile` has NumPy's arrays, and not this package."""
+    """Return whether the read comes from a program whose tensors stand for NumPy's arrays."""
     region = current_region()
     return region is not None and region.trace.arrays and (_ASKED.by_program or is_of_program(frame))
 
@@ -29,7 +31,7 @@ _ASKED = _Asked()
 
 
 def asked_by_program(value: Any, name: str) -> Any:
-    """`value.name`, which this package reads where the program does."""
+    """Read `value.name` on behalf of the program."""
     before, _ASKED.by_program = _ASKED.by_program, True
     try:
         return getattr(value, name)
@@ -38,7 +40,7 @@ def asked_by_program(value: Any, name: str) -> Any:
 
 
 def check_asked(type_: TensorType, name: str, frame: Any) -> None:
-    """Raises AttributeError, in Python's words, where the program asks a Python number for what tensors have."""
+    """Raise Python's AttributeError where the program reads a tensor's attribute from a Python number."""
     region = current_region()
     if region is not None and region.contract == COMPILE and not is_own_file(frame.f_code.co_filename):
         kind = type(type_.dtype.numpy.type(1).item()).__name__

@@ -1,4 +1,4 @@
-"""What the `__dict__` of an object of the user's holds once it is in the graph: nothing that the program may see."""
+"""The `__dict__` of a user's object that is part of the graph: empty, and closed to the program."""
 
 from __future__ import annotations
 
@@ -10,28 +10,30 @@ from typing import Any
 from autoconv.errors import StagingError
 from autoconv.runtime.spans import current_place
 
-# Where an object of the user's that is in the graph keeps what it is there, among its attributes.
+# The attribute under which a user's object stores its object of the graph.
 HEAP = "__autoconv_heap__"
 
 
 class GraphAttributes(dict[str, Any]):
-    """The `__dict__` of an object that is in the graph. Whoever looks into it is refused; reads and writes of
-    attributes go past this, and so does `held_by`."""
+    """The `__dict__` of an object that is part of the graph: each use of it raises StagingError.
+
+    Reads and writes of single attributes bypass it, as does `held_by`.
+    """
 
     __slots__ = ()
 
 
 def held_by(value: Any) -> dict[str, Any]:
-    """What the attributes of an object are, apart from its class's; a dict of its own."""
+    """Return the instance attributes, without those of the class, as a new dict."""
     held = getattr(value, "__dict__", None)
     return dict(dict.items(held)) if isinstance(held, dict) else {}
 
 
 def attributes_of(value: Any) -> dict[str, Any]:
-    """As `held_by`, with what an object holds in slots."""
+    """Return the instance attributes as `held_by` does, with those held in slots."""
     found = held_by(value)
     for name, slot in slots_of(type(value)):
-        with contextlib.suppress(AttributeError):  # nothing is in it
+        with contextlib.suppress(AttributeError):  # the slot is empty
             found[name] = slot.__get__(value)
     return found
 
@@ -41,7 +43,7 @@ def has_attributes(value: Any) -> bool:
 
 
 def give_attributes(value: Any, held: dict[str, Any]) -> None:
-    """Has a new object hold these, in slots those of them that it has."""
+    """Set the attributes of a new object, in its slots where it has a slot of the name."""
     slots = dict(slots_of(type(value)))
     for name in slots.keys() & held.keys():
         slots[name].__set__(value, held[name])
@@ -50,7 +52,7 @@ def give_attributes(value: Any, held: dict[str, Any]) -> None:
 
 
 def slots_of(kind: type) -> tuple[tuple[str, Any], ...]:
-    """The names of the slots that a class written in Python gives its objects, and what reads them."""
+    """Return the names and descriptors of the slots of a class written in Python."""
     known = _SLOTS.get(kind)
     if known is None:
         known = _SLOTS[kind] = tuple(

@@ -1,5 +1,4 @@
-"""The methods of the lists, dicts and sets that traced code makes: Python's own while what they hold is known, nodes
-once that is part of the graph."""
+"""Methods of traced lists, dicts and sets: Python's own while the contents are static, nodes once in the graph."""
 
 from __future__ import annotations
 
@@ -48,12 +47,12 @@ _REFLECTED = {
 }  # fmt: skip
 _REFUSED = {"__len__": "asked for its length", "__contains__": "searched", "__str__": "turned into text",
             "__repr__": "turned into text", "__format__": "turned into text"}  # fmt: skip
-# These compare items, or take a position: with symbols among them the graph has to do it.
+# These compare items, or take a position: with symbolic operands they have to be nodes.
 _COMPARING = frozenset({"sort", "index", "count", "remove", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"})
 _BY_VALUE = frozenset(
     {"append", "extend", "setdefault", "add", "update", "__iadd__", "__add__", "__radd__", "__iter__"}
 )
-_JOINING = frozenset({"extend", "__iadd__", "__add__", "__radd__"})  # what they are given is gone over
+_JOINING = frozenset({"extend", "__iadd__", "__add__", "__radd__"})  # these iterate over their argument
 _IN_PLACE = frozenset({"__iadd__", "__imul__", "__ior__", "__iand__", "__isub__", "__ixor__"})
 
 
@@ -66,7 +65,7 @@ def _forwarding(plain: type, name: str) -> Callable[..., Any]:
         if plain is dict and may_lack_keys(self):
             return self.call_maybe(name, args, kwargs)
         if self._heap is None and name == "__add__" and _is_late(args[0]):
-            return apply_object("add", build_object("list", list.__iter__(self)), args[0])  # a list of its own
+            return apply_object("add", build_object("list", list.__iter__(self)), args[0])  # a new list
         if self._heap is None and _needs_graph(self, name, args):
             materialise(self)
         if self._heap is None:
@@ -82,7 +81,7 @@ def _forwarding(plain: type, name: str) -> Callable[..., Any]:
                 _note_appended(self, args)
             try:
                 return traced_result(own(self, *args, **kwargs))
-            except (LookupError, ValueError) as error:  # which the program raises, not the tracing of it
+            except (LookupError, ValueError) as error:  # raised by the program, not by its tracing
                 error._autoconv_run_time = not isinstance(error, AutoconvError)  # type: ignore[union-attr]
                 raise
         if name == "__iter__":
@@ -101,14 +100,14 @@ def _forwarding(plain: type, name: str) -> Callable[..., Any]:
 
 
 def _note_appended(container: Any, args: tuple[Any, ...]) -> None:
-    """For a list that moves into the graph, where it may be asked what it holds before it is given that."""
+    """Note an append in a region: a list that later moves into the graph may be read before it."""
     region = current_region()
     if region is not None and region.parent is not None and type(container) is TracedList and args:
         region.trace.appended.append((container, args[0]))
 
 
 def _known_items(container: Any, items: Any) -> Any:
-    """The items, as long as they stay known: Python's own iterator would find nothing in what has moved."""
+    """Iterate while the contents are static; Python's own iterator would see an empty container after the move."""
     _check_known(container)
     for item in items:
         yield item
@@ -126,13 +125,13 @@ def _check_known(container: Any) -> None:
 
 TracedDict.known_items = _known_items
 
-# What takes a position or a number of times.
+# Methods with a position or a repeat count as operand.
 _BY_POSITION = frozenset({"pop", "insert", "__delitem__", "__mul__", "__rmul__", "__imul__"})
 _WITH_ANOTHER = frozenset({"extend", "__add__", "__iadd__", "__eq__", "__ne__"})
 
 
 def _grows(container: Any, name: str, args: tuple[Any, ...]) -> bool:
-    """Whether an operation on a list makes one whose items only the graph knows, under `function`."""
+    """Return whether an operation makes a list with symbolic items, under `function`."""
     region = current_region()
     if type(container) is not TracedList or region is None or region.contract == COMPILE or not args:
         return False
@@ -146,7 +145,7 @@ def _bounds(part: slice) -> tuple[Any, ...]:
 
 
 def _needs_graph(container: Any, name: str, args: tuple[Any, ...]) -> bool:
-    """Whether an operation depends on values that are known only when the graph runs."""
+    """Return whether an operation depends on symbolic values, under `compile`."""
     region = current_region()
     if region is None or region.contract != COMPILE:
         return False
@@ -155,14 +154,15 @@ def _needs_graph(container: Any, name: str, args: tuple[Any, ...]) -> bool:
     if name in _JOINING and args:
         return heap_of(args[0]) is not None or (type(args[0]) not in (*PLAIN, DictView) and holds_symbols((args[0],)))
     if isinstance(container, list):
-        taken = {"extend": 0, "__iadd__": 0, "__setitem__": 1}.get(name, len(args))  # all items of this argument
+        # The position of the operand that is iterated over.
+        taken = {"extend": 0, "__iadd__": 0, "__setitem__": 1}.get(name, len(args))
         return (name not in _BY_VALUE and holds_symbols(args[:1])) or any(map(_is_late, args[taken : taken + 1]))
     shown = args and type(args[0]) is DictView and heap_of(args[0]) is None
     return holds_symbols(tuple(args[0].now()) if shown else args[:1])
 
 
 def _is_late(value: Any) -> bool:
-    """Whether only the running graph knows what there is to be gone over."""
+    """Return whether the items of an iterable are known only at run time."""
     region = current_region()
     if region is None or region.contract != COMPILE:
         return False

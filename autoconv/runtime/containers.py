@@ -1,8 +1,8 @@
-"""Lists, dicts and sets that traced code makes: Python's own until a tensor decides what they hold, then the graph's.
+"""Traced lists, dicts and sets: Python's own until their contents depend on a tensor, then objects of the graph.
 
-Such a container is a real list with its items known while tracing; once it is changed in a region, so that how long it
-is depends on a tensor, it moves into the graph, and every operation on it becomes a node. Under `compile` it is an
-object of the graph then (`materialise`); under `function` a list is tensor lists (`GraphItems`).
+Such a container is a real list with items that are known while tracing. Once a region changes it, so that its length
+depends on a tensor, it moves into the graph and every operation on it becomes a node. Under `compile` it becomes an
+object of the graph (`materialise`); under `function` a list becomes tensor lists (`GraphItems`).
 """
 
 from __future__ import annotations
@@ -22,42 +22,43 @@ from autoconv.runtime.structure import plain_kind
 
 
 class GraphItems:
-    """What a list holds whose length only the graph knows, under `function`. It is never changed: a list that changes
-    holds another one. `autoconv.operators.list_methods` has what its methods do.
+    """The items of a list whose length is symbolic, under `function`.
+
+    Immutable: a list that changes gets another one. `autoconv.operators.list_methods` implements its methods.
     """
 
     __slots__ = ()
 
     def call(self, owner: TracedList, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """`owner.name(*args, **kwargs)`, where `owner` holds these items."""
+        """Call `owner.name(*args, **kwargs)`, where `owner` holds these items."""
         raise NotImplementedError
 
     def stacked(self, axis: int = 0) -> Any:
-        """The items as one tensor, along a new dimension."""
+        """Stack the items into one tensor, along a new dimension."""
         raise NotImplementedError
 
     def joined(self, axis: int = 0) -> Any:
-        """The items, which are tensors, one behind the other along a dimension."""
+        """Concatenate the items, which are tensors, along a dimension."""
         raise NotImplementedError
 
     def reduced(self, op: str) -> Any:
-        """A reduction of the items, which are tensors, over the first dimension; numbers stay weak."""
+        """Reduce the items, which are tensors, over the first dimension; numbers stay weak."""
         raise NotImplementedError
 
     def length(self) -> Any:
-        """How many there are, a weak integer."""
+        """Return the number of items, a weak integer."""
         raise NotImplementedError
 
     def item(self, position: Any) -> Any:
-        """The item at a position, counted from the end where it is negative; IndexError when the graph runs."""
+        """Return the item at a position, from the end if negative; IndexError at run time."""
         raise NotImplementedError
 
 
 class Traced:
-    """What the three have in common.
+    """Base of the traced containers.
 
-    `_heap` is the object of the graph, `_items` what a list has become under `function`, `_home` the region that made
-    it; `_outside` stands for an argument of the traced function, which is somebody else's.
+    `_heap` is the object of the graph, `_items` the graph's items of a list under `function`, and `_home` the region
+    that made the container. `_outside` is true for an argument of the traced function, which the caller owns.
     """
 
     __slots__ = ()
@@ -88,18 +89,18 @@ class TracedList(list, Traced):  # type: ignore[type-arg]
         self._outside = False
 
     def __radd__(self, other: Any) -> Any:
-        """A list that no trace follows, and this one: Python's own would find one that has moved empty."""
+        """Concatenate a plain list and this one; Python's own method would see a moved list as empty."""
         return traced(list(other)) + self if isinstance(other, list) else NotImplemented
 
     def __autoconv_stacked__(self) -> Any:
-        """The items as one tensor, where only the graph knows how many there are; else None."""
+        """Stack the items into one tensor, where their number is symbolic; else return None."""
         return None if self._items is None else self._items.stacked()
 
 
 class TracedDict(dict, Traced):  # type: ignore[type-arg]
     __slots__ = ("_heap", "_home", "_outside")
-    call_maybe: ClassVar[Callable[..., Any]]  # the methods of a dict that may not have all of its keys
-    known_items: ClassVar[Callable[..., Any]]  # what an iterator of Python's own over it gives, while that is known
+    call_maybe: ClassVar[Callable[..., Any]]  # the methods of a dict with optional keys
+    known_items: ClassVar[Callable[..., Any]]  # guards one of Python's own iterators while the contents are static
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         dict.__init__(self, *args, **kwargs)
@@ -122,26 +123,29 @@ KINDS: dict[type, type] = {list: TracedList, dict: TracedDict, set: TracedSet}
 PLAIN: dict[type, type] = {traced: plain for plain, traced in KINDS.items()}
 for _traced, _plain in PLAIN.items():
     _traced.__autoconv_plain__ = _plain  # type: ignore[attr-defined]
-    _traced.__name__ = _plain.__name__  # what messages of Python's call it
+    _traced.__name__ = _plain.__name__  # the name in Python's error messages
 
 
 def traced(container: Any) -> Any:
-    """A list, dict or set that was just made, as one that a trace can follow."""
+    """Wrap a newly made list, dict or set as a traced container; return other values as they are."""
     kind = KINDS.get(type(container))
     return container if kind is None else kind(container)
 
 
 def traced_result(given: Any, held: int = 0) -> Any:
-    """As `traced`, for what a call gave, written as the argument itself: what others hold than `held` attributes was
-    there before, and is no copy."""
+    """Wrap the result of a call as `traced` does, if the call allocated it.
+
+    The call has to be written as the argument itself. A container with more references than `held` attributes existed
+    before, and is returned as it is.
+    """
     return traced(given) if type(given) in KINDS and sys.getrefcount(given) <= _OF_A_CALL + held else given
 
 
-_OF_A_CALL = 2  # the parameter, and what is given to getrefcount
+_OF_A_CALL = 2  # references: the parameter, and getrefcount's argument
 
 
 def traced_argument(value: Any) -> Any:
-    """An argument that was taken apart and put together again, as what a trace follows."""
+    """Rebuild a flattened argument with traced containers."""
     kind = type(value)
     if kind is dict:
         made: Any = TracedDict({key: traced_argument(item) for key, item in value.items()})
@@ -154,7 +158,7 @@ def traced_argument(value: Any) -> Any:
 
 
 def untraced_copy(value: Any) -> Any:
-    """New containers of Python's own for those in a result, which belong to the trace; everything else as it is."""
+    """Copy traced containers in a result to plain ones; return everything else as it is."""
     kind: Any = PLAIN.get(type(value), type(value))
     if kind not in KINDS:
         return tuple(map(untraced_copy, value)) if kind is tuple else value
@@ -164,23 +168,23 @@ def untraced_copy(value: Any) -> Any:
 
 
 def heap_of(value: Any) -> SymbolicObject | None:
-    """The object of the graph that a container has become; of a view of a dict, that the dict has."""
+    """Return the object of the graph behind a container, or behind the dict of a view; None if there is none."""
     kind = type(value)
     return value._heap if kind in PLAIN else value.heap if kind is DictView else None
 
 
 def is_maybe(value: Any) -> bool:
-    """Whether a tensor decides that there is such a value."""
+    """Return whether the presence of the value depends on a tensor."""
     return hasattr(type(value), "__autoconv_present__") and any(arm is MISSING for arm in value.values)
 
 
 def may_lack_keys(value: Any) -> bool:
-    """Whether a tensor decides that a dict has some of its keys, under `function`."""
+    """Return whether some keys of a dict are optional at run time, under `function`."""
     return type(value) is TracedDict and any(map(is_maybe, dict.values(value)))
 
 
 def items_of(value: Any) -> Any:
-    """What a list holds whose length only the graph knows under `function`; None for everything else."""
+    """Return the graph's items of a list whose length is symbolic, under `function`; None for everything else."""
     if type(value) is not TracedList or value._items is None:
         return None
     if list.__len__(value):
@@ -192,19 +196,21 @@ def items_of(value: Any) -> Any:
 
 
 def is_known(container: Any) -> bool:
-    """Whether Python knows what a list, dict or set of the traced code holds."""
+    """Return whether the contents of a traced list, dict or set are static."""
     return heap_of(container) is None and items_of(container) is None
 
 
 def hold_items(container: TracedList, items: GraphItems) -> None:
-    """Makes a list hold what only the graph knows; noted where a region is traced."""
+    """Replace a list's contents by the graph's items, noted in the region's journal."""
     note_container(container)
     _put(container, items)
 
 
 class UnmovedError(StagingError):
-    """What a region that has been recorded gives out holds, as an object of the graph, a `container` that was there
-    before it. The container has to move into the graph first, and the region to be recorded again."""
+    """A result of a recorded region refers, as an object of the graph, to a `container` made before the region.
+
+    The container has to be moved into the graph first, and the region recorded again.
+    """
 
     def __init__(self, container: Any) -> None:
         super().__init__("a list, dict or set becomes part of the graph too late", current_place())
@@ -212,7 +218,7 @@ class UnmovedError(StagingError):
 
 
 def materialise(container: Any) -> SymbolicObject:
-    """Moves a container into the graph, at this point of the region that is recorded."""
+    """Move a container into the graph, at the present point of the region being recorded."""
     if container._heap is not None:
         return container._heap
     region = current_region()
@@ -222,7 +228,8 @@ def materialise(container: Any) -> SymbolicObject:
     note_container(container)
     kind: Any = PLAIN[type(container)]
     items = list(kind.items(container)) if kind is dict else list(kind.__iter__(container))
-    with paused(region.trace.stores if region is not None else ()):  # which would move it themselves, to store it
+    # The listeners would move the container themselves, to store it.
+    with paused(region.trace.stores if region is not None else ()):
         heap = build_object(kind.__name__, items)
     _put(container, heap)
     return heap
@@ -235,7 +242,7 @@ def _is_from_around(container: Any) -> bool:
 
 
 def contents(container: Any) -> Any:
-    """What a container holds: a tuple of items (of pairs), a frozenset, or the object of the graph."""
+    """Return the contents: a tuple of items or pairs, a frozenset, the graph's items, or the object of the graph."""
     if type(container) in PLAIN and container._heap is not None:
         return container._heap
     if isinstance(container, list):
@@ -247,7 +254,7 @@ def contents(container: Any) -> Any:
 
 
 def _put(container: Any, held: Any) -> None:
-    """Makes a container hold what `contents` gave."""
+    """Restore contents that `contents` returned."""
     if type(container) in PLAIN:
         container._heap = held if isinstance(held, SymbolicObject) else None
         held = () if container._heap is not None else held
@@ -266,7 +273,7 @@ def _put(container: Any, held: Any) -> None:
 
 
 def container_spot(container: Any) -> Spot:
-    """The contents of a list, dict or set, as something that regions write."""
+    """Return the contents of a list, dict or set as a location that regions write."""
     plain = PLAIN.get(type(container), type(container))
     return Spot(
         (id(container),),
@@ -279,7 +286,7 @@ def container_spot(container: Any) -> Spot:
 
 
 def note_container(container: Any) -> None:
-    """Notes in the journal of the region that a container is about to change, unless the region made it."""
+    """Note in the region's journal that a container is about to change, unless the region made it."""
     region = current_region()
     journal = region.journal if region is not None else None
     if region is not None and getattr(container, "_outside", False) and region.trace.outside_effect is not None:

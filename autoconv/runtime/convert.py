@@ -1,4 +1,4 @@
-"""From Python and NumPy values to tensors."""
+"""Conversion of Python and NumPy values to tensors."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from autoconv.runtime.tensor import EagerTensor, Tensor, standalone_dtype
 
 
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Tensor:
-    """A tensor of a Python number, string, (nested) list or array.
+    """Create a tensor from a Python number, string, (nested) list or array.
 
-    Python ints become int32, floats float32, unless `dtype` says otherwise; arrays keep their dtype. `shape` reshapes,
-    or broadcasts a single value. Tensors of a graph, and those that a tape follows, are put together by ops. Raises
-    TypeError or ValueError for what has no such tensor.
+    Python ints become int32 and floats float32, unless `dtype` is given; arrays keep their dtype. `shape` reshapes,
+    or broadcasts a single value. Symbolic tensors, and tensors followed by a tape, are combined by ops. Raises
+    TypeError or ValueError for values without such a tensor.
     """
     wanted_dtype = as_dtype(dtype) if dtype is not None else None
     wanted: Any = as_shape(shape) if shape is not None else None
@@ -36,14 +36,14 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     if region is not None:
         return record_constant(region, array, name=name)
     if _gives_an_array(value) or (isinstance(value, np.ndarray) and np.may_share_memory(array, value)):
-        array = array.copy()  # the program may write to its own array; a tensor stays what it is
+        array = array.copy()  # the program may write to its own array; a tensor is immutable
     return EagerTensor(array)
 
 
 def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None) -> Tensor:
-    """`value` as a tensor: tensors as they are, variables read, the rest as `constant` does.
+    """Convert `value` to a tensor: tensors as they are, variables read, everything else as `constant` does.
 
-    Raises ValueError when a tensor has another dtype than the one asked for.
+    Raises ValueError when a tensor's dtype differs from the requested one.
     """
     wanted = as_dtype(dtype) if dtype is not None else None
     tensor = as_tensor(value)
@@ -54,7 +54,7 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
             return _stack(value, wanted)
         inner = _dtype_inside(value)
         if wanted is None and inner is not None:
-            wanted = inner  # [a float64 tensor, 1.0] is no list of float32, in a function neither
+            wanted = inner  # [a float64 tensor, 1.0] is not a list of float32, in a function neither
         if wanted is None and dtype_hint is not None:
             try:
                 return constant(value, dtype_hint)
@@ -71,14 +71,14 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
 
 
 def _has_gradients(value: Any, recorders: Sequence[Any]) -> bool:
-    """Whether the value is or holds a tensor of a graph or one that a tape follows: through an array it would end."""
+    """Return whether the value is or contains a tensor of a graph or tape; a NumPy array would cut its gradient."""
     if isinstance(value, (list, tuple)):
         return any(_has_gradients(item, recorders) for item in value)
     return isinstance(value, SymbolicTensor) or any(recorder.follows(value) for recorder in recorders)
 
 
 def _of_tensors(value: Any, dtype: DType | None, shape: Any) -> Tensor:
-    tensor: Tensor = _apply("identity", convert_to_tensor(value))  # not the tensor itself
+    tensor: Tensor = _apply("identity", convert_to_tensor(value))  # a new tensor
     if dtype is not None and tensor.dtype is not dtype:
         tensor = _apply("cast", tensor, dtype=dtype)
     if shape is None or tensor.shape == shape:
@@ -90,7 +90,7 @@ def _of_tensors(value: Any, dtype: DType | None, shape: Any) -> Tensor:
 
 
 def as_tensor(value: Any) -> Tensor | None:
-    """The tensor that `value` is or stands for (a variable is read); None for plain Python and NumPy values."""
+    """Return the tensor that `value` is or stands for (a variable is read); None for plain Python and NumPy values."""
     if isinstance(value, Tensor):
         return value
     reader = getattr(type(value), "__autoconv_tensor__", None)
@@ -98,18 +98,18 @@ def as_tensor(value: Any) -> Tensor | None:
 
 
 def stacked_list(value: Any) -> Any:
-    """The items of a list as one tensor, where only the graph knows how many there are; None for everything else."""
+    """Stack a list with a symbolic number of items into one tensor; None for everything else."""
     found = getattr(type(value), "__autoconv_stacked__", None)
     return None if found is None else found(value)
 
 
 def is_tensor(value: Any) -> bool:
-    """Whether `value` is a tensor or a variable."""
+    """Return whether `value` is a tensor or a variable."""
     return isinstance(value, Tensor) or hasattr(type(value), "__autoconv_tensor__")
 
 
 def to_array(value: Any, dtype: DType | None = None) -> np.ndarray:
-    """The NumPy array behind a plain value, by TensorFlow's rules; raises TypeError or ValueError."""
+    """Convert a plain value to a NumPy array, by TensorFlow's rules; raises TypeError or ValueError."""
     if isinstance(value, EagerTensor):
         value = value.numpy()
     if isinstance(value, SymbolicTensor):
@@ -140,14 +140,14 @@ def to_array(value: Any, dtype: DType | None = None) -> np.ndarray:
     if dtype is None:
         return array.astype(inferred.numpy)
     if array.size == 0 and isinstance(value, (list, tuple)):
-        return np.empty(array.shape, dtype.numpy)  # nothing in it says another dtype
+        return np.empty(array.shape, dtype.numpy)  # an empty list does not determine a dtype
     if inferred.is_string != dtype.is_string or not weak_fits(inferred, dtype):
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
     return _cast_array(array, dtype)
 
 
 def record_constant(region: Region, array: np.ndarray, weak: bool = False, name: str = "Const") -> SymbolicTensor:
-    """A constant node in the region. An array is copied, as the program may change it while it is traced."""
+    """Record a constant node in the region. An array is copied, as the program may change it during the trace."""
     kept = np.array(array) if region.trace.sources is not None and array.ndim else array
     node = region.record("constant", [], {"value": kept, "weak": weak}, shown=name)
     if kept is not array and region.trace.sources is not None:
@@ -157,7 +157,7 @@ def record_constant(region: Region, array: np.ndarray, weak: bool = False, name:
 
 
 def table_of(values: Any) -> Any:
-    """An array of ours, none of the program's: a constant of the graph where one is traced."""
+    """Convert a table of this package to an array, or to a constant of the graph being recorded."""
     region, array = current_region(), np.array(values)
     if region is None:
         return array
@@ -165,8 +165,10 @@ def table_of(values: Any) -> Any:
 
 
 def weak_constant(region: Region, value: bool | int | float | complex, name: str = "Const") -> SymbolicTensor:
-    """A Python number as a weak value of the graph. Raises IntegerLimitError, which no handler of the program's takes,
-    for an int beyond 64 bits."""
+    """Record a Python number as a weak constant.
+
+    Raises IntegerLimitError for an int beyond 64 bits; the program's handlers do not catch it.
+    """
     try:
         array = to_python_array(value, complex_too=True)
     except IntegerLimitError as error:
@@ -176,9 +178,9 @@ def weak_constant(region: Region, value: bool | int | float | complex, name: str
 
 
 def python_number(value: bool | int | float | complex) -> EagerTensor:
-    """A tensor that follows Python's arithmetic: an int is exact and checked, and it takes the dtype of what it meets.
+    """Create a tensor with Python's arithmetic: ints are exact and checked, and it adopts the dtype of other operands.
 
-    It is what a Python number becomes inside a graph. Raises OverflowError for an int beyond 64 bits.
+    A Python number becomes such a tensor inside a graph. Raises OverflowError for an int beyond 64 bits.
     """
     return EagerTensor(weak_array(value), weak=True)
 
@@ -203,7 +205,7 @@ def any_symbolic(values: Any) -> bool:
 
 
 def _is_taped(values: Any) -> bool:
-    """Whether a nested list holds a tensor that a tape at work follows: through its array no gradient would."""
+    """Return whether a nested list contains a tensor followed by an active tape; an array would cut its gradient."""
     recorders = taping.active()
     return bool(recorders) and any(
         _is_taped(v) if isinstance(v, (list, tuple)) else any(recorder.follows(v) for recorder in recorders)
@@ -212,7 +214,7 @@ def _is_taped(values: Any) -> bool:
 
 
 def _dtype_inside(values: Any) -> DType | None:
-    """The dtype of the first tensor or variable in a nested list; weak ones have none of their own."""
+    """Return the dtype of the first tensor or variable in a nested list; weak tensors are skipped."""
     for value in values if isinstance(values, (list, tuple)) else ():
         found = _dtype_inside(value)
         if found is None and is_tensor(value) and not getattr(value, "weak", False):
@@ -227,13 +229,13 @@ def is_variable(value: Any) -> bool:
 
 
 def _apply(name: str, *operands: Any, **attributes: Any) -> Any:
-    from autoconv.runtime import dispatch  # dispatch converts operands, and conversion applies ops
+    from autoconv.runtime import dispatch  # breaks a cycle: dispatch converts operands, and conversion applies ops
 
     return dispatch.apply(name, *operands, **attributes)
 
 
 def _stack(values: Any, dtype: DType | None, inner: DType | None = None) -> Tensor:
-    """The values as one tensor; numbers take the dtype of the first tensor among them."""
+    """Stack the values into one tensor; numbers take the dtype of the first tensor among them."""
     inner = inner or _dtype_inside(values)
     rows = [_stack(v, dtype, inner) if isinstance(v, (list, tuple)) else v for v in values]
     if dtype is not None:
@@ -250,14 +252,14 @@ def _plain_nested(value: Any) -> Any:
             return np.array(items)
         return items
     if isinstance(value, EagerTensor) and value.dtype.is_string:
-        return value.numpy()  # as bytes, which a list may mix with text
+        return value.numpy()  # bytes, which a list may mix with text
     if isinstance(value, EagerTensor) or is_variable(value) or _gives_an_array(value):
         return np.asarray(value)
     return value
 
 
 def _gives_an_array(value: Any) -> bool:
-    """Whether it is an object of another library's that says itself what array it is."""
+    """True for an object of another library that implements `__array__`."""
     return hasattr(type(value), "__array__") and not isinstance(value, (np.ndarray, np.generic, Tensor))
 
 
@@ -282,7 +284,7 @@ def _cast_array(array: np.ndarray, dtype: DType) -> np.ndarray:
 
 
 def _texts(value: Any) -> np.ndarray:
-    """Strings as they are: NumPy's own arrays of text lose zeros at the end."""
+    """Convert strings without loss: NumPy's own text arrays drop trailing zeros."""
     array = np.array(value, object)
     if not _all_text(array):
         raise ValueError(f"Can't convert Python sequence with mixed types to Tensor: {value!r}")
@@ -297,7 +299,7 @@ def _bytes_array(array: np.ndarray) -> np.ndarray:
 
 
 def _text_array(array: np.ndarray) -> np.ndarray:
-    """The array of objects, each as bytes."""
+    """Encode each item of an array of objects as bytes."""
     for item in array.flat:
         if not isinstance(item, (str, bytes)):
             raise TypeError(
@@ -312,7 +314,7 @@ def _all_text(array: np.ndarray) -> bool:
 
 
 def type_of(value: Any) -> TensorType:
-    """The tensor type that a value has or would get."""
+    """Return the tensor type that a value has or would be given."""
     tensor = as_tensor(value)
     if tensor is not None:
         return tensor.type

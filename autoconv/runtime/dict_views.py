@@ -1,5 +1,7 @@
-"""`keys()`, `values()` and `items()` of a dict that traced code made: what they show is what the dict holds when they
-are asked, also where it has moved into the graph since they were made."""
+"""`keys()`, `values()` and `items()` of a traced dict.
+
+A view shows the present contents, also of a dict that moved into the graph after the view was made.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +30,12 @@ class DictView:
 
     @property
     def heap(self) -> SymbolicObject | None:
-        """The object of the graph that the dict has become."""
+        """The object of the graph behind the dict, or None."""
         found: SymbolicObject | None = self.owner._heap
         return found
 
     def now(self) -> Any:
-        """Python's own view, or the graph's where the dict is there."""
+        """Return Python's own view, or the graph's object where the dict is in the graph."""
         found = getattr(self.owner, self.name)()
         return getattr(dict, self.name)(self.owner) if type(found) is DictView else found
 
@@ -42,7 +44,7 @@ class DictView:
         return made
 
     def __autoconv_made_in__(self, region: Any) -> bool:
-        """Whether the dict is the region's own: where that ends, the view is an object of the graph."""
+        """Return whether the dict belongs to the region; at its end the view becomes an object of the graph."""
         home = self.owner._home
         return home is not None and home.is_inside(region)
 
@@ -68,7 +70,10 @@ class DictView:
 
 
 def _applied(name: str, x: Any, y: Any) -> Any:
-    """An operator on two things one of which is a view; Python's own looks into the other without asking it."""
+    """Apply an operator to two operands, at least one of them a view.
+
+    Python's own operator would read the other operand's storage directly, which is empty for a dict in the graph.
+    """
     if any(getattr(part, "heap" if type(part) is DictView else "_heap", None) is not None for part in (x, y)):
         return apply_object(name, x, y)
     first, second = (part.now() if type(part) is DictView else part for part in (x, y))

@@ -1,4 +1,4 @@
-"""Applies an op: runs its kernel at once, or records a node, after bringing the operands to types that fit."""
+"""Apply an op after operand conversion: run its kernel eagerly, or record a node."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from autoconv.runtime.tensor import EagerTensor, Tensor
 
 NUMBERS = (bool, int, float, complex)
 
-# Ops on Python numbers alone that have a meaning of their own in Python: exact, checked integers and errors.
+# Ops that have Python's meaning for operands that are all Python numbers: exact, checked ints and Python's errors.
 _PYTHON_OPS = {
     "add": "python_add", "subtract": "python_subtract", "multiply": "python_multiply", "divide": "python_divide",
     "floor_divide": "python_floor_divide", "modulo": "python_modulo", "power": "python_power",
@@ -47,10 +47,10 @@ _ON_FLOATS = frozenset({"add", "subtract", "multiply", "divide", "floor_divide",
 
 
 def apply(op_name: str, *operands: Any, name: str | None = None, **attributes: Any) -> Any:
-    """Applies the op to tensors and what converts to tensors.
+    """Apply the op to tensors and to values that convert to tensors.
 
-    Returns one Tensor, or a tuple of them. Inside a trace a node is recorded, else the kernel runs. Raises TypeError
-    for operands whose dtypes do not go together, and what the op's rule or kernel raises.
+    Return one Tensor, or a tuple of them. A trace records a node; otherwise the kernel runs. Raises TypeError for
+    operands whose dtypes do not agree, and the errors of the op's type rule or kernel.
     """
     op = OPS[op_name]
     region = current_region()
@@ -76,7 +76,7 @@ taping.BUILDER.apply = apply
 
 
 def _with_arrays(op: Op, values: list[Any]) -> list[Any]:
-    """The operands, lists of numbers as arrays."""
+    """Convert lists of numbers among the operands to arrays."""
     unified = range(len(values)) if op.unify == "all" else op.unify
     found = list(values)
     for position, value in enumerate(values):
@@ -87,7 +87,7 @@ def _with_arrays(op: Op, values: list[Any]) -> list[Any]:
 
 
 def _with_checked_numerics(op: Op, found: Any) -> Any:
-    """The results, refused when the graph (or this op) gives a nan or an infinity."""
+    """Check the results for nan and infinity, at once or by a node of the graph."""
     if op.name == "check_numerics":
         return found
     results = found if isinstance(found, tuple) else (found,)
@@ -105,7 +105,7 @@ def _with_checked_numerics(op: Op, found: Any) -> Any:
 
 
 def record(region: Region, op: Op, values: Sequence[Any], attributes: dict[str, Any], name: str | None = None) -> Any:
-    """Appends a node for the op; `values` are tensors, constants and graph values."""
+    """Append a node for the op; `values` are tensors, constants and graph values."""
     shown = name or display_name(op.name)
     inputs = [graph_value(region, value, f"{shown}/{_OPERANDS[min(i, 3)]}") for i, value in enumerate(values)]
     try:
@@ -118,7 +118,7 @@ def record(region: Region, op: Op, values: Sequence[Any], attributes: dict[str, 
 
 
 def wrap_results(results: Sequence[Value]) -> Any:
-    """Symbolic tensors for a node's results (other values as they are): one bare, several as a tuple."""
+    """Wrap a node's tensor results as symbolic tensors: one bare, several as a tuple; other values as they are."""
     wrapped = tuple(SymbolicTensor(r) if isinstance(r.type, TensorType) else r for r in results)
     return wrapped[0] if len(wrapped) == 1 else wrapped
 
@@ -127,7 +127,7 @@ _OPERANDS = "xyzw"
 
 
 def graph_value(region: Region, value: Any, name: str = "Const") -> Value:
-    """What stands for `value` in the region: captured when it is an eager tensor, else a constant of that name."""
+    """Return the region's value for `value`: a capture for an eager tensor, else a constant called `name`."""
     if isinstance(value, SymbolicTensor):
         return value.value_in_graph
     if isinstance(value, Value):
@@ -135,7 +135,7 @@ def graph_value(region: Region, value: Any, name: str = "Const") -> Value:
     if isinstance(value, EagerTensor):
         return region.trace.capture(value, value.type, region.trace.scope + name)
     if isinstance(value, np.generic) and region.contract == COMPILE:
-        region.trace.arrays = True  # np.float64 is a float, and yet no number of Python's
+        region.trace.arrays = True  # np.float64 is a subclass of float, but not a Python number here
         return record_constant(region, to_array(value), name=name).value_in_graph
     if isinstance(value, NUMBERS):
         return weak_constant(region, value, name).value_in_graph
@@ -146,7 +146,7 @@ def graph_value(region: Region, value: Any, name: str = "Const") -> Value:
 
 
 def _operand(x: Any) -> Any:
-    """Tensors, Python numbers and graph values as they are; everything else as an array or tensor."""
+    """Return tensors, Python numbers and graph values as they are; convert everything else to an array or tensor."""
     if isinstance(x, np.generic):
         region = current_region()
         if region is not None and region.contract == COMPILE:
@@ -160,7 +160,7 @@ def _operand(x: Any) -> Any:
     if hasattr(x, "__autoconv_resource__") or isinstance(x, ListValue):
         return x
     if isinstance(x, (list, tuple)):
-        grown = getattr(x, "_items", None) is not None  # in the graph: Python knows none of its items
+        grown = getattr(x, "_items", None) is not None  # a list with symbolic items is empty for Python
         return _Numbers(x) if not grown and _is_numbers(x) else convert_to_tensor(x)
     if isinstance(x, (np.ndarray, np.generic)):
         return to_array(x)
@@ -168,7 +168,7 @@ def _operand(x: Any) -> Any:
 
 
 class _Numbers:
-    """A list of Python numbers alone: like one number, it takes the dtype of what it meets."""
+    """A list of only Python numbers: like a single number, it adopts the dtype of the other operands."""
 
     __slots__ = ("values",)
 
@@ -177,11 +177,11 @@ class _Numbers:
 
     @property
     def dtype(self) -> DType:
-        """What it has by itself."""
+        """The dtype without other operands."""
         return as_dtype(to_array(self.values).dtype)
 
     def beside(self, others: Sequence[Any], unified: bool) -> np.ndarray:
-        """Its array among these operands of one op."""
+        """Return the list as an array, given the other operands of the op."""
         own = self.dtype
         if not unified:
             return to_array(self.values)
@@ -197,7 +197,7 @@ class _Numbers:
 
 
 def _is_numbers(values: Any) -> bool:
-    """Whether a nested list has Python numbers alone, and at least one."""
+    """Return whether a nested list holds only Python numbers, and at least one."""
     return bool(values) and all(
         _is_numbers(v) if isinstance(v, (list, tuple)) else type(v) in NUMBERS for v in values
     )
@@ -210,7 +210,7 @@ def _all_python(values: Sequence[Any]) -> bool:
 
 
 def _long_as_floats(values: list[Any]) -> list[Any]:
-    """Ints beyond 64 bits as the floats that Python makes of them, where another operand is a float or complex."""
+    """Convert ints beyond 64 bits to float as Python does, where another operand is a float or complex."""
     long = list(map(_is_long, values))
     if not any(long) or not any(weak_rank(weak_dtype(v) if isinstance(v, NUMBERS) else v.dtype) > 1 for v in values):
         return values
@@ -218,12 +218,12 @@ def _long_as_floats(values: list[Any]) -> list[Any]:
 
 
 def _is_long(value: Any) -> bool:
-    """Whether it is an int beyond 64 bits."""
+    """Return whether the value is an int beyond 64 bits."""
     return type(value) is int and not int64.min <= value <= int64.max
 
 
 def _unified(op: Op, values: list[Any], region: Region | None) -> list[Any]:
-    """Brings the operands that have to agree to one dtype; Python numbers yield to typed values."""
+    """Convert the operands that have to agree to one dtype; Python numbers adopt the dtype of typed operands."""
     positions: Any = range(len(values)) if op.unify == "all" else op.unify
     chosen = [i for i in positions if i < len(values) and not isinstance(values[i], Value)]
     target, weak = _common_dtype(op, [values[i] for i in chosen], region) if chosen else (None, False)
@@ -260,7 +260,7 @@ def _dtype_of(value: Any) -> DType:
 
 
 def _numpy_result_dtype(values: list[Any]) -> DType:
-    """NEP 50: typed values promote, Python numbers adapt."""
+    """Return the result dtype by NEP 50: typed values promote, Python numbers adapt."""
     parts: list[Any] = []
     for value in values:
         if _is_typed(value):
@@ -337,14 +337,14 @@ def _run(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
 
 
 def _check_complex(op: Op, values: Sequence[Any], arrays: Sequence[Any], attributes: dict[str, Any]) -> None:
-    """NumPy orders complex numbers, by their real parts first; an op that refuses them in a graph does so here."""
+    """Refuse complex operands where the op's type rule does: NumPy's kernels would order them by their real parts."""
     if not all(isinstance(array, (np.ndarray, np.generic)) for array in arrays):
         return
     types = [
         v.type if isinstance(v, Tensor) else TensorType(as_dtype(a.dtype), np.shape(a), isinstance(v, NUMBERS))
         for v, a in zip(values, arrays, strict=True)
     ]
-    with contextlib.suppress(ValueError):  # of shapes and values the kernel says more
+    with contextlib.suppress(ValueError):  # the kernel's own errors about shapes and values are more precise
         op.result_types(types, attributes)
 
 

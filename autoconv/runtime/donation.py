@@ -1,4 +1,4 @@
-"""Tensors that were given away: what a donated tensor holds instead of its array."""
+"""Donated tensors, and the placeholder that replaces their arrays."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from autoconv.runtime.tensor import EagerTensor
 
 
 def give_away(leaves: Iterable[Any], function: str) -> None:
-    """From now on those of the leaves that are tensors raise when they are used."""
+    """Invalidate the tensors among the leaves: each later use of one raises."""
     for leaf in leaves:
         if type(leaf) is EagerTensor:
             leaf._array = Donated(function)  # type: ignore[assignment]
 
 
 class Donated:
-    """Stands where the array was, and raises for whatever is asked of it. `function` is the name of who got it."""
+    """Placeholder for the array of a donated tensor: each use raises. `function` is the name of the callee."""
 
     __slots__ = ("_function",)
 

@@ -1,4 +1,4 @@
-"""Back through what a recorder holds, from targets to sources."""
+"""Reverse-mode differentiation over the entries of a recorder, from targets to sources."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from autoconv.runtime.variable_updates import IndexedSlices
 def eager_gradients(
     recorder: taping.Recorder, targets: Sequence[Any], given: Sequence[Any], sources: Sequence[Any]
 ) -> list[Any]:
-    """The cotangents of the sources, None where nothing connects; `given` are those of the targets.
+    """Return the cotangents of the sources, None where nothing connects; `given` are those of the targets.
 
-    Targets and sources are tensors, or storages of variables. What reaches a source through `gather` along the first
-    dimension alone comes as IndexedSlices.
+    Targets and sources are tensors, or storages of variables. A source that is reached only through `gather` along the
+    first dimension gets IndexedSlices.
     """
     found: dict[int, Any] = {}
     for target, cotangent in zip(targets, given, strict=True):
@@ -45,13 +45,13 @@ def _pulled(entry: taping.Entry, taken: Sequence[Any]) -> Sequence[Any]:
 
 
 def _slices(entry: taping.Entry, cotangent: Any) -> Sequence[Any] | None:
-    """Of rows that were picked: they alone have a cotangent."""
+    """Return the cotangents of a row gather as IndexedSlices; None where the gather is of another form."""
     x, indices = entry.inputs
     if entry.attributes.get("axis", 0) != 0 or entry.attributes.get("batch_dims", 0) != 0 or not x.type.rank:
         return None
     picked = indices.type.shape
     tail = tuple(x.type.shape[1:])
-    # Not -1, which says nothing of rows without elements.
+    # -1 is ambiguous for rows without elements.
     values = apply("reshape", cotangent, shape=(-1 if None in picked else math.prod(picked), *tail))
     return IndexedSlices(values, apply("reshape", indices, shape=(-1,)), apply("shape", x)), None
 

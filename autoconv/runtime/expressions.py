@@ -1,4 +1,4 @@
-"""What an operator between values means: whose rules apply to it, and which op it becomes."""
+"""Binary, unary and indexing operators on values: choose the rules that apply, and the op."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from autoconv.runtime.tensor import Tensor
 
 
 def binary(op_name: str, x: Any, y: Any) -> Any:
-    """An operator between two values, at least one of them a tensor; NotImplemented for what is not an operand."""
+    """Apply an operator to two values, at least one of them a tensor; NotImplemented where one is not an operand."""
     if op_name == "multiply" and _are_of_python(x, y):
         return _repeat(x, y)
     made = getattr(type(x), "__autoconv_fresh__", None) or getattr(type(y), "__autoconv_fresh__", None)
-    if made is not None:  # what is computed of an array that can change is a new one
+    if made is not None:  # a result computed from a mutable array is a new array
         operands = [as_tensor(v) if hasattr(type(v), "__autoconv_fresh__") else v for v in (x, y)]
         return made(x if hasattr(type(x), "__autoconv_fresh__") else y, op_name, operands)
     if not (_is_operand(x) and _is_operand(y)) or _is_number_and_sequence(x, y):
@@ -46,19 +46,19 @@ def with_none(op_name: str, x: Any) -> bool:
 
 
 def refuse_elements(x: Any, other: str, instead: str = "np.equal(x, other)") -> None:
-    """Raises StagingError for an array that is compared with no number, which NumPy does element by element."""
+    """Raise StagingError for an array compared with a value that is no number; NumPy compares its elements."""
     if _are_arrays() and getattr(x, "ndim", 0) > 0 and not getattr(x, "weak", False):
         told = f"an array is compared with {other}, which NumPy does element by element"
         raise StagingError(told, current_place(), instead)
 
 
 def unary(op_name: str, x: Any) -> Any:
-    """An operator on one tensor."""
+    """Apply an operator to one tensor."""
     return _as_arrays(op_name, x) if _are_arrays() and not x.weak else apply(op_name, x)
 
 
 def itself(x: Any) -> Any:
-    """+x: of one of Python's bools an int; NumPy has none for bools."""
+    """`+x`: under `compile` an int for a Python bool; NumPy has no such operator for bools."""
     region = current_region()
     if region is None or region.contract != COMPILE or not x.type.dtype.is_bool:
         return x
@@ -68,23 +68,23 @@ def itself(x: Any) -> Any:
 
 
 def get_item(x: Any, index: Any) -> Any:
-    """x[index], NumPy's meaning."""
+    """`x[index]` with NumPy's meaning."""
     spec, operands = parsed_index(index)
     return item_at(x, index, spec, operands)
 
 
 def item_at(x: Any, index: Any, spec: Spec, operands: list[Any]) -> Any:
-    """x[index], which was parsed."""
+    """`x[index]` for an index that is already parsed."""
     try:
         return apply("get_item", x, *operands, spec=spec)
     except IndexError:
         if not _are_arrays() or x.weak:
             raise
-    raise _said_by_numpy(x.type.shape, index)  # behind the handler: the program's error has no context of ours
+    raise _said_by_numpy(x.type.shape, index)  # outside the handler, so that the program's error has no context of ours
 
 
 def parsed_index(index: Any) -> tuple[Spec, list[Any]]:
-    """As `parse_index`; in a program of arrays what is no index raises what NumPy raises."""
+    """Parse an index as `parse_index` does; in a program of arrays, invalid ones raise NumPy's error."""
     try:
         return parse_index(index, is_tensor)
     except NotAnIndex as error:
@@ -98,33 +98,34 @@ def parsed_index(index: Any) -> tuple[Spec, list[Any]]:
 
 
 def _said_by_numpy(shape: Any, index: Any) -> Exception:
-    """What is wrong with the index of an array of that shape, in NumPy's words."""
+    """Return NumPy's error for an invalid index into an array of the shape."""
     try:
-        sample: Any = np.broadcast_to(np.False_, shape) if shape else np.False_  # which takes no memory
+        # A broadcast scalar, which takes no memory.
+        sample: Any = np.broadcast_to(np.False_, shape) if shape else np.False_
         sample[tuple(map(_sample, index)) if type(index) is tuple else _sample(index)]
     except IndexError as error:
         error._autoconv_run_time = True  # type: ignore[attr-defined]
         return error.with_traceback(None)
-    except Exception:  # an index, or a shape, that is not known
+    except Exception:  # the index or the shape is symbolic
         pass
     return StagingError("an index is out of range", current_place(), "an index that fits")
 
 
 def _sample(index: Any) -> Any:
-    """An index of the same shape: of what only the running graph knows it is the shape that is wrong."""
+    """Return an index of the same shape and dtype; for a symbolic index only those matter."""
     tensor = as_tensor(index)
     return index if tensor is None else np.zeros(tensor.type.shape, tensor.type.dtype.numpy)  # type: ignore[arg-type]
 
 
 def set_item(x: Any, index: Any, value: Any) -> Any:
-    """A copy of x (a tensor or array) in which [index] is `value`."""
+    """Return a copy of `x` (a tensor or array) with `value` stored at `index`."""
     spec, operands = parse_index(index, is_tensor)
     tensor = convert_to_tensor(x)
     return apply("set_item", tensor, _as_dtype_of(tensor, value), *operands, spec=spec)
 
 
 def round_to(x: Any, digits: int | None) -> Any:
-    """Python's round on a tensor: an integer (weak) without digits for Python numbers, else half to even."""
+    """Python's `round` on a tensor: half to even; a Python number without digits gives a weak integer."""
     tensor = as_tensor(x)
     assert tensor is not None
     if tensor.weak:
@@ -136,7 +137,7 @@ def round_to(x: Any, digits: int | None) -> Any:
 
 
 def repeat_by(repeat: Callable[[Any, Any], Any]) -> None:
-    """Has `repeat(x, y)` called for text, a list or a tuple times a number that only the running graph knows."""
+    """Register `repeat(x, y)` for text, a list or a tuple multiplied by a symbolic number."""
     global _repeat
     _repeat = repeat
 
@@ -146,7 +147,7 @@ _REPEATED = frozenset({str, bytes, list, tuple})
 
 
 def _are_of_python(x: Any, y: Any) -> bool:
-    """Whether a sequence of Python's own is to be repeated, under `compile`."""
+    """Return whether one operand is a sequence of Python's own, to be repeated under `compile`."""
     if type(x) not in _REPEATED and type(y) not in _REPEATED:
         return False
     region = current_region()
@@ -154,18 +155,18 @@ def _are_of_python(x: Any, y: Any) -> bool:
 
 
 def _are_arrays() -> bool:
-    """Whether what is computed with are NumPy's arrays."""
+    """Return whether tensors of the current trace stand for NumPy's arrays."""
     region = current_region()
     return region is not None and region.trace.arrays
 
 
 def _are_numbers(x: Any, y: Any) -> bool:
-    """Whether both are Python numbers, which do not compute as NumPy's do."""
+    """Return whether both are Python numbers, whose arithmetic differs from NumPy's."""
     return all(isinstance(v, NUMBERS) or (isinstance(v, Tensor) and v.weak) for v in (x, y))
 
 
 def _as_arrays(op_name: str, *operands: Any) -> Any:
-    """The operator as NumPy's ufunc of that name computes it: its dtypes, its errors."""
+    """Apply the NumPy ufunc of the operator, with NumPy's dtypes and errors."""
     function = implementation(_UFUNCS.get(op_name) or getattr(np, op_name))
     assert function is not None
     return function(*operands)
@@ -182,7 +183,7 @@ def _is_operand(x: Any) -> bool:
 
 
 def _is_number_and_sequence(x: Any, y: Any) -> bool:
-    """A Python number does not compute with text and lists: `3 * [0]` repeats, `3 == "3"` is False."""
+    """True for a Python number and a sequence, which are not elementwise: `3 * [0]` repeats, `3 == "3"` is False."""
     for number, other in ((x, y), (y, x)):
         if isinstance(number, Tensor) and number.weak and isinstance(other, (str, bytes, list, tuple)):
             return True
@@ -195,7 +196,7 @@ def _is_bool(x: Any) -> bool:
 
 
 def _true_division_operands(x: Any, y: Any) -> tuple[Any, Any]:
-    """Integers divide as floats: those of 8 and 16 bits as float32, wider ones as float64."""
+    """Cast integer operands of `/`: those of 8 and 16 bits to float32, wider ones to float64."""
     dtypes = [t.dtype for t in (as_tensor(x), as_tensor(y)) if t is not None and not t.weak]
     if dtypes and dtypes[0].is_integer:
         wide = float32 if dtypes[0].size <= 2 else float64
@@ -211,7 +212,7 @@ def _cast_integer(value: Any, dtype: DType) -> Any:
 
 
 def _as_dtype_of(tensor: Tensor, value: Any) -> Any:
-    """A value to be written into `tensor`: cast, as NumPy does for assignments."""
+    """Cast a value to the dtype of `tensor`, as NumPy does for assignments."""
     other = as_tensor(value)
     if other is None:
         return (
@@ -223,7 +224,7 @@ def _as_dtype_of(tensor: Tensor, value: Any) -> Any:
 
 
 def dimension_of(x: Any, axis: int) -> Any:
-    """A dimension, as a weak scalar."""
+    """Return the size of a dimension, as a weak scalar."""
     size = apply("dimension", x, axis=axis, dtype=int64)
     return apply("python_cast", size, dtype=int64, weak=True)
 
@@ -232,7 +233,7 @@ measure_by(dimension_of)
 
 
 def count_of(x: Any) -> Any:
-    """How many elements there are: an int where that is known, else a weak scalar."""
+    """Return the number of elements: an int where static, else a weak scalar."""
     known = element_count(x.type.shape)
     if known is not None:
         return known

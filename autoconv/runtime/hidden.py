@@ -1,7 +1,7 @@
-"""What functions, methods, slices and classes hold, which are no containers of the program's.
+"""Values captured inside functions, methods, slices and classes, which are not containers of the program.
 
-One that the traced code made serves that trace alone: as a constant of the graph it would be one and the same in all
-calls, and would give values of the graph to whom knows nothing of them.
+A function made by the traced code is valid in that trace alone. As a constant of the graph it would be the same object
+in all calls, and would leak symbolic values.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ _CONTAINERS = (tuple, list, set, frozenset, dict)
 
 
 class LateMethod:
-    """Stands for a method of what only the running graph knows, to be called while it is traced; what a subclass has in
-    its slots is what it holds."""
+    """Base of bound methods of symbolic values, called while tracing; the slots of a subclass hold its captures."""
 
     __slots__ = ()
     __autoconv_function__ = True
@@ -26,15 +25,17 @@ _MADE_BY = (FunctionType, MethodType, functools.partial, slice, type, LateMethod
 
 
 def is_made(value: Any) -> bool:
-    """Whether it is a function that another one made, or a method or partial of such a function."""
+    """Return whether the value is a function defined inside another one, or a method or partial of one."""
     while isinstance(value, (functools.partial, MethodType)):
         value = value.func if isinstance(value, functools.partial) else value.__func__
     return isinstance(value, FunctionType) and "<locals>" in value.__qualname__
 
 
 def hides(value: Any, is_late: Callable[[Any], bool]) -> bool:
-    """Whether a function, method, partial, slice or class holds anything, at any depth, for which `is_late`; False for
-    a value of another kind."""
+    """Return whether a function, method, partial, slice or class captures, at any depth, a value with `is_late`.
+
+    False for values of other kinds.
+    """
     return isinstance(value, _MADE_BY) and _reaches(value, is_late, {id(value)})
 
 
@@ -62,7 +63,7 @@ def _parts(value: Any) -> Iterator[Any]:
     elif isinstance(value, LateMethod):
         slots: Sequence[str] = type(value).__slots__
         yield from (getattr(value, slot) for slot in slots)
-    elif isinstance(value, type) and "<locals>" in value.__qualname__:  # else it was there before the call
+    elif isinstance(value, type) and "<locals>" in value.__qualname__:  # a class of the module existed before the call
         yield from vars(value).values()
     elif isinstance(value, (property, classmethod, staticmethod)):
         yield from (value.fget, value.fset) if isinstance(value, property) else (value.__func__,)
@@ -73,5 +74,5 @@ def _parts(value: Any) -> Iterator[Any]:
 def _contents(cell: CellType) -> Any:
     try:
         return cell.cell_contents
-    except ValueError:  # nothing is assigned yet
+    except ValueError:  # the cell is empty
         return None

@@ -1,4 +1,4 @@
-"""What notebooks show of tensors: a small table."""
+"""HTML representation of tensors in notebooks: a small table."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-_ROWS, _COLUMNS = 12, 12  # of a table; larger ones show their corners
+_ROWS, _COLUMNS = 12, 12  # rows and columns of a table; a larger one shows its corners
 
 
 def tensor_html(array: np.ndarray, dtype: str) -> str:
-    """A table of the last two dimensions; of more of them the first, and how many there are."""
+    """Return a table of the last two dimensions; with more dimensions, the first such matrix and their number."""
     shape = array.shape
     title = f"autoconv.Tensor, shape {shape}, {escape(dtype)}"
     shown = array

@@ -1,7 +1,7 @@
-"""Where Python tells objects apart: `in`, `==` of lists, keys and the like ask whether two objects are one before they
-ask whether they are equal. A number that is put into a list of the graph is a new object each time, which makes a
-difference for NaN alone, which is unlike itself. So in a graph that looks floats up, a NaN is not put into anything:
-the call runs as plain Python.
+"""Comparisons by identity that decide about NaN: `in`, `==` of lists, keys and the like test identity before equality.
+
+A number stored in a list of the graph is a new object each time. That matters for NaN alone, which is unequal to
+itself. So a graph that looks up floats stores no NaN: the call runs as plain Python instead.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from autoconv.graph.dtypes import float64
 from autoconv.graph.graph import Graph, Value, node_effects, settle_effects
 from autoconv.graph.types import ObjectType, TensorType
 
-# What no NaN is, or is in.
+# Types whose values neither are nor contain a NaN.
 _NO_FLOATS = frozenset({"int", "bool", "str", "bytes", "NoneType", "slice", "range", "type", "function"})
 _SCALARS = _NO_FLOATS | {"float"}
 _COMPARING = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 _BY_KEY = frozenset({"getitem", "setitem", "delitem", "contains"})
-# These compare all that they are given.
+# These compare all of their operands' items.
 _WHOLE = frozenset({"set", "frozenset", "dict", "sorted", "min", "max", "collections.Counter",
                     "collections.OrderedDict"})  # fmt: skip
 _METHODS_BY_KEY = frozenset({"index", "count", "remove", "get", "pop", "setdefault", "add", "discard"})
@@ -31,7 +31,7 @@ _METHODS_WHOLE = frozenset(
 
 
 def tells_apart(op: str, inputs: Sequence[Value], attributes: Any) -> bool:
-    """Whether a node over objects may ask whether a float is one object with another."""
+    """Return whether a node over objects may compare a float by identity."""
     kinds = [value.type.kind if isinstance(value.type, ObjectType) else "" for value in inputs]
     if op == "object_build":
         keys = kinds[::2] if attributes["kind"] == "dict" else kinds if attributes["kind"] == "set" else []
@@ -50,19 +50,19 @@ def tells_apart(op: str, inputs: Sequence[Value], attributes: Any) -> bool:
 
 
 def refuse_nans(graph: Graph) -> None:
-    """Has floats that become objects of the graph tested."""
+    """Insert a NaN check wherever a float becomes an object of the graph."""
     nodes = list(graph.walk())
     for node in nodes:
         if node.op.name == "object_box" and node.attributes["how"] == "number":
             type_ = node.inputs[0].type
             if isinstance(type_, TensorType) and type_.dtype is float64:
                 node.attributes = {**node.attributes, "how": IDENTIFIED}
-    for node in reversed(nodes):  # the innermost first
+    for node in reversed(nodes):  # innermost regions first
         if node.regions or node.op.name == "object_box":
             node.effects = node_effects(node.op, node.regions, node.attributes, node.inputs)
     settle_effects(graph)
 
 
-IDENTIFIED = "identified"  # how such a float is boxed
+IDENTIFIED = "identified"  # the `how` attribute of a box with a NaN check
 
 __all__ = ["IDENTIFIED", "refuse_nans", "tells_apart"]

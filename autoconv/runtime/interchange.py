@@ -1,4 +1,4 @@
-"""The elements of tensors for other libraries: NumPy, buffers, DLPack."""
+"""Access to the elements of tensors for other libraries: NumPy, buffers, DLPack."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from autoconv.runtime import taping
 
 
 class Interchange:
-    """The protocols, for a class that holds its elements as `_array`. Nobody writes through what they give."""
+    """Array protocols for a class whose elements are in `_array`. The arrays given out are read-only."""
 
     __slots__ = ()
     _array: Any
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        """The elements themselves, read-only, unless another dtype or a copy is asked for."""
+        """Return a read-only view of the elements, or a new array where another dtype or a copy is requested."""
         array = self._shared()
         return np.array(array, dtype) if copy else np.asarray(array, dtype)
 
     def _shared(self) -> np.ndarray:
-        """A view of the elements that nobody writes through."""
+        """Return a read-only view of the elements."""
         taping.note_leaving(self)
         view = self._array.view()
         view.flags.writeable = False
@@ -29,7 +29,7 @@ class Interchange:
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
-        if self._array.dtype.kind in "OV":  # NumPy reads no elements of these from it
+        if self._array.dtype.kind in "OV":  # NumPy cannot read elements of these kinds from the interface
             raise AttributeError("__array_interface__")
         interface: dict[str, Any] = self._shared().__array_interface__
         return interface
@@ -40,7 +40,7 @@ class Interchange:
     def __dlpack__(
         self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
     ) -> Any:
-        """The elements for another library: themselves where it can be told not to write to them, else a copy.
+        """Export the elements: shared where the consumer supports read-only memory (DLPack 1), else a copy.
 
         Raises BufferError for a device that is not the CPU, and where `copy` is False and a copy is needed.
         """
@@ -54,7 +54,7 @@ class Interchange:
         return shared.__dlpack__(max_version=max_version)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return (1, 0)  # the CPU
+        return (1, 0)  # kDLCPU
 
 
 __all__ = ["Interchange"]

@@ -1,7 +1,7 @@
 """The journal of Python mutations made while a region is traced.
 
-A write to an attribute, a container or a shared name is noted before it happens; when the region is through, the value
-written is collected and the old one put back, so that the region can give it out as state.
+A write to an attribute, a container or a shared name is noted before it happens. At the end of the region, the new
+value is collected and the old one restored, so that the region can return the new value as state.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from autoconv.runtime.recording import current_region
 
 
 class Missing:
-    """Stands for an attribute or name that is not there."""
+    """Marks an attribute or name without a value."""
 
     def __repr__(self) -> str:
         return "<missing>"
@@ -29,9 +29,9 @@ MISSING = Missing()
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Something that can be written: how to read and write it, what it is called, and what identifies it.
+    """A mutable location: its accessors, its name in messages, and a key that identifies it.
 
-    `home` is the region in which its owner was made, None for what was there before the trace.
+    `home` is the region in which its owner was made, None for an owner from before the trace.
     """
 
     key: tuple[Any, ...]
@@ -45,7 +45,7 @@ class Spot:
 
     @property
     def look(self) -> Callable[[], Any]:
-        """What reads it outside of traces, an object's own attribute in few steps."""
+        """The reader for use outside of traces; a shorter one for an object's own attribute."""
         if self._look is None:
             object.__setattr__(self, "_look", _reader(self))
         assert self._look is not None
@@ -54,20 +54,20 @@ class Spot:
 
 @dataclass(slots=True)
 class Journal:
-    """What one region wrote: the spots, and their values before.
+    """The locations written by one region, with their values before.
 
-    What `home`, the region itself, made is its own business; in an attempt, which may be taken back, everything counts,
-    and `outer` is the journal of the region before it.
+    Writes to objects made in the region `home` itself are left out. In an attempt, which may be rolled back, `home` is
+    None and all writes count. `outer` is the journal of the enclosing region.
     """
 
     home: Any = None
     spots: dict[tuple[Any, ...], Spot] = field(default_factory=dict)
     before: dict[tuple[Any, ...], Any] = field(default_factory=dict)
     outer: Journal | None = None
-    inherited: set[tuple[Any, ...]] = field(default_factory=set)  # attributes that their owners' classes had alone
+    inherited: set[tuple[Any, ...]] = field(default_factory=set)  # attributes that only the owners' classes held before
 
     def noted(self) -> Iterator[tuple[tuple[Any, ...], Spot]]:
-        """Every spot that the region wrote so far."""
+        """Iterate over all locations written so far, here and in the enclosing journals."""
         yield from self.spots.items()
         if self.outer is not None:
             yield from self.outer.noted()
@@ -85,7 +85,7 @@ class Journal:
         )
 
     def hand_on(self, outer: Journal | None) -> None:
-        """What was noted here happened as part of what `outer` is the journal of."""
+        """Merge the notes into `outer`, the journal of the enclosing region."""
         if outer is not None:
             for key, spot in self.spots.items():
                 if outer._counts(spot):
@@ -93,9 +93,10 @@ class Journal:
                     outer.inherited |= {key} & self.inherited
 
     def roll_back(self) -> dict[tuple[Any, ...], Any]:
-        """Puts the old values back; returns the new ones by key."""
+        """Restore the old values; return the new ones by key."""
         after = {key: spot.read() for key, spot in self.spots.items()}
-        for key, spot in reversed(self.spots.items()):  # an object moved into the graph after its attributes changed
+        # Reversed: an object moved into the graph after its attributes changed.
+        for key, spot in reversed(self.spots.items()):
             if key in self.inherited:
                 if not _is_inherited(spot):
                     delattr(spot.owner, spot.key[-1])
@@ -108,7 +109,8 @@ def _is_inherited(spot: Spot) -> bool:
     held, name = getattr(spot.owner, "__dict__", None), spot.key[-1]
     if spot.kind != "attribute" or held is None or name in held:
         return False
-    return not hasattr(type(getattr_static(type(spot.owner), name, None)), "__set__")  # as a slot's has
+    # The descriptor of a slot has __set__.
+    return not hasattr(type(getattr_static(type(spot.owner), name, None)), "__set__")
 
 
 def attribute_spot(owner: Any, name: str, home: Any = None) -> Spot:
@@ -118,7 +120,7 @@ def attribute_spot(owner: Any, name: str, home: Any = None) -> Spot:
         if _is_computed(getattr_static(type(owner), name, None)) and name not in held_by(owner):
             return MISSING
         if type(getattr(owner, "__dict__", None)) is GraphAttributes:
-            return MISSING  # taken away before the object moved into the graph
+            return MISSING  # deleted before the object moved into the graph
         return getattr(owner, name, MISSING)
 
     def write(value: Any) -> None:
@@ -144,7 +146,7 @@ def _own_attribute(owner: Any, name: str) -> Any:
 
 
 def item_spot(owner: list[Any], place: int) -> Spot:
-    """An array in a list."""
+    """Return the location of an item, an array, in a list."""
 
     def read() -> Any:
         return owner[place] if place < len(owner) else MISSING
@@ -156,14 +158,14 @@ def item_spot(owner: list[Any], place: int) -> Spot:
 
 
 def _is_computed(known: Any) -> bool:
-    """Whether a read that finds nothing in an object would compute it."""
+    """Return whether a failed attribute lookup in an object would compute the value."""
     return isinstance(known, cached_property) or hasattr(known, "__autoconv_computes__")
 
 
 def cells_spots(
     getter: Callable[[], tuple[Any, ...]], setter: Callable[..., None], names: tuple[str, ...]
 ) -> list[Spot]:
-    """One spot a shared name; identified by its cell, or by the module's namespace for globals."""
+    """Return a location per shared name; its key is the cell, or the module's namespace for a global."""
     cells = dict(zip(getter.__code__.co_freevars, getter.__closure__ or (), strict=True))
     region = current_region()
     homes = region.trace.cells if region is not None else {}

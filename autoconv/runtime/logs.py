@@ -1,7 +1,7 @@
-"""What AUTOCONV_LOGS and `set_verbosity` ask for, as lines on standard error.
+"""Output on standard error as configured by AUTOCONV_LOGS and `set_verbosity`.
 
-AUTOCONV_LOGS is a list of: `retraces` (each trace, why, from where, how long it took), `graph` (the graph as it was
-recorded and as it runs), `passes` (what each pass of conversion and each optimisation took and left).
+AUTOCONV_LOGS is a list of: `retraces` (each trace, its cause, its call site, its duration), `graph` (the graph as
+recorded and as executed), `passes` (duration and result of each conversion pass and each optimisation).
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ _LOGGER = logging.getLogger("autoconv")
 
 
 def wanted(kind: str) -> bool:
-    """Whether AUTOCONV_LOGS names that kind."""
+    """Return whether AUTOCONV_LOGS contains the kind."""
     return kind in SETTINGS.logs
 
 
 def log(kind: str, text: str) -> None:
-    """Writes the text, each line marked with the kind, when that is wanted."""
+    """Write the text if its kind is enabled, each line marked with the kind."""
     if wanted(kind):
         sys.stderr.write("".join(f"[autoconv {kind}] {line}\n" for line in text.splitlines()))
 
 
 def tell(text: str) -> None:
-    """What verbosity asks for: to the logger, or to standard error where nobody listens to that."""
+    """Write verbose output to the logger, or to standard error where the logger has no handler."""
     if _LOGGER.isEnabledFor(logging.INFO) and _LOGGER.hasHandlers():
         _LOGGER.info(text)
     elif not SETTINGS.log_to_stdout:

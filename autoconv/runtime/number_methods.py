@@ -1,4 +1,4 @@
-"""Attributes and methods of Python's numbers, on numbers that only the running graph knows."""
+"""Attributes and methods of symbolic Python numbers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _RESULTS = {
 
 
 def number_attribute(x: SymbolicTensor, name: str) -> Any:
-    """`x.name` of a Python number; raises AttributeError, with Python's words, where it has none of that name."""
+    """Return `x.name` of a Python number; raise Python's AttributeError where it has no such name."""
     sample = np.zeros((), x.type.dtype.numpy).item()
     found = getattr(sample, name)
     if callable(found):
@@ -31,18 +31,18 @@ def number_attribute(x: SymbolicTensor, name: str) -> Any:
         return dispatch.apply(name, x)
     if name in ("real", "numerator"):
         return _itself(x)
-    return found  # of a real number the same for all: its imaginary part, the denominator of an int
+    return found  # a constant of the type: the imaginary part of a real number, the denominator of an int
 
 
 def part_of_complex(x: SymbolicTensor, name: str) -> Any:
-    """`x.name` under the first contract: what a complex number of Python's has that tensors have not."""
+    """Return `x.name` under `function`, for names of Python's complex numbers that tensors lack."""
     if x.weak and x.type.dtype.is_complex and name in ("real", "imag", "conjugate"):
         return number_attribute(x, name)
     return NotImplemented
 
 
 def refuse_number(x: Any, words: str) -> None:
-    """Raises the TypeError that Python has for a number, in these words with the name of its type, where x is one."""
+    """Raise Python's TypeError for a number, under `compile`; `words` is formatted with the name of its type."""
     region = current_region()
     if type(x) is SymbolicTensor and x.weak and region is not None and region.contract == COMPILE:
         error = TypeError(words.format(type(np.zeros((), x.type.dtype.numpy).item()).__name__))
@@ -51,7 +51,7 @@ def refuse_number(x: Any, words: str) -> None:
 
 
 class NumberMethod(LateMethod):
-    """`x.name` of a Python number, to be called."""
+    """A bound method `x.name` of a symbolic Python number."""
 
     __slots__ = ("name", "owner")
 
@@ -70,7 +70,7 @@ class NumberMethod(LateMethod):
 
 
 def _itself(x: SymbolicTensor) -> Any:
-    """The number, a bool as the int that it is."""
+    """Return the number, a bool converted to int."""
     return dispatch.apply("python_int", x) if x.type.dtype.is_bool else x
 
 

@@ -1,7 +1,7 @@
-"""NumPy's functions on tensors: the table of what computes them, and how NumPy hands over calls.
+"""NumPy's functions on tensors: the table of implementations, and NumPy's dispatch protocols.
 
-The table is filled by `autoconv.numpy`. NumPy asks `__array_ufunc__` and `__array_function__` of a tensor among the
-arguments; what it does not hand over (`np.zeros(n)`, `np.array([x, y])`) converted code looks up by itself.
+`autoconv.numpy` fills the table. NumPy calls `__array_ufunc__` and `__array_function__` of a tensor among the
+arguments. Functions without that protocol (`np.zeros(n)`, `np.array([x, y])`) are looked up by converted code.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from autoconv.errors import StagingError
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place, is_own_file
 
-# NumPy's function (or ufunc, or scalar type) -> what computes it by ops, with the same arguments.
+# NumPy's function (or ufunc, or scalar type) -> its implementation by ops, with the same arguments.
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
-# Those that make arrays of anything, or of nothing: under `compile` they are called whatever their arguments are.
+# Functions that make arrays of anything, or of nothing: under `compile` they are always called through the table.
 CREATING: set[Any] = set()
 
-# The ufuncs that stand for Python's operators, which tensors have themselves.
+# The ufuncs behind Python's operators, which tensors implement themselves.
 _OPERATORS: dict[Any, Callable[[Any, Any], Any]] = {
     np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul, np.true_divide: operator.truediv,
     np.floor_divide: operator.floordiv, np.remainder: operator.mod, np.power: operator.pow, np.matmul: operator.matmul,
@@ -39,15 +39,15 @@ _REFLECTED = {
 
 
 def implementation(function: Any) -> Callable[..., Any] | None:
-    """What computes a function of NumPy's on tensors; None for one that is not in the table."""
+    """Return the implementation of a NumPy function on tensors; None if the table has none."""
     try:
         return FUNCTIONS.get(function)
-    except TypeError:  # not hashable
+    except TypeError:  # unhashable
         return None
 
 
 def numpy_named(name: str) -> Any:
-    """numpy's `linalg.norm` by that name; None where this version has none."""
+    """Return NumPy's function for a dotted name such as `linalg.norm`; None if this version has none."""
     try:
         return functools.reduce(getattr, name.split("."), np)
     except AttributeError:
@@ -55,9 +55,9 @@ def numpy_named(name: str) -> Any:
 
 
 def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-    """`__array_ufunc__` of tensors: NumPy's own promotion, but for `array + tensor`, which is the tensor's operator."""
+    """`__array_ufunc__` of tensors, with NumPy's promotion; the operator `array + tensor` has the tensor's rules."""
     region = current_region()
-    if region is not None and region.contract == COMPILE:  # with an array of the program
+    if region is not None and region.contract == COMPILE:  # an array of the program is among the inputs
         region.trace.arrays = True
     if method == "__call__" and not kwargs and ufunc in _OPERATORS and _is_operator(sys._getframe(1)):
         return _as_operator(_OPERATORS[ufunc], *inputs)
@@ -79,7 +79,7 @@ def array_function(self: Any, function: Any, types: Any, args: Any, kwargs: Any)
 
 
 def without_ops(function: Any, method: str, args: Any, kwargs: Any) -> Any:
-    """What NumPy itself gives for the arrays of tensors that are there; raises StagingError while a graph is traced."""
+    """Call NumPy's own function on the tensors' arrays; raise StagingError while a graph is traced."""
     if current_region() is not None:
         name = name_of(function) + ("" if method == "__call__" else f".{method}")
         raise StagingError(f"{name} has no form in a graph", current_place())
@@ -88,13 +88,13 @@ def without_ops(function: Any, method: str, args: Any, kwargs: Any) -> Any:
 
 
 def name_of(function: Any) -> str:
-    """As users write it: `numpy.fft.fft`."""
+    """Return the qualified name as users write it: `numpy.fft.fft`."""
     module = getattr(function, "__module__", None) or "numpy"
     return f"{module}.{getattr(function, '__name__', function)}"
 
 
 def plain(value: Any) -> Any:
-    """The value with NumPy's arrays for tensors, at any depth of lists, tuples and dicts."""
+    """Replace tensors by NumPy's arrays, at any depth of lists, tuples and dicts."""
     if type(value) in (list, tuple):
         return type(value)(map(plain, value))
     if type(value) is dict:
@@ -104,13 +104,13 @@ def plain(value: Any) -> Any:
 
 
 def _is_operator(frame: Any) -> bool:
-    """Whether the instruction that a frame is at is an operator, or the frame is that of an operator of ours."""
+    """Return whether the frame's current instruction is an operator, or the frame belongs to this package."""
     name = opcode.opname[frame.f_code.co_code[frame.f_lasti]]
     return name in ("BINARY_OP", "COMPARE_OP") or is_own_file(frame.f_code.co_filename)
 
 
 def _as_operator(function: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
-    """The operator, as the operand that is no array means it."""
+    """Apply the operator by the rules of the operand that is not an array."""
     if not isinstance(x, (np.ndarray, np.generic)):
         return function(x, y)
     name = _REFLECTED.get(function) or f"__r{function.__name__.strip('_')}__"

@@ -1,4 +1,4 @@
-"""Values of Python's own that only the running graph knows, as traced code meets them."""
+"""Symbolic Python objects: values of Python's own types that are known only at run time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from autoconv.runtime.symbolic import SymbolicTensor
 from autoconv.runtime.tensor import EagerTensor
 from autoconv.runtime.tensor_methods import MIRRORED, compares_by, is_in_place
 
-# Attributes of Python's own classes that are methods: `x.append` is one before it is known what x is.
+# Attributes of Python's own classes that are methods: `x.append` is a method before the class of x is known.
 _METHODS = frozenset(
     name
     for kind in (str, bytes, int, float, list, tuple, dict, set, range, BaseException, *COLLECTIONS)
@@ -36,7 +36,7 @@ _METHODS = frozenset(
 )
 
 
-# What is a method where arrays are among the objects of a graph.
+# Names that are methods where a graph has arrays among its objects.
 _ARRAY_METHODS = frozenset(name for name in dir(np.ndarray) if callable(getattr(np.ndarray, name)) and name[0] != "_")
 
 
@@ -50,21 +50,26 @@ _PLAIN_DUNDERS = frozenset({"__name__", "__qualname__", "__cause__", "__context_
 
 
 def heap_instance(value: Any) -> SymbolicObject | None:
-    """The object of the graph that an object of the user's has become."""
+    """Return the object of the graph behind an object of the user's, or None."""
     held = getattr(value, "__dict__", None)
     return dict.get(held, HEAP) if type(held) is GraphAttributes else None
 
 
 def make_by(make: Callable[[Any], Any], own_attribute: Callable[[Any, str], Any]) -> None:
-    """Has `make(value)` put an object that the traced code made into the graph, and `own_attribute(object, name)` asked
-    for methods and properties of such objects."""
+    """Register hooks for objects made by the traced code.
+
+    `make(value)` moves such an object into the graph; `own_attribute(object, name)` looks up its methods and
+    properties.
+    """
     global _make, _own_attribute
     _make, _own_attribute = make, own_attribute
 
 
 def operate_by(operation: Callable[[str, list[Any], dict[str, Any]], Any]) -> None:
-    """Has `operation(op, operands, attributes)` asked before a node over objects is recorded: what it gives, other than
-    NotImplemented, is the result."""
+    """Register `operation(op, operands, attributes)`, called before a node over objects is recorded.
+
+    A result other than NotImplemented replaces the node.
+    """
     global _operation
     _operation = operation
 
@@ -75,7 +80,7 @@ _own_attribute: Callable[[Any, str], Any] = lambda value, name: NotImplemented
 
 
 class SymbolicObject:
-    """A value of Python's own in a graph that is being recorded. Every operation on it becomes a node."""
+    """A symbolic Python object in a graph being recorded; each operation on it becomes a node."""
 
     __slots__ = ("__weakref__", "_value")
 
@@ -93,7 +98,7 @@ class SymbolicObject:
         return as_object
 
     def __autoconv_defined__(self, is_outer: bool) -> Any:
-        """The value, for a name that may not be assigned."""
+        """Return the value of a name that may be unassigned at run time."""
         return record_object("object_defined", [self], **({"outer": True} if is_outer else {}))
 
     def __getattr__(self, name: str) -> Any:
@@ -113,11 +118,11 @@ class SymbolicObject:
         apply_object("delitem", self, index)
 
     def __iter__(self) -> Iterator[Any]:
-        """What unpacking takes: the names that are assigned say how many items there have to be."""
+        """Unpack the object; the assignment's targets determine the number of items."""
         return self.unpack_for(sys._getframe(1))
 
     def unpack_for(self, frame: Any) -> Iterator[Any]:
-        """The items for the names that the frame is assigning to."""
+        """Return the items for the targets of the assignment that the frame executes."""
         counts = _names_unpacked(frame)
         if counts is None:
             _refuse("iterated over by Python itself")
@@ -125,7 +130,7 @@ class SymbolicObject:
         found = record_object("object_unpack", [self], count=count, star=star)
         parts = list(found) if count != 1 else [found]
         if star >= 0:
-            # Python collects what the starred name takes from an iterator: it may be any number of items
+            # Python collects the starred target from an iterator, so the number of items would have to be static.
             _refuse("unpacked to a starred name")
         return iter(parts)
 
@@ -161,7 +166,7 @@ class SymbolicObject:
 
 
 class StagedException(Exception):
-    """Stands for an exception of the running graph, `value`, where Python raises, catches and links it."""
+    """Python-level stand-in for a symbolic exception, `value`, which Python can raise, catch and chain."""
 
     def __init__(self, value: SymbolicObject) -> None:
         super().__init__()
@@ -169,7 +174,7 @@ class StagedException(Exception):
 
 
 class ObjectMethod(LateMethod):
-    """`x.name` of a symbolic object, to be called."""
+    """A bound method `x.name` of a symbolic object."""
 
     __slots__ = ("name", "owner")
 
@@ -185,7 +190,7 @@ class ObjectMethod(LateMethod):
 
 
 def as_object(value: Any) -> Any:
-    """A graph value as traced code meets it; what a graph gave when it ran as it is."""
+    """Wrap a graph value for traced code; return the result of a graph that ran eagerly as it is."""
     return SymbolicObject(value) if isinstance(value, Value) else value
 
 
@@ -194,7 +199,7 @@ def is_object(value: Any) -> bool:
 
 
 def apply_object(function: str, *operands: Any, keywords: tuple[str, ...] = ()) -> Any:
-    """Python's operator or builtin of that name (see `autoconv.ops.objects`), computed when the graph runs."""
+    """Record Python's operator or builtin of the name (see `autoconv.ops.objects`)."""
     return record_object("object_apply", operands, function=function, keywords=keywords)
 
 
@@ -202,7 +207,7 @@ expressions.repeat_by(functools.partial(apply_object, "mul"))
 
 
 def record_object(op: str, operands: Sequence[Any], **attributes: Any) -> Any:
-    """A node over objects, its operands boxed; what it gives, wrapped."""
+    """Record a node over objects, with boxed operands, and wrap its results."""
     region = current_region()
     if region is None:
         raise StagingError("a value that belongs to a graph is used after the graph was recorded", current_place())
@@ -212,14 +217,14 @@ def record_object(op: str, operands: Sequence[Any], **attributes: Any) -> Any:
 
 
 def named(value: Any) -> SymbolicObject:
-    """Something that becomes an object of any class, under a name that goes from one region to the next."""
+    """Box a value of any class, under a name that is kept from one region to the next."""
     made = box(value)
     _operation("name", [made], {})
     return made
 
 
 def record_as_it_is(op: str, operands: Sequence[Any], **attributes: Any) -> Any:
-    """As `record_object`, whatever classes the operands may be of."""
+    """Record a node as `record_object` does, without the registered `operation`: for operands of any class."""
     region = current_region()
     assert region is not None
     inputs = [region.lift(box(operand).value_in_graph) for operand in operands]
@@ -232,7 +237,7 @@ _AS_ITSELF = "of the arguments becomes part of what only the graph knows"
 
 
 def box(value: Any) -> SymbolicObject:
-    """Any value as an object of the graph; raises StagingError for what cannot be one."""
+    """Convert a value to an object of the graph; raise StagingError where that is impossible."""
     if type(value) is SymbolicObject:
         return value
     if type(value) is StagedException:
@@ -249,7 +254,7 @@ def box(value: Any) -> SymbolicObject:
         return build_object(type(value).__name__, value)
     if _is_late_slice(value):
         return apply_object("slice", value.start, value.stop, value.step)  # type: ignore[no-any-return]
-    if type(value) is tuple and any(map(_is_late_slice, value)):  # an index of several dimensions
+    if type(value) is tuple and any(map(_is_late_slice, value)):  # a multidimensional index
         return build_object("tuple", value)
     if isinstance(value, BaseException) and (
         hasattr(value, "_autoconv_tensors") or holds_symbols(value.args) or holds_made(value.args)
@@ -271,7 +276,7 @@ def box(value: Any) -> SymbolicObject:
         return _make(value)
     if hasattr(type(value), "__autoconv_graph_value__"):
         raise StagingError(f"a {type(value).__name__} cannot be part of a list or dict of the graph", current_place())
-    if isinstance(value, Iterator):  # made once, while this is traced: the second call would find it used up
+    if isinstance(value, Iterator):  # made once, while tracing: the second call would find it exhausted
         what = "a generator" if value.__class__ is GeneratorType else "an iterator"
         raise StagingError(
             f"{what} of Python's own becomes part of what only the graph knows", current_place(),
@@ -286,7 +291,7 @@ def box(value: Any) -> SymbolicObject:
 
 
 def _boxed_exception(error: BaseException) -> SymbolicObject:
-    """An exception with values in its arguments that only the running graph knows."""
+    """Record an exception whose arguments contain symbolic values."""
     if hasattr(error, "_autoconv_tensors") or isinstance(type(error).__init__, FunctionType) or vars(error):
         kind = type(error).__name__
         raise StagingError(f"a {kind} made of values that only the graph knows is kept", current_place())
@@ -299,7 +304,7 @@ def _boxed_exception(error: BaseException) -> SymbolicObject:
 
 
 def box_array(value: Any) -> SymbolicObject:
-    """A tensor of any shape as an object that no program gets to see: it is unboxed as what it was."""
+    """Box a tensor of any shape as an object that is invisible to the program; unboxing restores the tensor."""
     region = current_region()
     assert region is not None
     lifted = region.lift(dispatch.graph_value(region, as_tensor(value)))
@@ -307,14 +312,14 @@ def box_array(value: Any) -> SymbolicObject:
 
 
 def constant_object(value: Any) -> SymbolicObject:
-    """The Python object itself, in the graph."""
+    """Record a Python object as a constant of the graph."""
     region = current_region()
     assert region is not None
     return SymbolicObject(region.record("object_constant", [], {"value": value}).results[0])
 
 
 def build_object(kind: str, items: Any) -> SymbolicObject:
-    """A new list, tuple, set or dict (given as a dict, or as pairs) in the graph."""
+    """Record a new list, tuple, set or dict; a dict's items are a dict or pairs."""
     if kind == "dict":
         pairs = items.items() if isinstance(items, dict) else items
         items = [part for pair in pairs for part in pair]
@@ -322,7 +327,7 @@ def build_object(kind: str, items: Any) -> SymbolicObject:
 
 
 def unboxed(value: Any, type_: TensorType, **options: Any) -> SymbolicTensor:
-    """The number (or array) that an object is known to be."""
+    """Unbox an object that is known to be a number or an array of the type."""
     return record_object("object_unbox", [value], type=type_, **options)
 
 
@@ -341,7 +346,7 @@ def _boxed_tensor(value: Any, region: Region) -> SymbolicObject:
         how = "array"
     elif region.contract == COMPILE:
         kept = "an array becomes part of a list, dict or name that only the graph knows"
-        region.trace.outside_effect(tensor, kept)  # which has the arrays come in as objects, or leaves the trace
+        region.trace.outside_effect(tensor, kept)  # retraces with the arrays as objects, or leaves the trace
         raise StagingError(kept, current_place())
     else:
         raise StagingError(
@@ -357,11 +362,13 @@ _CONTAINERS = (list, tuple, set, frozenset)
 
 
 def holds_symbols(value: Any) -> bool:
-    """Whether a container holds, at any depth, what is known only when the graph runs; or an argument that was put
-    together anew, which is known for what it is where it becomes part of the graph."""
+    """Return whether a container holds, at any depth, a symbolic value or a rebuilt argument.
+
+    A rebuilt argument has to be recognised where it becomes part of the graph.
+    """
     items = [*value.keys(), *value.values()] if isinstance(value, dict) else value
     if isinstance(value, _CONTAINERS) and type(value) not in _CONTAINERS and plain_kind(value) is type(value):
-        items = own_items(value)  # nothing of the user's class runs
+        items = own_items(value)  # without running methods of the user's class
     for item in items:
         if isinstance(item, (SymbolicTensor, SymbolicObject)) or hasattr(type(item), "__autoconv_box__"):
             return True
@@ -373,18 +380,18 @@ def holds_symbols(value: Any) -> bool:
 
 
 def _holds_late(value: Any) -> bool:
-    """As `holds_symbols`, of a container of the user's own class, whatever its methods do."""
+    """Return the same as `holds_symbols` for a container of a user's class, without running its methods."""
     kind: Any = next(kind for kind in (dict, list, tuple, set) if isinstance(value, kind))
     return holds_symbols([*dict.keys(value), *dict.values(value)] if kind is dict else kind.__iter__(value))
 
 
 def is_of_call(value: Any) -> bool:
-    """Whether a function, method, partial, slice or class is another one in each call."""
+    """Return whether a function, method, partial, slice or class differs from call to call."""
     return is_made(value) or hides_symbols(value)
 
 
 def hides_symbols(value: Any) -> bool:
-    """Whether a function, method, partial, slice or class holds what this trace alone knows."""
+    """Return whether a function, method, partial, slice or class captures values that belong to this trace."""
     return hides(value, _is_late)
 
 
@@ -399,12 +406,12 @@ def _is_late(value: Any) -> bool:
 
 
 def _is_late_slice(value: Any) -> bool:
-    """Whether it is a slice with a bound that only the running graph knows."""
+    """Return whether the value is a slice with a symbolic bound."""
     return type(value) is slice and holds_symbols((value.start, value.stop, value.step))
 
 
 def holds_made(value: Any) -> bool:
-    """Whether a value is, or a container holds, an object of the user's that the traced code made."""
+    """Return whether a value is, or a container holds, a user's object made by the traced code."""
     region = current_region()
     owned = region.trace.owned if region is not None else None
     if not owned or id(value) in owned:
@@ -422,8 +429,8 @@ def _refuse(how: str) -> NoReturn:
 
 
 def _names_unpacked(frame: Any) -> tuple[int, int] | None:
-    """(how many targets the frame is unpacking to, position of the starred one or -1); None when it is not."""
-    import opcode  # the names of the instructions, for this alone
+    """Return (number of unpacking targets, position of the starred one or -1); None where the frame does not unpack."""
+    import opcode  # a table of instruction names, needed only here
 
     code = frame.f_code.co_code
     position = frame.f_lasti
@@ -443,7 +450,7 @@ def _binary(function: str) -> Callable[[Any, Any], Any]:
 
 
 def _reflected(function: str) -> Callable[[Any, Any], Any]:
-    """The operator with the operands as they stand; that of `+=`, whose errors have other words, where it is that."""
+    """Apply an operator with the operands in source order; `+=` and the like keep their own error messages."""
     if function == "divmod":
         return lambda self, other: apply_object(function, other, self)
 
@@ -454,7 +461,7 @@ def _reflected(function: str) -> Callable[[Any, Any], Any]:
 
 
 def _comparison(name: str) -> Callable[[Any, Any], Any]:
-    """A comparison with the operands as they stand: Python asks the right one by the mirrored operator."""
+    """Compare with the operands in source order: Python calls the right operand with the mirrored operator."""
     mirrored = MIRRORED.get(name)
 
     def apply(self: Any, other: Any) -> Any:

@@ -1,7 +1,7 @@
-"""Arguments that were taken apart and put together again: they hold what the caller's own objects hold, and are others.
+"""Rebuilt arguments: flattened and reassembled, so equal in content to the caller's objects but not identical.
 
-What is computed of their parts is right. Where it counts which object one is (it is given out, changed, compared by
-identity, or becomes part of the graph as itself) the trace begins anew with the caller's own.
+Values computed from their parts are right. Where identity matters, the trace restarts with the caller's own objects:
+when such an argument escapes, is changed, is compared by identity, or becomes part of the graph as an object.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from autoconv.runtime.structure import ATOMS, is_structure, structure_parts
 
 
 def note_rebuilt(region: Region | None, parts: Iterable[Any]) -> None:
-    """Has the trace know these for what they are; tuples too, which only a comparison tells from the caller's."""
+    """Register rebuilt arguments with the trace; tuples too, which differ from the caller's only by identity."""
     if region is not None:
         region.trace.rebuilt.update((id(part), part) for part in parts)
 
@@ -28,8 +28,7 @@ def is_rebuilt(value: Any) -> bool:
 
 
 def refuse_rebuilt(value: Any, what: str) -> None:
-    """Leaves the trace where `value` is such an object, to begin anew with the caller's own; under `function` raises
-    StagingError."""
+    """Restart the trace with the caller's own objects if `value` is rebuilt; raise StagingError under `function`."""
     region = current_region()
     if region is None or not is_rebuilt(value):
         return
@@ -40,7 +39,7 @@ def refuse_rebuilt(value: Any, what: str) -> None:
 
 
 def refuse_identity(a: Any, b: Any) -> None:
-    """As `refuse_rebuilt`, where one of two values is such an object and the other may be the caller's own."""
+    """Restart the trace where a rebuilt value is compared by identity with one that may be the caller's own."""
     region = current_region()
     if region is None or not region.trace.rebuilt:
         return
@@ -48,14 +47,15 @@ def refuse_identity(a: Any, b: Any) -> None:
     for one, other in ((a, b), (b, a)):
         if id(one) not in known or type(one) is not type(other) or id(other) in owned:
             continue
-        if id(other) not in known or isinstance(one, tuple):  # two of one kind are two of the caller's
+        # Two rebuilt objects, not tuples, are two of the caller's as well.
+        if id(other) not in known or isinstance(one, tuple):
             told = region.trace.outside_effect
             if told is not None:
                 told(one, f"a {type(one).__name__} of the arguments is compared by identity")
 
 
 def rebuilt_in(values: Iterable[Any]) -> Iterator[Any]:
-    """Those that are in the values: in structures, sets, keys, and the attributes of what the traced code made."""
+    """Iterate over rebuilt arguments in structures, sets, keys, and attributes of objects made in the trace."""
     region = current_region()
     if region is None or not region.trace.rebuilt:
         return

@@ -1,8 +1,8 @@
-"""Recording: the region that ops are recorded into now, what it captures, and under which contract.
+"""Recording: the current region, its captures, and the contract in force.
 
-A `Trace` is one run of a Python function whose ops are recorded. Its regions form a stack: the body of the function
-outermost, then the arms and loop bodies being recorded. A value used in a region that an outer one made becomes a
-capture of every region in between.
+A `Trace` is one run of a Python function whose ops are recorded. Its regions form a stack: the function body
+outermost, then the branches and loop bodies being recorded. A value of an outer region that is used in an inner one
+becomes a capture of every region in between.
 """
 
 from __future__ import annotations
@@ -28,48 +28,57 @@ if TYPE_CHECKING:
     from autoconv.runtime.stores import Stores
 
 FUNCTION, COMPILE = "function", "compile"
-TURN, NODE = "turn", "node"  # what a trace spends
+TURN, NODE = "turn", "node"  # units of the trace budget, see Trace.spend
 
 
 @dataclass(eq=False)
 class Trace:
-    """One tracing of one function. `contract` is "function" or "compile" (see the README's invariants).
+    """One tracing of one function.
 
-    `captures` maps what was captured by identity to (the object kept alive, its parameter of the root graph).
-    `on_create` is told of each variable the traced code creates; `evaluate` gives the array that a value of the root
-    graph has in the call that is being traced, or None. `pending_output` holds prints of a region that may
-    be recorded again. The second contract hooks in by `allows_call`, `outside_effect`, `python_print`,
-    `concretise`, `attribute` (for names that tensors do not have) and `without_dimensions` (what a tensor without any
-    becomes where NumPy has an array and not a scalar); `stores` are told before a node is
-    recorded that does more than compute, and after a call of a function that is being recorded. `calls` are the user's
-    functions that run now, `recursions` those that were recorded as functions that call themselves. `arrays` says that
-    NumPy arrays came in, which can be changed in place, `memory` that they are traced as memory (see
-    `runtime/arrays.py`): "apart", or "shared" where some of those that came in overlap; `complexes` what was done to
-    complex ones: "written", "taken" apart into real numbers;
-    `owned` are the objects that the traced code made, with the regions that made them, `cells` the local names that its
-    functions share with inner ones, with the regions in which those functions were called, `frozen` those that may not
-    change any more because a path made a copy of them, `rebuilt` the arguments that were put together anew, by
-    identity (see `runtime/rebuilt.py`), `leaf_positions` the arguments that are numbers. `watch` is
-    told of each function that is converted because traced code calls it, `include_guards` of the guards of each trace
-    that it uses. `sources` are the arrays that constants were made of. `refusal` is an error that the traced code
-    may have swallowed. `patched` are the classes whose special methods are the converted ones for now, with those
-    that they had, `stand_ins` those that have something else for an attribute, with what they had.
-    `made` are the classes of the user's of which objects were made in the graph, `classes_of_results` those known when
-    a cond was recorded, and those of them that its result may be of, `holders` the names of attributes that
-    hold such objects, `relied` those of which the trace took for granted that they do not, `made_early` the names of
-    the classes all of whose objects are made in the graph, and `begin_again` is what has the trace begin anew with more
-    in the last or the first. `asked_by_python`: what runs now is a special method, whose answer Python itself takes.
-    `given_items`: of arguments that are lists of numbers, the type of an item and how many lists deep; `regions`: all
-    that were recorded, those too that were recorded again; `appended`: lists whose items Python knew, and what was
-    appended there. `hidden`: functions among the constants that the trace made, and whether they hold values of it (see
-    `tracing/leaks.py`). `identifies`: the graph asks whether objects are one (see `runtime/identities.py`).
-    `read_only`: what NumPy gives out for reading only.
-    `inherited`: by the names of attributes that are written, the classes that are, and those who get one of their own
-    in the place of a class's.
-    `spend` is called for each turn of a loop in Python and each node that is recorded, and may give the trace up.
-    `uses_tensors`: functions of this package were called, which make tensors of what they get outside of traces.
-    `scope` is the prefix of names now, `device` the one asked for, and `controls` what the program wants to run before
-    what is recorded into that graph.
+    contract: "function" or "compile" (see the README's invariants)
+    captures: identity of a captured object -> (the object kept alive, its parameter of the root graph)
+    on_create: called for each variable that the traced code creates
+    evaluate: returns the array of a value of the root graph in the call being traced, or None
+    pending_output: prints of a region that may be recorded again
+    allows_call, outside_effect, python_print, concretise: hooks of `compile`
+    attribute: hook of `compile` for names that tensors lack
+    without_dimensions: hook of `compile` that makes a 0-d array of a tensor, where NumPy gives one instead of a scalar
+    stores: notified before a node with side effects is recorded, and after a call of a function being recorded
+    calls: the user's functions now running
+    recursions: the functions recorded as graphs that call themselves
+    arrays: True if NumPy arrays, which are mutable, are among the inputs
+    memory: "apart" if arrays are traced as memory (see `runtime/arrays.py`), "shared" if some inputs overlap, else ""
+    complexes: what was done to complex arrays: "written", "taken" apart into real numbers
+    owned: objects made by the traced code, with their regions
+    cells: local names shared with inner functions, with the regions in which their functions were called
+    frozen: objects that must not change any more, because a path copied them
+    rebuilt: reassembled arguments by identity (see `runtime/rebuilt.py`)
+    leaf_positions: the arguments that are numbers
+    watch: called for each function that is converted because traced code calls it
+    include_guards: called with the guards of each trace that this one uses
+    sources: the arrays from which constants were made
+    refusal: an error that the traced code may have swallowed
+    patched: classes whose special methods are replaced by converted ones for now, with the originals
+    stand_ins: (class, attribute) -> the original of a class attribute that is replaced for now
+    made: the user's classes of which objects were made in the graph
+    classes_of_results: the classes known when a cond was recorded, and those among them that its result may have
+    holders: names of attributes that hold objects of these classes
+    relied: names of attributes that the trace assumes not to hold such objects
+    made_early: names of the classes whose objects are all made in the graph
+    begin_again: restarts the trace with more entries in `made`, `holders` or `made_early`
+    asked_by_class: True if an operation was dispatched on an object's class
+    asked_by_python: True while a special method runs whose result Python itself takes
+    given_items: for arguments that are lists of numbers, the type of an item and the nesting depth
+    regions: all regions recorded, including those recorded again
+    appended: lists with static items, and the values appended to them
+    hidden: functions among the trace's constants -> whether they capture its values (see `tracing/leaks.py`)
+    identifies: True if the graph compares objects by identity (see `runtime/identities.py`)
+    read_only: values that NumPy returns read-only
+    inherited: name of a written attribute -> (classes written, owners that get their own in place of the class's)
+    spend: called for each iteration of a Python loop and each recorded node; it may abandon the trace
+    uses_tensors: True if functions of this package were called that return tensors outside of traces
+    scope, device: the present name prefix and the requested device
+    controls: the graph and the names of nodes that have to run before what is recorded into it
     """
 
     root: Region
@@ -101,7 +110,8 @@ class Trace:
     refusal: BaseException | None = None
     sources: list[tuple[Node, Any]] | None = None
     patched: dict[type, dict[str, Any]] = field(default_factory=dict)
-    outer_classes: set[type] = field(default_factory=set)  # of those, what objects that were there before may be of
+    # The patched classes that objects from before the trace may have.
+    outer_classes: set[type] = field(default_factory=set)
     stand_ins: dict[tuple[type, str], Any] = field(default_factory=dict)
     made: set[type] = field(default_factory=set)
     classes_of_results: dict[Value, tuple[frozenset[type], frozenset[type]]] = field(default_factory=dict)
@@ -126,7 +136,7 @@ class Trace:
     uses_tensors: bool = False
 
     def capture(self, obj: Any, type_: Type, name: str) -> Value:
-        """The root parameter that stands for a Python object (a tensor, a variable's storage)."""
+        """Return the root parameter that stands for a Python object (a tensor, a variable's storage)."""
         found = self.captures.get(id(obj))
         if found is None:
             found = obj, self.root.graph.add_parameter(type_, name)
@@ -136,9 +146,12 @@ class Trace:
 
 @dataclass(eq=False)
 class Region:
-    """A graph being recorded. `captures` maps outer values to this graph's parameters, in order; `most_iterations` is
-    what the body of a loop sets to have it end; `became` is the region around it that its nodes went to;
-    `known_classes` are objects of the graph, classes, and whether the objects are of them wherever the region runs."""
+    """A graph being recorded.
+
+    `captures` maps outer values to this graph's parameters, in order. `most_iterations` bounds the iterations of a loop
+    whose body sets it. `became` is the enclosing region into which the nodes were merged. `known_classes` holds (object
+    of the graph, class, whether it is an instance), facts that hold wherever the region runs.
+    """
 
     graph: Graph
     parent: Region | None = None
@@ -160,14 +173,14 @@ class Region:
 
     @property
     def standing(self) -> Region:
-        """The region that the nodes of this one are in."""
+        """The region that now contains this one's nodes."""
         region = self
         while region.became is not None:
             region = region.became
         return region
 
     def is_inside(self, other: Region | None) -> bool:
-        """Whether this is the region `other`, or one inside of it."""
+        """Return whether this is the region `other`, or nested in it."""
         wanted = None if other is None else other.standing
         region: Region | None = self
         while region is not None and region is not wanted:
@@ -175,7 +188,7 @@ class Region:
         return region is not None
 
     def lift(self, value: Value) -> Value:
-        """The value as seen from this region; raises InaccessibleTensorError when it is not in scope."""
+        """Return the region's own value for an enclosing region's; raise InaccessibleTensorError if out of scope."""
         if value.graph is self.graph:
             return value
         found = self.captures.get(value)
@@ -192,12 +205,12 @@ class Region:
         return found
 
     def captured(self) -> dict[Value, Value]:
-        """The captures whose outer value belongs to the parent region, in order of first use."""
+        """Return the captures whose outer value belongs to the parent region, in order of first use."""
         assert self.parent is not None
         return {outer: inner for outer, inner in self.captures.items() if outer.graph is self.parent.graph}
 
     def record(self, name: str, inputs: list[Value], attributes: dict[str, Any], **options: Any) -> Node:
-        """Appends a node that applies the op called `name`, with the user's span."""
+        """Append a node of the op `name`, with the user's span."""
         if self.trace.stores and OPS[name].effects is not Effects.PURE:
             for stores in tuple(self.trace.stores):
                 stores.before_node(self, name, inputs, attributes)
@@ -225,21 +238,27 @@ _STACK = _Stack()
 
 
 class _UntracedHere:
-    """Is true in threads that record nothing. No frame of Python's is made to find that out: a function asks it where
-    it begins, also the innermost one that the limit of recursion lets through."""
+    """True in threads that record nothing.
+
+    Its truth value is computed without a Python frame: each function tests it on entry, even one at the recursion
+    limit.
+    """
 
     __bool__ = staticmethod(functools.partial(getattr, _STACK, "untraced"))
 
 
 class _Own(threading.local):
-    """What one thread adds to the numbers of `_Activity`."""
+    """The share of one thread in the counts of `_Activity`."""
 
     count = pretended = tapes = 0
 
 
 class _Activity:
-    """How many threads record. `on_change` is told, when that changes, what is true where nothing is recorded: True
-    itself while no thread records, False while all are to do as if they did."""
+    """Counts of recording threads and active tapes.
+
+    When the counts change, `on_change` is called with the new value of `untraced`: True while no thread records, a
+    per-thread flag while some do, and False while all threads behave as if they recorded.
+    """
 
     def __init__(self) -> None:
         self.count = 0
@@ -266,32 +285,31 @@ class _Activity:
             BUSY.value = self.count + self.pretended + self.tapes
 
     def forget_others(self) -> None:
-        """In a forked child: the other threads are not there any more."""
+        """Drop the counts of other threads, in a forked child."""
         self.count, self.pretended, self.tapes = self.own.count, self.own.pretended, self.own.tapes
         self.add(0)
 
 
-# How many threads record, and how many tapes do, for native code to read: while it is not 0, calls take the long way.
+# Recording threads plus active tapes, read by native code: while it is not 0, calls take the slow path.
 BUSY = ctypes.c_int64(0)
 _ACTIVITY = _Activity()
 after_fork(_ACTIVITY.forget_others)
 
 
 def tape_started(change: int = 1) -> None:
-    """Tells that a tape is at work, or with -1 that it is not any more: it has to see calls of functions."""
+    """Count a tape as active, or with -1 as finished; active tapes record function calls."""
     _ACTIVITY.add_tape(change)
 
 
 def follow(on_change: Callable[[object], None]) -> None:
-    """Has `on_change` told, now and when that changes, what is true in the threads that record nothing."""
+    """Register `on_change`, called now and at each change with the value of `untraced`."""
     _ACTIVITY.on_change = on_change
     _ACTIVITY.add(0)
 
 
 @contextmanager
 def as_if_traced() -> Iterator[None]:
-    """Converted code takes the way through the operators inside the block, in all threads, though nothing is
-    recorded."""
+    """Run converted code through the operators inside the block, in all threads, without recording."""
     _ACTIVITY.add(0, 1)
     try:
         yield
@@ -300,18 +318,18 @@ def as_if_traced() -> Iterator[None]:
 
 
 def current_region() -> Region | None:
-    """The region being recorded by this thread, None when ops run at once."""
+    """Return the region being recorded by this thread, None when ops run eagerly."""
     return _STACK.region
 
 
 def enter(region: Region | None) -> None:
-    """From here on ops of this thread are recorded into `region`; for regions that are left elsewhere."""
+    """Record ops of this thread into `region` from now on; the caller restores the previous region."""
     _STACK.region, _STACK.untraced = region, region is None
 
 
 @contextmanager
 def recording(region: Region | None) -> Iterator[Region | None]:
-    """Ops of this thread are recorded into `region` inside the block (None: they run at once)."""
+    """Record ops of this thread into `region` inside the block (None: they run eagerly)."""
     before = _STACK.region
     starts = before is None and region is not None
     if starts:
@@ -326,7 +344,7 @@ def recording(region: Region | None) -> Iterator[Region | None]:
 
 
 def new_trace(name: str, contract: str, converts: bool = True) -> Trace:
-    """A trace with an empty root graph of that name; `converts` says whether the code that runs is converted."""
+    """Create a trace with an empty root graph; `converts` is whether the traced code is converted."""
     root = Region(Graph(name))
     trace = Trace(root, contract, converts=converts)
     root._trace = trace
@@ -334,7 +352,7 @@ def new_trace(name: str, contract: str, converts: bool = True) -> Trace:
 
 
 def subregion(parent: Region, name: str) -> Region:
-    """An empty region inside `parent`."""
+    """Create an empty region inside `parent`."""
     made = Region(Graph(name), parent, _trace=parent.trace)
     parent.trace.regions.append(made)
     return made
@@ -348,12 +366,12 @@ _SHOWN = {
 
 
 def display_name(op_name: str) -> str:
-    """What a node of that op is called in printed tensors: TensorFlow's names."""
+    """Return the name of an op's nodes in printed tensors: TensorFlow's name."""
     return _SHOWN.get(op_name) or OPS[op_name].graphdef
 
 
 def out_of_scope(value: Value, graph: Graph | None = None) -> str:
-    """What is wrong with using a value in that graph, or where ops run at once."""
+    """Return the error message for a value used in that graph, or where ops run eagerly."""
     here = "here, where ops run at once" if graph is None else _scope(graph)
     return (
         f"{_shown(value)} is out of scope and cannot be used here. "
@@ -364,7 +382,7 @@ def out_of_scope(value: Value, graph: Graph | None = None) -> str:
 
 
 def is_in_scope(value: Value) -> bool:
-    """Whether what is being recorded now, if anything, can use the value."""
+    """Return whether the current region, if any, can use the value."""
     region = current_region()
     while region is not None and region.graph is not value.graph:
         region = region.parent
@@ -372,7 +390,7 @@ def is_in_scope(value: Value) -> bool:
 
 
 def _shown(value: Value) -> str:
-    """As the tensor is printed."""
+    """Return the value as its tensor is printed."""
     if not isinstance(value.type, TensorType):
         return f"<{value.full_name}: {value.type}>"
     shape = value.type.shape
@@ -381,7 +399,7 @@ def _shown(value: Value) -> str:
 
 
 def defined_at(value: Value) -> str:
-    """A paragraph on the line that made a value; only a blank where that is not known."""
+    """Return a paragraph with the source line that defines a value; a blank where it is unknown."""
     span = value.node.span if value.node is not None else None
     if span is None:
         return " "

@@ -1,4 +1,4 @@
-"""Remedies that several errors name."""
+"""Remedies shared by several errors."""
 
 from __future__ import annotations
 

@@ -16,10 +16,10 @@ _STATE = _Scopes()
 
 
 class name_scope:
-    """`with name_scope("layer"):` puts `layer/` before the names of what is made inside; scopes nest.
+    """`with name_scope("layer"):` prefixes the names of nodes and variables made inside with `layer/`; scopes nest.
 
-    Inside a trace a second scope of one name becomes `layer_1`. A name that ends with a slash is taken as it
-    is, whatever the scopes around it. The block gets the whole prefix.
+    Inside a trace a second scope of the same name becomes `layer_1`. A name that ends with a slash is used unchanged,
+    whatever the enclosing scopes. The `with` statement binds the whole prefix.
     """
 
     def __init__(self, name: str | None) -> None:
@@ -46,7 +46,7 @@ class name_scope:
 
 
 def current_scope() -> str:
-    """The prefix now: empty, or ending with a slash."""
+    """Return the current prefix: empty, or ending with a slash."""
     region = current_region()
     return _STATE.eager if region is None else region.trace.scope
 

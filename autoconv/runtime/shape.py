@@ -1,4 +1,4 @@
-"""TensorShape and TensorSpec: what users see of shapes and types."""
+"""TensorShape and TensorSpec: the public types of shapes and tensor types."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from autoconv.graph.types import Dimension, Shape, TensorType, is_subtype, join_
 
 
 class TensorShape(tuple):  # type: ignore[type-arg]
-    """A possibly partly unknown shape: a tuple of its sizes, None for what is not known. `TensorShape(None)` has an
-    unknown rank, and says so where it is asked for its sizes."""
+    """A possibly partly unknown shape: a tuple of its sizes, None for an unknown one.
 
-    __autoconv_whole__ = True  # no structure of its sizes
+    `TensorShape(None)` has an unknown rank; its sizes and its length raise ValueError.
+    """
+
+    __autoconv_whole__ = True  # a leaf for structure functions, although a tuple
     dims_tuple: Shape
 
     def __new__(cls, dims: Any = None) -> TensorShape:
@@ -159,7 +161,7 @@ class TensorSpec:
 
 
 def as_shape(dims: Any) -> Shape:
-    """A shape from None, an int, a TensorShape or a sequence of dimensions; raises TypeError."""
+    """Convert None, an int, a TensorShape or a sequence of dimensions to a shape; raise TypeError for anything else."""
     if dims is None:
         return None
     if isinstance(dims, TensorShape):

@@ -1,4 +1,7 @@
-"""Finds the user's line, and the lines that led to it: frames that are neither this package's own nor generated."""
+"""Source spans of the user's code, with their callers.
+
+The user's frames are those that are neither of this package nor generated.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +23,11 @@ _LIBRARIES = tuple(
 )
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
-# They call the lambdas that conversion made of operands; those of the user are called from elsewhere.
+# They call the lambdas that conversion makes of operands; the user's own lambdas are called from elsewhere.
 _OPERATORS = os.path.join(_PACKAGE, "operators", "")
 _CALL_THUNKS = (f"{_OPERATORS}conditionals.py", f"{_OPERATORS}deferred.py", f"{_OPERATORS}items.py")
 
-# The functions that start a trace, or the graph of a function that calls itself: what called them is no part of it.
+# The functions that start a trace, or the graph of a recursive function: frames outside them are not part of it.
 _STARTS = ("trace_function", "trace_recursion")
 _KNOWN_LIMIT = 20_000
 _DEPTH_LIMIT = 150
@@ -32,18 +35,20 @@ _DEPTH_LIMIT = 150
 _find_columns: Callable[[CodeType, int, int], tuple[int, int] | None] | None = None
 
 Position = tuple[CodeType, int]
-# Spans by the identities of code and caller, which are kept so that no other object gets them.
+# Spans by (id of code, instruction, id of the caller's span); code and caller are kept alive, so ids stay unique.
 _known: dict[tuple[int, int, int], tuple[CodeType, Span | None, Span]] = {}
 
 
 def current_span() -> Span | None:
-    """The span of the user's expression that is running now, with its callers as far as they are being traced; None
-    when only this package is on the stack."""
+    """Return the span of the user's expression that is running, with its callers within the trace.
+
+    None when only this package is on the stack.
+    """
     return span_of(_positions(sys._getframe(1)))
 
 
 def span_of(positions: Iterable[Position]) -> Span | None:
-    """The innermost of some positions (code, instruction), innermost first, with the others as its callers."""
+    """Return the span of the innermost position (code, instruction), the others as its callers; innermost first."""
     span: Span | None = None
     for code, instruction in reversed(list(_without_regions(positions))):
         key = id(code), instruction, id(span)
@@ -57,11 +62,12 @@ def span_of(positions: Iterable[Position]) -> Span | None:
 
 
 def span_of_error(error: BaseException) -> Span | None:
-    """Where the user's code raised an error that was caught here, with its callers."""
+    """Return the span where the user's code raised an error that was caught here, with its callers."""
     entries = list(_entries(error.__traceback__))
     users = shown([entry.tb_frame.f_code for entry in entries])
     raised = [(e.tb_frame.f_code, e.tb_lasti) for e, is_users in zip(entries, users, strict=True) if is_users]
-    passed = {id(entry.tb_frame) for entry in entries}  # a function whose handler runs is in the traceback already
+    # A function whose handler is running is in the traceback already.
+    passed = {id(entry.tb_frame) for entry in entries}
     return span_of((*reversed(raised), *_positions(sys._getframe(1), passed)))
 
 
@@ -73,7 +79,7 @@ def user_frame() -> FrameType | None:
 
 
 def depth_of_level(level: int) -> int:
-    """How many frames up from its caller's caller (1) the user's function is that is `level` of theirs up."""
+    """Convert a stack level in user frames to a depth in all frames; depth 1 is the caller's caller."""
     frames: list[FrameType] = []
     frame: FrameType | None = sys._getframe(2)
     while frame is not None:
@@ -93,7 +99,7 @@ def depth_of_level(level: int) -> int:
 
 
 def current_place() -> Place | None:
-    """Where the user's code is now, with the text of the line."""
+    """Return the present place in the user's code, with the text of the line."""
     frame = user_frame()
     span = span_of([(frame.f_code, frame.f_lasti)]) if frame is not None else None
     return place_of(span) if span else None
@@ -106,12 +112,12 @@ def place_of(span: Span) -> Place:
 
 
 def is_own_file(filename: str) -> bool:
-    """Whether a file belongs to this package."""
+    """Return whether a file belongs to this package."""
     return filename.startswith(_PACKAGE)
 
 
 def shown(codes: Sequence[CodeType]) -> list[bool]:
-    """Which frames, outermost first, are the user's: not this package's own, nor those of a library that it calls."""
+    """Return which frames, outermost first, are the user's: not of this package, nor of a library called by it."""
     found: list[bool] = []
     hidden, before = False, ""
     for code in codes:
@@ -128,12 +134,12 @@ _KINDS: dict[str, str] = {}
 
 
 def count_as_users(filename: str) -> None:
-    """Says that the code of a file is the user's wherever it lies: it was converted."""
+    """Treat the code of a converted file as the user's, wherever the file lies."""
     _KINDS[filename] = "user"
 
 
 def _kind(filename: str) -> str:
-    """Whose a file is: "own", "library" (Python's own and NumPy), or "user"."""
+    """Classify a file: "own", "library" (Python's own and NumPy), or "user"."""
     if is_own_file(filename):
         return "own"
     installed = "-packages" in filename and not filename.startswith(_LIBRARIES[-1])
@@ -142,13 +148,15 @@ def _kind(filename: str) -> str:
 
 
 def is_region(code: CodeType) -> bool:
-    """Whether a code object is a part of the user's function that conversion made a function of its own."""
+    """Return whether a code object is a region function that conversion extracted from the user's function."""
     return code.co_qualname.endswith(REGION)
 
 
 def _positions(frame: FrameType | None, left_out: Collection[int] = ()) -> list[Position]:
-    """The user's frames but those left out by identity, innermost first, up to where the trace starts, or as many as
-    are worth telling."""
+    """Return the user's frames, innermost first, up to the start of the trace or the depth limit.
+
+    `left_out` holds ids of frames to skip.
+    """
     found: list[Position] = []
     while frame is not None and len(found) < _DEPTH_LIMIT:
         if is_start(frame.f_code):
@@ -161,12 +169,12 @@ def _positions(frame: FrameType | None, left_out: Collection[int] = ()) -> list[
 
 
 def is_start(code: CodeType) -> bool:
-    """Whether a trace starts there, or the graph of a function that calls itself."""
+    """Return whether the code starts a trace, or the graph of a recursive function."""
     return code.co_name in _STARTS and is_own_file(code.co_filename)
 
 
 def _without_regions(positions: Iterable[Position]) -> Iterator[Position]:
-    """A part of a function stands for the function: what is around it in the same function is left out."""
+    """Drop the frames around a region function that belong to the same user's function."""
     inside = False
     for code, instruction in positions:
         if not inside:
@@ -177,7 +185,7 @@ def _without_regions(positions: Iterable[Position]) -> Iterator[Position]:
 
 
 def find_columns_by(find: Callable[[CodeType, int, int], tuple[int, int] | None]) -> None:
-    """Has `find(code, instruction, line)` asked for (column, last column) where a line table has none."""
+    """Register `find(code, instruction, line)`, which returns (column, last column) where a line table has none."""
     global _find_columns
     _find_columns = find
 
@@ -200,14 +208,14 @@ def _span_at(code: CodeType, instruction: int, caller: Span | None) -> Span:
 
 
 def position_in(code: CodeType, instruction: int) -> tuple[int | None, int | None, int | None, int | None]:
-    """(line, last line, column, last column) of an instruction; columns count bytes from 0."""
+    """Return (line, last line, column, last column) of an instruction; columns count bytes from 0."""
     if instruction < 0:
         return code.co_firstlineno, None, None, None
     return next(itertools.islice(code.co_positions(), instruction // 2, None), (None, None, None, None))
 
 
 def _characters(code: CodeType, line: int | None, offset: int) -> int:
-    """Code objects count columns in bytes of UTF-8."""
+    """Convert a column from bytes of UTF-8, as code objects count them, to characters."""
     text = linecache.getline(code.co_filename, line or 0)
     return offset if text.isascii() else len(text.encode()[:offset].decode("utf-8", "replace"))
 

@@ -1,4 +1,4 @@
-"""Where the parts of an array end that `np.split` and its like make."""
+"""End positions of the parts made by `np.split` and similar functions."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from autoconv.runtime.static import static_value
 
 
 def split_ends(count: Any, sections: Any, even: bool) -> list[Any] | None:
-    """The ends of all parts but the last, of a dimension of `count` elements: ints, or numbers of the graph where only
-    that knows the count. `sections` is how many parts there are, or where they end; None for what is not known.
+    """Return the ends of all parts but the last, for a dimension of `count` elements.
 
-    With `even` all parts have to be of one size. Raises ValueError as NumPy does.
+    The ends are ints, or symbolic numbers where the count is symbolic. `sections` is the number of parts, or their
+    ends; None is returned where it is not static. With `even` all parts must have one size. Raises ValueError as NumPy
+    does.
     """
     known = static_value(sections)
     if known is None:
@@ -31,7 +32,7 @@ def split_ends(count: Any, sections: Any, even: bool) -> list[Any] | None:
         if even and more:
             raise ValueError(_UNEQUAL)
         return [each * i + min(i, more) for i in range(1, parts)]
-    if even:  # what NumPy says comes of making the call again
+    if even:  # the check makes the call run again, as NumPy, for its error
         apply("assert_true", more == 0, message=(_UNEQUAL,), kind="check")
         return [each * i for i in range(1, parts)]
     left = convert_to_tensor(more, np.int64)

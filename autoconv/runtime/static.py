@@ -1,4 +1,4 @@
-"""What is known of a value now, although the graph has not run."""
+"""Constant evaluation: values that are known while tracing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autoconv.runtime.tensor import EagerTensor
 
 
 def static_value(value: Any) -> Any:
-    """The value of a number, array or eager tensor, or of a symbolic one made from constants; None if unknown.
+    """Return the value of a number, array, eager tensor, or symbolic tensor of static value; None if unknown.
 
     Lists and tuples of such values become arrays.
     """
@@ -28,7 +28,7 @@ def static_value(value: Any) -> Any:
 
 
 def constant_of(value: Any) -> Any:
-    """The array that a graph value always has: a constant, or the fully known shape of something."""
+    """Return the static array of a graph value: a constant, or a fully known shape; None if unknown."""
     node = value.node
     if node is None:
         return None

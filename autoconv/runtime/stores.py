@@ -1,4 +1,4 @@
-"""Values that somebody may find when a graph raises: stored in the graph before each node that may."""
+"""Values that are observable after a graph raises: stored by the graph before each node that may raise."""
 
 from __future__ import annotations
 
@@ -14,14 +14,19 @@ from autoconv.runtime.recording import Region, recording
 
 _UNKNOWN = object()
 
-# These raise for integers beyond 64 bits alone, which Python does not know and no program expects.
+# These raise only for integers beyond 64 bits, an error that Python does not have and no program handles.
 _INTEGER_OPS = ("add", "subtract", "multiply", "negative", "abs", "invert", "and", "or", "xor")
 _ONLY_LIMITS = frozenset(f"python_{name}" for name in _INTEGER_OPS)
-_COMES_BACK = ("while", "try_handler", "recursive")  # regions at whose start it is not known what was stored last
+# Names of regions entered repeatedly: at their start the last stored value is unknown.
+_COMES_BACK = ("while", "try_handler", "recursive")
 
 
 class Stores:
-    """What a set of spots holds, kept up to date in the graph by `write(spot, value)` wherever it may raise."""
+    """Keeps the values of a set of locations up to date in the graph.
+
+    `write(location, value)` records a store; it is called before each node that may raise and sees a changed value.
+    `inside` limits this to a region. `limits` includes nodes that raise only for integers beyond 64 bits.
+    """
 
     def __init__(
         self,
@@ -39,22 +44,22 @@ class Stores:
         self.calls = False
 
     def holds(self, region: Region, spot: Spot) -> None:
-        """Says that what the spot holds now needs no storing."""
+        """Mark the location's present value as stored."""
         self._last[id(region), spot.key] = spot.read(), None, 0
 
     def before_node(self, region: Region, op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> None:
-        """Told of each node before it is recorded."""
+        """Store changed values before a node that may raise; called before each node is recorded."""
         if self._storing or (self._inside is not None and not region.is_inside(self._inside)):
             return
         if may_raise(op, inputs, attributes) and (self._limits or op not in _ONLY_LIMITS):
             self.store(region)
 
     def spots(self, region: Region) -> Iterable[Spot]:
-        """What is stored where the region raises."""
+        """Return the locations that are stored where the region raises."""
         return () if self._inside is not None and not region.is_inside(self._inside) else self._spots(region)
 
     def after_call(self, region: Region) -> None:
-        """Told of a call of a function that is being recorded, which may store something; `calls` says so."""
+        """Invalidate the stored values after a call of a function being recorded, which may store; sets `calls`."""
         if self._inside is not None and not region.is_inside(self._inside):
             return
         self.calls = True
@@ -65,7 +70,7 @@ class Stores:
                 outer = outer.parent
 
     def store(self, region: Region) -> None:
-        """Records stores of what changed since it was last stored."""
+        """Record stores of the values that changed since they were last stored."""
         self._storing = True
         try:
             for spot in list(self._spots(region)):
@@ -86,7 +91,7 @@ class Stores:
             self._storing = False
 
     def _stored(self, region: Region, spot: Spot) -> Any:
-        """What was stored last where the region goes on from."""
+        """Return the value last stored on the path to the region's present end, or `_UNKNOWN`."""
         outer: Region | None = region
         while outer is not None:
             found = self._last.get((id(outer), spot.key))
@@ -102,7 +107,7 @@ class Stores:
 
 @contextmanager
 def paused(every: Sequence[Stores]) -> Iterator[None]:
-    """Nothing is stored inside the block."""
+    """Suspend these stores inside the block."""
     before = [stores._storing for stores in every]
     for stores in every:
         stores._storing = True
@@ -121,9 +126,9 @@ def may_raise(op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -
 
 
 def is_catchable(node: Node) -> bool:
-    """Whether a node, or one in its regions, may raise what a program could catch."""
+    """Return whether a node, or one in its regions, may raise an error that a program could catch."""
     if is_recursive(node):
-        return True  # beyond Python's limit, if nowhere else
+        return True  # Python's recursion limit, if nothing else
     if node.regions:
         return any(is_catchable(inner) for region in node.regions for inner in region.nodes)
     return bool(node.effects & Effects.RAISE) and node.op.name not in _ONLY_LIMITS

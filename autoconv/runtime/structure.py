@@ -1,4 +1,4 @@
-"""Structures: lists, tuples, dicts, named tuples and dataclasses of leaves, taken apart and put together again."""
+"""Flatten and rebuild structures: lists, tuples, dicts, named tuples and dataclasses of leaves."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from autoconv.runtime.attributes import attributes_of, slots_of
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """How a structure is built: `kind` is its class, `keys` the names of its children (None for sequences).
+    """The form of a structure: `kind` is its class, `keys` the names of its children (None for sequences).
 
-    `order` is a dict's own order of keys where it is not that of `keys`; it does not count in comparisons.
+    `order` is a dict's own key order where it differs from `keys`; comparisons ignore it.
     """
 
     kind: type
@@ -39,14 +39,16 @@ class Template:
 def flatten(
     structure: Any, is_leaf: Callable[[Any], bool] | None = None
 ) -> tuple[list[Any], Template | None]:
-    """The leaves in order, and the template (None when `structure` is a leaf). Dicts go by sorted keys. What `is_leaf`
-    holds for is not taken apart."""
+    """Return the leaves in order, and the template (None when `structure` is a leaf).
+
+    Dicts are ordered by sorted keys. A value for which `is_leaf` holds is a leaf.
+    """
     leaves: list[Any] = []
     return leaves, _flatten(structure, leaves, is_leaf)
 
 
 def pack(template: Template | None, leaves: Sequence[Any]) -> Any:
-    """The structure of that template with those leaves; raises ValueError for another number of them."""
+    """Rebuild the structure of the template from its leaves; raise ValueError for a wrong number of them."""
     expected = 1 if template is None else template.leaf_count
     if expected != len(leaves):
         raise ValueError(f"the structure has {expected} leaves, found {len(leaves)}")
@@ -54,7 +56,7 @@ def pack(template: Template | None, leaves: Sequence[Any]) -> Any:
 
 
 def map_structure(function: Callable[..., Any], *structures: Any) -> Any:
-    """Applies `function` to the leaves of structures of one template; raises ValueError when they differ."""
+    """Apply `function` to the leaves of structures with one template; raise ValueError when the templates differ."""
     flat = [flatten(structure) for structure in structures]
     template = flat[0][1]
     for _, other in flat[1:]:
@@ -64,13 +66,13 @@ def map_structure(function: Callable[..., Any], *structures: Any) -> Any:
 
 
 def is_structure(value: Any) -> bool:
-    """Whether `value` is taken apart."""
+    """Return whether `flatten` takes `value` apart."""
     kind: Any = type(value)
-    if kind in ATOMS:  # most leaves: what follows takes ten times as long
+    if kind in ATOMS:  # most leaves are atoms, and the tests below take ten times as long
         return False
     if kind in _PLAIN:
         return True
-    if plain_kind(value) in _PLAIN:  # unless it is a container of the graph
+    if plain_kind(value) in _PLAIN:  # but a container in the graph is a leaf
         return getattr(value, "_heap", None) is None and getattr(value, "_items", None) is None
     return (
         (isinstance(value, (tuple, OrderedDict)) and not hasattr(kind, "__autoconv_whole__"))
@@ -80,7 +82,7 @@ def is_structure(value: Any) -> bool:
 
 
 def plain_kind(structure: Any) -> type:
-    """The class that a structure is built as: what a trace follows stands for Python's own."""
+    """Return the class as which a structure is rebuilt: Python's own class for a traced container."""
     kind = type(structure)
     return getattr(kind, "__autoconv_plain__", kind)
 
@@ -99,8 +101,10 @@ def is_mutable_dataclass(value: Any) -> bool:
 
 
 def holds_more(value: Any) -> bool:
-    """Whether what would be taken apart has attributes of its own besides its items or fields, which what is built
-    anew would not have; or is a dict with keys that say themselves what they equal, and may equal others."""
+    """Return whether flattening and rebuilding would lose something.
+
+    Two cases: attributes besides the items or fields; dict keys whose own `__eq__` may make them equal to other keys.
+    """
     kind: Any = type(value)
     if kind in _PLAIN or kind in ATOMS or plain_kind(value) in _PLAIN:
         return kind is dict and not all(map(_is_known_key, value))
@@ -111,7 +115,7 @@ def holds_more(value: Any) -> bool:
 
 
 def _is_known_key(key: Any) -> bool:
-    """Whether keys equal this one only where they mean the same, apart from what objects hold that are the same."""
+    """Return whether equality of the key is that of built-in values, of enums, or identity."""
     kind: Any = type(key)
     if kind in ATOMS or kind.__eq__ is object.__eq__ or kind.__module__ in ("builtins", "numpy"):
         return kind not in (tuple, frozenset) or all(map(_is_known_key, key))
@@ -119,7 +123,7 @@ def _is_known_key(key: Any) -> bool:
 
 
 def keys_of(template: Template | None) -> Iterator[Any]:
-    """The keys of dicts in a structure, the parts of tuples and frozensets among them one by one."""
+    """Iterate over the dict keys in a structure, tuples and frozensets among them split into their parts."""
     if template is None:
         return
     pending = list(template.keys or ()) if issubclass(template.kind, dict) else []
@@ -134,13 +138,13 @@ def keys_of(template: Template | None) -> Iterator[Any]:
 
 
 def kinds_of(template: Template | None) -> set[type]:
-    """The classes that a structure is built of."""
+    """Return the classes that occur in a structure."""
     return set() if template is None else {template.kind}.union(*map(kinds_of, template.children))
 
 
 @lru_cache(maxsize=256)
 def fields_of(kind: Any) -> tuple[str, ...]:
-    """The names of the fields of a dataclass, in their order; none of other classes."""
+    """Return the field names of a dataclass, in order; an empty tuple for other classes."""
     return tuple(field.name for field in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else ()
 
 
@@ -150,7 +154,7 @@ def _rebuildable(kind: type) -> bool:
 
 @lru_cache(maxsize=256)
 def _is_pytree_dataclass(kind: Any) -> bool:
-    """Dataclasses whose fields all are arguments of `__init__`."""
+    """Return whether the class is a dataclass whose fields all are arguments of `__init__`."""
     return dataclasses.is_dataclass(kind) and all(field.init for field in dataclasses.fields(kind))
 
 
@@ -170,13 +174,13 @@ def _flatten(value: Any, leaves: list[Any], is_leaf: Callable[[Any], bool] | Non
 
 
 def own_items(container: Any) -> Iterator[Any]:
-    """What a list, tuple, set or frozenset holds; where its class is the user's, nothing of that runs."""
+    """Iterate over a list, tuple, set or frozenset without running methods of a user's subclass."""
     kind: Any = next(base for base in (list, tuple, set, frozenset) if isinstance(container, base))
     return kind.__iter__(container)  # type: ignore[no-any-return]
 
 
 def structure_parts(structure: Any) -> list[Any]:
-    """The children of a structure, one level."""
+    """Return the direct children of a structure."""
     if isinstance(structure, dict):
         return list(dict.values(structure))
     if isinstance(structure, Mapping):
@@ -188,8 +192,10 @@ def structure_parts(structure: Any) -> list[Any]:
 
 
 def mutable_parts(value: Any) -> Iterator[Any]:
-    """The lists, dicts and dataclasses in a structure: each where it is reached first, with what is in it, and once
-    more alone wherever it is reached again."""
+    """Iterate over the lists, dicts and dataclasses in a structure.
+
+    Each is yielded with its contents where it is first reached, and without them wherever it is reached again.
+    """
     seen: set[int] = set()
     pending = [value]
     while pending:
@@ -199,7 +205,7 @@ def mutable_parts(value: Any) -> Iterator[Any]:
         is_new = id(part) not in seen
         if not isinstance(part, tuple):
             yield part
-        elif not is_new:  # what it holds is reached again
+        elif not is_new:  # a shared tuple: its parts are reached again
             yield from _first_mutable(part)
         if is_new:
             seen.add(id(part))
@@ -228,7 +234,7 @@ def sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
 
 
 def _keys(mapping: Mapping[Any, Any]) -> Any:
-    """The keys; of a dict those that Python holds, whatever a trace makes of it."""
+    """Return the keys; for a dict, those that Python stores, even if it is a traced one."""
     return dict.keys(mapping) if isinstance(mapping, dict) else mapping
 
 

@@ -1,4 +1,4 @@
-"""Symbolic tensors, which stand for a value of a graph that is being recorded."""
+"""Symbolic tensors: values of a graph being recorded."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from autoconv.runtime.tensor_methods import refuse_to_iterate
 
 
 class SymbolicTensor(Tensor):
-    """A tensor of a graph that is being recorded: it has a type and a name, and a value only when the graph runs."""
+    """A tensor of a graph being recorded: its type and name are static, its value is known only at run time."""
 
     __slots__ = ("_value",)
 
@@ -39,8 +39,10 @@ class SymbolicTensor(Tensor):
 
     @property
     def dtype(self) -> DType:
-        """A Python number that became state shows as what it would leave the function as; a program with NumPy's
-        arrays gets NumPy's dtype."""
+        """The dtype; for a Python number, the dtype with which it would leave the function.
+
+        A program with NumPy's arrays gets NumPy's dtype.
+        """
         type_ = self.type
         if type_.weak:
             check_asked(self.type, "dtype", sys._getframe(1))
@@ -49,7 +51,7 @@ class SymbolicTensor(Tensor):
 
     @property
     def shape(self) -> TensorShape:
-        """A program with NumPy's arrays gets a tuple, in which an unknown size is a number of the graph."""
+        """The shape. A program with NumPy's arrays gets a tuple, with a symbolic number for an unknown size."""
         dims = self.type.shape
         if self.weak:
             check_asked(self.type, "shape", sys._getframe(1))
@@ -80,7 +82,7 @@ class SymbolicTensor(Tensor):
         return self._value.node.device if self._value.node is not None else ""
 
     def set_shape(self, shape: Any) -> None:
-        """Declares what is known about the shape; raises ValueError when it contradicts what is known already."""
+        """Refine the static shape; raises ValueError when it contradicts the known one."""
         wanted = as_shape(shape)
         if not self.shape.is_compatible_with(wanted):
             raise ValueError(f"the shape {self.shape} is not compatible with {TensorShape(wanted)}")
@@ -92,7 +94,7 @@ class SymbolicTensor(Tensor):
         self._value.type = self.type.with_shape(merged)
 
     def _changed_in_place(self, other: Any) -> Any:
-        """`x += y`: for an array under `compile` that changes it for all who hold it; else the name is rebound."""
+        """`x += y`: for an array under `compile` an update that all its references see; else the name is rebound."""
         region = current_region()
         is_number = self.weak or (region is not None and region.trace.memory and self.type.shape == ())
         if region is not None and region.trace.arrays and not is_number and region.trace.outside_effect is not None:
@@ -111,17 +113,17 @@ class SymbolicTensor(Tensor):
         found = super().__getitem__(index)
         by_ellipsis = index is Ellipsis or (type(index) is tuple and any(part is Ellipsis for part in index))
         if by_ellipsis and found.type.shape == () and region is not None and region.trace.arrays:
-            return region.trace.without_dimensions(found)  # a view, and no element
+            return region.trace.without_dimensions(found)  # NumPy gives a view here, not a scalar
         return found
 
     def _shown(self) -> None:
-        """Text of a tensor under `compile` would be text of a number or array, which is not known yet."""
+        """Leave the trace under `compile`: the text would be that of a number or array, which is not known yet."""
         region = current_region()
         if region is not None and region.trace.outside_effect is not None:
             region.trace.outside_effect(self, "text is made of a value")
 
     def _check_scope(self) -> None:
-        """Raises InaccessibleTensorError, which names the line that made the tensor, where its trace is over."""
+        """Raise InaccessibleTensorError, with the line that made the tensor, if its trace is over."""
         if not is_in_scope(self._value):
             raise InaccessibleTensorError(out_of_scope(self._value))
 
@@ -138,7 +140,7 @@ class SymbolicTensor(Tensor):
         self._refuse("Using a symbolic `autoconv.Tensor` as a Python `bool`")
 
     def __iter__(self) -> Iterator[Tensor]:
-        """In converted code a tensor of known length unpacks into its rows; loops over it are staged before this."""
+        """Unpack a tensor of static length into its rows, in converted code; for statements are staged before this."""
         self._check_scope()
         region = current_region()
         shape = self.type.shape
@@ -234,12 +236,12 @@ class SymbolicTensor(Tensor):
         return f"<autoconv.Tensor '{self.name}'{shape} dtype={self.dtype.name}>"
 
 
-# Methods of arrays that change them, where NumPy's function of that name answers another array.
+# In-place methods of arrays whose NumPy function returns a new array.
 _IN_PLACE = frozenset({"partition", "put", "resize", "sort"})
 
 
 def measure_by(measure: Callable[[Any, int], Any]) -> None:
-    """Has `measure(tensor, axis)` give sizes that only the running graph knows."""
+    """Register `measure(tensor, axis)`, which returns a symbolic size."""
     global size_of
     size_of = measure
 

@@ -1,4 +1,4 @@
-"""Gradients of a graph while it is being recorded: what runs back is recorded behind what there is."""
+"""Gradients of a graph that is still being recorded: the backward nodes are appended to it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def symbolic_gradients(
     region: Region, targets: Sequence[Value], given: Sequence[Value], sources: Sequence[Value],
     within: Within, recompute_every: int | None = None,
 ) -> list[Value | None]:  # fmt: skip
-    """The cotangents of the sources, None where nothing connects, as values of `region`.
+    """Return the cotangents of the sources, None where nothing connects, as values of `region`.
 
-    Targets and sources are of that region or those around it, `given` are the cotangents of the targets. `within`
-    says which nodes of a graph count, all for None.
+    Targets and sources belong to that region or to enclosing ones; `given` are the cotangents of the targets. `within`
+    returns the nodes of a graph to differentiate, or None for all.
     """
     regions = _outwards(region)
     heap = Heap()
@@ -45,7 +45,7 @@ def symbolic_gradients(
 
 
 def connected(region: Region, sources: Sequence[Value], within: Within) -> set[Value]:
-    """The values that depend on one of the sources, or are one."""
+    """Return the values that depend on one of the sources, sources included."""
     return set().union(*_varied(_outwards(region), sources, within, Heap()).values())
 
 

@@ -1,8 +1,7 @@
-"""What tapes record of ops that run at once: each op with its operands and results.
+"""Recorders of tapes: each op that runs eagerly is recorded with its operands and results.
 
-A recorder follows the tensors, and the storages of variables, that depend on what it watches. Rules of gradients run as
-ordinary ops, which the recorders that are still at work follow in turn: so what a tape gives can be differentiated
-again.
+A recorder follows the tensors and variable storages that depend on its watched values. Gradient rules run as ordinary
+ops, which the recorders that are still active record in turn; so gradients can be differentiated again.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ Pull = Callable[[Sequence[Any]], Sequence[Any]]
 
 
 class Entry:
-    """One op that ran: `pull` makes the cotangents of `inputs` of those of `results`, None where nothing flows."""
+    """An op that ran. `pull` maps the cotangents of `results` to those of `inputs`, None where nothing flows."""
 
     __slots__ = ("attributes", "inputs", "name", "pull", "results")
 
@@ -37,12 +36,12 @@ class Entry:
 
 
 class Recorder:
-    """The entries that depend on what is watched, and which objects those are, by identity.
+    """The entries that depend on watched values, and the followed objects by identity.
 
-    `orders` is how many times what is recorded may be differentiated: more than once where a gradient may be taken
-    while it goes on. Trainable variables that are read are watched with `watches_variables`; `variables` are those that
-    are, by the identity of their storage. `lost` says that a value it follows became a number or array of Python's.
-    Loops of functions are gone back through as `recompute_every` says.
+    `orders` is how often the recorded ops may be differentiated: more than once where a gradient may be taken while
+    recording goes on. `watches_variables`: trainable variables are watched when read; `variables` holds them by the
+    identity of their storage. `lost` is true once a followed value became a number or array of Python's.
+    `recompute_every` is the checkpoint interval for the backward pass through loops of functions.
     """
 
     def __init__(
@@ -56,10 +55,10 @@ class Recorder:
         self._lost = False
         self._followed: dict[int, Any] = {}
         self._stand_ins: dict[int, tuple[Any, Any]] = {}
-        self._not_taken_up: set[int] = set()  # of their tensors, those that no function has got yet
+        self._not_taken_up: set[int] = set()  # the stand-in tensors that no function has received yet
 
     def stand_in(self, array: Any, tensor: Any) -> None:
-        """Where a function that is called gets the array, it is the tensor that is followed."""
+        """Follow `tensor` in place of `array`, for a function called with the array."""
         self._stand_ins[id(array)] = array, tensor
         self._not_taken_up.add(id(tensor))
 
@@ -68,7 +67,7 @@ class Recorder:
         return self._lost or bool(self._not_taken_up)
 
     def lose(self) -> None:
-        """Notes that a value it follows becomes one of Python's."""
+        """Note that a followed value becomes a number or array of Python's."""
         self._lost = True
 
     def standing_in(self, array: Any) -> Any:
@@ -94,7 +93,7 @@ class Recorder:
                     self._followed[id(result)] = result
 
     def forget(self) -> None:
-        """Lets go of what was recorded; what is watched is still known."""
+        """Drop the entries and followed values; watched variables stay in `variables`."""
         self.entries.clear()
         self._followed.clear()
 
@@ -107,7 +106,7 @@ _ACTIVE = _Active()
 
 
 def active() -> tuple[Recorder, ...]:
-    """The recorders of this thread that are at work, the outermost first."""
+    """Return the active recorders of this thread, outermost first."""
     return _ACTIVE.recorders
 
 
@@ -125,7 +124,7 @@ def stop(recorder: Recorder) -> None:
 
 @contextmanager
 def paused(*recorders: Recorder) -> Iterator[None]:
-    """None of these recorders (of all, without any) records inside the block."""
+    """Suspend these recorders (all, if none is given) inside the block."""
     before = _ACTIVE.recorders
     _ACTIVE.recorders = tuple(r for r in before if recorders and r not in recorders)
     try:
@@ -135,12 +134,12 @@ def paused(*recorders: Recorder) -> Iterator[None]:
 
 
 def follows(values: Sequence[Any]) -> list[bool]:
-    """Which of the values some recorder at work follows."""
+    """Return for each value whether an active recorder follows it."""
     return [any(r.follows(value) for r in _ACTIVE.recorders) for value in values]
 
 
 def tensor_for(array: Any) -> Any:
-    """The tensor that recorders at work know an array as, None for another."""
+    """Return the tensor that active recorders follow in place of the array, or None."""
     return next((t for r in reversed(_ACTIVE.recorders) if (t := r.standing_in(array)) is not None), None)
 
 
@@ -150,14 +149,14 @@ def note(entry: Entry) -> None:
 
 
 def note_leaving(value: Any) -> None:
-    """Tells the recorders that a number or an array was made of a tensor, which they do not follow."""
+    """Note that a tensor was converted to a number or an array, which recorders cannot follow."""
     for recorder in _ACTIVE.recorders:
         if recorder.follows(value):
             recorder.lose()
 
 
 def note_variable(variable: Any) -> None:
-    """Tells the recorders that a variable is used."""
+    """Watch a variable that is used, in the recorders that watch trainable variables."""
     for recorder in _ACTIVE.recorders:
         if recorder.watches_variables and variable.trainable:
             recorder.watch_variable(variable)
@@ -166,7 +165,7 @@ def note_variable(variable: Any) -> None:
 def note_op(
     op: Op, values: Sequence[Any], attributes: dict[str, Any], found: Any, wrap: Callable[[Any, bool], Any]
 ) -> None:
-    """Records an op that ran; `values` are its operands as the kernel got them, `wrap` makes tensors of arrays."""
+    """Record an op that ran; `values` are its operands as the kernel received them, `wrap` makes tensors of arrays."""
     if not any(follows(values)):
         return
     results = found if isinstance(found, tuple) else (found,)
@@ -184,7 +183,7 @@ def _pull(
 
 
 class EagerBuilder:
-    """Runs ops by name, for gradient rules. `apply` is what runs them."""
+    """Runs ops by name through `apply`, for gradient rules."""
 
     def __init__(self) -> None:
         self.apply: Callable[..., Any] = _not_yet
@@ -201,7 +200,7 @@ BUILDER = EagerBuilder()
 
 
 def zeros_for(value: Any) -> Any:
-    """The cotangent of `value` where nothing flows."""
+    """Return the zero cotangent of `value`."""
     type_ = value.type
     if isinstance(type_, ListType):
         return BUILDER.list_zeros_like(value)
@@ -209,7 +208,7 @@ def zeros_for(value: Any) -> Any:
 
 
 def add(first: Any, second: Any) -> Any:
-    """The sum of two cotangents."""
+    """Add two cotangents."""
     return (BUILDER.list_add if isinstance(first.type, ListType) else BUILDER.add)(first, second)
 
 

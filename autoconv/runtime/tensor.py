@@ -1,4 +1,4 @@
-"""Tensors, and eager ones, which hold an array; for symbolic ones see `autoconv.runtime.symbolic`."""
+"""Tensors, and eager tensors, which hold an array; symbolic tensors are in `autoconv.runtime.symbolic`."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _ARRAY_API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
 
 
 class Tensor(TensorMethods):
-    """An array of one dtype that cannot be changed. `Tensor` is the class of eager and symbolic tensors alike.
+    """An immutable array of one dtype; the class of eager and symbolic tensors alike.
 
-    `_origin` is set on what assigning to a variable answers, and on parts of variables: it has their ways to assign.
+    `_origin` is set on the result of a variable's assignment, and on parts of variables: assigning methods go to it.
     """
 
     __slots__ = ("__weakref__", "_origin")
@@ -59,18 +59,18 @@ class Tensor(TensorMethods):
 
     @property
     def weak(self) -> bool:
-        """Whether this is a Python number that became state: it takes the dtype of what it meets."""
+        """True for a Python number: it adopts the dtype of other operands."""
         return self.type.weak
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
-        """`autoconv.xp`, the array API standard; raises ValueError for a version that it does not have."""
+        """Return `autoconv.xp`, the array API standard; raises ValueError for an unsupported version."""
         if api_version not in (None, *_ARRAY_API_VERSIONS):
             newest = _ARRAY_API_VERSIONS[-1]
             raise ValueError(f"the array API of {api_version} is not here: autoconv.xp is that of {newest}")
         return _namespace()
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Tensor:
-        """The tensor itself: all tensors are in the memory of the CPU."""
+        """Return the tensor itself: all tensors are in CPU memory. Raises ValueError for another device."""
         if str(device).lower().rpartition("/")[2] not in ("", "cpu", "cpu:0", "device:cpu:0"):
             raise ValueError(f"there is no device {device!r} here: tensors are on 'cpu'")
         return self
@@ -79,12 +79,12 @@ class Tensor(TensorMethods):
         raise ItemAssignmentError(f"{type(self).__name__!r} object does not support item assignment")
 
     def ref(self) -> TensorReference:
-        """A hashable reference to this tensor, for use as a key."""
+        """Return a hashable reference to this tensor, for use as a key."""
         return TensorReference(self)
 
 
 class EagerTensor(Interchange, Tensor):
-    """A tensor whose array is there."""
+    """A tensor that holds its array."""
 
     __slots__ = ("_array", "_weak")
 
@@ -104,12 +104,12 @@ class EagerTensor(Interchange, Tensor):
         return of_origin(self, name)
 
     def set_shape(self, shape: Any) -> None:
-        """Raises ValueError when the shape is not one that the tensor has."""
+        """Raise ValueError when the shape is not compatible with the tensor's."""
         if not self.shape.is_compatible_with(as_shape(shape)):
             raise ValueError(f"the shape {self.shape} is not compatible with {TensorShape(as_shape(shape))}")
 
     def numpy(self) -> Any:
-        """The array, read-only; a NumPy scalar (bytes for strings) for a tensor without dimensions."""
+        """Return the array, read-only; for a tensor without dimensions, a NumPy scalar (bytes for strings)."""
         taping.note_leaving(self)
         if self._array.ndim == 0:
             return self._array[()]
@@ -135,7 +135,7 @@ class EagerTensor(Interchange, Tensor):
 
     @property
     def size(self) -> int:
-        """How many elements there are."""
+        """The number of elements."""
         return self._array.size
 
     def __bool__(self) -> bool:
@@ -206,7 +206,7 @@ class EagerTensor(Interchange, Tensor):
 
 
 def namespace_by(find: Callable[[], Any]) -> None:
-    """Has `find()` give what `__array_namespace__` is."""
+    """Register `find()`, which returns the result of `__array_namespace__`."""
     global _namespace
     _namespace = find
 
@@ -214,18 +214,18 @@ def namespace_by(find: Callable[[], Any]) -> None:
 _namespace: Callable[[], Any]
 
 
-# Attributes of the array API standard, by NumPy's functions of that meaning.
+# Attributes of the array API standard, implemented by the NumPy function of the same meaning.
 BY_NUMPY: dict[str, Callable[[Any], Any]] = {
     "T": np.transpose, "mT": lambda x: np.swapaxes(x, -1, -2), "size": np.size,
 }  # fmt: skip
 
 
-# How the names of methods begin that variables have, and parts of variables.
+# Prefixes of the assigning methods of variables and their parts.
 ASSIGNING = ("assign", "scatter_")
 
 
 def of_origin(tensor: Tensor, name: str) -> Any:
-    """A method of the variable that a tensor is a part of, or the value after an assignment of."""
+    """Return an assigning method of the variable from which the tensor came."""
     remedy = ""
     if name.startswith(ASSIGNING):
         try:
@@ -240,7 +240,7 @@ def of_origin(tensor: Tensor, name: str) -> Any:
 
 
 class TensorReference:
-    """Compares and hashes by the identity of the tensor it refers to."""
+    """A reference that compares and hashes by the identity of its tensor."""
 
     __slots__ = ("_tensor",)
 
@@ -258,7 +258,7 @@ class TensorReference:
 
 
 def standalone_dtype(type_: TensorType) -> DType:
-    """What a weak value becomes where it meets no typed one: int32 and float32 under `function`, else 64 bits."""
+    """Return the dtype of a weak value that meets no typed one: int32 and float32 under `function`, else 64 bits."""
     region = current_region()
     wide = region is not None and region.contract == COMPILE
     if type_.dtype.is_integer:

@@ -1,4 +1,4 @@
-"""TensorArray: tensors by position, written once each, that become one tensor at the end."""
+"""TensorArray: tensors by position, each written once, that are stacked or concatenated at the end."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from autoconv.runtime.tracebacks import presented_methods
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a TensorArray is apart from its elements; called with a list value, it makes the array of it.
+    """The static part of a TensorArray; called with a list value, it makes the array of these elements.
 
-    `written` says that an element was, and `shape` what is known of the shape of all that were; before that,
-    `shape` is what the user declared.
+    `written` is whether an element was written. Then `shape` is the known common shape of the written elements; before
+    that, the shape that the user declared.
     """
 
     dtype: DType
@@ -48,7 +48,7 @@ class Kind:
         return array
 
     def joined(self, other: object) -> Kind | None:
-        """The kind of an array that is of either; None when they differ in more than what was written."""
+        """Return the join of two kinds; None when they differ in more than the written elements."""
         if not isinstance(other, Kind) or replace(self, shape=None, written=False) != replace(
             other, shape=None, written=False
         ):
@@ -58,7 +58,7 @@ class Kind:
         return self if self.written else other
 
     def after_writing(self, shape: Shape) -> Kind:
-        """Raises ValueError for an element whose shape cannot be that of the others."""
+        """Return the kind after a write; raises ValueError for a shape that is incompatible with the other elements."""
         if not self.infer_shape and self.shape is None:
             return self
         if not shapes_compatible(self.shape, shape):
@@ -72,7 +72,7 @@ class Kind:
 
 
 class _Knowledge:
-    """The kind, shared by an array and the arrays that writing to it gives."""
+    """A mutable holder of the kind, shared by an array and the arrays returned by its writes."""
 
     __slots__ = ("kind",)
 
@@ -82,9 +82,9 @@ class _Knowledge:
 
 @presented_methods
 class TensorArray:
-    """Tensors by position. Use what `write` and `unstack` return; while tracing nothing is changed in place.
+    """Tensors by position. Use the results of `write` and `unstack`; while tracing nothing is changed in place.
 
-    `size` is the number of elements, which grows by writing when `dynamic_size` is set; all of them have
+    `size` is the number of elements, which grows by writing when `dynamic_size` is set. All elements have
     `dtype` and, unless `infer_shape` is False, one shape. Elements never written read as zeros. Eagerly an
     element can be read once unless `clear_after_read` is False.
     """
@@ -120,7 +120,7 @@ class TensorArray:
         self._cleared: set[int] = set()
 
     def __autoconv_graph_value__(self) -> Value:
-        """The list of the elements in the graph that is being recorded."""
+        """Return the list of the elements in the graph being recorded."""
         if isinstance(self._elements, Value):
             return self._elements
         kind = self._kind
@@ -147,7 +147,7 @@ class TensorArray:
 
     @property
     def element_shape(self) -> TensorShape:
-        """What is known of the shape of an element."""
+        """The known part of the elements' shape."""
         return TensorShape(self._kind.shape)
 
     @property
@@ -159,19 +159,19 @@ class TensorArray:
         return None
 
     def identity(self) -> TensorArray:
-        """An array of the same elements."""
+        """Return an array of the same elements."""
         return self._with(self._elements)
 
     def size(self, name: str | None = None) -> Tensor:
-        """The number of elements, an int32 scalar."""
+        """Return the number of elements, an int32 scalar."""
         if self._eager:
             return EagerTensor(np.int32(len(self._elements)))  # type: ignore[arg-type]
         return apply("list_length", self._list, name=name)
 
     def read(self, index: Any, name: str | None = None) -> Tensor:
-        """The element; raises OutOfRangeError where there is none.
+        """Return the element; raises OutOfRangeError where there is none.
 
-        Eagerly, raises InvalidArgumentError for one that was read before.
+        Eagerly, raises InvalidArgumentError for an element that was read before.
         """
         if not self._eager:
             return apply("list_get", self._list, _index(index), shape=self._shape, name=name)
@@ -193,7 +193,7 @@ class TensorArray:
         return element
 
     def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
-        """The array with that element; raises OutOfRangeError past the end of an array of fixed size."""
+        """Return the array with that element; raises OutOfRangeError past the end of an array of fixed size."""
         element = self._fitting(value)
         if not self._eager:
             resize = self._kind.dynamic_size
@@ -212,7 +212,7 @@ class TensorArray:
         return self
 
     def stack(self, name: str | None = None) -> Tensor:
-        """All elements in one tensor, along a new first dimension."""
+        """Stack all elements into one tensor, along a new first dimension."""
         if not self._eager:
             return apply("list_stack", self._list, shape=self._shape, name=name)
         if self._items and taping.active():
@@ -222,20 +222,20 @@ class TensorArray:
         return apply("list_stack", self._as_list(), name=name)
 
     def gather(self, indices: Any, name: str | None = None) -> Tensor:
-        """The elements at these positions in one tensor."""
+        """Stack the elements at these positions into one tensor."""
         if self._eager and taping.active():
             return apply("gather", self.stack(), convert_to_tensor(indices), axis=0, name=name)
         source = self._as_list() if self._eager else self._list
         return apply("list_gather", source, convert_to_tensor(indices), shape=self._shape, name=name)
 
     def concat(self, name: str | None = None) -> Tensor:
-        """The elements joined along their first dimension."""
+        """Concatenate the elements along their first dimension."""
         if self._eager and self._items and taping.active():
             return apply("concat", *map(self._element, range(len(self._items))), axis=0, name=name)
         return apply("list_flatten", self._as_list() if self._eager else self._list, name=name)
 
     def unstack(self, value: Any, name: str | None = None) -> TensorArray:
-        """The array whose elements are the rows of `value`; raises ValueError when there are too many."""
+        """Return the array whose elements are the rows of `value`; raises ValueError when there are too many."""
         tensor = self._fitting_rows(value)
         if not self._eager:
             return self._with(apply("list_from_tensor", tensor, name=name))
@@ -249,7 +249,7 @@ class TensorArray:
         return self
 
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
-        """The array with the rows of `value` at these positions."""
+        """Return the array with the rows of `value` at these positions."""
         if not self._eager:
             tensor, resize = self._fitting_rows(value), self._kind.dynamic_size
             positions = convert_to_tensor(indices)
@@ -259,7 +259,7 @@ class TensorArray:
         return self
 
     def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
-        """The array whose elements are consecutive parts of `value` that have these lengths."""
+        """Return the array whose elements are consecutive parts of `value` with these lengths."""
         tensor, sizes = self._checked_dtype(value), convert_to_tensor(lengths)
         if sizes.shape.rank not in (1, None):
             raise InvalidArgumentError(f"Expected lengths to be a vector, received shape: {sizes.shape.as_list()}")
@@ -281,7 +281,7 @@ class TensorArray:
         return self
 
     def close(self, name: str | None = None) -> None:
-        """Gives up the elements (eagerly)."""
+        """Drop the elements (eagerly)."""
         if self._eager:
             self._elements = []
 
@@ -304,7 +304,7 @@ class TensorArray:
 
     @property
     def _shape(self) -> Shape:
-        """What the reader of an element knows of its shape beyond the type of the list."""
+        """The element shape, where it is more precise than the type of the list."""
         return self._kind.shape if self._kind.written else None
 
     def _with(self, elements: Any) -> TensorArray:
@@ -346,13 +346,13 @@ class TensorArray:
 
 
 def _parts(tensor: Tensor, sizes: Tensor) -> list[Any]:
-    """Consecutive parts of these lengths, as ops that a tape follows."""
+    """Split the tensor into consecutive parts of these lengths, by ops that a tape follows."""
     ends = np.cumsum(np.asarray(sizes)).tolist()
     return [tensor[end - size : end] for end, size in zip(ends, np.asarray(sizes).tolist(), strict=True)]  # type: ignore[index]
 
 
 def _index(index: Any) -> Any:
-    """A position as the list ops take it: an integer scalar."""
+    """Convert a position to the operand of list ops: an integer scalar."""
     if isinstance(index, SymbolicTensor) and index.weak:
         return convert_to_tensor(index)
     return index

@@ -1,4 +1,4 @@
-"""The operators of tensors and variables; each applies an op."""
+"""Operators of tensors and variables; each applies an op."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from autoconv.runtime.tracebacks import present, presented
 
 
 def _expressions() -> Any:
-    from autoconv.runtime import expressions  # a class's operators, and the functions they call, need each other
+    from autoconv.runtime import expressions  # breaks a cycle: the operators need the functions, which apply operators
 
     return expressions
 
 
-# What is no operand of Python's numbers, or (a sequence) hardly.
+# Types that are not operands for Python's numbers, apart from repeated sequences.
 _NO_OPERANDS = frozenset({type(None), str, bytes, list, tuple, dict, set, frozenset})
 _FUNCTIONS = {
     "add": "add", "subtract": "sub", "multiply": "mul", "divide": "truediv", "floor_divide": "floordiv",
@@ -37,8 +37,11 @@ _LIBRARY = sysconfig.get_path("stdlib") + os.sep
 
 
 def refuse_foreign(number: Any, other: Any, method: str) -> None:
-    """Raises StagingError where a number that only the running graph knows meets a number of another class (Fraction,
-    Decimal), or of a class made of Python's own that has the method itself: that code needs Python's numbers."""
+    """Raise StagingError where a symbolic number meets a number of a class with its own operator.
+
+    That is another class (Fraction, Decimal), or a subclass of Python's own that overrides the method: its code needs
+    Python's numbers.
+    """
     if _graph_number(number) is None or not isinstance(other, numbers.Number) or hasattr(other, "dtype"):
         return
     kind = type(other)
@@ -50,8 +53,10 @@ def refuse_foreign(number: Any, other: Any, method: str) -> None:
 
 
 def refuse_in_library(number: Any, frame: Any) -> None:
-    """Raises StagingError where Python's library computes with a number that only the running graph knows: it may take
-    it for something else, as Fraction's powers do."""
+    """Raise StagingError where Python's library computes with a symbolic number.
+
+    The library may dispatch on its class wrongly, as Fraction's powers do.
+    """
     file = frame.f_code.co_filename
     if _graph_number(number) is not None and file.startswith(_LIBRARY) and "site-packages" not in file:
         users = frame
@@ -64,15 +69,15 @@ def refuse_in_library(number: Any, frame: Any) -> None:
 
 
 def refuse_as_python(function: Callable[[Any, Any], Any], x: Any, y: Any) -> None:
-    """Raises the TypeError of Python's operator, in its words, where one operand is a number that only the running
-    graph knows, and the other something that numbers do not go with."""
+    """Raise the TypeError of Python's operator where a symbolic number meets an operand of an unsupported type."""
     samples = [_sample(value) for value in (x, y)]
     if None in samples:
         return
     (first,), (second,) = samples  # type: ignore[misc]
     if is_in_place(sys._getframe(2)):
         function = getattr(operator, "i" + function.__name__.strip("_"))
-    elif compares_by(sys._getframe(2)) == MIRRORED.get(function.__name__):  # Python asks the right operand second
+    # Called for the mirrored operator of the right operand.
+    elif compares_by(sys._getframe(2)) == MIRRORED.get(function.__name__):
         function, first, second = getattr(operator, MIRRORED[function.__name__]), second, first
     try:
         function(first, second)
@@ -84,7 +89,7 @@ def refuse_as_python(function: Callable[[Any, Any], Any], x: Any, y: Any) -> Non
 
 
 def refuse_to_iterate(number: Any, frame: Any) -> None:
-    """Raises the TypeError that Python has for going over a number, where the frame does that."""
+    """Raise Python's TypeError for iterating over a number, where the frame's current instruction does that."""
     kind = type(number).__name__
     instruction = opcode.opname[frame.f_code.co_code[frame.f_lasti]]
     words = {
@@ -100,12 +105,12 @@ def refuse_to_iterate(number: Any, frame: Any) -> None:
 
 
 def is_in_place(frame: Any) -> bool:
-    """Whether the instruction that a frame is at is that of `x += y` or the like."""
+    """Return whether the frame's current instruction is that of `x += y` or the like."""
     code, position = frame.f_code.co_code, frame.f_lasti
     return opcode.opname[code[position]] == "BINARY_OP" and code[position + 1] in _IN_PLACE
 
 
-_IN_PLACE = range(13, 26)  # of the operators that the instruction numbers
+_IN_PLACE = range(13, 26)  # arguments of BINARY_OP
 
 
 MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
@@ -114,21 +119,21 @@ _SHIFT = 0 if sys.version_info < (3, 12) else 4 if sys.version_info < (3, 13) el
 
 
 def compares_by(frame: Any) -> str:
-    """The comparison that the instruction a frame is at makes; "" for other instructions."""
+    """Return the comparison made by the frame's current instruction; "" for other instructions."""
     code, position = frame.f_code.co_code, frame.f_lasti
     if opcode.opname[code[position]] != "COMPARE_OP":
         return ""
     return _SYMBOLS.get(opcode.cmp_op[code[position + 1] >> _SHIFT], "")
 
 
-# Operators that complex numbers do not have.
+# Operators that Python's complex numbers do not support.
 _OF_REALS = frozenset({
     "floor_divide", "modulo", "matmul", "bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift",
 })  # fmt: skip
 
 
 def _is_complex(*operands: Any) -> bool:
-    """Whether one is a complex number of Python's."""
+    """Return whether an operand is a complex number of Python's."""
     for x in operands:
         number = _graph_number(x)
         if type(x) is complex or (number is not None and number.type.dtype.is_complex):
@@ -137,13 +142,13 @@ def _is_complex(*operands: Any) -> bool:
 
 
 def _graph_number(x: Any) -> Any:
-    """A number of Python's that only the running graph knows; None for anything else."""
+    """Return the operand if it is a symbolic Python number, else None."""
     tensor: Any = x if isinstance(x, TensorMethods) and hasattr(x, "value_in_graph") else None
     return tensor if tensor is not None and tensor.weak else None
 
 
 def _sample(value: Any) -> tuple[Any] | None:
-    """Some value of that type, None for a tensor that is no number of a graph."""
+    """Return a value of the operand's type, in a tuple; None for a tensor that is not a symbolic Python number."""
     if type(value) in (bool, int, float, complex):
         return (type(value)(1),)
     kind = getattr(type(value), "__autoconv_plain__", type(value))
@@ -209,7 +214,7 @@ def _comparison(op: str) -> Callable[[Any, Any], Any]:
 
 
 class TensorMethods:
-    """Operators on tensors; both operands broadcast as in NumPy, Python numbers take the tensor's dtype."""
+    """Operators on tensors; operands broadcast as in NumPy, Python numbers take the tensor's dtype."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Tracebacks as plain Python would give them: the user's frames only, also for what a graph raised."""
+"""Tracebacks as in plain Python: only the user's frames, also for errors raised by a graph."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ Class = TypeVar("Class", bound=type)
 
 
 def present(error: BaseException) -> None:
-    """Gives an error, and those it came from, the tracebacks of the user's frames.
+    """Reduce the tracebacks of an error, its causes and its contexts to the user's frames.
 
-    What a graph raised gets entries for the lines that were traced; an error of this package's own that has no place
-    gets the innermost line. Behind it a bare `raise` lets the error go on without an entry for the function that
-    called this.
+    An error raised by a graph gets entries for the traced lines. An error of this package without a place gets the
+    innermost line. A bare `raise` after this call adds no entry for the calling function.
     """
     waiting: list[BaseException | None] = [error]
     seen: set[int] = set()
@@ -38,16 +37,16 @@ def present(error: BaseException) -> None:
 
 
 def hide(error: BaseException) -> None:
-    """Takes the frames of this package from the traceback of one error that passes through an operator in plain code.
+    """Drop this package's frames from the traceback of an error that passes through an operator in plain code.
 
-    What is being traced is left alone: it is presented where the trace was started.
+    Errors during a trace are left alone: they are presented where the trace was started.
     """
     if current_region() is None:
         error.__traceback__ = _chained(_users(error.__traceback__))
 
 
 def presented(function: Callable[..., Any]) -> Any:
-    """`function`, whose errors are presented."""
+    """Wrap `function` so that its errors are presented."""
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -65,15 +64,14 @@ _PRESENTED: dict[Callable[..., Any], Any] = {}
 
 
 def present_functions(names: dict[str, Any]) -> None:
-    """Makes the public functions of this package among `names` present their errors; one and the same function stays
-    one."""
+    """Wrap the public functions of this package among `names` with `presented`; one function gets one wrapper."""
     for name, value in names.items():
         if isinstance(value, FunctionType) and not name.startswith("_") and is_own_file(value.__code__.co_filename):
             names[name] = _PRESENTED.get(value) or _PRESENTED.setdefault(value, _once(value))
 
 
 def presented_methods(cls: Class) -> Class:
-    """The class, whose public methods present their errors."""
+    """Wrap the public methods of the class with `presented`."""
     for name, value in vars(cls).copy().items():
         if isinstance(value, FunctionType) and not name.startswith("_"):
             setattr(cls, name, _once(value))
@@ -85,10 +83,10 @@ def _once(function: Callable[..., Any]) -> Any:
 
 
 def at_definition(error: BaseException, function: Any) -> BaseException:
-    """The error, which is to be presented as raised where that function is defined."""
+    """Mark the error to be presented as raised at the definition of the function."""
     code = getattr(inspect.unwrap(getattr(function, "__func__", function)), "__code__", None)
     if code is not None:
-        lines = range(code.co_firstlineno, code.co_firstlineno + 50)  # decorators come first
+        lines = range(code.co_firstlineno, code.co_firstlineno + 50)  # skip decorators, at most 50 lines
         defined = (n for n in lines if _DEFINITION.match(linecache.getline(code.co_filename, n)))
         span = Span(code.co_filename, next(defined, code.co_firstlineno), code.co_name)
         error.__dict__["_autoconv_spans"] = [span]
@@ -96,7 +94,7 @@ def at_definition(error: BaseException, function: Any) -> BaseException:
 
 
 def place_in(function: Any, error: BaseException) -> Place | None:
-    """Where in a function, or in what it called, an error was raised; where it is defined if that was outside."""
+    """Return the place in a function or its callees where an error was raised; else the place of its definition."""
     entries = _users(error.__traceback__)
     if not entries:
         present(at_definition(error, function))
@@ -120,25 +118,25 @@ def _present(error: BaseException) -> None:
 
 
 def _raised_by_us(trace: TracebackType | None) -> bool:
-    """Whether this package raised the error, rather than the user's code that it called."""
+    """Return whether the error was raised in this package, not in user's code called from it."""
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     return trace is not None and is_own_file(trace.tb_frame.f_code.co_filename)
 
 
 def raised_by_us(error: BaseException) -> bool:
-    """Whether this package raised the error; `present` remembers it, as it takes the frames away."""
+    """Return whether this package raised the error; `present` records it, as it removes the frames."""
     return "_autoconv_raised_by_us" in error.__dict__ or _raised_by_us(error.__traceback__)
 
 
 def _recorded_at(error: BaseException) -> list[Span]:
-    """The spans that a backend put on the error, innermost first; they are taken off, to be told once."""
+    """Remove and return the spans that a backend attached to the error, innermost first; each is presented once."""
     spans: list[Span] = error.__dict__.pop("_autoconv_spans", [])
     return spans
 
 
 def _users(trace: TracebackType | None) -> list[TracebackType]:
-    """The user's entries, outermost first; a part of a function takes the place of the function around it."""
+    """Return the user's entries, outermost first; a region function replaces its enclosing function."""
     every: list[TracebackType] = []
     while trace is not None:
         every.append(trace)
@@ -161,7 +159,7 @@ def _chained(entries: list[TracebackType]) -> TracebackType | None:
 
 
 def _entries_of(span: Span) -> list[TracebackType]:
-    """Entries for the lines that recorded what a graph failed in, outermost first."""
+    """Build entries for the traced lines of a failed node, outermost first."""
     entries: list[TracebackType] = []
     current: Span | None = span
     while current is not None:
@@ -172,7 +170,7 @@ def _entries_of(span: Span) -> list[TracebackType]:
 
 
 def _frame_of(code: CodeType) -> tuple[FrameType, int]:
-    """A frame that is at the place where its code raises."""
+    """Return a frame stopped where its code raises."""
     try:
         exec(code, {"__name__": "__main__"})
     except RuntimeError as error:
@@ -184,7 +182,7 @@ def _frame_of(code: CodeType) -> tuple[FrameType, int]:
 
 @functools.lru_cache(1024)
 def _raising(span: Span) -> CodeType:
-    """Code of that file and function name which raises at that place."""
+    """Compile code with the span's file and function name that raises at the span's position."""
     tree = ast.parse("raise RuntimeError")
     last = max(span.end_line, span.line)
     known = span.column > 0 and span.end_column > 0
@@ -198,5 +196,5 @@ def _raising(span: Span) -> CodeType:
 
 
 def _bytes(file: str, line: int, column: int) -> int:
-    """A column that counts characters from 1 as Python's code objects count them: bytes from 0."""
+    """Convert a column from characters counted from 1 to bytes counted from 0, as code objects count."""
     return len(linecache.getline(file, line).ljust(column)[: column - 1].encode())

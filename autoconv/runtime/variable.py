@@ -35,7 +35,7 @@ from autoconv.runtime.variable_updates import (
 
 
 class Storage:
-    """What a variable's value lives in; graphs hold the storage, not the Python object."""
+    """The memory of a variable's value; graphs refer to the storage, not to the Python object."""
 
     __slots__ = ("__weakref__", "name", "shape", "value", "variable")
 
@@ -56,7 +56,7 @@ class Storage:
 
 
 class VariableType(type):
-    """Lets the creators of `variable_creator_scope` make the variable."""
+    """Metaclass that creates variables through the creators of `variable_creator_scope`."""
 
     def __call__(cls, /, *args: Any, **kwargs: Any) -> Any:
         if cls is not Variable or not creators_in_scope():
@@ -70,7 +70,7 @@ class VariableType(type):
 class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
     """A tensor that can be assigned.
 
-    `initial_value` is anything that converts to a tensor, or a function that makes one; `shape` may leave
+    `initial_value` is anything that converts to a tensor, or a function that returns one; `shape` may leave
     dimensions unknown that later values fill. Raises ValueError for a value of another shape or dtype.
     """
 
@@ -109,7 +109,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
 
     @classmethod
     def of_storage(cls, storage: Storage) -> Variable:
-        """The variable that lives there; another one of the same storage where that is gone."""
+        """Return the variable of the storage, or a new one for the same storage if it was garbage-collected."""
         found = storage.variable()
         if found is None:
             found = cls.__new__(cls)
@@ -148,7 +148,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
 
     @property
     def handle(self) -> Storage:
-        """The storage: what graphs hold of this variable."""
+        """The storage, to which graphs refer."""
         return self._storage
 
     @property
@@ -160,11 +160,11 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
         return "/device:CPU:0"
 
     def is_initialized(self, name: str | None = None) -> Tensor:
-        """True: a variable has its first value from the start."""
+        """Return True: a variable has a value from the start."""
         return constant(True)
 
     def set_shape(self, shape: Any) -> None:
-        """Declares what is known about the shape; raises ValueError when it contradicts the declared one."""
+        """Check a shape against the declared one; raises ValueError when they are incompatible."""
         wanted = as_shape(shape)
         if not self.shape.is_compatible_with(wanted):
             raise ValueError(f"the shape {self.shape} is not compatible with {TensorShape(wanted)}")
@@ -173,7 +173,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
         return self.shape
 
     def value(self) -> Tensor:
-        """The value now: a tensor that later assignments do not change."""
+        """Return the present value: a tensor that later assignments do not change."""
         if taping.active():
             taping.note_variable(self)
         return apply("read_variable", self._storage)
@@ -189,7 +189,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
         return EagerTensor(self._storage.value).numpy()
 
     def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
-        """Sets the value and answers the new one, or None without `read_value`.
+        """Set the value; return the new one, or None without `read_value`.
 
         Raises ValueError for another shape or dtype.
         """
@@ -221,11 +221,11 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
         found = apply(op, self._storage, tensor)
         if not read_value:
             return None
-        found._origin = self  # its ways to assign go on from there
+        found._origin = self  # assigning methods of the result assign to this variable
         return found
 
     def __getitem__(self, index: Any) -> Tensor:
-        """The part of the value now; `variable[index].assign(value)` assigns to it."""
+        """Return a part of the present value; `variable[index].assign(value)` assigns to it."""
         found: Tensor = get_item(self.value(), index)
         found._origin = Part(self, index)
         return found
@@ -255,7 +255,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
         return len(self.value())  # type: ignore[arg-type]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """By value: what is loaded is another variable, with the value of now."""
+        """Pickle by value: the loaded object is another variable, with the present value."""
         state = {name: value for name, value in self.__dict__.items() if name != "_storage"}
         return _restored, (self._storage.value, self._storage.shape, self._storage.name, state)
 
@@ -286,7 +286,7 @@ def _wrong_dtype(variable: Variable, tensor: Tensor) -> Tensor:
 
 
 def _initial_array(value: Any, dtype: DType | None) -> np.ndarray:
-    """The first value, computed at once even while a function is traced: from what it is called with."""
+    """Compute the first value eagerly, even during a trace: then from the arguments of the traced call."""
     region = current_region()
     with recording(None):
         tensor = value() if callable(value) else value

@@ -1,4 +1,4 @@
-"""Updates of parts of a variable, and the names that go with variables."""
+"""Updates of parts of a variable, and the helper types of variables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from autoconv.runtime.expressions import get_item, set_item
 
 
 class VariableSynchronization(enum.Enum):
-    """When copies of a variable are brought together; there is one copy, so that none differs."""
+    """When copies of a variable are synchronised; without effect, as there is one copy."""
 
     AUTO = 0
     NONE = 1
@@ -27,7 +27,7 @@ class VariableSynchronization(enum.Enum):
 
 
 class VariableAggregation(enum.Enum):
-    """How copies of a variable are brought together."""
+    """How copies of a variable are aggregated; without effect, as there is one copy."""
 
     NONE = 0
     SUM = 1
@@ -52,8 +52,10 @@ class IndexedSlices:
         return None if self.dense_shape is None else tuple(self.dense_shape)
 
     def __autoconv_tensor__(self) -> Any:
-        """The whole tensor: rows of one position are added up, the others are zero. Raises ValueError without a
-        `dense_shape`."""
+        """Return the whole tensor: rows of equal position are summed, all others are zero.
+
+        Raises ValueError without a `dense_shape`.
+        """
         if self.dense_shape is None:
             raise ValueError(
                 "IndexedSlices without a dense_shape cannot become a tensor: give it the shape of the whole as "
@@ -64,7 +66,7 @@ class IndexedSlices:
 
 
 class VariableUpdates:
-    """Assigning to rows and elements; each method answers the whole new value.
+    """Assignment to rows and elements; each method returns the whole new value.
 
     `scatter_…(IndexedSlices)` is by row, `scatter_nd_…(indices, updates)` by coordinates.
     """
@@ -96,7 +98,7 @@ class VariableUpdates:
     def batch_scatter_update(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Any:
-        """As scatter_update in each of a batch: `indices` [batch, …] are rows of the batch's own."""
+        """Apply scatter_update within each batch: `indices` [batch, …] are rows of the batch's own part."""
         _check_slices(sparse_delta)
         indices = convert_to_tensor(sparse_delta.indices)
         numbers = np.indices(tuple(map(int, indices.shape)), indices.dtype.numpy)[:-1]  # type: ignore[call-overload, arg-type]
@@ -118,11 +120,11 @@ class VariableUpdates:
         return self._scatter("max", indices, updates)
 
     def sparse_read(self, indices: Any, name: str | None = None) -> Any:
-        """The rows at these positions."""
+        """Return the rows at these positions."""
         return apply("gather", self, convert_to_tensor(indices), axis=0, name=name)
 
     def gather_nd(self, indices: Any, name: str | None = None) -> Any:
-        """The elements, or parts, at these coordinates."""
+        """Return the elements, or parts, at these coordinates."""
         return apply("gather_nd", self, convert_to_tensor(indices), name=name)
 
     def _scatter_rows(self, how: str, delta: IndexedSlices) -> Any:
@@ -143,7 +145,7 @@ class VariableUpdates:
 
 
 class Part:
-    """`variable[index]`: how to assign to that part. Each method answers the whole new value."""
+    """`variable[index]`, for assignment; each method returns the whole new value."""
 
     __slots__ = ("_index", "_variable")
 
@@ -152,7 +154,7 @@ class Part:
         self._index = index
 
     def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
-        """Sets the part, to which `value` broadcasts."""
+        """Set the part, to which `value` broadcasts."""
         return self._assign(convert_to_tensor(value, self._variable.dtype), read_value)
 
     def assign_add(
@@ -188,9 +190,9 @@ _STATE = _Creators()
 
 @contextmanager
 def variable_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[None]:
-    """Variables made inside come from `variable_creator(next_creator, **arguments)`.
+    """Create variables inside the block by `variable_creator(next_creator, **arguments)`.
 
-    Of several the innermost is asked first.
+    Of nested scopes the innermost creator is called first.
     """
     before = _STATE.creators
     _STATE.creators = (*before, variable_creator)
@@ -201,7 +203,7 @@ def variable_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[Non
 
 
 def create(make: Callable[..., Any], arguments: dict[str, Any]) -> Any:
-    """make(**arguments), through the creators in scope."""
+    """Call `make(**arguments)` through the creators in scope."""
     creator = make
     for outer in _STATE.creators:
         creator = _following(outer, creator)
