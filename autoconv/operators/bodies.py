@@ -264,7 +264,7 @@ def record_raise(region: Region, error: BaseException) -> None:
             "graph runs", place_of(span) if span is not None else None, "the values themselves as its arguments",
         ) from None  # fmt: skip
     template, data = template_of(error)
-    if error.__cause__ is None and error.__context__ is None:  # else a chained exception is kept itself, as an attribute
+    if error.__cause__ is None and error.__context__ is None:  # else an attribute keeps the chain
         error.args = given  # it may be an existing object that is raised on other paths too
     hidden |= any(isinstance(value, (SymbolicTensor, Variant)) for value in vars(error).values())
     own = isinstance(type(error).__init__, FunctionType) and not isinstance(error, AutoconvError)

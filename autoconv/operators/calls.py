@@ -64,7 +64,7 @@ def call_untraced(function: Any) -> Any:
 
 
 def converted(function: Any, region: Any = None) -> Any:
-    """Return the function to run under trace: a graph equivalent, the converted one, or itself if the guard allows it."""
+    """Return the function to run under trace: a graph equivalent, the converted one, or itself if the guard allows."""
     if type(function) is Variant:
         return lambda *args, **kwargs: distribute(lambda f: call(f)(*args, **kwargs), function)
     if type(function) is SymbolicTensor and function.weak and region is not None and region.contract == COMPILE:

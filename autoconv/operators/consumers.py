@@ -1,6 +1,7 @@
-"""Builtins that go over generator expressions, ranges of tensors and the like as a loop of the graph.
+"""Builtins that consume generator expressions, staged ranges and the like in a graph loop.
 
-On everything else they are what `builtins` says."""
+On all other arguments they behave as in `builtins`.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ _INTEGER = TensorType(int64, (), True)
 
 
 def is_deferred(iterable: Any) -> bool:
-    """Whether something is to be gone over by a loop of ours: Python cannot, or not as well."""
+    """Return whether an iterable is consumed by a graph loop, because Python cannot iterate over it or not as well."""
     if current_region() is None:
         return False
     if type(iterable) is Lazy or is_stream(iterable) or items_of(iterable) is not None:
@@ -48,7 +49,7 @@ def is_deferred(iterable: Any) -> bool:
 
 
 def _is_deferred_for(function: Any, iterable: Any) -> bool:
-    """As `is_deferred`, for a builtin to which an array of many items is one thing unless it lists them."""
+    """`is_deferred` for a given builtin: only `list` iterates over a tensor or array; to others it is one value."""
     if function is builtins.list and isinstance(iterable, (SymbolicTensor, SymbolicArray)):
         return is_symbolic_iterable(iterable)
     return is_deferred(iterable)
@@ -60,7 +61,7 @@ def _is_compiled() -> bool:
 
 
 def _consumer(function: Any) -> Callable[[Any], Any]:
-    """Registers what a builtin does where its one positional argument is deferred."""
+    """Register the version of a builtin for a single positional argument that is deferred."""
     otherwise = OVERRIDES.get(function, function)
 
     def register(ours: Callable[..., Any]) -> Any:
@@ -79,7 +80,7 @@ def _consumer(function: Any) -> Callable[[Any], Any]:
     return register
 
 
-# What is one operation on a range.
+# Functions of a range that are a single op.
 _OF_RANGES = frozenset({list, tuple, set, frozenset, sorted, sum, min, max})
 
 
@@ -91,7 +92,7 @@ def _of_range(function: Any, numbers: StagedRange, kwargs: dict[str, Any]) -> An
 @_consumer(builtins.sum)
 def _sum(iterable: Any, start: Any = 0) -> Any:
     if isinstance(start, (str, bytes, bytearray)):
-        return builtins.sum((), start)  # Python's own words
+        return builtins.sum((), start)  # raises Python's own error
     return for_source(iterable, lambda item, total: (total + item,), (start,), ("sum",))[0]
 
 
@@ -99,7 +100,7 @@ ONE_BY_ONE["sum"] = _sum
 
 
 def _quantifier(decisive: bool) -> Callable[[Any], Any]:
-    """any() or all(): ends at an element that is `decisive`."""
+    """any() or all(): end at the first element that is `decisive`."""
 
     def quantify(iterable: Any) -> Any:
         def body(item: Any, found: Any, _: Any) -> Any:
@@ -120,7 +121,7 @@ def _quantifier(decisive: bool) -> Callable[[Any], Any]:
 
 
 def _nonzero(item: Any) -> Any:
-    """What any() and all() ask of a typed number, as they do of the elements of a tensor."""
+    """Compare a typed number with 0 for any() and all(), as for the elements of a tensor."""
     tensor = as_tensor(item)
     if tensor is None or tensor.weak or tensor.dtype.is_bool or tensor.type.shape not in ((), None):
         return item
@@ -132,7 +133,7 @@ ONE_BY_ONE["all"] = _consumer(builtins.all)(_quantifier(False))
 
 
 def _whole(function: Any, items: Any, kwargs: dict[str, Any] | None = None) -> Any:
-    """The builtin on the list of all items."""
+    """Apply the builtin to the list of all items."""
     from_python = _BEFORE[function]
     if items_of(items) is not None:
         return _whole_list(function, items, kwargs or {})
@@ -143,7 +144,7 @@ def _whole(function: Any, items: Any, kwargs: dict[str, Any] | None = None) -> A
 
 
 def plain_call(function: Any, args: Any, kwargs: Any) -> Any:
-    """The call now; what it raises for values that are known is what Python would raise there."""
+    """Call the function at trace time; an error on arguments without symbolic values is one of the program."""
     try:
         return held(traced_result(function(*args, **kwargs)))
     except Exception as error:
@@ -153,7 +154,7 @@ def plain_call(function: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _whole_list(function: Any, items: Any, kwargs: dict[str, Any]) -> Any:
-    """As `_whole`, for a list that is tensor lists of the graph."""
+    """`_whole` for a list that is represented by tensor lists in the graph."""
     if function is builtins.sorted:
         items = items.copy()
         items.sort(**kwargs)
@@ -166,7 +167,7 @@ def _whole_list(function: Any, items: Any, kwargs: dict[str, Any]) -> Any:
     )  # fmt: skip
 
 
-# What the builtins did without us, and those that keep the kinds of numbers where their count is known.
+# The builtins' previous overrides, and those builtins that keep the classes of numbers if their count is known.
 _BEFORE = {f: OVERRIDES.get(f, f) for f in (tuple, frozenset, dict, sorted, min, max)}
 _TYPED = frozenset({tuple, min, max})
 
@@ -177,7 +178,7 @@ _consumer(builtins.set)(lambda iterable: collected_set(iterable))
 
 
 def _next(iterator: Any, *default: Any) -> Any:
-    """next(): the first value of a loop that ends there."""
+    """next() of a generator: a loop that is left after its first value."""
     if type(iterator) is not Lazy:
         return AS_STATEMENTS[builtins.next](iterator, *default)
     if iterator.is_generated:
@@ -196,7 +197,7 @@ _TENSOR_DECIDES = object()
 
 
 def _next_in_python(iterator: Lazy, default: tuple[Any, ...]) -> Any:
-    """The next value of a generator function that no tensor decides in before it."""
+    """Advance a generator function in Python; give up if a tensor decides control flow before its next value."""
     begins = iterator.begins
     trial = Attempt()
     refused = trial.region.trace.refusal
@@ -235,7 +236,7 @@ def extend(items: Any, iterable: Any) -> None:
 
 
 def extending(method: Any) -> Callable[..., Any]:
-    """The method `extend` of a list that a trace made."""
+    """The method `extend` of a tracked list."""
     return lambda *args: extend(method.__self__, args[0]) if len(args) == 1 and is_deferred(args[0]) else method(*args)
 
 
@@ -248,7 +249,7 @@ def _is_only_in_graph(iterable: Any) -> bool:
 
 
 def _map(function: Any, *iterables: Any) -> Any:
-    """map() over what the graph knows: as a generator expression."""
+    """map() over symbolic iterables, as a generator expression."""
     if len(iterables) == 1:
         return generator(iterables[0], lambda item: called(function)(item))
     if any(type(iterable) is Lazy for iterable in iterables):
@@ -262,7 +263,7 @@ def _names(count: int) -> str:
 
 
 def _filter(function: Any, iterable: Any) -> Any:
-    """filter() over what the graph knows, or by what it decides: as a generator expression."""
+    """filter() over a symbolic iterable or with a symbolic predicate, as a generator expression."""
     test = (lambda item: item) if function is None else (lambda item: called(function)(item))
     return generator(iterable, lambda item: item, test)
 
@@ -271,7 +272,7 @@ _staged_zip = OVERRIDES[builtins.zip]
 
 
 def _zip(*iterables: Any, strict: bool = False) -> Any:
-    """zip() with a range of tensors and what has no items by position: the graph's own."""
+    """zip() of a staged range with an iterable that has no items by position: a zip object of the graph."""
     counted = None if strict else zipped(*iterables)
     if counted is not None:
         return counted
@@ -299,7 +300,7 @@ def _zip_in_graph(*iterables: Any) -> Any:
 
 
 def _reversed_in_graph(iterable: Any) -> Any:
-    """`reversed(a list that Python knows)` as an iterator of the graph; other things as they are."""
+    """Turn `reversed(a list known at trace time)` into an iterator of the graph; return others unchanged."""
     owner = iterable.take_reversed() if type(iterable) is HeldIterator else None
     return iterable if owner is None else apply_object("reversed", owner)
 
@@ -317,7 +318,7 @@ def _any_map(function: Any, *iterables: Any) -> Any:
 OVERRIDES[builtins.map] = _any_map
 OVERRIDES[builtins.filter] = _filter
 OVERRIDES.update({known: by_class(known, OVERRIDES[known]) for known in BY_CLASS})
-# What is not known to the graph by name, and takes its objects.
+# Builtins for graph objects that the graph does not implement under their own names.
 LATE: dict[Any, Callable[..., Any]] = {builtins.map: _any_map, builtins.filter: _filter, builtins.zip: _zip_in_graph}
 
 __all__ = ["LATE", "extend", "is_deferred"]

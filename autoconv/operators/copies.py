@@ -1,5 +1,7 @@
-"""Containers and objects of which an arm or a loop gives out copies: its layout takes them apart, because another path
-gives another one."""
+"""Containers and objects that an arm or a loop returns as copies.
+
+Their layout takes them apart, because another path returns a different container or object.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ from autoconv.runtime.structure import is_structure, plain_kind, structure_parts
 
 
 def copied(value: Any, layout: Layout) -> Iterator[Any]:
-    """The containers, and the objects that the traced code made, in a value of which the layout makes others."""
+    """Yield the containers, and the objects that traced code created, that the layout rebuilds as new ones."""
     if isinstance(layout, Static) or is_object_layout(layout):
         return
     if isinstance(layout, Arms) and (type(value) in PLAIN or made_here(value)) and Static(value) in layout.arms:
@@ -36,14 +38,13 @@ def copied(value: Any, layout: Layout) -> Iterator[Any]:
 
 
 def changed_copies(arm: Recorded, value: Any, layout: Layout) -> set[int]:
-    """The ids of those copied that the arm changes, so that the copy is to be made of what they are at its end."""
+    """Return the ids of copied objects that the arm changes: their copies have to show the state at the arm's end."""
     owners = {id(spot.owner) for spot in arm.spots.values()}
     return {id(part) for part in copied(value, layout)} & owners
 
 
 def layout_as_left(arm: Recorded, value: Any, apart: Collection[int]) -> Layout:
-    """The layout of what an arm gives, with the containers and objects of these ids taken apart as the arm leaves
-    them."""
+    """Return the layout of an arm's result; objects with ids in `apart` are taken apart as the arm leaves them."""
 
     def of(part: Any) -> Layout:
         if made_here(part) and id(part) in apart:

@@ -1,5 +1,4 @@
-"""`enumerate(…)` of a generator expression, and `zip(…)` with one, as loops of the graph: the loop is the generator
-expression's own, and counts its items.
+"""Lower `enumerate(…)` of a generator expression and `zip(…)` with one to the generator's own loop with a counter.
 
     for n, item in enumerate(x for x in xs if x > 0): body
     # is recorded as
@@ -28,13 +27,13 @@ from autoconv.runtime.spans import current_place
 from autoconv.runtime.symbolic import SymbolicTensor
 
 Body = Callable[..., Any]
-# What is read by position beside a generator expression.
+# Types that are read by position beside a generator expression.
 _BY_POSITION = (str, bytes, list, tuple, range)
 
 
 @dataclass(slots=True)
 class Loop:
-    """A loop over `lazy` that stands for another one: its first `count` variables are its own."""
+    """A loop over `lazy` that implements another one; its first `count` variables are additional."""
 
     lazy: Lazy
     body: Body
@@ -57,7 +56,7 @@ class Enumerated:
         return Loop(self.lazy, step, (self.start, *state), ("position of the loop", *names), exit, 1)
 
     def rest(self, position: Any) -> Iterator[Any]:
-        """What Python goes on with from that position."""
+        """Iterator for Python from that position on."""
         if type(position) is SymbolicTensor and position.weak and position.dtype.is_integer:
             return builtins.map(lambda item, number: (position + number, item), self.lazy, itertools.count())
         return builtins.enumerate(self.lazy, position)
@@ -67,8 +66,10 @@ class Enumerated:
 
 
 class Zipped:
-    """`zip(*before, lazy, *after)`, where the others are read by position. As in Python, none of `before` is asked
-    for an item behind its end, and then neither is the generator expression."""
+    """`zip(*before, lazy, *after)`, where all but the generator expression `lazy` are read by position.
+
+    As in Python, once a part of `before` ends, neither the parts after it nor `lazy` are advanced.
+    """
 
     def __init__(self, before: Sequence[Any], lazy: Lazy, after: Sequence[Any]) -> None:
         self.before, self.lazy, self.after = before, lazy, after
@@ -96,11 +97,11 @@ class Zipped:
         return Loop(self.lazy, step, (0, _code(self.is_over()), *state), own, own[1], 2)
 
     def is_over(self) -> Any:
-        """Whether there is nothing to go over before the generator expression is asked."""
+        """Return whether the zip ends before the generator expression is first advanced."""
         return _ends(self.before, 0)
 
     def rest(self, position: Any) -> Iterator[Any]:
-        """What Python goes on with from that position."""
+        """Iterator for Python from that position on."""
         if any(map(_is_in_graph, (*self.before, *self.after))):
             return _asked_by_python()
         first = [itertools.islice(part, position, None) for part in self.before]
@@ -109,7 +110,7 @@ class Zipped:
 
 
 def enumerated(iterable: Any, start: Any = 0) -> HeldIterator | None:
-    """`enumerate(iterable, start)` of a generator expression; None of anything else."""
+    """`enumerate(iterable, start)` of a generator expression; None for other iterables."""
     if type(iterable) is not Lazy or current_region() is None:
         return None
     counted = Enumerated(iterable, start)
@@ -117,7 +118,7 @@ def enumerated(iterable: Any, start: Any = 0) -> HeldIterator | None:
 
 
 def zipped(*iterables: Any) -> HeldIterator | None:
-    """`zip(*iterables)` with one generator expression among what is read by position; None of anything else."""
+    """`zip(*iterables)` of one generator expression and iterables read by position; None for others."""
     lazy = [n for n, iterable in enumerate(iterables) if type(iterable) is Lazy]
     if len(lazy) != 1 or current_region() is None:
         return None
@@ -136,7 +137,7 @@ def _is_by_position(part: Any) -> bool:
 
 
 def _ends(parts: Sequence[Any], position: Any) -> Any:
-    """Whether one of the parts has no item there."""
+    """Return whether one of the parts has no item at that position."""
     if not parts:
         return False
     first, *rest = parts

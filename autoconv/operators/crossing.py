@@ -1,5 +1,4 @@
-"""What goes over the border of a region: the graph values that carry a Python value in a layout, and the Python value
-around them on the other side."""
+"""Marshal Python values across region boundaries: into graph values according to a layout, and back."""
 
 from __future__ import annotations
 
@@ -50,7 +49,7 @@ from autoconv.runtime.tensor import EagerTensor
 
 
 def emit(value: Any, layout: Layout, region: Region) -> list[Value]:
-    """The graph values that carry `value` in that layout; records what conversion takes in `region`."""
+    """Return the graph values that represent `value` in that layout; record the conversions in `region`."""
     if isinstance(value, Never):
         return [absent(leaf, region) for leaf in leaf_types(layout)]
     if isinstance(layout, (Static, Never)):
@@ -81,7 +80,7 @@ def _emit_list(value: Any, layout: Grown, region: Region) -> list[Value]:
 
 
 def empty_lists(layout: Grown, region: Region) -> list[Value]:
-    """The graph values of a list without items."""
+    """Return the graph values of an empty list."""
     made = []
     for type_ in leaf_types(layout.element):
         if not isinstance(type_, TensorType):
@@ -94,7 +93,7 @@ def empty_lists(layout: Grown, region: Region) -> list[Value]:
 
 
 def with_item(lists: Sequence[Any], item: Any, layout: Grown, region: Region) -> list[Value]:
-    """The graph values of a list with one more item at its end."""
+    """Return the graph values of a list with one item appended."""
     values = emit(item, layout.element, region)
     if not values:
         return [(SymbolicTensor(lists[0]) + 1).value_in_graph]
@@ -149,7 +148,7 @@ def _emit_arms(value: Any, layout: Arms, region: Region) -> list[Value]:
     else:
         known = _known_arm(value, layout) or layout_of(value, region)
         if isinstance(known, Static) and known not in layout.arms:
-            wants_identity(value)  # an object that is known, beside one of its class that is in the graph
+            wants_identity(value)  # an object known at trace time, beside one of its class that is in the graph
         index = _arm_index(layout, known)
         values = {index: value}
         tag_value = weak_constant(region, index).value_in_graph
@@ -163,8 +162,10 @@ def _emit_arms(value: Any, layout: Arms, region: Region) -> list[Value]:
 
 
 def _one_of(variant: Variant, positions: Sequence[int], wanted: int, layout: Layout) -> Any:
-    """What the variant is where its tag is that of an arm with the position `wanted`, all of which have that layout;
-    anything where it is another's."""
+    """Return the variant's value if its tag is that of an arm at position `wanted`; any value otherwise.
+
+    All arms at that position have the same layout.
+    """
     from autoconv.operators.staging import stage_arms
 
     values = [value for value, position in zip(variant.values, positions, strict=True) if position == wanted]
@@ -183,14 +184,14 @@ def _one_of(variant: Variant, positions: Sequence[int], wanted: int, layout: Lay
 
 
 def _like(value: Any, layout: Layout) -> Any:
-    """A value of that layout which is equal to this one, made in the region that is recorded."""
+    """Return an equal value of that layout, built in the region being recorded."""
     region = current_region()
     assert region is not None
     return rebuild(layout, iter(emit(value, layout, region)))
 
 
 def _known_arm(value: Any, layout: Arms) -> Layout | None:
-    """The arm that is a container or an object of the user's itself."""
+    """Return the arm that holds this very container or object, if there is one."""
     itself = type(value) in PLAIN or made_here(value)
     return Static(value) if itself and Static(value) in layout.arms else None
 
@@ -211,7 +212,7 @@ def _arm_index(layout: Arms, wanted: Layout) -> int:
 
 
 def _kinds(layout: Layout) -> str:
-    """A layout without the values in it, which a trace would take for being asked."""
+    """Describe a layout without the values in it, whose formatting a trace would record as a use."""
     if isinstance(layout, Static):
         return f"the {type(layout.value).__name__}"
     if isinstance(layout, Leaf):
@@ -221,13 +222,13 @@ def _kinds(layout: Layout) -> str:
 
 
 def rebuild(layout: Layout, values: Iterator[Any]) -> Any:
-    """The Python value of that layout around graph values (or, when a graph has run, around tensors)."""
+    """Return the Python value of that layout around graph values (or around tensors, after a graph has run)."""
     if isinstance(layout, Static):
         region = current_region()
         if region is None:
             return untraced_copy(layout.value)
         if type(layout.value) in PLAIN and not region.is_inside(layout.value._home):
-            layout.value._home = region  # what a region made belongs to who gets it
+            layout.value._home = region  # a container belongs to the region that receives it
         return layout.value
     if isinstance(layout, Never):
         return None
@@ -243,7 +244,7 @@ def rebuild(layout: Layout, values: Iterator[Any]) -> Any:
         made: Any = pack(Template(layout.kind, layout.keys, (None,) * len(parts)), parts)
         region = current_region()
         if region is not None and any(type(part) is layout.kind for part in region.trace.rebuilt.values()):
-            note_rebuilt(region, [made])  # one of the arguments, it may be
+            note_rebuilt(region, [made])  # it may be one of the arguments
         return made if region is None else traced(made)
     if isinstance(layout, Instance):
         parts = [rebuild(part, values) for part in layout.parts]
@@ -286,5 +287,5 @@ def _rebuilt_list(layout: Grown, values: list[Any]) -> Any:
 
 
 def absent(type_: Type, region: Region) -> Value:
-    """A value that is never read."""
+    """Record a placeholder for a value that is never read."""
     return region.record("absent", [], {"type": type_}).results[0]

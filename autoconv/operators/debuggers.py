@@ -1,4 +1,4 @@
-"""Functions that call a debugger or set a tracer: these stop at the lines of plain Python, in its frames."""
+"""Detect functions that call a debugger or set a tracer: these need the lines and frames of plain Python."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ _BREAKPOINT = "breakpoint"
 
 
 def debugger_in(function: Any) -> str:
-    """The name by which the code of a function, or what is nested in it, calls a debugger or sets a tracer; "" when
-    there is none."""
+    """Return the name by which a function, or code nested in it, calls a debugger or sets a tracer; "" if none."""
     code = getattr(function, "__code__", None)
     names = getattr(function, "__globals__", {})
     return _found_in(code, names) if isinstance(code, types.CodeType) else ""
@@ -32,7 +31,7 @@ def _found_in(code: types.CodeType, names: dict[str, Any]) -> str:
 
 
 def _reads_breakpoint(code: types.CodeType, names: dict[str, Any]) -> bool:
-    """Whether the name is that of the builtin function, and not that of an attribute."""
+    """Return whether `breakpoint` in the code is the builtin function and not an attribute."""
     if names.get(_BREAKPOINT, builtins.breakpoint) is not builtins.breakpoint:
         return False
     steps = dis.get_instructions(code)

@@ -1,4 +1,4 @@
-"""Messages of exceptions that contain tensors: formatted when the graph raises them."""
+"""Exception messages that contain tensors, which are formatted when the graph raises them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MARK = re.compile("\x00(\\d+)\x00")
 
 
 def raising(make: Callable[[], BaseException]) -> BaseException:
-    """The exception of a raise statement; tensors formatted into its message are filled in when it is raised."""
+    """Evaluate the exception of a raise statement; tensors formatted into its message are filled in at run time."""
     if current_region() is None:
         return make()
     with _deferring() as tensors:
@@ -35,7 +35,7 @@ def raising(make: Callable[[], BaseException]) -> BaseException:
 
 
 def deferred_format(tensor: SymbolicTensor, spec: str) -> str:
-    """What formatting a symbolic tensor gives: its name, or inside a raise a mark that is filled in later."""
+    """Format a symbolic tensor: as its name, or inside a raise statement as a mark that is filled in later."""
     if _STATE.tensors is None or spec:
         return str(tensor)
     _STATE.tensors.append(tensor)
@@ -43,7 +43,7 @@ def deferred_format(tensor: SymbolicTensor, spec: str) -> str:
 
 
 def template_of(error: BaseException) -> tuple[tuple[Any, ...] | None, list[Any]]:
-    """(what the arguments are made of, tensors): see the op `raise`; (None, []) when no tensor is in them."""
+    """Return (template of the arguments, tensors), see the op `raise`; (None, []) for arguments without tensors."""
     tensors = list(getattr(error, "_autoconv_tensors", None) or ())
     template: list[Any] = []
     for argument in error.args:

@@ -1,4 +1,4 @@
-"""Displays of lists, tuples, sets and dicts with starred parts, and assignments to starred names."""
+"""Displays of lists, tuples, sets and dicts with starred parts, and assignments to starred targets."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from autoconv.runtime.containers import heap_of
 from autoconv.runtime.objects import SymbolicObject, apply_object, build_object, holds_symbols, record_object
 from autoconv.runtime.recording import COMPILE, current_region
 
-# In a list of keys and values, before a mapping all of whose items are meant.
+# Marks, as a key in a list of keys and values, a mapping whose items are all merged in (`**mapping`).
 SPREAD = object()
 
 
 class Spread:
-    """Items that only the running graph knows, in the place of one item: `held` is a list of them in the graph."""
+    """Placeholder for a run of items known only at run time: `held` is a list of them in the graph."""
 
     __slots__ = ("held",)
 
@@ -32,7 +32,7 @@ class Spread:
 
 
 def spread(iterable: Any) -> Any:
-    """What a star in a display is before: the iterable, or one Spread where Python cannot go over it."""
+    """Return the operand of a star in a display, as one Spread if Python cannot iterate over it."""
     region = current_region()
     if region is None or region.contract != COMPILE:
         return iterable
@@ -47,7 +47,7 @@ def spread(iterable: Any) -> Any:
 
 
 def new(container: Any) -> Any:
-    """A list, tuple, dict or set that was just made: under trace one that may depend on what the graph computes."""
+    """Return a list, tuple, dict or set that a display created, tracked during a trace."""
     if current_region() is None:
         return container
     kind = type(container)
@@ -58,7 +58,7 @@ def new(container: Any) -> Any:
 
 
 def _joined(parts: Any) -> Any:
-    """A list of the graph, of items and Spreads."""
+    """Build a graph list out of items and Spreads."""
     held: Any = None
     run: list[Any] = []
     for part in (*parts, None):
@@ -74,7 +74,7 @@ def _joined(parts: Any) -> Any:
 
 
 def new_set(*parts: Any) -> Any:
-    """A set of these items."""
+    """Return a set of these items."""
     if current_region() is not None:
         if any(type(part) is Spread for part in parts):
             return apply_object("set", _joined(parts))
@@ -84,7 +84,7 @@ def new_set(*parts: Any) -> Any:
 
 
 def new_dict(*parts: Any) -> Any:
-    """A dict of key, value, key, value …, evaluated in that order; behind the key SPREAD stands a mapping."""
+    """Return a dict of key, value, key, value …, evaluated in that order; after the key SPREAD comes a mapping."""
     keys, values = parts[::2], parts[1::2]
     if current_region() is None:
         return dict(zip(keys, values, strict=True)) if not any(key is SPREAD for key in keys) else _merged(keys, values)
@@ -97,7 +97,7 @@ def new_dict(*parts: Any) -> Any:
     if late or holds_symbols([key for key in keys if key is not SPREAD]):
         for key in keys:
             if isinstance(key, (list, dict, set)):
-                hash(key)  # which raises Python's own error
+                hash(key)  # raises Python's own error
         return _merged_in_graph(keys, values) if spreads else build_object("dict", zip(keys, values, strict=True))
     return items.new(_merged(keys, values) if spreads else dict(zip(keys, values, strict=True)))
 
@@ -123,7 +123,7 @@ def _merged_in_graph(keys: Any, values: Any) -> Any:
 
 
 def unpacked(value: Any, target: str) -> Any:
-    """The items of `value` as an assignment to `target`, of which one name is starred, takes them."""
+    """Return the items of `value` for an assignment to `target`, which has one starred name."""
     region = current_region()
     if region is not None and region.contract == COMPILE:
         if type(value) is Variant:
@@ -141,7 +141,7 @@ def unpacked(value: Any, target: str) -> Any:
 
 @functools.cache
 def _taking(target: str) -> Callable[[Any], Any]:
-    """Python's own unpacking to that target."""
+    """Python's own unpacking into that target."""
     names = target.replace("*", "")
     return eval(compile(f"lambda value: [({names}) for {target} in (value,)][0]", __file__, "eval"))  # type: ignore[no-any-return]
 

@@ -1,4 +1,4 @@
-"""Arguments that fit a builtin, and what Python says of those that do not."""
+"""Check the arguments of builtins, with Python's own errors for those that do not fit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 _Error = TypeVar("_Error", bound=BaseException)
 
-# What `inspect` cannot tell: the ways to call what has several, or no signature of its own.
+# Signatures that `inspect` does not provide: of callables with several signatures, or none of their own.
 _WAYS: dict[Any, tuple[Callable[..., Any], ...]] = {
     builtins.int: (lambda x=0, /: 0, lambda x, /, base: 0),
     builtins.bool: (lambda x=False, /: 0,),
@@ -36,8 +36,10 @@ _WAYS: dict[Any, tuple[Callable[..., Any], ...]] = {
 
 
 def fitting(function: Any, override: Callable[..., Any]) -> Callable[..., Any]:
-    """`override`, called with arguments that `function` takes, by position as far as they go; for others `function`
-    says itself what is wrong with them."""
+    """Wrap `override` so that it is called, positionally as far as possible, only with arguments that fit `function`.
+
+    For others `function` itself is called and raises its own error.
+    """
     ways = _ways(function)
     if not ways:
         return override
@@ -55,7 +57,7 @@ def fitting(function: Any, override: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def plainly(function: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """The call as it stands, whose error is the program's own."""
+    """Make the call unchanged; an error counts as raised by the program."""
     try:
         return function(*args, **kwargs)
     except Exception as error:
@@ -64,14 +66,14 @@ def plainly(function: Any, /, *args: Any, **kwargs: Any) -> Any:
 
 
 def of_program(error: _Error) -> _Error:
-    """The error as one that plain Python raises there, for the program to catch."""
+    """Mark the error as one that plain Python raises at this place, so that the program can catch it."""
     error._autoconv_run_time = True  # type: ignore[attr-defined]
     return error
 
 
 @functools.cache
 def _ways(function: Any) -> tuple[inspect.Signature, ...]:
-    """The signatures of a builtin; none where nobody knows them."""
+    """Return the signatures of a builtin; none if they are unknown."""
     try:
         return (inspect.signature(function),)
     except (ValueError, TypeError):

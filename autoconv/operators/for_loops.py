@@ -1,4 +1,4 @@
-"""For statements as loops of the graph: by position, over objects of the graph, over datasets."""
+"""For statements as graph loops: by position, over graph objects and over datasets."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def stage_for_object(
     cells: Cells | None,
     start: int = 0,
 ) -> tuple[Any, ...]:
-    """A loop over what only the running graph knows: it asks for the next item before each iteration."""
+    """Stage a loop over an iterable known only at run time, which is advanced before each iteration."""
     cursor = record_object("object_iterate", [iterable], start=start)
     return _stage_asking(
         lambda: record_object("object_advance", [cursor]),
@@ -55,7 +55,7 @@ def stage_for_object(
 def stage_for_stream(
     iterable: Any, body: Any, state: tuple[Any, ...], names: tuple[str, ...], code: int, cells: Cells | None
 ) -> tuple[Any, ...]:
-    """A loop over a dataset, or over what is left of an iterator over one."""
+    """Stage a loop over a dataset, or over the rest of an iterator over one."""
     stream = stream_of(iterable)
     return _stage_asking(stream.advance, stream.current, body, state, names, code, cells)
 
@@ -69,7 +69,7 @@ def _stage_asking(
     code: int,
     cells: Cells | None,
 ) -> tuple[Any, ...]:
-    """A loop that asks for an item before each iteration; not once it is left."""
+    """Stage a loop that advances its iterable before each iteration, but not after an early exit."""
 
     def stays(*values: Any) -> Any:
         return advance() if code < 0 else and_(values[code] < BREAK, advance)

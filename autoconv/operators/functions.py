@@ -1,4 +1,4 @@
-"""Functions that mean what a statement or an operator means: they change what they are given, or go on in it."""
+"""Functions equivalent to a statement or operator: they mutate or advance their argument."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _known(name: Any, function: str) -> Any:
 
 
 def _iter(x: Any, *sentinel: Any) -> Any:
-    """iter(x): an iterator over Python's values is the graph's, which alone knows how far it has come."""
+    """iter(x): an iterator over Python's containers lives in the graph, which keeps its position."""
     region = current_region()
     in_graph = region is not None and region.contract == COMPILE and not region.trace.asked_by_python
     if in_graph and not sentinel and (is_object(x) or type(x) in _ITERATED):
@@ -52,7 +52,7 @@ def _iter(x: Any, *sentinel: Any) -> Any:
 
 
 def _next(iterator: Any, *default: Any) -> Any:
-    """next(iterator); of an iterator of Python's own that was there before it would be the same item on every call."""
+    """next(iterator); the guard must allow it for a pre-existing iterator, which would yield one item for all calls."""
     if is_object(iterator):
         return apply_object("next", iterator, *default)
     if type(iterator) is HeldIterator and iterator.goes_on:
@@ -63,7 +63,7 @@ def _next(iterator: Any, *default: Any) -> Any:
     return builtins.next(iterator, *default)
 
 
-# What means the same for values of the graph and for others, the way it does in a statement.
+# Functions that are overridden by the operators of the equivalent statements, for symbolic and for other values.
 AS_STATEMENTS: dict[Any, Callable[..., Any]] = {
     builtins.setattr: _set_attribute, builtins.delattr: _delete_attribute,
     builtins.iter: _iter, builtins.next: _next,

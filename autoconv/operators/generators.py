@@ -1,4 +1,4 @@
-"""Generator functions under trace: a loop over one is its own code, with the body of the loop where it yields."""
+"""Generator functions under trace: a loop over one runs the generator's code, with the loop's body at each yield."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from autoconv.runtime.stores import is_catchable
 
 
 def is_generator_function(function: Any, region: Region | None) -> bool:
-    """Whether a call of it gives what a trace under `compile` goes over itself."""
+    """Return whether a trace under `compile` iterates over the results of this function itself."""
     return (
         region is not None
         and region.contract == COMPILE
@@ -29,11 +29,11 @@ def is_generator_function(function: Any, region: Region | None) -> bool:
 
 
 def generating(function: Any, convert: Callable[[Any], Any]) -> Callable[..., Any]:
-    """What to call instead of a converted generator function; `convert` makes the function that hands out values."""
+    """Return the replacement of a generator function; `convert` makes the function that passes values to a consumer."""
 
     def start(*args: Any, **kwargs: Any) -> Any:
         source = Generated(function, convert(function), args, kwargs)
-        function(*args, **kwargs)  # which raises for arguments that do not fit, and begins nothing
+        function(*args, **kwargs)  # raises TypeError for arguments that do not fit; starts nothing
         return Lazy(source, Generated.values)  # type: ignore[arg-type]
 
     return start
@@ -42,14 +42,14 @@ def generating(function: Any, convert: Callable[[Any], Any]) -> Callable[..., An
 def for_generated(
     source: Generated, body: Callable[..., Any], state: tuple[Any, ...], names: tuple[str, ...], exit: str
 ) -> tuple[Any, ...]:
-    """A loop over what the generator gives: `state = body(item, *state)`, left when the one called `exit` says so."""
+    """Loop over a generator: `state = body(item, *state)`, left when the state variable named `exit` requests it."""
     consumer = Consumer(body, state, names, exit, source.is_held)
     source.handing(consumer, *source.args, **source.kwargs)
     return tuple(consumer.state)
 
 
 class Consumer:
-    """The body of a loop, as what a generator hands its values to. Its state is written where the generator yields."""
+    """The body of a loop as a callable to which a generator passes its values; each yield updates its state."""
 
     __autoconv_function__ = True
 
@@ -70,8 +70,11 @@ class Consumer:
         return Spot((id(self), position), name, lambda: self.state[position], write, self, home)
 
     def __call__(self, item: Any, around: str = "") -> Any:
-        """Whether the loop wants no more values. `around` says what is around the yield: "tried", a try statement,
-        which would take an exception of the loop's body; "kept", one that sees how the generator is left, too."""
+        """Run the body for one item and return whether the loop ends.
+
+        `around` names the statement around the yield: "tried" for a try statement, which would catch an exception of
+        the loop's body; "kept" for one that also observes how the generator is left.
+        """
         region = current_region()
         mark = region.graph.mark() if region is not None else None
         try:
@@ -103,7 +106,7 @@ def _refused() -> StagingError:
     )
     region = current_region()
     if region is not None:
-        region.trace.refusal = refusal  # that statement may swallow it
+        region.trace.refusal = refusal  # the surrounding statement may swallow the exception
     return refusal
 
 

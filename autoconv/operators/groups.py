@@ -1,4 +1,4 @@
-"""Exceptions that an `except*` goes through part by part."""
+"""Exception groups, which `except*` clauses handle part by part."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autoconv.runtime.objects import StagedException, apply_object, is_object, r
 
 
 def split_group(error: Any, kinds: Any) -> tuple[Any, Any]:
-    """(the part of an exception that is of those kinds, the rest); None for what there is not of it."""
+    """Split an exception into (the part of those kinds, the rest); None for a part that is empty."""
     if not _is_late(error):
         return split_now(error, kinds)
     first, rest = record_object("object_unpack", [apply_object("split_group", error, kinds)], count=2)
@@ -20,14 +20,14 @@ def split_group(error: Any, kinds: Any) -> tuple[Any, Any]:
 
 
 def left_of_group(error: Any, rest: Any, raised: Any, parts: Any) -> Any:
-    """What is to be raised behind the clauses: the rest, and what they raised; None when there is nothing."""
+    """Return the exception to raise after the clauses: the rest, and what they raised; None if there is none."""
     if any(map(_is_late, (error, rest, raised, parts))) or any(map(_is_late, (*raised, *parts))):
         return apply_object("left_of_group", error, rest, raised, parts)
     return left_now(error, rest, raised, parts)
 
 
 def _is_late(value: Any) -> bool:
-    """Whether only the running graph knows an exception, or which there are in a list."""
+    """Return whether an exception, or the contents of a list of exceptions, are known only at run time."""
     return is_object(value) or heap_of(value) is not None or type(value) in (StagedException, Variant)
 
 

@@ -1,5 +1,8 @@
-"""Iterators of Python's own that traced code made: they go on where Python knows how far they have come, and nowhere
-else. What a region of the graph takes of one, it would take as often as it runs."""
+"""Python iterators that traced code created.
+
+They advance only in the region that created them, where their position is known at trace time. A nested region that
+advanced one would do so each time it runs.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +21,15 @@ _MODULES = ("builtins", "itertools")
 
 
 class HeldIterator:
-    """`enumerate`, `zip`, `map`, `reversed` and others of what a trace knows, for the region that made it."""
+    """An `enumerate`, `zip`, `map`, `reversed` etc. over values of the trace, for use in the region that created it."""
 
     def __init__(self, iterator: Iterator[Any], counted: Any = None) -> None:
-        """`counted`: what says how a loop over all of it is recorded (see `autoconv.operators.counted`)."""
+        """`counted` records a loop over all of the iterator (see `autoconv.operators.counted`)."""
         self._iterator = iterator
         self._counted = counted
         self._home = current_region()
         self._left = False
-        # An iterator of Python's own would find a list that moves into the graph empty.
+        # A Python iterator would see a list that has moved into the graph as empty.
         self._owners = [part for part in gc.get_referents(iterator) if type(part) in PLAIN]
 
     @property  # type: ignore[misc]
@@ -43,11 +46,11 @@ class HeldIterator:
 
     @property
     def is_counted(self) -> bool:
-        """Whether a loop over it may be one of the graph that goes over a generator expression."""
+        """Whether a loop over it can become a graph loop over a generator expression."""
         return self._counted is not None
 
     def take(self) -> Any:
-        """How a loop over it is recorded, None where Python goes over it; `leave` or `go_on` follows."""
+        """Return the recorder of a loop over it, None for a loop in Python; a call of `leave` or `go_on` follows."""
         counted, self._counted = self._counted, None
         if counted is not None:
             self._check()
@@ -55,7 +58,7 @@ class HeldIterator:
 
     @property
     def goes_on(self) -> bool:
-        """Whether Python knows how far it has come, and takes what follows once."""
+        """Whether its position is known at trace time and advancing it happens exactly once."""
         here = self._home is not None and current_region() is self._home.standing
         return here and not self._left and all(map(is_known, self._owners))
 
@@ -79,7 +82,7 @@ class HeldIterator:
         return getattr(self._iterator, name)
 
     def take_reversed(self) -> Any:
-        """The list that it goes over from the end, where nothing was taken yet, for somebody who does; else None."""
+        """Return the list that it traverses in reverse, if untouched, and invalidate the iterator; else None."""
         owner = self.reversed_list()
         if owner is not None:
             self._check()
@@ -87,7 +90,7 @@ class HeldIterator:
         return owner
 
     def reversed_list(self) -> Any:
-        """The list that it goes over from the end, where nothing was taken yet; else None."""
+        """Return the list that it traverses in reverse if no item has been taken yet; else None."""
         if type(self._iterator) is not type(reversed([])) or not all(map(is_known, self._owners)):
             return None
         state: Any = self._iterator.__reduce__()
@@ -95,16 +98,16 @@ class HeldIterator:
         return owner if owner and position == [list.__len__(owner) - 1] else None
 
     def leave(self) -> None:
-        """A loop that a tensor ends has taken everything: nobody knows what is still to come."""
+        """Invalidate it after a loop that a tensor ends: its position is unknown."""
         self._left = True
 
     def go_on(self, iterator: Iterator[Any]) -> None:
-        """What is still to come, behind a loop that ended where Python knows."""
+        """Set the remaining items after a loop that ended at a position known at trace time."""
         self._iterator = iterator
 
 
 def held(value: Any) -> Any:
-    """What a builtin gave; an iterator for this region alone, while a trace runs."""
+    """Return the result of a builtin; during a trace, bind an iterator to the current region."""
     kind = type(value)
     is_pythons = kind.__module__ in _MODULES and issubclass(kind, Iterator)
     return HeldIterator(value) if is_pythons and kind is not Lazy and current_region() is not None else value

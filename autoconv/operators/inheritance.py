@@ -1,5 +1,4 @@
-"""Attributes that are looked up in classes: where one is written that another shows, they are one place until that gets
-an attribute of its own."""
+"""Attributes inherited from classes: class and heir share one location until the heir gets an attribute of its own."""
 
 from __future__ import annotations
 
@@ -11,14 +10,17 @@ from autoconv.runtime.spans import current_place
 
 
 def note_inherited(trace: Trace, owner: Any, attribute: str) -> None:
-    """Told before an attribute is written. Raises StagingError where it is written of a class and of what shows that in
-    one trace: which of the two is read, the running graph may decide."""
+    """Register a write to an attribute, before it happens.
+
+    Raises StagingError under `compile` where one trace writes an attribute both of a class and of its heir, since the
+    running graph may decide which of the two a read finds.
+    """
     if trace.contract != COMPILE:
         return
     classes, heirs = trace.inherited.setdefault(attribute, ([], []))
     if isinstance(owner, type):
         classes.append(owner)
-    if any(attribute in vars(base) for base in _bases(owner)):  # whether it has its own now says nothing in a trace
+    if any(attribute in vars(base) for base in _bases(owner)):  # the trace cannot tell if it has its own
         heirs.append(owner)
     if any(kind is not heir and kind in _bases(heir) for kind in classes for heir in heirs):
         raise StagingError(

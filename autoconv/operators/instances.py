@@ -1,5 +1,7 @@
-"""Objects of the user's that traced code made, where they become part of a list, dict or name that only the graph
-knows: they are made in the graph then, and what Python has is a stand-in that reads and writes there."""
+"""Instances of user-defined classes that traced code creates and stores in a container or name of the graph.
+
+They are moved into the graph at that point; Python keeps a stand-in that reads and writes there.
+"""
 
 from __future__ import annotations
 
@@ -25,22 +27,22 @@ from autoconv.runtime.objects import ObjectMethod, SymbolicObject, heap_instance
 from autoconv.runtime.recording import Region, Trace, current_region
 from autoconv.runtime.spans import current_place
 
-# What Python runs for a class by itself, and no operator stands for (see `autoconv.operators.by_class`).
+# Special methods that Python calls by itself and no operator covers (see `autoconv.operators.by_class`).
 _NAMES = "next hash str repr format index int float complex getattr getattribute setattr delattr del reversed missing"
 _SPECIAL = tuple(f"__{name}__" for name in _NAMES.split())
 
 
 def make_in_graph(value: Any) -> SymbolicObject:
-    """Moves an object of the user's into the graph, at this point of the region that is recorded."""
+    """Move an instance of a user-defined class into the graph, at the current point of the region being recorded."""
     found = heap_instance(value)
     if found is not None:
         return found
     region = current_region()
     assert region is not None
     _check(type(value))
-    if id(value) in region.trace.frozen:  # the one that it is a copy of may get there as well
+    if id(value) in region.trace.frozen:  # the object that it is a copy of may get there as well
         wants_identity(value)
-    if sys.getrefcount(vars(value)) > 2:  # the object's own, and this call's
+    if sys.getrefcount(vars(value)) > 2:  # references by the object itself and by this call
         raise StagingError(
             f"the __dict__ of a {type(value).__name__} has another name, and the object becomes part of what only the "
             "graph knows", current_place(), "the attributes by their names",
@@ -62,9 +64,9 @@ def make_in_graph(value: Any) -> SymbolicObject:
 
 
 def _note_made(trace: Trace, kind: type, names: tuple[str, ...]) -> None:
-    """Has the trace begin anew where it recorded what might have been an operation on an object of that class."""
+    """Restart the trace if it has recorded what might be an operation on an instance of that class."""
     if kind not in trace.made and trace.asked_by_class and trace.begin_again is not None and _has_operators(kind):
-        if any(class_name(known) == class_name(kind) for known in trace.made):  # each trace makes another one
+        if any(class_name(known) == class_name(kind) for known in trace.made):  # each trace creates a new class
             raise StagingError(
                 f"the class {kind.__name__} is defined in the function itself and has special methods, and objects of "
                 "it become part of what only the graph knows", current_place(), "a class outside of the function",
@@ -74,7 +76,7 @@ def _note_made(trace: Trace, kind: type, names: tuple[str, ...]) -> None:
 
 
 def expect_made(region: Region, kind: type, names: Sequence[str]) -> None:
-    """Has the region know from the start that objects of that class, with these attributes, will be in the graph."""
+    """Announce from the start of a region that instances of the class, with these attributes, will be in the graph."""
     sample: Any = object.__new__(kind)
     for name in names:
         expect_missing(region, sample, name)
@@ -83,7 +85,7 @@ def expect_made(region: Region, kind: type, names: Sequence[str]) -> None:
 
 
 def _has_operators(kind: type) -> bool:
-    """Whether the class has special methods of its own, apart from those that make or describe its objects."""
+    """Return whether the class defines special methods other than those that initialise its instances."""
     return any(is_written(method) for name, method in inspect.getmembers(kind) if _is_operator(name))
 
 
@@ -92,15 +94,14 @@ def _is_operator(name: str) -> bool:
 
 
 def make_early(made: Any) -> None:
-    """Moves an object that was just constructed into the graph, where one of its class has to be there from the start:
-    a tensor decides which one is changed."""
+    """Move a new object into the graph at once, where a tensor decides which object of its class is changed."""
     region = current_region()
     if region is not None and class_name(type(made)) in region.trace.made_early and made_here(made):
         make_in_graph(made)
 
 
 def instance_spot(value: Any, trace: Trace) -> Spot:
-    """The attributes of an object, or what it has become in the graph, as something that regions write."""
+    """The state of an object, its attributes or its graph object, as a location that regions write."""
 
     def read() -> Any:
         heap = heap_instance(value)
@@ -114,7 +115,7 @@ def instance_spot(value: Any, trace: Trace) -> Spot:
 
 
 def stand_in(kind: type, heap: SymbolicObject, region: Region) -> Any:
-    """What Python has of an object of that class that is in the graph."""
+    """Create Python's stand-in for an instance of that class in the graph."""
     made: Any = object.__new__(kind)
     _put(made, GraphAttributes({HEAP: heap}))
     assert region.trace.owned is not None
@@ -123,7 +124,7 @@ def stand_in(kind: type, heap: SymbolicObject, region: Region) -> Any:
 
 
 class InstanceMethod(LateMethod):
-    """`x.name` of an object of the graph that may be one of the user's, to be called."""
+    """A bound method `x.name` of a graph object that may be an instance of a user-defined class."""
 
     __slots__ = ("kinds", "name", "owner")
 
@@ -140,15 +141,14 @@ class InstanceMethod(LateMethod):
 
 
 def attribute_of_ours(value: SymbolicObject, name: str) -> Any:
-    """`value.name` where that is a method or property of a class whose objects are in the graph; else
-    NotImplemented."""
+    """`value.name` if a class with instances in the graph has a method or property of that name; or NotImplemented."""
     region = current_region()
     made = region.trace.made if region is not None else ()
     found = {kind: getattr(kind, name, None) for kind in made}
     kinds = [kind for kind, attribute in found.items() if isinstance(attribute, (FunctionType, property))]
     if not kinds:
         return NotImplemented
-    kinds.sort(key=lambda kind: (-len(kind.__mro__), kind.__qualname__))  # what inherits comes first
+    kinds.sort(key=lambda kind: (-len(kind.__mro__), kind.__qualname__))  # subclasses first
     if not any(isinstance(found[kind], property) for kind in kinds):
         return InstanceMethod(value, name, kinds)
     plain = lambda: record_object("object_get_attribute", [value], name=name)
@@ -158,7 +158,7 @@ def attribute_of_ours(value: SymbolicObject, name: str) -> Any:
 def by_kind(
     value: SymbolicObject, kinds: Sequence[type], of_ours: Callable[[Any], Any], otherwise: Callable[[], Any]
 ) -> Any:
-    """An arm for each of the classes that the object may be of."""
+    """Dispatch on the class of the object, with one arm for each class that it may have."""
     if not kinds:
         return otherwise()
     kind, *others = kinds
@@ -168,7 +168,7 @@ def by_kind(
         assert region is not None
         try:
             return (of_ours(stand_in(kind, value, region)),)
-        except (TypeError, AttributeError) as error:  # which the program raises, if it comes here at all
+        except (TypeError, AttributeError) as error:  # the program raises it if this arm runs
             error._autoconv_run_time = not isinstance(error, AutoconvError)  # type: ignore[union-attr]
             raise
 
@@ -178,11 +178,11 @@ def by_kind(
 
 
 def _put(value: Any, held: dict[str, Any]) -> None:
-    object.__setattr__(value, "__dict__", held)  # past a class whose objects are frozen
+    object.__setattr__(value, "__dict__", held)  # bypasses the `__setattr__` of frozen classes
 
 
 def _check(kind: type) -> None:
-    """Refuses classes whose objects do more than hold attributes and have methods that are called."""
+    """Raise StagingError for a class whose instances do more than hold attributes and have methods that are called."""
     own = [name for name in _SPECIAL if is_written(getattr(kind, name, None))]
     if own or type(kind) is not type or not hasattr(kind, "__dict__") or hasattr(kind, "__slots__"):
         why = f", and has {own[0]}" if own else ""
@@ -191,12 +191,12 @@ def _check(kind: type) -> None:
         )
 
 
-# The special methods of what is an attribute of a class and stands for attributes of its objects.
+# The special methods of descriptors.
 DESCRIBING = ("__get__", "__set__", "__delete__")
 
 
 def refuse_hook(owner: Any, hook: str) -> None:
-    """Raises StagingError where the class of an object has a method of the user's for all writes to attributes."""
+    """Raise StagingError where a user-defined method intercepts all attribute writes of an object."""
     if is_written(getattr(type(owner), hook, None)):
         raise StagingError(
             f"a {type(owner).__name__} has a {hook} of its own, which would run for what a trace writes and takes back",
@@ -205,7 +205,7 @@ def refuse_hook(owner: Any, hook: str) -> None:
 
 
 def is_described(owner: Any, attribute: str) -> bool:
-    """Whether writes to an attribute run a property, or another method of the user's, which notes what it writes."""
+    """Return whether writes to an attribute run a property or other user-defined descriptor, which journals them."""
     known = inspect.getattr_static(type(owner), attribute, None)
     if hasattr(known, "__autoconv_maybe_missing__"):
         return False
@@ -213,7 +213,7 @@ def is_described(owner: Any, attribute: str) -> bool:
 
 
 def is_written(method: Any) -> bool:
-    """Whether a special method is the user's: not one that a dataclass has by itself."""
+    """Return whether a special method is user-defined, not generated by `dataclass`."""
     if not isinstance(method, FunctionType) or method in STAND_INS:
         return False
     return method.__code__.co_filename not in ("<string>", dataclasses.__file__)

@@ -1,4 +1,8 @@
-"""What may be in the objects of a graph that is being recorded: examples, which flow from node to node."""
+"""Points-to analysis of the objects in a graph that is being recorded.
+
+Lattice: sets of example numbers, array types and item contents for each value, joined along data flow (forward) until
+a fixed point is reached. Flow-insensitive: every store into a list may be seen by every read of it.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +22,17 @@ from autoconv.runtime.recording import Region, Trace
 from autoconv.runtime.symbolic import SymbolicTensor
 
 _NUMBERS = (bool, int, float, complex, np.number, np.bool_)
-# Of an op: says of its results, and of lists that it fills, what they may be, as far as that is known of its operands.
+# Transfer functions by op: contents of the results and of lists that the op fills, from those of its operands.
 RULES: dict[str, Callable[[Flow, Node], None]] = {}
 
 
 class Contents:
-    """What is known of one object: `numbers`, an example for each class of number that it may be; `arrays`, dtypes and
-    shapes; `items`, the same of what it holds; `parts`, of each item of a tuple; `lengths`, of tuples, None of lists;
-    `others`: whether it may be something else; `elsewhere`: which may be a list that something else holds."""
+    """Possible contents of one object.
+
+    `numbers`: an example of each class of number that it may be; `arrays`: dtypes and shapes; `items`: the contents of
+    its items; `parts`: of each item of a tuple; `lengths`: lengths of tuples, None for lists; `others`: whether it may
+    be anything else; `elsewhere`: whether that may be a list that is stored in some other object.
+    """
 
     __slots__ = ("arrays", "elsewhere", "items", "lengths", "numbers", "others", "parent", "parts")
 
@@ -50,13 +57,13 @@ def root(contents: Contents) -> Contents:
 
 
 class Flow:
-    """What the objects of some nodes may be, whose regions capture values of each other."""
+    """Contents of the values of some nodes, whose regions capture values of each other."""
 
     def __init__(self, trace: Trace, regions: Iterable[Region], nodes: Iterable[Node]) -> None:
         self._found: dict[Value, Contents] = {}
         self._edges: list[tuple[Value, Value]] = [pair for one in regions for pair in one.captures.items()]
         self._nodes: list[Node] = []
-        self.filled: list[Value] = []  # lists that something is put into
+        self.filled: list[Value] = []  # lists that items are stored in
         self._changed = True
         for value, (element, depth) in trace.given_items.items():
             self._give(value, element, depth)
@@ -65,7 +72,7 @@ class Flow:
                 self.say_other(self.of(value), elsewhere=True)
         for node in nodes:
             self._collect(node)
-        self.appended: dict[int, Contents] = {}  # to lists, while what these hold was known to Python
+        self.appended: dict[int, Contents] = {}  # by id of the list: items appended while Python held it
         for container, item in trace.appended:
             contents = self.appended.setdefault(id(container), Contents())
             self._say_traced(self.held(contents, None), item)
@@ -84,10 +91,10 @@ class Flow:
         items = self.of(value).items
         return items is not None and not root(items).is_empty
 
-    # ---- what rules say
+    # ---- used by the transfer functions
 
     def say(self, contents: Contents, value: Any) -> None:
-        """That an object may be like this one of Python's."""
+        """Add to the contents that the object may be like this Python value."""
         if isinstance(value, _NUMBERS):
             if type(value) not in contents.numbers:
                 contents.numbers[type(value)] = value
@@ -104,7 +111,7 @@ class Flow:
             self.say_other(contents)
 
     def say_type(self, contents: Contents, type_: Type) -> None:
-        """That it may be a number or an array of that type."""
+        """Add a number or an array of that type."""
         if not isinstance(type_, (TensorType, ArrayType)) or type_.shape is None or not _is_numeric(type_.dtype):
             self.say_other(contents)
         elif type_.shape != () or isinstance(type_, ArrayType):
@@ -125,7 +132,7 @@ class Flow:
         contents.elsewhere |= elsewhere
 
     def held(self, contents: Contents, length: int | None) -> Contents:
-        """The items of what holds some: so many, or any number."""
+        """Return the contents of the items of a tuple of that length, or of a list (None)."""
         if contents.items is None:
             contents.items = Contents()
         if length not in contents.lengths:
@@ -137,7 +144,7 @@ class Flow:
         self.join(self.held(target, None), item)
 
     def put_parts(self, target: Contents, parts: Sequence[Contents]) -> None:
-        """A tuple of these."""
+        """Add a tuple of these parts."""
         self.held(target, len(parts))
         for position, part in enumerate(parts):
             self.join(self.part(target, position), part)
@@ -147,12 +154,12 @@ class Flow:
         return root(contents.parts.setdefault(position, Contents()))
 
     def gather(self, target: Contents, source: Contents) -> None:
-        """A new list, of the items of another among others."""
+        """Add a new list that contains the items of `source`, among others."""
         if source.items is not None:
             self.join(self.held(target, None), root(source.items))
 
     def share(self, target: Contents, source: Contents) -> None:
-        """A way of going over a list, or a part of it that is of the same items."""
+        """Add an iterator over a list, or an alias of it: both share one record of items."""
         if source.items is not None:
             self._unify(self.held(target, None), root(source.items))
 
@@ -163,7 +170,7 @@ class Flow:
             self.say_other(target, elsewhere=source.others)
 
     def join(self, target: Contents, source: Contents) -> None:
-        """What is in the first may be the second."""
+        """Join the contents of `source` into those of `target`."""
         if target is source:
             return
         for kind, example in source.numbers.items():
@@ -190,7 +197,7 @@ class Flow:
             second.parent = first
             self.join(first, second)
 
-    # ---- the nodes
+    # ---- nodes
 
     def _give(self, value: Value, element: TensorType, depth: int) -> None:
         contents = self.of(value)
@@ -199,7 +206,7 @@ class Flow:
         self.say(contents, np.ones((), element.dtype.numpy).item())
 
     def _say_traced(self, contents: Contents, item: Any) -> None:
-        """That an object may be what the traced code has there."""
+        """Add a value of the traced code, which may be symbolic."""
         heap = heap_of(item)
         item = item if heap is None else heap
         if type(item) is SymbolicObject:
@@ -214,7 +221,7 @@ class Flow:
             self.say(contents, item)
 
     def _collect(self, node: Node) -> None:
-        """Of a function that calls itself some ends may be missing, as long as it is being recorded."""
+        """Collect the data-flow edges of a node; a recursive function that is being recorded may lack some outputs."""
         name, regions = node.op.name, node.regions
         if name == "while":
             count = node.attributes["state"]

@@ -1,4 +1,4 @@
-"""What ops over objects make of what their operands may be (see item_flow.py)."""
+"""Transfer functions of the points-to analysis in item_flow.py, by op."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autoconv.ops.objects import FUNCTIONS
 from autoconv.process_state import without_warnings
 
 _MOST_EXAMPLES = 64
-# What gives a list of the items of its operands, and those methods that give one of the items, or put one there.
+# Functions that return a list of the operands' items, and the methods that store an item, with its argument position.
 _GATHERING = frozenset({"list", "tuple", "sorted", "reversed", "add", "mul"})
 _PUTTING = {"append": 0, "insert": 1}
 

@@ -1,9 +1,9 @@
-"""What the lists of a graph hold, as far as its nodes say while it is being recorded: a guess.
+"""Guess the item types of lists, from the nodes recorded so far.
 
-Each object has an example of each class of number that it may be, and what holds items the same of its items; an
-operator gives what it gives for the examples. What flows where is followed through regions (Andersen, Program Analysis
-and Specialization for the C Programming Language); lists that may be one share what is known of their items. A list
-that nobody is known to put anything into is taken to hold what all other lists do, if those agree.
+Each object has an example of each class of number that it may be, and a container the same for its items; a function
+is applied to the examples. Data flow is followed through regions (Andersen, Program Analysis and Specialization for
+the C Programming Language), and lists that may alias share one record of items. A list without known stores is
+assumed to hold what all other lists hold, if those agree.
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ _DEEPEST = 8
 
 
 def array_type(region: Region, value: Value) -> TensorType | None:
-    """The type that `np.array` of a list or tuple probably has, an object as seen from the region that is recorded;
-    None where too little is known of its items, or they have no common rank."""
+    """Return the probable type of `np.array` of a list or tuple, an object visible in the region being recorded.
+
+    None if too little is known of its items, or if they have no common rank.
+    """
     open_regions = []
     around: Region | None = region
     while around is not None:
@@ -32,7 +34,7 @@ def array_type(region: Region, value: Value) -> TensorType | None:
         around = around.parent
     found = Flow(region.trace, open_regions, (node for one in open_regions for node in one.graph.walk()))
     if not found.is_known(value):
-        # What was recorded once and is recorded again, a loop say, put in what it will put in.
+        # A region recorded earlier and about to be recorded again, e.g. a loop's body, shows the items it will store.
         every = [region.trace.root, *region.trace.regions]
         found = Flow(region.trace, every, (node for one in every for node in one.graph.nodes))
     return _array_type(found, value)
@@ -53,7 +55,7 @@ _Described = tuple[np.dtype[Any], tuple[Dimension, ...]]
 
 
 def _described(contents: Contents, depth: int = 0, at_top: bool = False) -> _Described | None:
-    """The dtype and shape of the array that NumPy makes of it; None where that cannot be said."""
+    """Return the dtype and shape of the array that NumPy makes of the object; None if unknown."""
     if depth > _DEEPEST or (contents.others and not at_top):
         return None
     found: list[_Described | None] = [(np.asarray(example).dtype, ()) for example in contents.numbers.values()]

@@ -1,4 +1,4 @@
-"""Items and attributes: reads with tensor indices, writes that are noted where a region is traced."""
+"""Items and attributes: reads with tensor indices, and writes that are journalled while a region is traced."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ slice = builtins.slice  # `ag__.slice(a, b, c)` in emitted code
 
 
 def get_item(x: Any, index: Any) -> Any:
-    """x[index], also where x is a Python sequence and the index a tensor under trace."""
+    """x[index], also for a Python sequence indexed by a tensor under trace."""
     if current_region() is None:
         return x[index]
     if isinstance(x, type) and isinstance(getattr(x, "__class_getitem__", None), types.MethodType):
@@ -74,12 +74,12 @@ def get_item(x: Any, index: Any) -> Any:
             return picked_by_object(x, index)
         return apply_object("getitem", x, index)
     if type(x) not in _OF_PYTHON:
-        if isinstance(x, collections.defaultdict) and index not in x:  # which it is then
+        if isinstance(x, collections.defaultdict) and index not in x:  # the read inserts the key
             about_to_write(x)
         return x[index]
     try:
         return x[index]
-    except (LookupError, TypeError) as error:  # which the program raises, not the tracing of it
+    except (LookupError, TypeError) as error:  # raised by the program, not by its tracing
         error._autoconv_run_time = not isinstance(error, AutoconvError)  # type: ignore[union-attr]
         raise
 
@@ -88,7 +88,7 @@ _OF_PYTHON = frozenset({tuple, str, bytes, range, list, dict, *PLAIN})
 
 
 def _index_number(index: Any, role: str = "item") -> Any:
-    """An index whose objects of the graph are the integers that they have to be."""
+    """Convert graph objects in an index to the integers that they must be."""
     index = index_array(index)
     if type(index) is SymbolicObject:
         return unboxed(index, _INTEGER, index=role)
@@ -148,7 +148,7 @@ def _kind(item: Any) -> Any:
 
 
 def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
-    """`x[i][j] = value` for the path (i, j): what `x` is then. Tensors are replaced, the rest is changed in place."""
+    """Run `x[i][j] = value` for the path (i, j) and return the new `x`: tensors are replaced, others mutated."""
     if value is _UNCHANGED:
         return x
     index, *rest = path
@@ -186,13 +186,15 @@ _UNCHANGED = object()
 
 
 def replaced(held: Any, changed: Any) -> Any:
-    """What `x[i]` is to be once an item in it was written: unless that was a tensor, it is there already."""
+    """Return the value to store in `x[i]` after a write inside it; nothing to store unless that replaced a tensor."""
     return _UNCHANGED if held is changed else changed
 
 
 def _is_python_effect(index: Any, value: Any) -> bool:
-    """Whether an item of an array is assigned by Python itself: nothing is traced, or, under `function`, nothing of
-    the graph is part of it and it happens once a trace."""
+    """Return whether Python itself assigns an item of an array.
+
+    True if nothing is traced, or under `function` at the top level without symbolic operands: it happens once a trace.
+    """
     region = current_region()
     if region is None:
         return True
@@ -206,7 +208,7 @@ def _is_compiled() -> bool:
 
 
 def _write_at_tensor(x: list[Any], index: SymbolicTensor, value: Any) -> None:
-    """Every element becomes the value where the index is its position, and stays as it is elsewhere."""
+    """Select for every element the value if the index is its position, else the old element."""
     size = len(x)
     raise_if((index >= size) | (index < -size), IndexError("list assignment index out of range"))
     wrapped = index % size
@@ -219,7 +221,7 @@ def _kept(value: Any) -> Any:
 
 
 def _in_place(x: Any, what: str) -> None:
-    """Under `compile` an array is changed where it is, for all who hold it, and a tensor cannot be: plain Python."""
+    """Bail out to plain Python under `compile`: an array is mutated for all its aliases, which a tensor cannot be."""
     region = current_region()
     if region is not None and region.contract == COMPILE:
         _outside_effect(region, x, what)
@@ -258,10 +260,10 @@ _SAYING_HOW_NUMPY_WARNS = frozenset({np.errstate, np.printoptions})
 
 
 def context(manager: Any) -> Any:
-    """The context manager of a with statement: under `compile`, one of the user's has to be entered on every call."""
+    """The context manager of a with statement; under `compile` a user-defined one must be entered on every call."""
     region = current_region()
     if region is not None and region.trace.outside_effect is not None:
-        made_by = getattr(manager, "func", type(manager))  # contextlib's managers know the function they come from
+        made_by = getattr(manager, "func", type(manager))  # managers of contextlib hold the function that made them
         known = made_by in _SAYING_HOW_NUMPY_WARNS or str(getattr(made_by, "__module__", "")).startswith("autoconv")
         if not known:
             region.trace.outside_effect(manager, "a context manager is entered")
@@ -274,7 +276,7 @@ def del_item(x: Any, index: Any) -> None:
 
 
 def set_attr(owner: Any, attribute: str, value: Any) -> None:
-    """`owner.attribute = value`, noted where a region is traced."""
+    """`owner.attribute = value`, journalled while a region is traced."""
     region = current_region()
     if region is None:
         setattr(owner, attribute, value)
@@ -305,7 +307,7 @@ def set_attr(owner: Any, attribute: str, value: Any) -> None:
 
 
 def _is_outside(region: Any, owner: Any) -> bool:
-    """Whether a write has to happen when the graph runs: to what was there before the trace."""
+    """Return whether a write has to happen when the graph runs: to an object that existed before the trace."""
     trace = region.trace
     return trace.outside_effect is not None and trace.owned is not None and id(owner) not in trace.owned
 
@@ -339,7 +341,7 @@ def note_attribute(owner: Any, attribute: str) -> None:
     region = current_region()
     assert region is not None
     if not hasattr(owner, "__dict__") and not hasattr(type(owner), attribute):
-        return  # Python refuses the write
+        return  # Python raises its own error
     if id(owner) in region.trace.frozen:
         refuse_change(owner, attribute)
     if region.journal is not None:
@@ -365,24 +367,24 @@ def about_to_write(x: Any) -> None:
 
 
 def about_to_change(x: Any) -> None:
-    """Told of an array before `x += y` changes it: one that was there before the trace changes on every call."""
+    """Register an in-place change of an array by `x += y`; one from before the trace has to change on every call."""
     region = current_region()
     if region is not None and region.trace.is_outside is not None and region.trace.is_outside(x):
         _outside_effect(region, x, "an array is changed in place")
 
 
-_UNCHANGING = (type(None), bool, int, float, complex, str, bytes, tuple, frozenset, range)  # Python refuses the write
+_UNCHANGING = (type(None), bool, int, float, complex, str, bytes, tuple, frozenset, range)  # immutable
 
 
 def _outside_effect(region: Any, owner: Any, what: str) -> None:
-    """Under `compile`, what the trace did not make itself must change on every call."""
+    """Check a change, under `compile`, of an object that the trace did not create: it must happen on every call."""
     check = region.trace.outside_effect
     if check is not None:
         check(owner, what)
 
 
 def about_to_call(function: Any) -> None:
-    """Notes the container that a builtin method changes."""
+    """Journal the container that a builtin method mutates."""
     owner = getattr(function, "__self__", None)
     if isinstance(owner, (list, dict, set)) and getattr(function, "__name__", "") in _MUTATORS:
         about_to_write(owner)
@@ -398,7 +400,7 @@ _MUTATORS = frozenset(
 
 
 def shared(getter: Any, setter: Any, names: tuple[str, ...]) -> None:
-    """The outer names that a function may write: noted where a region is traced."""
+    """Journal the outer names that a function may write, while a region is traced."""
     region = current_region()
     if region is None:
         return
@@ -409,13 +411,15 @@ def shared(getter: Any, setter: Any, names: tuple[str, ...]) -> None:
 
 
 def own(read: Any) -> None:
-    """The local names of a function that inner functions or regions share begin here: to regions around this one they
-    are nothing. `read` refers to them."""
+    """Register the function's local names that inner functions or regions share as cells of this region.
+
+    They do not exist for the regions around it. `read` is a closure that refers to them.
+    """
     region = current_region()
     if region is not None:
         region.trace.cells.update((id(cell), (cell, region)) for cell in read.__closure__ or ())
 
 
 def new(container: Any) -> Any:
-    """A list, dict or set that was just made: under trace one that may depend on what the graph computes."""
+    """Return a list, dict or set that was just created, tracked during a trace."""
     return container if current_region() is None else traced(container)

@@ -1,4 +1,4 @@
-"""Things to loop over whose length or elements are known only when the graph runs."""
+"""Iterables whose length or items are known only at run time."""
 
 from __future__ import annotations
 
@@ -32,10 +32,13 @@ _A_RANGE = range(0)
 
 
 class Staged:
-    """`length()` items, `item(i)` the i-th; both may be symbolic. `is_live` says that a loop's body may change them."""
+    """An iterable of `length()` items with `item(i)` the i-th; both may be symbolic.
+
+    `is_live`: the body of a loop over it may change its items.
+    """
 
     is_live = False
-    kind: type | None = None  # what it is in Python
+    kind: type | None = None  # its class in Python
 
     def length(self) -> Any:
         raise NotImplementedError
@@ -44,7 +47,7 @@ class Staged:
         raise NotImplementedError
 
     def __autoconv_box__(self) -> SymbolicObject:
-        """The thing itself, in the graph; raises StagingError where it has none of the kind."""
+        """Return the graph object for it; raise StagingError if the graph has none of that kind."""
         raise StagingError(
             f"{self} is kept, where only the running graph knows what for", current_place(), "a list of what it gives"
         )
@@ -61,8 +64,7 @@ class Staged:
 
 
 class StagedRange(Staged):
-    """range() with a tensor among its arguments. What is asked of it besides its items is asked of the object of the
-    graph."""
+    """range() with a tensor among its arguments; methods other than iteration are those of a graph object."""
 
     kind = range
     __autoconv_staged__ = True
@@ -83,8 +85,8 @@ class StagedRange(Staged):
             return self.stop
         region = current_region()
         if region is not None and region.trace.memory:
-            # Other than the difference of the bounds this never overflows, so that nothing that is written to arrays
-            # has to be kept in mind, for it to be taken back then.
+            # Unlike the difference of the bounds, this op never overflows. So no bail-out can follow that would need an
+            # undo log of the writes to arrays.
             return dispatch.apply("range_length", *map(_as_int, (self.start, self.stop, self.step)))
         if isinstance(self.step, int) and self.step == 1:
             return self.stop - self.start
@@ -99,17 +101,17 @@ class StagedRange(Staged):
     def item(self, position: Any) -> Any:
         region = current_region()
         if region is not None and region.trace.memory and isinstance(position, SymbolicTensor):
-            # What it is made of says where it lies: native code need not look whether it is in range.
+            # The op carries the bounds of the item, so native code can omit range checks.
             return dispatch.apply("range_item", position, *map(_as_int, (self.start, self.stop, self.step)))
         scaled = position if isinstance(self.step, int) and self.step == 1 else position * self.step
         return scaled if isinstance(self.start, int) and self.start == 0 else self.start + scaled
 
     def __autoconv_made_in__(self, region: Region) -> bool:
-        """Whether its bounds may be values of the region alone: where that ends, it is an object of the graph."""
+        """Return whether its bounds may be local to the region, so that it leaves the region as a graph object."""
         return self.home is not None and self.home.is_inside(region)
 
     def __autoconv_box__(self) -> SymbolicObject:
-        """The range itself, in the graph."""
+        """Return the range as a graph object."""
         found: SymbolicObject = apply_object("range", self.start, self.stop, self.step)
         return found
 
@@ -120,7 +122,7 @@ class StagedRange(Staged):
         return self is not other and apply_object("ne", self, other)
 
     def __getitem__(self, index: Any) -> Any:
-        """A range of the graph for a slice."""
+        """Return an item, or for a slice a range of the graph."""
         found = apply_object("getitem", self, index)
         return found if isinstance(index, slice) else unboxed(found, _INTEGER)
 
@@ -132,8 +134,10 @@ class StagedRange(Staged):
 
 
 def _as_bound(bound: Any) -> Any:
-    """What range() counts by; under `compile` Python's integers, whatever it is given. Raises the TypeError that it has
-    for what is no integer."""
+    """Convert a bound of range(): under `compile` to a Python integer.
+
+    Raises the TypeError of range() for a bound that is no integer.
+    """
     region = current_region()
     if not isinstance(bound, SymbolicTensor):
         plainly(operator.index, bound)
@@ -157,7 +161,7 @@ def _no_step() -> ValueError:
 
 
 def _as_int(bound: Any) -> Any:
-    """A bool as the int that it is, and typed ones as Python's."""
+    """Convert a bool to an int, and a typed integer to a Python int."""
     tensor = as_tensor(bound)
     if not isinstance(tensor, SymbolicTensor):
         region = current_region()
@@ -203,8 +207,10 @@ class StagedCount(StagedTensor):
 
 
 def _bounds_of_count(tensor: Any) -> list[Tensor] | None:
-    """Start, limit and delta of a tensor that is a range of integers, of a length that only the running graph knows;
-    None for another one. A delta that may be 0 is for the op to refuse."""
+    """Return start, limit and delta of a tensor that is an integer range of run-time length; None for others.
+
+    A symbolic delta, which may be 0, is left to the op, which raises for it.
+    """
     node = tensor.op if isinstance(tensor, SymbolicTensor) and not tensor.weak else None
     if node is None or node.op.name != "range" or tensor.type.shape != (None,):
         return None
@@ -215,7 +221,7 @@ def _bounds_of_count(tensor: Any) -> list[Tensor] | None:
 
 
 class StagedArray(Staged):
-    """The rows of an array that is traced as memory: views of it, or what its elements are when they are reached."""
+    """The rows of a memory array: views of it, or element values read when they are reached."""
 
     def __init__(self, array: SymbolicArray) -> None:
         if not array.ndim:
@@ -249,7 +255,7 @@ class StagedNumbers(Staged):
 
 
 class StagedList(Staged):
-    """A list whose length only the graph knows, from the item at `start` on, as it is when it is asked."""
+    """A list of run-time length from index `start` on, read at the time of each access."""
 
     is_live = True
 
@@ -265,8 +271,10 @@ class StagedList(Staged):
 
 
 class StagedIterator(Staged):
-    """What is an iterator in Python: gone over once, by the region that made it. `checks_end` says that something may
-    be raised behind a loop over it."""
+    """A Python iterator: consumed once, by the region that created it.
+
+    `checks_end`: an exception may be raised after a loop over it.
+    """
 
     checks_end = False
 
@@ -275,8 +283,11 @@ class StagedIterator(Staged):
         self._begun = False
 
     def begin(self) -> None:
-        """Somebody goes over it. Raises StagingError for the second time, for then Python would go on where the first
-        one stopped, and where a tensor decides whether this is the first."""
+        """Start its consumption.
+
+        Raises StagingError the second time, since Python would continue where the first loop stopped, and where a
+        tensor decides whether this is the first time.
+        """
         region, kind = current_region(), type(self).__name__.removeprefix("Staged").lower()
         if region is None:
             return
@@ -291,7 +302,7 @@ class StagedIterator(Staged):
         self._begun = True
 
     def end(self, to_the_end: Any) -> None:
-        """Behind a loop over it; `to_the_end` may be symbolic: whether the loop was not left before."""
+        """Finish a loop over it; `to_the_end` (may be symbolic): whether the loop was exhausted, not left early."""
 
 
 class StagedZip(StagedIterator):
@@ -306,7 +317,7 @@ class StagedZip(StagedIterator):
             self._refuse("given to another zip()")
 
     def be_strict(self) -> None:
-        """`zip(…, strict=True)`, where only the running graph knows the lengths."""
+        """`zip(…, strict=True)` for lengths known only at run time."""
         if self.checks_end or len(self.parts) > 2:
             self._refuse("given more than two things")
         self.checks_end = True
@@ -366,7 +377,7 @@ class StagedReversed(StagedIterator):
     def __init__(self, iterable: Any) -> None:
         super().__init__()
         self.inner = required(iterable)
-        self.count = self.inner.length()  # Python, too, starts from where the end is now
+        self.count = self.inner.length()  # as in Python, the end is fixed when the iterator is created
 
     def length(self) -> Any:
         return self.count
@@ -395,7 +406,7 @@ class StagedMap(StagedIterator):
 
 
 class StagedSequence(Staged):
-    """A Python sequence beside staged ones: its elements by position, where they are numbers or tensors of one kind."""
+    """A Python sequence combined with staged iterables: its items by position, numbers or tensors of one type."""
 
     def __init__(self, items: list[Any]) -> None:
         self.items = items
@@ -408,14 +419,14 @@ class StagedSequence(Staged):
         if not isinstance(position, Tensor):
             return self.items[position]
         region, stacked = self.stacked
-        if stacked is None or region is not current_region():  # another round of a loop's body has none of its values
+        if stacked is None or region is not current_region():  # values of another recording are invalid here
             stacked = dispatch.apply("stack", *self.items, axis=0)
             self.stacked = current_region(), stacked
         return expressions.get_item(stacked, position)
 
 
 def as_staged(iterable: Any) -> Staged | None:
-    """What can be gone over by position, None for what Python has to iterate over itself."""
+    """Return an iterable with items by position, None for one that Python has to iterate over."""
     if isinstance(iterable, Staged):
         return iterable
     if items_of(iterable) is not None:
@@ -441,7 +452,7 @@ def as_staged(iterable: Any) -> Staged | None:
 
 
 def required(iterable: Any) -> Staged:
-    """As `as_staged`, for what is combined with a staged iterable."""
+    """`as_staged` for an iterable that is combined with a staged one; raise StagingError where there is none."""
     found = as_staged(iterable)
     if found is None:
         raise StagingError(
@@ -455,7 +466,7 @@ def required(iterable: Any) -> Staged:
 
 
 def is_staged_iterable(staged: Staged) -> bool:
-    """Whether the loop has to be part of the graph: not for plain Python sequences of numbers."""
+    """Return whether the loop must be a graph loop: False for plain Python sequences of numbers."""
     return not isinstance(staged, (StagedNumbers, StagedSequence))
 
 

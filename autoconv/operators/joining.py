@@ -1,5 +1,7 @@
-"""Layouts join like types: numbers that differ become weak tensors, structures join part by part, and what has nothing
-in common becomes the arms of a variant."""
+"""Join (least upper bound) of layouts.
+
+Different numbers join to weak tensors and structures part by part; otherwise the layouts become arms of a variant.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ from autoconv.runtime.structure import plain_kind
 
 
 def join_layouts(first: Layout, second: Layout, name: str, contract: str) -> Layout:
-    """The layout that holds both; raises StagingError naming the variable when there is none."""
+    """Return the layout that holds both; raise StagingError, naming the variable, if there is none."""
     if first == second or isinstance(second, Never):
         return first
     if isinstance(first, Never):
@@ -103,7 +105,7 @@ def _array_type(layout: Layout) -> Type:
 
 
 def _go_together(first: Layout, second: Layout) -> bool:
-    """Whether two arrays are of one dtype and have as many dimensions."""
+    """Return whether two arrays have a common type: one dtype and the same rank."""
     try:
         join(_array_type(first), _array_type(second))
     except NoCommonType:
@@ -112,7 +114,7 @@ def _go_together(first: Layout, second: Layout) -> bool:
 
 
 def joined_lists(lists: Sequence[Layout], name: str, contract: str) -> Layout:
-    """The layout of a list that holds any number of the elements of these."""
+    """Return the layout of a list with any number of the elements of these lists."""
     element: Layout = NEVER
     for layout in lists:
         for part in _elements(layout):
@@ -121,7 +123,7 @@ def joined_lists(lists: Sequence[Layout], name: str, contract: str) -> Layout:
 
 
 def settled_lists(layout: Layout, name: str, contract: str) -> Layout:
-    """The layout of a loop variable, in which lists of several lengths are a list of any."""
+    """Widen the layout of a loop variable: lists of several lengths become a list of run-time length."""
     if not isinstance(layout, Arms):
         return layout
     lists = [arm for arm in layout.arms if _is_list(arm)]
@@ -152,20 +154,20 @@ def _elements(layout: Layout) -> Sequence[Layout]:
 
 
 def _opened_instance(layout: Layout, other: Layout) -> Layout:
-    """A known object, by its attributes, where it has to share a layout with one that was made on another path."""
+    """Take a known object apart into its attributes if it joins an object that another path created."""
     region = current_region()
     if not isinstance(layout, Static) or not isinstance(other, Instance) or type(layout.value) is not other.kind:
         return layout
     if region is None or home_of(layout.value, region) is None:
         return layout
-    if heap_instance(layout.value) is not None:  # it is in the graph, where it stays the one that it is
+    if heap_instance(layout.value) is not None:  # an object in the graph keeps its identity
         return instance_layout(layout.value, region, False)
     region.trace.frozen[id(layout.value)] = layout.value
     return instance_layout(layout.value, region)
 
 
 def _in_graph(first: Layout, second: Layout) -> tuple[Layout, Layout]:
-    """Two known objects of one class that are in the graph, by what they are there."""
+    """Replace two known objects of one class that are in the graph by their graph objects."""
     region = current_region()
     if region is None or not isinstance(first, Static) or not isinstance(second, Static):
         return first, second
@@ -183,7 +185,7 @@ def _same_instance(a: Instance, b: Instance) -> bool:
 
 
 def joined_objects(first: Layout, second: Layout) -> Layout:
-    """What holds both as an object of the graph."""
+    """Return the layout that holds both as a graph object."""
     if is_object_layout(first) and is_object_layout(second):
         assert isinstance(first, Leaf) and isinstance(second, Leaf)
         return Leaf(join(first.type, second.type), as_object)
@@ -191,7 +193,7 @@ def joined_objects(first: Layout, second: Layout) -> Layout:
 
 
 def number_kind(layout: Layout) -> Any:
-    """What of a number Python tells apart: its dtype, and whether it is Python's own; None for what is none."""
+    """Return what Python distinguishes of a number, (dtype, whether it is a Python number); None for other layouts."""
     if not is_number_layout(layout):
         return None
     type_ = _leaf(layout).type
@@ -200,7 +202,7 @@ def number_kind(layout: Layout) -> Any:
 
 
 def _is_bool_or_number(first: Layout, second: Layout) -> bool:
-    """Whether one is a bool tensor and the other a number of Python's: `x > 0 and 3` gives either."""
+    """Return whether one is a bool tensor and the other a Python number: `x > 0 and 3` results in either."""
     for a, b in ((_leaf(first).type, _leaf(second).type), (_leaf(second).type, _leaf(first).type)):
         assert isinstance(a, TensorType) and isinstance(b, TensorType)
         if a.dtype.is_bool and not a.weak and b.weak and not b.dtype.is_bool:
@@ -208,7 +210,7 @@ def _is_bool_or_number(first: Layout, second: Layout) -> bool:
     return False
 
 
-# With more arms than these, what a name holds becomes an object of the graph.
+# Largest number of arms of a variant under `compile`; with more, the value becomes a graph object.
 _MOST_ARMS = 6
 
 
@@ -227,7 +229,7 @@ def _join_arms(first: Layout, second: Layout, name: str, contract: str) -> Layou
 
 
 def is_same_arm(a: Layout, b: Layout) -> bool:
-    """Whether two layouts are one arm of a variant rather than two."""
+    """Return whether two layouts join into one arm of a variant."""
     if is_number_layout(a) and is_number_layout(b):
         return not _is_bool_or_number(a, b)
     if a == b:
@@ -257,7 +259,7 @@ def _leaf(layout: Layout) -> Leaf:
 
 
 def _joined_wrap(a: Layout, b: Layout) -> Any:
-    """The wrap of two graph values that are not tensors, None where they are of different kinds."""
+    """Return the common wrap of two graph values that are not tensors; None if their kinds differ."""
     if not isinstance(a, Leaf) or not isinstance(b, Leaf) or a.wrap is None or b.wrap is None:
         return None
     if a.wrap == b.wrap:

@@ -1,4 +1,4 @@
-"""Values that handlers of the running graph find: kept in a dict of the graph, and read back with their types."""
+"""Values kept for exception handlers: stored in a dict of the graph and read back with their types."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ from autoconv.runtime.symbolic import SymbolicTensor
 
 
 def keep(frame: Any, position: int, value: Any, name: str) -> None:
-    """Records that `value`, of the variable called `name`, is in the dict `frame` of the graph from here on."""
+    """Record a store of `value`, of the variable called `name`, into the graph dict `frame`."""
     record_as_it_is("object_apply", [frame, position, named(_boxable(value, name))], function="setitem", keywords=())
 
 
 def kept(frame: Any, position: int, layouts: Sequence[Layout], name: str, before: Any, contract: str) -> Any:
-    """What was kept there last, one of `layouts`; `before` where nothing was."""
+    """Return the last value stored, which has one of `layouts`; `before` if there was none."""
     layouts = [arm for layout in layouts for arm in (layout.arms if isinstance(layout, Arms) else (layout,))]
     assigned = [layout for layout in layouts if not _is_undefined(layout)]
     joined: Layout = NEVER
@@ -57,7 +57,7 @@ def kept(frame: Any, position: int, layouts: Sequence[Layout], name: str, before
     region = current_region()
     for layout in layouts:
         if isinstance(layout, Static) and region is not None and is_owned(layout.value, region):
-            box(layout.value)  # which refuses it: it was not stored
+            box(layout.value)  # refuses objects that were not stored
     found = record_object("object_method", [frame, position, _boxable(before, name)], name="get")
     is_number = isinstance(joined, Leaf) and joined.wrap is None and isinstance(joined.type, TensorType)
     if len(assigned) == len(layouts):
@@ -75,7 +75,7 @@ def kept(frame: Any, position: int, layouts: Sequence[Layout], name: str, before
 
 
 def as_missing(value: Any) -> Any:
-    """What was kept of an attribute, as attributes are: one that is not there is no value."""
+    """Convert a kept value to that of an attribute: an undefined one is MISSING."""
     if type(value) is not Variant:
         return MISSING if isinstance(value, Undefined) else value
     arms = [MISSING if isinstance(arm, Undefined) else arm for arm in value.values]
@@ -88,7 +88,7 @@ def _is_undefined(layout: Layout) -> bool:
 
 
 def keep_parts(frame: Any, position: int, layouts: list[Layout], value: Any, region: Region) -> None:
-    """As `keep`, with the value taken apart: which of the `layouts`, to which its own is added, and its parts."""
+    """Store a value taken apart: the index of its layout in `layouts`, which is extended as needed, and its parts."""
     layout = kept_layout(value, region)
     if not _is_by_value(layout):
         layout = Leaf(ObjectType(), as_object)
@@ -101,7 +101,10 @@ def keep_parts(frame: Any, position: int, layouts: list[Layout], value: Any, reg
 
 
 def kept_parts(frame: Any, position: int, layouts: Sequence[Layout], name: str, before: Any) -> Any:
-    """What was kept there last, taken apart; `before` where nothing was (NEVER if something always is)."""
+    """Return the last value that `keep_parts` stored.
+
+    `before` is the value if there was no store (NEVER if there always is one).
+    """
     if before is NEVER and len(layouts) == 1 and isinstance(layouts[0], Static):
         return layouts[0].value
     nothing = build_object("tuple", [-1])
@@ -121,7 +124,7 @@ def kept_parts(frame: Any, position: int, layouts: Sequence[Layout], name: str, 
 
 
 def contents_now(value: Any, body: Region) -> list[tuple[Any, Any]]:
-    """What the lists and objects in a value hold that the region `body` made, and that Python knows."""
+    """Return the contents, known to Python, of lists and objects in a value that the region `body` created."""
     found: list[tuple[Any, Any]] = []
     pending = [value]
     while pending:
@@ -140,12 +143,12 @@ def contents_now(value: Any, body: Region) -> list[tuple[Any, Any]]:
 
 
 def is_changed(part: Any, before: Any) -> bool:
-    """Whether a list or object holds something else than `before`."""
+    """Return whether the contents of a list or object differ from `before`."""
     return not same_items(tuple(attributes_of(part).items()) if type(part) not in PLAIN else contents(part), before)
 
 
 def refuse_changed(held: Sequence[tuple[Any, Any]], name: str) -> None:
-    """Raises StagingError where one of these (see `contents_now`) holds something else by now."""
+    """Raise StagingError if one of these (see `contents_now`) has changed since."""
     for part, before in held:
         if is_changed(part, before):
             raise StagingError(
@@ -156,7 +159,7 @@ def refuse_changed(held: Sequence[tuple[Any, Any]], name: str) -> None:
 
 
 def _is_by_value(layout: Layout) -> bool:
-    """Whether a layout is of what nobody can change: numbers, tensors, what Python knows, and tuples of such."""
+    """Return whether a layout is immutable: numbers, tensors, static values, and tuples of such."""
     if isinstance(layout, Leaf):
         return layout.wrap is None and isinstance(layout.type, TensorType)
     if isinstance(layout, Parts):
@@ -169,7 +172,7 @@ def kept_layout(value: Any, region: Region) -> Layout:
 
 
 def is_owned(value: Any, region: Region) -> bool:
-    """Whether it is an object of the user's that the traced code made."""
+    """Return whether the value is an instance of a user-defined class that traced code created."""
     owned = region.trace.owned
     return owned is not None and id(value) in owned
 

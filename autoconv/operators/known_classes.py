@@ -1,4 +1,4 @@
-"""What an arm knows of an object of the graph because `isinstance` decided that the arm runs."""
+"""Classes of graph objects that an arm may assume because an `isinstance` test selects it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autoconv.runtime.recording import Region
 
 
 def note_class(region: Region, test: Any, holds: bool) -> None:
-    """What the arm that the region is knows, where `isinstance` decided that it runs."""
+    """Register in an arm's region what the `isinstance` test that selects it implies."""
     node = getattr(test.value_in_graph, "node", None)
     while node is not None and node.op.name == "logical_not":
         node, holds = node.inputs[0].node, not holds
@@ -20,7 +20,7 @@ def note_class(region: Region, test: Any, holds: bool) -> None:
 
 
 def classes_by(possible: Callable[[Value, Region], Sequence[type]]) -> None:
-    """Has `possible(value, region)` asked for the classes of the user's that the result of an arm may be of."""
+    """Install `possible(value, region)`, which returns the user-defined classes that an arm's result may have."""
     global _possible
     _possible = possible
 
@@ -29,7 +29,7 @@ _possible: Callable[[Value, Region], Sequence[type]] = lambda value, region: ()
 
 
 def note_results(node: Node, arms: Sequence[Region]) -> None:
-    """What is known of the results of a cond: an arm knows more of what it gives than what follows does."""
+    """Register the possible classes of the results of a cond, which are known best inside its arms."""
     trace = arms[0].trace
     if not trace.made:
         return
@@ -40,7 +40,7 @@ def note_results(node: Node, arms: Sequence[Region]) -> None:
 
 
 def origin(value: Value, region: Region) -> Value:
-    """The value outside of all regions into which it was captured."""
+    """Return the value outside all regions that captured it."""
     around: Region | None = region
     while around is not None and around.parent is not None:
         if value.graph is around.graph:

@@ -1,6 +1,6 @@
-"""How a Python value crosses the border of a region: its layout says what of it is graph values.
+"""Layouts: which parts of a Python value are graph values when it crosses a region boundary.
 
-How layouts join is in `autoconv.operators.joining`, how values go in and out by them in `autoconv.operators.crossing`.
+`autoconv.operators.joining` joins layouts; `autoconv.operators.crossing` converts values according to them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from autoconv.runtime.tensor import EagerTensor
 
 @dataclass(frozen=True, slots=True)
 class Static:
-    """The same Python object whatever happens."""
+    """The same Python object on all paths."""
 
     value: Any
 
@@ -43,9 +43,9 @@ class Static:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """One graph value; `wrap` makes the Python object of it (None: a tensor).
+    """One graph value; `wrap` builds the Python object around it (None: a tensor).
 
-    A wrap is a hashable callable. Where two paths give different ones, `wrap.joined(other)` is the wrap that holds
+    A wrap is a hashable callable. Where two paths have different ones, `wrap.joined(other)` is the wrap that holds
     both, or None when there is none.
     """
 
@@ -64,7 +64,7 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """An object that the traced code made, by its attributes. `shared`: it may be one that others know as well."""
+    """An object that traced code created, by its attributes. `shared`: it may have aliases."""
 
     kind: type
     keys: tuple[str, ...]
@@ -74,8 +74,10 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class Grown:
-    """A list whose length only the graph knows: a tensor list for each graph value of an element, or the length alone
-    where an element has none."""
+    """A list of run-time length: one tensor list for each graph value of an element.
+
+    An element without graph values is represented by the length alone.
+    """
 
     element: Layout
 
@@ -89,7 +91,7 @@ class Arms:
 
 @dataclass(frozen=True, slots=True)
 class Never:
-    """What an arm that always raises gives: anything."""
+    """The result of an arm that always raises: the bottom of the lattice."""
 
 
 Layout = Static | Leaf | Parts | Instance | Grown | Arms | Never
@@ -98,7 +100,7 @@ NEVER = Never()
 
 
 class Items(GraphItems):
-    """The items of such a list (see `autoconv.operators.tensor_lists`); `values` are those of its layout."""
+    """Items of a `Grown` list (see `autoconv.operators.tensor_lists`); `values` are the graph values of its layout."""
 
     __slots__ = ("element", "values")
 
@@ -107,13 +109,15 @@ class Items(GraphItems):
         self.values = tuple(values)
 
     def widened(self, element: Layout) -> Items:
-        """The same items in a layout that holds more."""
+        """Return the same items in a wider layout."""
         raise NotImplementedError
 
 
 class Variant:
-    """One of several values, told apart by `tag` when the graph runs. Used as a value it has to be the one arm that is
-    one: None and undefined arms raise as Python would."""
+    """One of several values, selected by `tag` at run time.
+
+    An operation on it applies to the one arm that is a value: None and undefined arms raise as in Python.
+    """
 
     __slots__ = ("layouts", "tag", "values")
 
@@ -124,7 +128,7 @@ class Variant:
 
 
 def same_object(a: Any, b: Any) -> bool:
-    """Whether two static values are one: identical, or equal plain constants of one type."""
+    """Return whether two static values are one: identical, or equal plain constants of one type."""
     if a is b:
         return True
     if type(a) is not type(b):
@@ -139,34 +143,34 @@ def same_object(a: Any, b: Any) -> bool:
 
 
 def layout_of(value: Any, region: Region) -> Layout:
-    """The layout of a value as it is now; numbers stay static."""
+    """Return the layout of a value in its present state; numbers stay static."""
     if type(value) in PLAIN and heap_of(value) is not None:
         value = heap_of(value)
     if type(value) is Items:
         return Grown(value.element)
     if type(value) in PLAIN and _is_from_around(value, region):
-        return Static(value)  # it stays the object that it is, and what it holds is state of its own
+        return Static(value)  # it keeps its identity, and its contents are state of their own
     if items_of(value) is not None:
         return Grown(value._items.element)
     if isinstance(value, SymbolicTensor):
         return Leaf(region.lift(value.value_in_graph).type)
     if isinstance(value, Variant):
         known_arms = zip(value.layouts, value.values, strict=True)
-        # What an arm took apart is known by no other name: its parts are what counts, wherever it was put together.
+        # A container that an arm took apart has no alias: only its parts matter, wherever it was put together.
         compiles = region.contract == COMPILE
         stays = lambda known: is_container(known) and (not compiles or _is_from_around(known.value, region))
         arms = tuple(known if stays(known) else opened(layout_of(v, region)) for known, v in known_arms)
-        if sum(map(is_object_layout, arms)) > 1:  # lists that moved into the graph since
+        if sum(map(is_object_layout, arms)) > 1:  # lists that have moved into the graph since
             return Leaf(ObjectType(), as_object)
         return Arms(arms)
     if type(value) is SymbolicArray and value.value_in_graph.graph is not region.graph:
-        return Static(value)  # one that is there already, as itself
+        return Static(value)  # an array from outside the region stays itself
     made = getattr(type(value), "__autoconv_made_in__", None)
     if made is not None and region.contract == COMPILE and made(value, region):
         return Leaf(ObjectType(), as_object)
     wrapper = getattr(type(value), "__autoconv_graph_value__", None)
     if wrapper is not None and type(value) not in PLAIN:
-        # What has to be recorded first says of what type it will be.
+        # A value whose recording is deferred provides its type.
         known = getattr(value, "__autoconv_graph_type__", None)
         return Leaf(known or as_value(wrapper(value), region).type, value.__autoconv_wrap__())
     whole = region.contract == COMPILE and holds_more(value)
@@ -180,25 +184,25 @@ def layout_of(value: Any, region: Region) -> Layout:
 
 
 def _is_from_around(container: Any, region: Region) -> bool:
-    """Whether a list, dict or set was there before the region."""
+    """Return whether a list, dict or set was created before the region."""
     return region.is_inside(container._home) and container._home.standing is not region
 
 
 def home_of(value: Any, region: Region) -> Region | None:
-    """The region in which the traced code made an object of the user's; None where it did not."""
+    """Return the region in which traced code created an object; None for others."""
     owned = region.trace.owned
     found = owned.get(id(value)) if owned else None
     return found[1] if found is not None and found[0] is value else None
 
 
 def made_here(value: Any) -> bool:
-    """Whether this is an object of the user's that the code that is being traced made."""
+    """Return whether this trace's code created the object."""
     region = current_region()
     return region is not None and home_of(value, region) is not None
 
 
 def holds_made_here(value: Any) -> bool:
-    """Whether it is such an object, or there is one in it: it can be an arm of a variant, and no object of a graph."""
+    """Return whether a value is or contains such an object: it can be an arm of a variant but no graph object."""
     if type(value) is Variant:
         return any(map(holds_made_here, value.values))
     if not is_structure(value):
@@ -207,13 +211,13 @@ def holds_made_here(value: Any) -> bool:
 
 
 def instance_layout(value: Any, region: Region, shared: bool = True) -> Instance:
-    """The layout of an object of the user's by its attributes."""
+    """Return the layout of an object by its attributes."""
     held = attributes_of(value)
     return Instance(type(value), tuple(held), tuple(layout_of(part, region) for part in held.values()), shared)
 
 
 def state_layout(value: Any, region: Region) -> Layout:
-    """The layout of a loop variable: numbers and arrays in it are expected to change."""
+    """Return the layout of a loop variable, in which numbers and arrays are expected to change."""
     if home_of(value, region) is not None or (type(value) in PLAIN and heap_of(value) is None):
         return Static(value)
     if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
@@ -229,12 +233,12 @@ def state_layout(value: Any, region: Region) -> Layout:
 
 
 def is_container(layout: Layout) -> bool:
-    """Whether this is a list, dict or set that the traced code made, as itself."""
+    """Return whether the layout is a tracked list, dict or set with its identity."""
     return isinstance(layout, Static) and type(layout.value) in PLAIN
 
 
 def is_array_layout(layout: Layout) -> bool:
-    """Whether this is an array that is traced as memory."""
+    """Return whether the layout is of a memory array."""
     if isinstance(layout, Static):
         return type(layout.value) is SymbolicArray
     return isinstance(layout, Leaf) and isinstance(layout.type, ArrayType)
@@ -245,7 +249,7 @@ def is_object_layout(layout: Layout) -> bool:
 
 
 def leaf_types(layout: Layout) -> Iterator[Type]:
-    """The types of the graph values of a layout, in order."""
+    """Yield the types of a layout's graph values, in order."""
     if isinstance(layout, Leaf):
         yield layout.type
     elif isinstance(layout, (Parts, Instance)):
@@ -276,7 +280,7 @@ def is_number_layout(layout: Layout) -> bool:
 
 
 def opened(layout: Layout) -> Layout:
-    """A static structure, taken apart."""
+    """Take a static structure apart."""
     region = current_region()
     if isinstance(layout, Static) and type(layout.value) in PLAIN and is_structure(layout.value) and region is not None:
         keys, parts = take_apart(layout.value)
@@ -288,7 +292,7 @@ def opened(layout: Layout) -> Layout:
 
 
 def _is_one_object(value: Any, region: Region | None) -> bool:
-    """Whether it is an object of the user's that was there before the call: it stays the one that it is."""
+    """Return whether a structure is a user's dataclass from before the call, which keeps its identity."""
     if region is None or region.contract != COMPILE or not dataclasses.is_dataclass(value):
         return False
     return home_of(value, region) is None and not is_rebuilt(value)
@@ -306,7 +310,7 @@ def take_apart(value: Any) -> tuple[tuple[Any, ...] | None, list[Any]]:
 
 
 def has_leaves(value: Any, region: Region) -> bool:
-    """Whether a structure holds anything that is not static."""
+    """Return whether a structure holds anything that is not static."""
     leaves, _ = flatten(value)
     return any(
         isinstance(leaf, (SymbolicTensor, Variant))

@@ -1,4 +1,4 @@
-"""What the for parts of a comprehension say, and generator expressions, which say it until somebody goes over them."""
+"""Sources of comprehensions, and generator expressions, which stay unevaluated until they are consumed."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from autoconv.runtime.spans import current_place, is_own_file
 
 
 class Source:
-    """`element for into in iterable if conditions`; an element that is a Source is the next `for` part.
+    """`element for into in iterable if conditions`; an element that is a Source is the next `for` clause.
 
-    `into` is the text of a target of several names, which the functions take one by one."""
+    `into` is the source text of a target with several names, which the functions take as separate parameters.
+    """
 
     __slots__ = ("conditions", "element", "is_nested", "iterable", "unpack")
 
@@ -30,13 +31,16 @@ class Source:
         self.iterable = iterable
         self.element = element
         self.conditions = conditions
-        self.is_nested = False  # whether an element was seen to be one of several
+        self.is_nested = False  # whether some element is itself a Source
         self.unpack = _unpacking(into) if into else _alone
 
 
 class Generated:
-    """What a generator function gives: `function(*args, **kwargs)` in Python; `handing(take, *args, **kwargs)`, where
-    there is such a function, hands the values to `take` until that answers that it is enough."""
+    """The result of a call of a generator function.
+
+    In Python it is `function(*args, **kwargs)`. `handing(take, *args, **kwargs)`, if there is such a function, passes
+    the values to `take` until that returns true.
+    """
 
     __slots__ = ("args", "function", "handing", "is_nested", "kwargs", "stand_in")
 
@@ -45,11 +49,11 @@ class Generated:
         self.handing = handing
         self.args = args
         self.kwargs = kwargs
-        self.is_nested = True  # once a loop over it was left, it cannot be gone on with
+        self.is_nested = True  # after an early exit from a loop over it, it cannot be resumed
         self.stand_in: Any = None
 
     def is_held(self) -> bool:
-        """Whether a name of the program holds the generator, so that it is not closed where a loop over it ends."""
+        """Return whether a variable of the program refers to the generator, so that no loop's end closes it."""
         frame = sys._getframe(1)
         while frame is not None:
             if not is_own_file(frame.f_code.co_filename) and any(x is self.stand_in for x in frame.f_locals.values()):
@@ -68,7 +72,7 @@ def _alone(item: Any) -> tuple[Any]:
 
 @functools.cache
 def _unpacking(into: str) -> Callable[[Any], tuple[Any, ...]]:
-    """Python's own unpacking to that target: the names in it, in order, as a tuple."""
+    """Python's own unpacking into that target: the values of its names, in order, as a tuple."""
     found = into.translate(str.maketrans("()*", "   ")).split(",")
     names = ", ".join(name.strip() for name in found if name.strip())
     assign = eval(compile(f"lambda item: [({names},) for {into} in (item,)][0]", __file__, "eval"))
@@ -85,8 +89,10 @@ def _unpacking(into: str) -> Callable[[Any], tuple[Any, ...]]:
 
 
 class Lazy:
-    """A generator expression under trace: for statements and builtins go over its Source as a loop of the graph, the
-    rest of Python sees a generator."""
+    """A generator expression under trace.
+
+    For statements and builtins consume its Source in a graph loop; to other Python code it is a generator.
+    """
 
     def __init__(self, source: Source, values: Callable[[Source], Iterator[Any]]) -> None:
         self._source = source
@@ -99,7 +105,7 @@ class Lazy:
         return types.GeneratorType
 
     def take(self) -> Any:
-        """What a loop is to go over, a Source where nobody asked for a single value; `leave` follows."""
+        """Return what a loop iterates over: a Source, if no single value has been taken. A call of `leave` follows."""
         self._check_region()
         if self._iterator is not None:
             return self._iterator
@@ -116,15 +122,15 @@ class Lazy:
 
     @property
     def begins(self) -> bool:
-        """Whether nobody asked for a value yet."""
+        """Whether no value has been taken yet."""
         return self._iterator is None
 
     def begin_again(self) -> None:
-        """Forgets what was asked for: it is being taken back."""
+        """Reset it when the values taken are undone."""
         self._iterator = None
 
     def leave(self, everything: bool) -> None:
-        """After a loop that took everything, or is known to have ended early: then the rest is still to come."""
+        """Set the state after a loop: exhausted (`everything`), or left early with a known rest to come."""
         if everything:
             self._iterator = iter(())
         elif not self._source.is_nested and isinstance(self._source.iterable, Iterator):
@@ -163,4 +169,4 @@ def _used() -> Iterator[NoReturn]:
     yield
 
 
-Lazy.__name__ = "generator"  # what messages call it
+Lazy.__name__ = "generator"  # the name in messages

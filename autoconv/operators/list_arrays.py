@@ -1,6 +1,6 @@
-"""Functions of the numpy module that are given lists of the running graph: these become arrays first.
+"""Convert run-time lists to arrays where they are arguments of NumPy functions.
 
-What they hold is guessed (`operators/item_types.py`) and looked at when the graph runs (`ops/list_arrays.py`).
+Dtype and rank are guessed (`operators/item_types.py`) and verified at run time (`ops/list_arrays.py`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from autoconv.runtime.objects import SymbolicObject, box, record_object
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.symbolic import SymbolicTensor
 
-# How many of a function's first arguments are arrays, to which a list is what `np.array(list)` is.
+# Number of leading arguments that are arrays, where a list means `np.array(list)`, by function.
 _TAKING = {
     1: """
         all amax amin any argmax argmin argpartition argsort argwhere around array asanyarray asarray
@@ -48,8 +48,10 @@ _WITH_DTYPE = frozenset({np.array, np.asarray, np.asanyarray, np.ascontiguousarr
 
 
 def with_arrays(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments of a call of NumPy's, with arrays in the place of lists that only the running graph knows, as far
-    as the function makes arrays of them and it can be guessed of which dtype and rank."""
+    """Return the arguments of a NumPy call with arrays in place of run-time lists.
+
+    Only arguments that the function converts itself are replaced, and only if dtype and rank can be guessed.
+    """
     region = current_region()
     if region is None or region.contract != COMPILE or not any(map(_is_in_graph, args)):
         return args, kwargs
@@ -57,7 +59,7 @@ def with_arrays(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
         made = _array(args[0], args[1] if len(args) == 2 else kwargs.get("dtype"))
         if made is None:
             return args, kwargs
-        own = {"copy": None} if function is np.array else {}  # it is new already
+        own = {"copy": None} if function is np.array else {}  # the array is new already
         return (made,), {name: value for name, value in kwargs.items() if name != "dtype"} | own
     if function in _JOINING and type(args[0]) in (list, tuple, TracedList) and heap_of(args[0]) is None:
         parts = [_array(item) if _is_in_graph(item) else item for item in args[0]]
@@ -71,8 +73,10 @@ def with_arrays(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
 
 def joined(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> SymbolicTensor | None:
-    """What a function of NumPy's gives that joins the items of a list which only the running graph knows; None where
-    it does not, or it cannot be guessed of which dtype and rank that is."""
+    """Return the result of a NumPy function that joins the items of a run-time list.
+
+    None for other functions, or if its dtype and rank cannot be guessed.
+    """
     region = current_region()
     if function not in _JOINING or region is None or region.contract != COMPILE or not any(map(_is_in_graph, args)):
         return None
@@ -89,7 +93,7 @@ def joined(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Symb
     example = np.ones([size if isinstance(size, int) else 2 for size in guess.shape[1:]], guess.dtype.numpy)
     try:
         rank = join_items([example, example], name, axis).ndim
-    except (TypeError, ValueError):  # numpy.exceptions.AxisError as well
+    except (TypeError, ValueError):  # includes numpy.exceptions.AxisError
         return None
     attributes = {"dtype": guess.dtype, "shape": (None,) * rank, "given": False, "function": name, "axis": axis}
     found: SymbolicTensor = record_object(OF_OBJECTS, [boxed], **attributes)
@@ -97,8 +101,7 @@ def joined(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Symb
 
 
 def index_array(index: Any) -> Any:
-    """What an array is indexed by: of a list that only the running graph knows the array, as far as it can be
-    guessed."""
+    """Return an index of an array; a run-time list becomes an array if its type can be guessed."""
     if type(index) is SymbolicObject:
         is_list = _makes_list(index.value_in_graph)
     else:
@@ -111,7 +114,7 @@ def index_array(index: Any) -> Any:
 
 
 def _makes_list(value: Value) -> bool:
-    """Whether an object is a list, or what an operator gives that probably makes one."""
+    """Return whether an object is a list, or the result of an operation that probably makes one."""
     node = value.node
     if value.type == _LIST or node is None or node.op.name != "object_apply":
         return value.type == _LIST
@@ -120,15 +123,17 @@ def _makes_list(value: Value) -> bool:
 
 
 def _is_in_graph(value: Any) -> bool:
-    """Whether it is an object that only the running graph knows, or holds such, at any depth of lists and tuples."""
+    """Return whether a value is known only at run time, or lists and tuples in it hold such a value at any depth."""
     if type(value) is SymbolicObject or (type(value) is TracedList and heap_of(value) is not None):
         return True
     return type(value) in (list, tuple, TracedList) and any(map(_is_in_graph, value))
 
 
 def _array(value: Any, dtype: Any = None, is_index: bool = False) -> SymbolicTensor | None:
-    """The list as an array, of that dtype if one is named; None where it cannot be guessed what it is. No index at all
-    is an array of ints."""
+    """Return the list as an array, of `dtype` if given; None if its type cannot be guessed.
+
+    With `is_index`, an empty list is an array of ints.
+    """
     region = current_region()
     assert region is not None
     named = None if dtype is None else _numeric(dtype)
@@ -146,7 +151,7 @@ def _array(value: Any, dtype: Any = None, is_index: bool = False) -> SymbolicTen
 
 
 def _numeric(dtype: Any) -> DType | None:
-    """The dtype that the program names, if arrays of a graph have it."""
+    """Return the dtype that the program names, if graphs support arrays of it."""
     if isinstance(dtype, (SymbolicObject, SymbolicTensor)):
         return None
     found = np.dtype(dtype)

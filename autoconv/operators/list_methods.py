@@ -1,4 +1,4 @@
-"""What methods and operators do to lists whose length only the graph knows (`tensor_lists.py`)."""
+"""Methods and operators of lists of run-time length (`tensor_lists.py`)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _REFUSED = {
 
 
 def call(self: Items, owner: TracedList, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """`owner.name(*args, **kwargs)`; raises StagingError for what has no meaning in a graph."""
+    """`owner.name(*args, **kwargs)`; raise StagingError for a method that the graph does not implement."""
     method = _METHODS.get(name)
     if method is None:
         refuse(_REFUSED.get(name) or f"is changed or asked by {name}")
@@ -100,7 +100,7 @@ _METHODS["__add__"], _METHODS["__iadd__"] = _sum, _changed_sum
 
 
 def _product(owner: TracedList, count: Any) -> TracedList:
-    """The items `count` times, one by one: no list is copied."""
+    """Append the items `count` times, one by one: no list is copied."""
     again = _list_copy(owner)
     made = _list_copy(owner)
     _list_clear(made)
@@ -131,7 +131,7 @@ def _list_pop(owner: TracedList, position: Any = -1) -> Any:
 def _list___delitem__(owner: TracedList, position: Any) -> None:
     if isinstance(position, slice):
         refuse("has a slice taken out of it")
-    item(items_of(owner), position)  # which raises for a position that is not there
+    item(items_of(owner), position)  # raises for an index out of range
     _remove_at(owner, position, length(items_of(owner)))
 
 
@@ -238,7 +238,7 @@ def _list___setitem__(owner: TracedList, position: Any, value: Any) -> None:
 
 
 def _part(owner: TracedList, start: Any, stop: Any) -> TracedList:
-    """The items from `start` to `stop`, as Python's slices mean it."""
+    """Return the items from `start` to `stop`, with the semantics of Python's slices."""
     items = items_of(owner)
     made = TracedList()
     if has_lists(items):

@@ -1,4 +1,4 @@
-"""The warning of long ranges that `function` unrolls: every turn becomes a part of the graph."""
+"""Warn of loops over long ranges that `function` unrolls into the graph."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from autoconv.runtime.spans import current_place
 LONG = 1000
 _RANGES = (range, type(iter(range(0))))
 _LOGGER = logging.getLogger("autoconv")
-_WARNED: set[tuple[str, int]] = set()  # file and line: each is told of once
+_WARNED: set[tuple[str, int]] = set()  # file and line: one warning each
 
 
 def warn_of_unrolling(iterable: Any, region: Region | None, nodes: int) -> None:
-    """To be called after a loop's first turn: where that recorded something (the graph had that many nodes before) and
-    the others are many, there is a line on the logger."""
+    """Log a warning after a loop's first iteration, if that recorded ops and more than LONG iterations follow.
+
+    `nodes` is the number of nodes in the graph before that iteration.
+    """
     if type(iterable) not in _RANGES or region is None or region.contract == COMPILE:
         return
-    turns = operator.length_hint(iterable)  # of an iterator those that are left
+    turns = operator.length_hint(iterable)  # for an iterator, the remaining ones
     if turns <= LONG or len(region.graph.nodes) <= nodes:
         return
     place = current_place()

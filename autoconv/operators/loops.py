@@ -1,4 +1,4 @@
-"""while, for, and iterating."""
+"""`while` and `for` loops, and iteration in Python."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from autoconv.runtime.objects import SymbolicObject
 from autoconv.runtime.recording import COMPILE, TURN, current_region
 from autoconv.runtime.spans import current_place
 
-# Under `compile`, loops that record ops become part of the graph after this many iterations in Python.
+# Iterations in Python (peeled) before a loop that records ops becomes a graph loop, under `compile`.
 _PEEL = 32
-# Ranges longer than this are, where arrays are traced as memory: what their loops do is mostly done to elements.
+# Longest range that is unrolled in a trace with memory arrays: its loops mostly work on single elements.
 _MOST_UNROLLED = 4
 _RANGE_ITERATOR = type(iter(range(0)))
 
@@ -45,7 +45,7 @@ def while_stmt(
     exit: str = "",
     cells: Cells | None = None,
 ) -> tuple[Any, ...]:
-    """`while test(*state): state = body(*state)`, left early when the state variable named `exit` says so.
+    """`while test(*state): state = body(*state)`, left early if the state variable named `exit` requests it.
 
     Iterations run in Python until a tensor decides; from there on the loop is part of the graph.
     """
@@ -108,7 +108,7 @@ def for_stmt(
         if type(iterable) is Variant:
             return _for_variant(iterable, body, state, names, exit, cells)
         iterates = getattr(getattr(type(iterable), "__iter__", None), "__autoconv_iterates__", None)
-        if iterates is not None:  # an object of the user's
+        if iterates is not None:  # a user-defined iterable
             iterable = iterates()(iterable)
         if type(iterable) is Lazy:
             return for_source(iterable, body, state, names, exit, cells)
@@ -136,7 +136,7 @@ def for_stmt(
 
 
 def _is_long(iterable: Any) -> bool:
-    """Whether a range is better part of the graph than unrolled: only where the results are the same."""
+    """Return whether a range is better a graph loop than unrolled: only where the results are the same."""
     region = current_region()
     if not isinstance(iterable, range) or region is None or region.contract != COMPILE:
         return False
@@ -146,7 +146,7 @@ def _is_long(iterable: Any) -> bool:
 def _for_variant(
     iterable: Variant, body: Any, state: tuple[Any, ...], names: tuple[str, ...], exit: str, cells: Cells | None
 ) -> tuple[Any, ...]:
-    """A loop over one of several things: a loop for each of them."""
+    """A loop over a variant: one loop for each alternative."""
     known = defined(iterable)
     if type(known) is not Variant:
         return for_stmt(known, body, state, names, exit, cells)
@@ -166,7 +166,7 @@ def for_source(
     exit: str = "",
     cells: Cells | None = None,
 ) -> tuple[Any, ...]:
-    """A loop over what a comprehension or a generator expression gives; it is left early as a for statement is."""
+    """Loop over a comprehension's source or a generator expression; early exits are those of a for statement."""
     if type(source) is Lazy:
         final = for_source(source.take(), body, state, names, exit, cells)
         code = final[names.index(exit)] if exit else NORMAL
@@ -189,7 +189,7 @@ def for_source(
 def _over_range(
     numbers: Any, step: Any, state: tuple[Any, ...], names: tuple[str, ...], exit: str, cells: Cells | None
 ) -> tuple[Any, ...]:
-    """A comprehension over a range goes on as a loop of the graph after some turns that recorded something."""
+    """Loop over a comprehension's range: a graph loop after some peeled iterations, if those record ops."""
     region = current_region()
     if region is None or region.contract != COMPILE or operator.length_hint(numbers) <= 2 * _PEEL:
         return for_stmt(numbers, step, state, names, exit, cells)
@@ -201,14 +201,14 @@ def _over_range(
     if is_staged(code) or len(region.graph.nodes) == nodes:
         return for_stmt(numbers, step, state, names, exit, cells)
     _, (whole,), *position = numbers.__reduce__()
-    numbers.__setstate__(sys.maxsize)  # behind the end
+    numbers.__setstate__(sys.maxsize)  # exhaust the iterator
     return for_stmt(whole[position[0] or 0 :], step, state, names, exit, cells)
 
 
 def _for_counted(
     iterator: HeldIterator, counted: Any, body: Any, state: Any, names: Any, exit: str, cells: Any
 ) -> tuple[Any, ...]:
-    """A loop over `enumerate` or `zip` of a generator expression."""
+    """Loop over `enumerate` or `zip` of a generator expression."""
     over = counted.is_over()
     if is_staged(over) and counted.lazy.is_generated:
         raise StagingError(
@@ -237,7 +237,7 @@ def _chosen(
     exit: str,
     cells: Cells | None,
 ) -> tuple[Any, ...]:
-    """The body for one item where the conditions that are left hold."""
+    """Run the body for one item if the remaining conditions hold."""
     for number, condition in enumerate(conditions):
         value = condition(*parts)
         if is_staged(value):
@@ -254,7 +254,7 @@ def _chosen(
 def _where(
     test: Any, source: Any, rest: Any, parts: Any, body: Any, state: Any, names: Any, exit: str, cells: Any
 ) -> tuple[Any, ...]:
-    """As `_chosen`, where a tensor decides the condition before the `rest`."""
+    """`_chosen` where a tensor decides the condition before the `rest`."""
 
     def arm(*values: Any) -> tuple[Any, ...]:
         return _chosen(source, rest, parts, body, values, names, exit, cells)
@@ -263,14 +263,14 @@ def _where(
 
 
 def _in_python(iterable: Any) -> Any:
-    """The iterable of a comprehension, whose items are gone over in Python where their number is known."""
+    """Return the iterable of a comprehension; items of known number are iterated in Python."""
     if is_symbolic_iterable(iterable):
         return iterable
     return iterate(iterable)
 
 
 def is_symbolic_iterable(iterable: Any) -> bool:
-    """Whether only the running graph knows how many items there are, or there are too many to go over one by one."""
+    """Return whether the number of items is known only at run time or is too large to iterate in Python."""
     region = current_region()
     if region is None:
         return False
@@ -295,7 +295,7 @@ def _noting(body: Callable[..., Any], cells: Cells | None) -> Callable[..., Any]
 
 
 def iterate(iterable: Any) -> Any:
-    """What a loop in statement form, or a comprehension, goes over: a tensor of known length element by element."""
+    """Return what a comprehension or a loop that stays a statement iterates over: the items of a tensor of known length."""
     if current_region() is None:
         return iterable
     if is_stream(iterable):

@@ -1,6 +1,6 @@
-"""Dicts of which a tensor decides whether they have some of their keys, under `function`.
+"""Dicts with keys whose presence a tensor decides, under `function`.
 
-Such a key is there in Python, and its value a variant with an arm for there being none.
+Such a key is present in Python, and its value is a variant with an arm for absence.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NONE: Any = object()
 
 
 def call(self: TracedDict, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """A method of a dict that may not have all of its keys; raises StagingError for what needs to know them."""
+    """Call a method of a dict with optional keys; raise StagingError for one that needs to know which are present."""
     method = _METHODS.get(name)
     if method is None:
         _refuse(name)
@@ -29,7 +29,7 @@ def call(self: TracedDict, name: str, args: Sequence[Any], kwargs: dict[str, Any
 
 
 def count(owner: TracedDict) -> Any:
-    """How many keys there are."""
+    """Return the number of keys present."""
     total: Any = 0
     for value in dict.values(owner):
         total = total + (dispatch.apply("select", _is_there(value), 1, 0) if is_maybe(value) else 1)

@@ -1,4 +1,4 @@
-"""What a converted module on disk says of itself: that it is converted, and from where."""
+"""Marker of converted modules on disk, with the source that they were converted from."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ find_columns_by(columns)
 
 
 class ConvertedModule:
-    """The marker `__autoconv__`: the functions of this module are converted already."""
+    """The value of `__autoconv__` in a module whose functions are converted already."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
     def came_from(self, source: str, digest: str, lines: str, generated: str) -> None:
-        """Moves the module's code to the lines of the file it was converted from, where that is still there unchanged.
+        """Relocate the module's code to the lines of its original file, if that is still there unchanged.
 
-        `source` is relative to the converted file; `digest` starts the SHA-256 of its bytes.
+        `source` is relative to the converted file; `digest` is a prefix of the SHA-256 of its bytes in hexadecimal.
         """
         module = sys.modules.get(self.name)
         converted = getattr(module, "__file__", None)
@@ -57,7 +57,7 @@ def module(name: str) -> ConvertedModule:
 
 
 def _functions(namespace: Any, file: str) -> Iterator[types.FunctionType]:
-    """The functions of a module: its own, those of its classes, and those inside decorators."""
+    """Yield the functions of a module: its own, those of its classes, and those inside decorators."""
     waiting: list[Any] = list(namespace.values())
     seen: set[int] = set()
     while waiting:

@@ -1,4 +1,4 @@
-"""Names that may not be assigned, and exit codes."""
+"""Names that may be unassigned, and exit codes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NORMAL, CONTINUE, BREAK, RETURN = 0, 1, 2, 4
 
 
 class Undefined:
-    """What a name holds before it is assigned."""
+    """The value of a name before its assignment."""
 
     __slots__ = ("name",)
 
@@ -31,12 +31,12 @@ class Undefined:
 
 
 def unbound(name: str, is_outer: bool = False) -> NameError:
-    """What Python says of a name that is not assigned; `is_outer`: one of an outer function."""
+    """Return Python's error for an unassigned name; `is_outer`: a free variable, bound in an outer function."""
     return of_program(not_assigned(name, is_outer))
 
 
 def ld(value: Any, is_outer: bool = False) -> Any:
-    """A read of a name that may not be assigned: its value, or UnboundLocalError."""
+    """Read a name that may be unassigned: return its value or raise UnboundLocalError."""
     if type(value) is Undefined:
         raise unbound(value.name, is_outer)
     drop = getattr(type(value), "__autoconv_defined__", None)
@@ -44,16 +44,16 @@ def ld(value: Any, is_outer: bool = False) -> Any:
 
 
 def ld_outer(value: Any) -> Any:
-    """`ld` for a name of an outer function: NameError where it is not assigned."""
+    """`ld` for a free variable: raise NameError if it is unassigned."""
     return ld(value, True)
 
 
-# In a list, set or dict comprehension, which is a scope of its own before Python 3.12.
+# In a list, set or dict comprehension, which has a scope of its own before Python 3.12.
 ld_inlined = ld if sys.version_info >= (3, 12) else ld_outer
 
 
 def users_names(found: Any) -> Any:
-    """What `locals()`, `vars()` or `dir()` gives, without the name of this package in converted code."""
+    """Return the result of `locals()`, `vars()` or `dir()` without `ag__`, the name of this package."""
     if type(found) is list:
         return [name for name in found if name != "ag__"]
     if type(found) is dict:
@@ -62,17 +62,17 @@ def users_names(found: Any) -> Any:
 
 
 def let(function: Callable[..., Any], *values: Any) -> Any:
-    """`function(*values)`, for an expression with names of its own."""
+    """`function(*values)`, for an expression with local names."""
     return function(*values)
 
 
 def deleted(_: Any, name: str) -> Undefined:
-    """What `del name` leaves."""
+    """The value of a name after `del name`."""
     return Undefined(name)
 
 
 def returned(value: Any) -> Any:
-    """The value a function returns; where it returns, the value is assigned."""
+    """Return the return value of a function; on paths without a return statement it is None."""
     if type(value) is Undefined:
         return None
     drop = getattr(type(value), "__autoconv_assigned__", None)
@@ -80,20 +80,20 @@ def returned(value: Any) -> Any:
 
 
 def goes_on(code: Any) -> Any:
-    """Whether nothing left early."""
+    """True if no early exit was taken."""
     return code == NORMAL
 
 
 def leaves(code: Any) -> Any:
-    """Whether a loop is left by a break or a return."""
+    """True if a loop is left by a break or a return."""
     return code > CONTINUE
 
 
 def completed(code: Any) -> Any:
-    """Whether a loop came to its end, so that its else runs."""
+    """True if a loop was exhausted, so that its else clause runs."""
     return code < BREAK
 
 
 def after_loop(code: Any) -> Any:
-    """The exit code behind a loop: a return goes on leaving, a break is done."""
+    """Exit code after a loop: a return is still pending, a break is not."""
     return code & RETURN

@@ -1,4 +1,4 @@
-"""Special methods that a tensor decides to give NotImplemented: what Python asks next is an arm of its own."""
+"""Special methods for which a tensor decides whether they return NotImplemented: the next attempt is an arm."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _COMPARISONS = {"eq": ("==", "eq"), "ne": ("!=", "ne"), "lt": ("<", "gt"), "gt":
 
 
 def settled(found: Any, following: Callable[[], Any]) -> Any:
-    """What a method gave; where that is NotImplemented, what `following` gives."""
+    """Return the result of a method; where it is NotImplemented, that of `following`."""
     if found is NotImplemented:
         return following()
     given: Any = found
@@ -39,8 +39,10 @@ def settled(found: Any, following: Callable[[], Any]) -> Any:
 
 
 def deciding(name: str, method: FunctionType, run: Callable[..., Any], of_objects: Callable[..., Any]) -> Any:
-    """The converted form `run` of a user's `method`; one that goes on as Python does where NotImplemented is decided by
-    a tensor. `of_objects(function, made, other)` is asked where only the graph knows what the other operand is."""
+    """Wrap `run`, the converted form of `method`, to try the next method where a tensor decides NotImplemented.
+
+    `of_objects(function, made, other)` handles an operand known only at run time.
+    """
     if "NotImplemented" not in method.__code__.co_names or method.__code__.co_argcount != 2:
         return run
 
@@ -48,7 +50,7 @@ def deciding(name: str, method: FunctionType, run: Callable[..., Any], of_object
     def method_of_two(made: Any, other: Any) -> Any:
         found = run(made, other)
         if found is NotImplemented:
-            return found  # whatever the tensors are: Python itself goes on
+            return found  # independent of tensors: Python itself tries the next method
         return settled(found, lambda: _following(name.strip("_"), made, other, of_objects))
 
     method_of_two.__autoconv_unsettled__ = run  # type: ignore[attr-defined]
@@ -56,13 +58,13 @@ def deciding(name: str, method: FunctionType, run: Callable[..., Any], of_object
 
 
 def unsettled(method: Any) -> Any:
-    """The method as it was before `deciding`, for who asks the next one itself."""
+    """Return the method as it was before `deciding`, for callers that try the next one themselves."""
     return getattr(method, "__autoconv_unsettled__", method)
 
 
 def _following(name: str, made: Any, other: Any, of_objects: Callable[..., Any]) -> Any:
-    """What Python makes of `made <operator> other` behind a method of that name that gave NotImplemented."""
-    if name[0] == "r" and name[1:] in _SYMBOLS:  # the second operand's, which is asked last
+    """Continue `made <operator> other` as Python does after the method of that name returned NotImplemented."""
+    if name[0] == "r" and name[1:] in _SYMBOLS:  # the reflected method is the last attempt
         raise _unsupported(_SYMBOLS[name[1:]], other, made)
     if type(other) is SymbolicObject:
         return of_objects(name, made, other)
@@ -85,7 +87,7 @@ def _following(name: str, made: Any, other: Any, of_objects: Callable[..., Any])
 
 
 def _asked(value: Any, name: str, other: Any) -> Any:
-    """What the user's method of that name gives; NotImplemented where there is none."""
+    """Call the user-defined method of that name; NotImplemented if there is none."""
     method = getattr(type(value), name, None)
     return unsettled(method)(value, other) if isinstance(method, FunctionType) and _is_users(value) else NotImplemented
 

@@ -1,8 +1,8 @@
-"""Calls of the user's functions, noted while they run, so that one which comes again and again becomes a graph.
+"""Recursion detection: calls of user functions are tracked while they run, so that recursion becomes a graph function.
 
-Where the function of a call that runs is called again in an arm or loop body of it, with arguments of the same layout,
-going on would never end: the first of the calls is taken back, and recorded as a graph of its own (`recursion.py`).
-Where a condition of Python's own ends the recursion the layouts differ from call to call, and nothing of this happens.
+A recursive call in an arm or loop body, with arguments of the same layout, would never end the trace. The outermost
+of the calls is then undone and recorded as a graph of its own (`recursion.py`). Recursion that a Python condition ends
+has layouts that differ from call to call, and is recorded inline.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from autoconv.operators.reach import may_call_itself
 from autoconv.operators.recursion import Call, Recursion
 from autoconv.runtime.recording import Region, current_region
 
-# How many calls whose arguments differ in numbers known to Python are followed one by one, by contract.
+# Recursive calls, by contract, recorded inline although their arguments differ only in numbers known to Python.
 _FOLLOWED = {"compile": 3, "function": 24}
-# How often a function may be called within itself with no condition of a tensor in between.
+# Largest depth of recursion without a tensor condition in between.
 _DEPTH = 40
 _LAZY_CODE = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
 class Restart(BaseException):
-    """A call has to be recorded as a recursive function, for arguments of these layouts."""
+    """Unwind to a call that has to be recorded as a recursive function, with arguments of these layouts."""
 
     def __init__(self, call: Call, layouts: Sequence[Layout]) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ class Restart(BaseException):
 
 
 def noted(function: FunctionType, target: Callable[..., Any]) -> Callable[..., Any]:
-    """`target`, the converted form of the user's `function`, whose calls are noted while they run."""
+    """Wrap `target`, the converted form of the user's `function`, so that its calls are tracked while they run."""
     if function.__code__.co_flags & _LAZY_CODE or function.__code__ is _NOTED:
         return target
 
@@ -53,7 +53,7 @@ _NOTED = next(c for c in noted.__code__.co_consts if getattr(c, "co_name", "") =
 
 
 def is_noted(function: FunctionType) -> bool:
-    """Whether `noted` has made it."""
+    """Return whether the function is the result of `noted`."""
     return function.__code__ is _NOTED
 
 
@@ -65,7 +65,7 @@ def _called(function: FunctionType, target: Any, args: Any, kwargs: Any, region:
     if around:
         try:
             layouts = call.layouts()
-        except TypeError:  # the arguments do not fit, which the function itself says
+        except TypeError:  # the arguments do not fit: the function raises for that
             return target(*args, **kwargs)
         again = _again(call, around, layouts)
         if isinstance(again, Recursion):
@@ -84,7 +84,7 @@ def _called(function: FunctionType, target: Any, args: Any, kwargs: Any, region:
 
 
 def _followed(call: Call, running: list[Any]) -> Any:
-    """What the call gives, recorded where it stands."""
+    """Record the call inline and return its result."""
     trial = Attempt() if call.may_restart else None
     running.append(call)
     try:
@@ -110,8 +110,10 @@ def _followed(call: Call, running: list[Any]) -> Any:
 
 
 def _again(call: Call, around: Sequence[Call], layouts: list[Layout]) -> Recursion | Restart | None:
-    """What becomes of a call of a function in an arm or loop body of calls of it, which are `around` it: a call of the
-    recursive function, a reason to make one, or None where it is followed."""
+    """Decide how to record a recursive call inside an arm or loop body of the calls `around` it.
+
+    Returns the recursive function to call, a Restart to create one, or None to record the call inline.
+    """
     for known in reversed(around):
         if isinstance(known, Recursion) and _wider(known, layouts, call) == known.layouts():
             return known
@@ -129,7 +131,7 @@ def _again(call: Call, around: Sequence[Call], layouts: list[Layout]) -> Recursi
 
 
 def _wider(known: Call, layouts: list[Layout], call: Call) -> list[Layout] | None:
-    """The layouts of arguments that both calls have; None where what Python knows of them has to stay apart."""
+    """Return the joined layouts of both calls' arguments; None if static values in them must stay distinct."""
     before = known.layouts()
     names = list(inspect.signature(call.function, follow_wrapped=False).parameters)
     if len(before) != len(layouts):

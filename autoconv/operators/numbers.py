@@ -1,4 +1,4 @@
-"""complex(), and the functions of the modules math and cmath, on numbers that only the running graph knows."""
+"""complex(), and the functions of the modules math and cmath, on symbolic numbers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MATH = frozenset(
 
 
 def math_override(function: Any) -> Callable[..., Any] | None:
-    """What stands for a function of math or cmath; None for any other."""
+    """Return the replacement of a function of math or cmath; None for others."""
     module = getattr(function, "__module__", None)
     if module == "math" and function.__name__ in _MATH:
         return _by_op("python_math", function)
@@ -38,7 +38,7 @@ def math_override(function: Any) -> Callable[..., Any] | None:
 
 
 def value_of(x: Any) -> Any:
-    """A variant as the one arm that is a value."""
+    """Reduce a variant to the one arm that is a value."""
     if type(x) is Variant:
         return payload(x, "call")
     return x
@@ -68,7 +68,7 @@ def _polar(z: Any) -> Any:
 
 @overrides(builtins.complex)
 def _complex(*args: Any, **kwargs: Any) -> Any:
-    """Where parts are complex themselves, `real + imag * 1j` without its products, as Python has it."""
+    """Complex parts are combined as `real + imag * 1j` but without that product, as Python does."""
     args, kwargs = tuple(map(value_of, args)), {name: value_of(value) for name, value in kwargs.items()}
     given = dict(zip(("real", "imag"), args, strict=False)) | kwargs
     if not any(isinstance(x, SymbolicTensor) for x in given.values()):
@@ -92,14 +92,14 @@ def _is_complex(x: Any) -> bool:
 
 
 def _part(name: str, x: Any) -> Any:
-    """That part of a number as a float."""
+    """Return that part of a number as a float."""
     if not isinstance(x, SymbolicTensor):
         return builtins.float(getattr(x, name))
     return dispatch.apply(name, x) if x.dtype.is_complex else dispatch.apply("python_float", x)
 
 
 def refuse_complex(function: Any, *args: Any) -> None:
-    """Raises the TypeError that Python has for a complex number in the place of a real one."""
+    """Raise Python's TypeError for a complex number in place of a real one."""
     region = current_region()
     compiled = region is not None and region.contract == COMPILE
     if any(isinstance(x, SymbolicTensor) and x.dtype.is_complex and (x.weak or compiled) for x in args):
@@ -107,24 +107,23 @@ def refuse_complex(function: Any, *args: Any) -> None:
 
 
 def _refuse_kinds(function: Any, *args: Any) -> None:
-    """Raises the TypeError that Python has for a number of another kind than the function takes: a float for an int,
-    a scalar of NumPy's where only Python's own will do."""
+    """Raise Python's TypeError for a number of the wrong class: a float for an int, NumPy's for Python's."""
     typed = [x.dtype.numpy.type(1) if isinstance(x, SymbolicTensor) and not x.weak else _sample(x) for x in args]
     try:
         function(*typed)
     except TypeError:
         plainly(function, *typed)
     except (ValueError, ArithmeticError):
-        pass  # that number is none for it
+        pass  # the sample value is outside the function's domain
 
 
 def _sample(x: Any) -> Any:
-    """Some number of that kind."""
+    """Return an example number of the same class."""
     return x.dtype.numpy.type(1).item() if isinstance(x, SymbolicTensor) else x
 
 
 def as_python_number(x: Any) -> Any:
-    """math's functions take what float() takes: typed scalars as well."""
+    """Convert an argument of a math function, which accepts what float() does: typed scalars as well."""
     if isinstance(x, SymbolicTensor) and not x.weak:
         if x.type.shape not in ((), None):
             raise TypeError(

@@ -1,6 +1,6 @@
-"""Functions of the numpy module on arrays that are traced as memory: those that make arrays, or views of them.
+"""NumPy functions on memory arrays that create arrays or views of them.
 
-Everything else gets the elements as tensors, and what it computes is a new array.
+All other functions get the elements as tensors, and their result is a new array.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from autoconv.runtime.tensor import EagerTensor, Tensor
 
 
 def array_function(function: Any) -> Callable[..., Any] | None:
-    """What to call instead of a function of the numpy module where arrays are traced as memory; None for others."""
+    """Return the replacement of a NumPy function in a trace with memory arrays; None for others."""
     made = _looked_up(_MAKING, function)
     if made is None and _looked_up(VIEWS, function) is None and implementation(function) is None:
         return None
@@ -42,7 +42,7 @@ def array_function(function: Any) -> Callable[..., Any] | None:
 def _looked_up(table: dict[Any, Any], function: Any) -> Any:
     try:
         return table.get(function)
-    except TypeError:  # not hashable
+    except TypeError:  # unhashable
         return None
 
 
@@ -54,7 +54,7 @@ def _called(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     if made is not None:
         return fresh(made)
     if args and isinstance(args[0], np.ndarray) and function in _SHARING and not holds_symbols((args, kwargs)):
-        return function(*args, **kwargs)  # of an array of the program's: the same one, or a view
+        return function(*args, **kwargs)  # an array of the program: the result is itself or a view
     if function in VIEWS_OF_ANY and any(type(x) is SymbolicArray for x in args):
         return VIEWS_OF_ANY[function](*args, **kwargs)
     if args and type(args[0]) is SymbolicArray and function in VIEWS:
@@ -74,14 +74,14 @@ def _called(function: Any, /, *args: Any, **kwargs: Any) -> Any:
 
 
 def _typed(value: Any) -> Any:
-    """A Python number as NumPy's function takes it: an int64 or a float64."""
+    """Convert a Python number as NumPy does: to int64 or float64."""
     tensor: Any = as_tensor(value)
     if tensor is None:
         return EagerTensor(np.asarray(value))
     return dispatch.apply("python_cast", tensor, dtype=tensor.type.dtype)
 
 
-# Those that write into their first argument.
+# Functions that write into their first argument.
 _CHANGING = frozenset(
     {np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis}
     | {function.at for function in vars(np).values() if isinstance(function, np.ufunc)}
@@ -118,7 +118,7 @@ def _full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any
         dtype = tensor.type.dtype.numpy
     wanted = _dtype(np.asarray(fill_value).dtype if dtype is None else dtype)
     if isinstance(fill_value, int):
-        made(fill_value, wanted)  # which raises what NumPy raises
+        made(fill_value, wanted)  # raises NumPy's own error
     if isinstance(fill_value, (bool, int, float)):
         return new_array(shape, wanted, fill_value)
     array = new_array(shape, wanted)
@@ -131,7 +131,7 @@ def _fill(array: SymbolicArray, value: Any) -> None:
         raise StagingError("a complex number fills an array of real ones, of which NumPy warns", current_place())
     tensor = as_tensor(value)
     if tensor is not None and tensor.type.weak and tensor.type.dtype.is_floating and array.type.dtype.is_integer:
-        value = dispatch.apply("cast", _typed(tensor), dtype=array.type.dtype)  # as C does it
+        value = dispatch.apply("cast", _typed(tensor), dtype=array.type.dtype)  # with the semantics of a C cast
     array.store(value)
 
 
@@ -172,7 +172,7 @@ def _array(value: Any, dtype: Any = None, copy: Any = True, **options: Any) -> A
 
 
 def _elements(value: Any) -> Tensor:
-    """Numbers, arrays and lists of them as one tensor, of the dtype that NumPy finds."""
+    """Return numbers, arrays and nested lists of them as one tensor, of the dtype that NumPy would choose."""
     tensor = as_tensor(value)
     if tensor is not None:
         return _typed(tensor) if tensor.type.weak else tensor  # type: ignore[no-any-return]
@@ -232,7 +232,7 @@ def _arange(*bounds: Any, dtype: Any = None, **options: Any) -> Any:
 
 
 def _constant(function: Any) -> Callable[..., Any]:
-    """A function that makes an array; of plain values one of the same elements on every call."""
+    """Wrap a function that creates an array; from plain values, the same elements in a new array on every call."""
 
     def make(*args: Any, **kwargs: Any) -> Any:
         if any(as_tensor(value) is not None for value in (*args, *kwargs.values())):
@@ -253,7 +253,7 @@ _MAKING: dict[Any, Callable[..., Any]] = {
     np.identity: _constant(np.identity), np.linspace: _constant(np.linspace),
 }  # fmt: skip
 
-# Those whose results may share memory with their first argument.
+# Functions whose results may share memory with their first argument.
 _SHARING = frozenset({*VIEWS, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray})
 
 __all__ = ["array_function"]

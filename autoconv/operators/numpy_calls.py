@@ -1,4 +1,4 @@
-"""Calls of NumPy's functions in converted code, those too that NumPy itself does not hand over to tensors."""
+"""Calls of NumPy functions in converted code, including those that NumPy does not dispatch on tensors."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from autoconv.runtime.shape import TensorShape
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tensor import Tensor
 
-# What only says how NumPy warns: entering it while tracing says the same for the trace.
+# Context managers that only set NumPy's warnings: entering them while tracing has the same effect on the trace.
 HARMLESS: frozenset[Any] = frozenset({np.errstate, np.printoptions})
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), slice, type, np.generic, np.dtype, DType, TensorShape)
 _FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType)
 _METHODS = frozenset(f"{kind}.__{name}__" for kind in ("errstate", "printoptions") for name in ("enter", "exit"))
-# Under `function` they stay what TensorFlow says of them: arrays, which no tensor of a graph becomes.
+# Functions that return arrays under `function`, as in TensorFlow; a graph tensor cannot become one.
 _ARRAYS = frozenset({np.array, np.asarray, np.asanyarray, np.ascontiguousarray})
 
 
@@ -38,7 +38,7 @@ def _known(*names: str) -> frozenset[Any]:
     return frozenset(found for found in map(numpy_named, names) if found is not None)
 
 
-# Whose results are arrays also where they have no dimensions, all others' are scalars then.
+# Functions that return 0-d arrays; all others return scalars for results without dimensions.
 _WITHOUT_DIMENSIONS = _known(
     "array", "asanyarray", "asarray", "block", "broadcast_arrays", "broadcast_to", "choose",
     "copy", "cov", "cross", "empty", "empty_like", "expand_dims", "fft.fftn", "fft.ifftn", "full", "full_like", "i0",
@@ -46,12 +46,12 @@ _WITHOUT_DIMENSIONS = _known(
     "real_if_close", "resize", "roll", "select", "tensordot", "tile", "unique", "unique_all", "unique_inverse", "where",
     "zeros", "zeros_like",
 )
-# Those that call a method of their argument: a scalar's gives a scalar, of a Python number NumPy makes an array.
+# Functions that call a method of their argument: scalars give scalars, Python numbers arrays.
 _KEEPING = _known("astype", "reshape", "squeeze", "transpose", "trim_zeros")
 
 
 def numpy_call(function: Any, region: Any) -> Callable[..., Any] | None:
-    """What to call instead of a function of NumPy's under trace; None for one that is not known here."""
+    """Return the replacement of a NumPy function under trace; None for an unknown one."""
     if type(function) is SymbolicObject:
         return None
     found = implementation(function)
@@ -68,7 +68,7 @@ def numpy_call(function: Any, region: Any) -> Callable[..., Any] | None:
 
 
 class _ErrorState(np.errstate):
-    """One that may be left twice: what follows the error that leaves it is recorded after the fact."""
+    """An errstate that may be exited twice: code after the exception that leaves it is recorded later."""
 
     def __exit__(self, *error: Any) -> None:
         with contextlib.suppress(RuntimeError):
@@ -76,7 +76,7 @@ class _ErrorState(np.errstate):
 
 
 def _error_state(**kinds: Any) -> Any:
-    """np.errstate(…), which may have warnings come or not: a graph raises, calls and prints nothing there."""
+    """np.errstate(…) that enables or disables warnings; a graph cannot raise, call or print there."""
     if not {"raise", "call", "print", "log"}.isdisjoint(map(str, kinds.values())):
         what = "NumPy is asked to do more about errors of floats than to warn"
         raise StagingError(what, current_place(), 'np.errstate(…="warn"), or a look at the results')
@@ -84,7 +84,7 @@ def _error_state(**kinds: Any) -> Any:
 
 
 def only_reading(method: Callable[..., Any]) -> Callable[..., Any]:
-    """The method of an array of the program's, which may not write to another one while a graph is traced."""
+    """Wrap a method of a program's array: while a graph is traced it may not write to another array."""
 
     @functools.wraps(method)
     def read(*args: Any, **kwargs: Any) -> Any:
@@ -98,21 +98,21 @@ def only_reading(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def is_harmless(function: Any) -> bool:
-    """Whether this is one of those context managers, or a method of one."""
+    """Return whether this is a context manager in HARMLESS, or a method of one."""
     if isinstance(function, type):
         return function in HARMLESS
-    if not isinstance(function, _FUNCTIONS):  # nothing is asked of objects of the user's
+    if not isinstance(function, _FUNCTIONS):  # user-defined objects are not inspected
         return False
     in_method = type(getattr(function, "__self__", None)) in (*HARMLESS, _ErrorState)
     return in_method or getattr(function, "__qualname__", "") in _METHODS
 
 
 def _called(function: Any, compute: Callable[..., Any], trace: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """The call; `trace` is the one under `compile`, where arrays are the program's own and made on every call."""
+    """Call `compute`; `trace` is given under `compile`, where arrays belong to the program and each call makes new ones."""
     if any(type(x) is Variant for x in (*args, *kwargs.values())):
         return distribute_call(functools.partial(_called, function, compute, trace), *args, **kwargs)
     kinds = _kinds((*args, *kwargs.values()))
-    if object in kinds:  # functions that NumPy calls are converted
+    if object in kinds:  # functions that NumPy calls back are converted
         args = tuple(map(_to_call, args))
         kwargs = {name: _to_call(value) for name, value in kwargs.items()}
     if SymbolicObject in kinds and trace is not None:
@@ -137,7 +137,7 @@ def _called(function: Any, compute: Callable[..., Any], trace: Any, /, *args: An
 
 
 def _dimensioned(function: Any, found: Any, args: Any, trace: Any) -> Any:
-    """What was computed, with arrays where NumPy gives arrays without dimensions, and not scalars."""
+    """Convert scalars in a result to 0-d arrays where NumPy returns those."""
     if trace is None or trace.without_dimensions is None or not gives_array(function, args):
         return found
     if type(found) in (tuple, list):
@@ -149,8 +149,8 @@ def _dimensioned(function: Any, found: Any, args: Any, trace: Any) -> Any:
 
 
 def gives_array(function: Any, args: Any) -> bool:
-    """Whether NumPy's function gives an array, and no scalar, where its result has no dimensions."""
-    if function in _KEEPING:  # a method of the argument, if that has one
+    """Return whether the NumPy function returns a 0-d array, not a scalar, for a result without dimensions."""
+    if function in _KEEPING:  # calls the argument's method of that name, if there is one
         first = as_tensor(args[0]) if args else None
         if first is None:
             return bool(args) and not isinstance(args[0], np.generic)
@@ -164,7 +164,7 @@ def _to_call(value: Any) -> Any:
 
 
 class _Unknown:
-    """A function of NumPy's that is given what it may ask Python for, such as a generator."""
+    """A NumPy function with an argument for which it may call back into Python, such as a generator."""
 
     def __init__(self, function: Any) -> None:
         self.__module__ = function.__module__
@@ -172,7 +172,7 @@ class _Unknown:
 
 
 def _made_by(found: Any) -> Any:
-    """Arrays that NumPy made of plain values, as tensors: they are made on every call."""
+    """Convert arrays that NumPy created from plain values to tensors, so that they are new on every call."""
     from_array = implementation(np.asarray)
     assert from_array is not None
     if isinstance(found, np.ndarray):
@@ -183,7 +183,7 @@ def _made_by(found: Any) -> Any:
 
 
 def _kinds(values: Any) -> set[Any]:
-    """Which of these are among the values, at any depth of lists and tuples: tensors, arrays, objects of the graph."""
+    """Return the kinds among the values, at any depth of lists and tuples: tensors, arrays, graph objects, others."""
     found: set[Any] = set()
     for value in values:
         if items_of(value) is not None or heap_of(value) is not None:

@@ -1,4 +1,4 @@
-"""Functions of the numpy module that give views of arrays that are traced as memory."""
+"""NumPy functions that return views of memory arrays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from autoconv.runtime.splits import split_ends
 
 
 def loaded(value: Any) -> Any:
-    """The elements of arrays as they are now, at any depth of lists and tuples."""
+    """Return the current elements of arrays, at any depth of lists and tuples."""
     if type(value) in (list, tuple):
         return type(value)(map(loaded, value))
     return value.load() if type(value) is SymbolicArray else value
@@ -34,7 +34,7 @@ def _by(function: Any) -> Callable[..., Any]:
 
 
 def _each(function: Any) -> Callable[..., Any]:
-    """A function that looks at each of its arguments by itself."""
+    """Wrap a function that returns a view of each of its arguments."""
 
     def one(x: Any) -> Any:
         return view_of(x, function) if type(x) is SymbolicArray else fresh(_computed(function, x), scalars=True)
@@ -47,7 +47,7 @@ def _each(function: Any) -> Callable[..., Any]:
 
 
 def _several(function: Any, kind: type) -> Callable[..., Any]:
-    """A function that gives several views of its argument."""
+    """Wrap a function that returns several views of its argument."""
 
     def views(array: SymbolicArray, *args: Any, **kwargs: Any) -> Any:
         found = strided(array, lambda x: function(x, *args, **kwargs))
@@ -59,8 +59,7 @@ def _several(function: Any, kind: type) -> Callable[..., Any]:
 
 
 def _splitting(function: Any) -> Callable[..., Any]:
-    """A function that gives the parts of its argument along an axis, whose size may be known to the running graph
-    alone."""
+    """Wrap a function that splits its argument along an axis, whose size may be known only at run time."""
     known = _several(function, list)
 
     def views(array: SymbolicArray, sections: Any, axis: int = 0) -> list[Any]:
@@ -81,7 +80,7 @@ def _no_view(function: Any) -> NoReturn:
 
 
 def _named(*names: str) -> list[Any]:
-    """Functions of the numpy module, as far as this version has them."""
+    """Functions of the numpy module, as far as the installed version has them."""
     found = []
     for name in names:
         function: Any = np
@@ -100,14 +99,14 @@ def _diagonal_of(array: SymbolicArray, k: Any) -> Any:
 
 def _without_nan(array: SymbolicArray, copy: Any, **options: Any) -> Any:
     if not copy:
-        _no_view(np.nan_to_num)  # it is changed in place
+        _no_view(np.nan_to_num)  # mutates its argument
     compute = implementation(np.nan_to_num)
     assert compute is not None
     return compute(loaded(array), **options)
 
 
 def _itself(function: Any, times: int) -> Callable[..., Any]:
-    """A function that gives its argument itself where its second one, how often it does something, is `times`."""
+    """Wrap a function that returns its argument itself if its second argument, a number of repetitions, is `times`."""
 
     def run(array: SymbolicArray, n: Any = 1, *args: Any, **kwargs: Any) -> Any:
         if as_tensor(n) is None and operator.index(n) == times:
@@ -118,7 +117,7 @@ def _itself(function: Any, times: int) -> Callable[..., Any]:
 
 
 def _einsum(*operands: Any, **options: Any) -> Any:
-    """Of one array whose dimensions only get another order, or whose diagonal is taken, a view."""
+    """Return a view where one array is only transposed or its diagonal taken."""
     if len(operands) == 2 and isinstance(operands[0], str) and not options:
         array = operands[1]
         found = strided(array, lambda x: np.einsum(operands[0], x))
@@ -130,7 +129,7 @@ def _einsum(*operands: Any, **options: Any) -> Any:
 
 
 def _keeps_letters(equation: str) -> bool:
-    """Whether nothing is added up: what is left of such an equation are views."""
+    """Return whether the equation contains no summation: for one array the result is then a view."""
     before, _, after = equation.replace(" ", "").partition("->")
     return "->" in equation and set(before) == set(after)
 
@@ -142,7 +141,7 @@ def _mesh(*arrays: Any, copy: bool = True, **options: Any) -> Any:
 
 
 def _open_mesh(*arrays: Any) -> Any:
-    """Arrays of one dimension each, as views of as many dimensions as there are arrays."""
+    """Return one-dimensional arrays as views with as many dimensions as there are arrays."""
     if all(type(x) is SymbolicArray and x.ndim == 1 and not x.type.dtype.is_bool for x in arrays):
         count = range(len(arrays))
         return tuple(_reshape(x, tuple(-1 if i == at else 1 for i in count)) for at, x in enumerate(arrays))
@@ -151,7 +150,7 @@ def _open_mesh(*arrays: Any) -> Any:
     return fresh(_computed(np.ix_, *map(loaded, arrays)))
 
 
-# Functions that may give views of any of their arguments.
+# Functions that may return views of any of their arguments.
 VIEWS_OF_ANY: dict[Any, Callable[..., Any]] = {
     np.einsum: _einsum, np.meshgrid: _mesh, np.ix_: _open_mesh, np.frombuffer: lambda *_, **__: _no_view(np.frombuffer),
     np.broadcast_arrays: lambda *_, **__: _no_view(np.broadcast_arrays),
@@ -178,7 +177,7 @@ VIEWS: dict[Any, Callable[..., Any]] = {
 
 
 def _computed(function: Any, *args: Any, **kwargs: Any) -> Any:
-    """By the function itself, which is given the memory."""
+    """Call the implementation of the function, which receives the memory."""
     compute = implementation(function)
     assert compute is not None
     return compute(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""Python's builtins on values that only the running graph knows."""
+"""Python's builtins on values known only at run time."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _FLOAT = TensorType(float64, (), True)
 
 
 def on_objects(function: Any, otherwise: Any = None) -> Callable[..., Any]:
-    """A builtin function, method or class, which becomes part of the graph where it is given what only the graph knows.
+    """Wrap a builtin function, method or class to record a graph op for arguments known only at run time.
 
-    On other values it is `otherwise`, or what it was.
+    For other arguments it calls `otherwise`, or the builtin.
     """
     otherwise = otherwise or function
     if function in AS_STATEMENTS or function is builtins.print:
@@ -45,7 +45,7 @@ def on_objects(function: Any, otherwise: Any = None) -> Callable[..., Any]:
     always = _in_library(function)
 
     def apply(*args: Any, **kwargs: Any) -> Any:
-        if function in _CALLING:  # what they are given is converted before they call it
+        if function in _CALLING:  # callbacks are converted before they are called
             args = tuple(map(_to_call, args))
             kwargs = {name: _to_call(value) for name, value in kwargs.items()}
         if any(type(x) is Variant for x in (*args, *kwargs.values())):
@@ -71,7 +71,7 @@ def on_objects(function: Any, otherwise: Any = None) -> Callable[..., Any]:
         if function in BY_KEY and callable(kwargs.get("key")):
             return BY_KEY[function](*args, **kwargs)
         late = otherwise is function and function in _TEXTS and any(type(x) in _LATE for x in args)
-        # a key has to be called here, which it can be for each item that is known to be there
+        # a key function is called here, which requires items known at trace time
         keyed = function is builtins.sorted and kwargs.get("key") is not None and not is_in_graph(args[0])
         known = function in _ONE_BY_ONE and not any(map(is_in_graph, (*args, *kwargs.values())))
         if known or keyed or type(owner) in PLAIN or not (late or _needs_graph(args, kwargs)):
@@ -85,23 +85,23 @@ def _to_call(value: Any) -> Any:
     return called(value) if isinstance(value, (FunctionType, MethodType, functools.partial)) else value
 
 
-# Functions that call what they are given and have no other form here.
+# Functions that call their argument and have no other implementation here.
 _CALLING = frozenset({functools.reduce, itertools.accumulate})
 
-# What goes over all of an iterator before anything else happens: it may as well be given a list.
+# Functions that exhaust an iterator before anything else, so that a list can replace it.
 _TAKING_ALL = frozenset({dict, set, frozenset, sorted, min, max})
 
 
-# What gives the items of known lists as they are, whatever these are.
+# Iterators over known lists that yield the items unchanged, symbolic or not.
 _ONE_BY_ONE = frozenset({enumerate, reversed, zip})
 
-# What no tensor has a meaning of its own for: under `compile` a tensor is a Python number, or an array.
+# Values for which these functions need the graph: under `compile` a tensor is a Python number or an array.
 _LATE = frozenset({SymbolicTensor, SymbolicArray, DictView, StagedRange})
 _TEXTS = frozenset({str, repr, ascii, format, hash, chr, ord, hex, bin, oct, complex, bytes, callable})
 
 
 def graph_call(function: Any, args: Any, kwargs: Any) -> Any:
-    """The builtin on objects of the graph; raises StagingError for one that there is no operation for."""
+    """Record the builtin on graph objects; raise StagingError if there is no op for it."""
     special = _SPECIAL.get(function) or LATE.get(function)
     if special is not None and not kwargs:
         return special(*args)
@@ -116,10 +116,10 @@ def graph_call(function: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _in_library(function: Any) -> bool:
-    """Whether it is something of the standard library's that the graph has as a whole."""
+    """Return whether the graph implements this class or function of the standard library as a whole."""
     try:
         return function in LIBRARY
-    except TypeError:  # not hashable
+    except TypeError:  # unhashable
         return False
 
 

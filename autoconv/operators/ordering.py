@@ -1,4 +1,4 @@
-"""Python's functions that compare items, on tensors and arrays: max, min and sorted."""
+"""max, min and sorted on tensors and arrays."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _extreme(name: str, op: str, reduce: str) -> Callable[..., Any]:
     plain = getattr(builtins, name)
 
     def pick(a: Any, b: Any) -> Any:
-        # max(a, b) is a unless b is greater, NaN included: what Python does
+        # as in Python, max(a, b) is a unless b is greater, also for NaN
         better = b > a if name == "max" else b < a
         if not isinstance(better, Tensor):
             return b if better else a
@@ -69,7 +69,7 @@ def _extreme(name: str, op: str, reduce: str) -> Callable[..., Any]:
 
 
 def _extreme_item(tensor: Any, name: str, reduce: str) -> Any:
-    """Python keeps the first item unless another is beyond it: a NaN never is, and nothing is beyond a NaN."""
+    """Python keeps the first item unless a later one compares beyond it, which is never true of NaN on either side."""
     size = leading_dimension(tensor)
     if not isinstance(size, int):
         raise_if(size == 0, _of_nothing(name))
@@ -83,7 +83,7 @@ def _extreme_item(tensor: Any, name: str, reduce: str) -> Any:
 
 
 def _of_nothing(name: str) -> ValueError:
-    """What Python raises where there are no items."""
+    """Return Python's error for an empty iterable."""
     try:
         getattr(builtins, name)(())
     except ValueError as error:
@@ -110,7 +110,7 @@ def _sorted(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
     tensor = gone_over(iterable)
     if tensor is not None and key is None and is_array(tensor):
         refuse_rows("sorted", tensor)
-        return apply_object("sorted", iterable, reverse, keywords=("reverse",))  # a list of NumPy's scalars
+        return apply_object("sorted", iterable, reverse, keywords=("reverse",))  # a list of NumPy scalars
     if tensor is not None and key is None:
         return dispatch.apply("sort", tensor, axis=-1, descending=reverse)
     items = builtins.list(iterable)
@@ -131,12 +131,12 @@ def _sorted(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
     return _sorted_by_comparing(items, keys, reverse)
 
 
-# Longer lists of symbolic keys are not sorted pair by pair.
+# Largest number of symbolic keys that are sorted by pairwise comparison.
 _MOST_COMPARED = 32
 
 
 def _sorted_by_comparing(items: list[Any], keys: list[Any], reverse: bool) -> list[Any]:
-    """Neighbours change places where they are in the wrong order, so that equal ones keep theirs."""
+    """Bubble sort: neighbours in the wrong order are swapped, so the sort is stable."""
     pairs = [*zip(keys, items, strict=True)]
     for end in range(len(pairs) - 1, 0, -1):
         for i in range(end):

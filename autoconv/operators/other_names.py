@@ -1,5 +1,8 @@
-"""The layouts of what a loop carries, where a list, dict or set has other names than the one that the loop binds anew:
-what is taken apart and put together again is another one, and a change of the one would not be seen in the other."""
+"""Alias analysis for the state of a loop: containers with names other than the loop variable that is rebound.
+
+A container that a layout takes apart and rebuilds is a new one, and its alias would not show later changes. An alias
+is searched in the other state and in the local variables of all traced frames, to a depth of `_DEPTH` references.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ def joined_state(
     after: Sequence[Any],
     names: Sequence[str],
 ) -> list[Layout]:
-    """The layouts that hold the variables of a loop before it and after an iteration, which `region` is."""
+    """Return the layouts that hold the loop's variables before it and after an iteration, recorded in `region`."""
     shared = {id(part) for values in (initial, after) for part in _several_times(values)}
     joined = []
     for layout, before, value, name in zip(layouts, initial, after, names, strict=True):
@@ -47,7 +50,7 @@ def joined_state(
 
 
 def shared_by(values: Sequence[Any]) -> frozenset[int]:
-    """The positions of the values that are, or hold, a container that another one is, or holds, as well."""
+    """Return the positions of values that are or contain a container that another value is or contains."""
     several = {id(part) for part in _several_times(values)}
     return frozenset(n for n, value in enumerate(values) if any(id(part) in several for part in mutable_parts(value)))
 
@@ -57,7 +60,7 @@ def _settled(layout: Layout, name: str, region: Region) -> Layout:
 
 
 def _apart(layout: Layout, later: Layout, values: Sequence[Any], name: str, region: Region) -> Layout:
-    """A layout in which the containers that were there before the loop are themselves."""
+    """Return a layout in which containers from before the loop keep their identity."""
     if region.contract == COMPILE:
         return Leaf(ObjectType(), as_object)
     arms = [arm for each in (layout, later) for arm in (each.arms if isinstance(each, Arms) else (each,))]
@@ -77,7 +80,7 @@ def _apart(layout: Layout, later: Layout, values: Sequence[Any], name: str, regi
 
 
 def _several_times(values: Sequence[Any]) -> Iterator[Any]:
-    """The containers that more than one of the values is, or holds."""
+    """Yield the containers that occur in more than one of the values."""
     found = [{id(part): part for part in mutable_parts(value) if type(part) in PLAIN} for value in values]
     counts = Counter(key for parts in found for key in parts)
     for parts in found:
@@ -89,7 +92,7 @@ def _containers(value: Any, layout: Layout) -> Iterator[Any]:
 
 
 def _is_held(container: Any, names: Collection[str]) -> bool:
-    """Whether a variable of the functions that are being traced, other than the loop's own, is it or holds it."""
+    """Return whether a variable of a traced function, other than the loop's own, refers to the container."""
     seen: set[int] = set()
 
     def holds(value: Any, depth: int) -> bool:
@@ -104,9 +107,9 @@ def _is_held(container: Any, names: Collection[str]) -> bool:
 
 
 def _variables(names: Collection[str]) -> Iterator[Any]:
-    """What the variables of the functions that are being traced hold, without the loop's own of those names."""
+    """Yield the variables of the traced functions, without the loop's own of those names."""
     frame: FrameType | None = sys._getframe(1)
-    is_its = True  # whether the frame is of the function that the loop stands in, or of a part of it
+    is_its = True  # whether the frame belongs to the function with the loop
     while frame is not None and not is_start(frame.f_code):
         if not is_own_file(frame.f_code.co_filename):
             for name, value in frame.f_locals.items():
@@ -117,12 +120,12 @@ def _variables(names: Collection[str]) -> Iterator[Any]:
 
 
 def _is_part(value: Any) -> bool:
-    """Whether this is a part of a function that conversion made: what it captures, the function has."""
+    """Return whether the value is a region function of converted code, whose captures are variables of its frame."""
     return isinstance(value, FunctionType) and is_region(value.__code__)
 
 
 def _parts(value: Any) -> Iterator[Any]:
-    """What a value holds: items, attributes, what a function captures or is bound to."""
+    """Yield the references of a value: items, attributes, a function's captures and defaults, a method's object."""
     if type(value) is Variant:
         yield from value.values
     elif is_structure(value):
@@ -140,7 +143,7 @@ def _parts(value: Any) -> Iterator[Any]:
 def _held_by(cell: Any) -> Iterator[Any]:
     try:
         yield cell.cell_contents
-    except ValueError:  # not assigned
+    except ValueError:  # unassigned
         return
 
 

@@ -1,4 +1,4 @@
-"""What stands for Python's builtins in traced code, by what they stand for."""
+"""Replacements of Python's builtins in traced code, keyed by the builtin."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ OVERRIDES: dict[Any, Callable[..., Any]] = {}
 
 
 def overrides(function: Any) -> Callable[[Any], Any]:
-    """Registers what is decorated with it in the place of `function`."""
+    """Decorator that registers a replacement of `function`."""
 
     def register(replacement: Any) -> Any:
         OVERRIDES[function] = replacement

@@ -1,4 +1,4 @@
-"""What the patterns of a match ask of their subject."""
+"""Tests that the patterns of a match statement apply to their subject."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from autoconv.operators.comparisons import in_
 from autoconv.operators.conditionals import and_, not_
 from autoconv.runtime.tensor import Tensor
 
-# Classes whose one positional pattern stands for the whole subject.
+# Classes whose single positional pattern matches the whole subject.
 _WHOLE = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
 _TEXTS = (str, bytes, bytearray)
 
 
 def is_sequence(subject: Any, count: int, or_more: bool = False) -> Any:
-    """Whether a sequence pattern of that many items can match."""
+    """Return whether a sequence pattern with that many items can match."""
     if isinstance(subject, Tensor) and not subject.weak:
         return False
     size = lambda: call(len)(subject) >= count if or_more else call(len)(subject) == count
@@ -24,12 +24,15 @@ def is_sequence(subject: Any, count: int, or_more: bool = False) -> Any:
 
 
 def is_mapping(subject: Any, keys: tuple[Any, ...]) -> Any:
-    """Whether it is a mapping that has all the keys."""
+    """Return whether the subject is a mapping with all the keys."""
     return and_(call(isinstance)(subject, Mapping), *[_has(subject, key) for key in keys])
 
 
 def is_instance(subject: Any, cls: Any, attributes: tuple[str, ...] = (), positional: int = 0) -> Any:
-    """Whether it is of the class and has what the pattern looks at; raises TypeError for too many positions."""
+    """Return whether the subject is an instance of the class with the attributes of the pattern.
+
+    Raises TypeError for too many positional patterns.
+    """
     if positional and cls not in _WHOLE:
         names = getattr(cls, "__match_args__", ())
         if positional > len(names):
@@ -39,12 +42,12 @@ def is_instance(subject: Any, cls: Any, attributes: tuple[str, ...] = (), positi
 
 
 def match_argument(subject: Any, cls: Any, position: int) -> Any:
-    """What the positional pattern at that position is matched against."""
+    """Return the value that the positional pattern at that position is matched against."""
     return subject if cls in _WHOLE else getattr(subject, cls.__match_args__[position])
 
 
 def rest_of(subject: Any, keys: tuple[Any, ...]) -> Any:
-    """A dict of what a mapping holds besides the keys."""
+    """Return a dict of a mapping's items without those keys."""
     rest = call(dict)(subject)
     for key in keys:
         del rest[key]

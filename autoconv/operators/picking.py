@@ -1,5 +1,7 @@
-"""Items that a tensor picks from a known list, tuple or dict, where it has to be known while tracing what each of them
-is: functions, which are called then, and objects of the user's."""
+"""Subscripts by a tensor into a known list, tuple or dict with items that must be known while tracing.
+
+Such items are functions, which are called next, and instances of user-defined classes.
+"""
 
 from __future__ import annotations
 
@@ -22,37 +24,37 @@ from autoconv.runtime.symbolic import SymbolicTensor
 
 
 def is_only_an_arm(item: Any) -> bool:
-    """Whether something has to be known while tracing for what is done with it."""
+    """Return whether the value must be known while tracing: a callable, or an object that the trace created."""
     return callable(item) or made_here(item)
 
 
 def picks_an_arm(owner: dict[Any, Any]) -> bool:
-    """Whether a dict whose keys are known holds any of these."""
+    """Return whether a dict with known keys has any such value."""
     if heap_of(owner) is not None or holds_symbols(dict.keys(owner)):
         return False
     return any(map(is_only_an_arm, dict.values(owner)))
 
 
 def picked_item(owner: Any, items: Sequence[Any], index: SymbolicTensor) -> Any:
-    """The item at the index, an arm each for what it may be; IndexError when the graph runs."""
+    """Return the item at the index, with one arm for each item; IndexError at run time."""
     check_index(owner, len(items), index)
     return _arms(index % len(items), items)
 
 
 def check_index(owner: Any, size: int, index: SymbolicTensor) -> None:
-    """Raises IndexError, when the graph runs, as the list or tuple does."""
+    """Record the IndexError of the list or tuple."""
     raise_if((index >= size) | (index < -size), IndexError(f"{plain_kind(owner).__name__} index out of range"))
 
 
 def picked_by_object(owner: Sequence[Any], index: Any) -> Any:
-    """As `picked_item`, for an index that Python's own sequence says what to do with."""
+    """`picked_item` for an index object, resolved to a position by Python's own subscript."""
     positions = plain_kind(owner)(range(len(owner)))
     found = apply_object("getitem", constant_object(positions), index)
     return _arms(unboxed(found, TensorType(int64, (), True)), list(owner))
 
 
 def picked_value(owner: dict[Any, Any], key: Any) -> Any:
-    """The value of the key, an arm each for what it may be; KeyError when the graph runs."""
+    """Return the value of the key, with one arm for each value; KeyError at run time."""
 
     def missing() -> NoReturn:
         raise KeyError(key)

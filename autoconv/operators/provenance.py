@@ -1,7 +1,7 @@
-"""Of which classes of the user's an object of the graph may be: what is known of where it comes from.
+"""Class inference: the user-defined classes that a graph object may have, derived from its origin.
 
-A trace takes for granted that attributes of one name, items of lists, and names that hold anything, hold no such
-objects, until it sees one stored there; where it went by that before, it begins anew with what it learned.
+A trace assumes optimistically that attributes of one name, items of containers, and names carried between regions
+hold no such objects. When it records a store that violates an assumption it has used, it restarts with that fact.
 """
 
 from __future__ import annotations
@@ -16,24 +16,25 @@ from autoconv.operators.known_classes import classes_by, origin
 from autoconv.runtime.objects import SymbolicObject, box, heap_instance
 from autoconv.runtime.recording import Region, Trace, current_region
 
-# Among the names of attributes, what stands for the items of all lists, dicts and sets, and for names that hold an
-# object of any class from one region to the next.
+# Besides attribute names: stand for the items of all containers, and for names that carry objects between regions.
 ITEMS, NAMES = "[]", "()"
 _STORES = frozenset({"append", "appendleft", "insert", "add", "setdefault", "update", "extend", "setitem"})
-# What of the operators and builtins may give one of the items that it is given; the others make something new.
+# Operators and builtins that may return one of their items; the others return new objects.
 _PICKING = frozenset({"getitem", "min", "max", "next", "sum", "last"})
 _NEW = frozenset({"object_box", "object_build", "object_exception", "absent"})
 _FOR_ALL_CLASSES = frozenset(
     {"object_get_attribute", "object_set_attribute", "object_isinstance", "object_build", "object_make", "name"}
 )
 _OF_ITEMS = frozenset({"object_current", "object_unpack", "object_method"})
-# Methods of lists, dicts and the like that give one of the items; the others give numbers, None, or something new.
+# Methods of containers that return one of the items; the others return numbers, None or new objects.
 _PICKING_METHODS = frozenset({"pop", "popleft", "get", "setdefault"})
 
 
 def kinds_of(operand: Any, names: Sequence[str]) -> list[type]:
-    """The classes with one of these special methods that an operand may be of; none for what is no object of the
-    graph. What inherits comes first."""
+    """Return the classes with one of these special methods that an operand may have, subclasses first.
+
+    Empty for an operand that is no graph object.
+    """
     region = current_region()
     if type(operand) is not SymbolicObject or region is None:
         return []
@@ -43,7 +44,7 @@ def kinds_of(operand: Any, names: Sequence[str]) -> list[type]:
 
 
 def is_asked(op: str, operands: Sequence[Any]) -> bool:
-    """Whether an operation may be one for a method of a class of which there is no object in the graph yet."""
+    """Return whether the operation may call a method of a class that has no instance in the graph yet."""
     if op in (
         "object_get_attribute",
         "object_set_attribute",
@@ -57,7 +58,7 @@ def is_asked(op: str, operands: Sequence[Any]) -> bool:
 
 
 def may_be_made(operand: Any) -> bool:
-    """Whether something may be an object of the user's that is in the graph."""
+    """Return whether the value may be an instance of a user-defined class in the graph."""
     region = current_region()
     if type(operand) is not SymbolicObject or region is None:
         return heap_instance(operand) is not None
@@ -65,8 +66,10 @@ def may_be_made(operand: Any) -> bool:
 
 
 def note_stored(trace: Trace, op: str, name: str, operands: list[Any], attributes: dict[str, Any]) -> None:
-    """Keeps in mind where objects of the user's classes are put; they are boxed, in `operands`. The trace begins anew
-    where it went by there being none."""
+    """Register where objects of user-defined classes are stored; restart the trace if it assumed that none are.
+
+    The stored values in `operands` are boxed in place.
+    """
     if op in ("object_build", "object_exception", "object_make", "name"):
         first = 0
     elif op == "object_set_attribute" or name in _STORES:
@@ -94,7 +97,7 @@ def _holder(op: str, position: int, attributes: dict[str, Any]) -> str:
 
 
 def _possible(value: Value, kinds: list[type], region: Region) -> list[type]:
-    """Those of the classes that the value may be of."""
+    """Return those of the classes that the value may have."""
     known = value.type.kind if isinstance(value.type, ObjectType) else "any"
     if known != "any":
         kinds = [kind for kind in kinds if any(base.__name__ == known for base in kind.__mro__[:-1])]
@@ -112,7 +115,7 @@ def _possible(value: Value, kinds: list[type], region: Region) -> list[type]:
 
 
 def _comes_from_where_they_are(value: Value, trace: Trace) -> bool:
-    """Whether a value may be an object of the user's, by its type and the node that gave it."""
+    """Return whether, by its type and defining node, the value may be an instance of a user-defined class."""
     if not isinstance(value.type, ObjectType):
         return False
     if value.type.kind != "any":
@@ -141,7 +144,7 @@ def _comes_from_where_they_are(value: Value, trace: Trace) -> bool:
 
 
 def _is_kept(value: Value, trace: Trace) -> bool:
-    """Whether a value may be from the dict in which a try keeps its names, and one of them may be such an object."""
+    """Return whether the value may be read from the dict of names that a try keeps for its handlers."""
     node = value.node
     kept = node is not None and node.op.name == "object_method" and node.attributes["name"] == "get"
     return kept and _is_holder(trace, NAMES)
@@ -159,7 +162,7 @@ def _outputs(node: Any, position: int) -> Iterator[Value]:
 
 def _is_holder(trace: Trace, name: str) -> bool:
     if name == ITEMS and any(isinstance(given.type, ObjectType) for given in trace.root.graph.parameters):
-        return True  # what came in as a whole may hold anything
+        return True  # an object argument may hold anything
     trace.relied.add(name)
     return name in trace.holders
 

@@ -1,4 +1,4 @@
-"""What Python says of a value: of what kind it is, and which attributes it has."""
+"""Type queries: isinstance, type, hasattr and getattr on values of a trace."""
 
 from __future__ import annotations
 
@@ -23,23 +23,26 @@ from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.symbolic import SymbolicTensor
 from autoconv.runtime.tensor import EagerTensor, Tensor
 
-_ARRAY = np.zeros(0)  # of its class hasattr would find the names that classes have
+_ARRAY = np.zeros(0)  # an instance, since hasattr on the class would find attributes of its metaclass
 
 
 def stands_for_array(x: SymbolicTensor) -> bool:
-    """Whether plain Python would have a NumPy array here; leaves the trace where it might be a NumPy scalar."""
+    """Return whether plain Python would have a NumPy array here.
+
+    Leaves the trace where it might be a NumPy scalar instead.
+    """
     region = current_region()
     if region is None or not region.trace.arrays:
         return False
     if x.type.shape == () and region.trace.memory:
-        return False  # arrays without dimensions are traced as memory
+        return False  # memory arrays represent arrays without dimensions
     if x.type.shape == () and region.trace.outside_effect is not None:
         region.trace.outside_effect(x, "whether a value is a NumPy scalar or an array is asked")
     return True
 
 
 def _scalar_type(x: Any) -> Any:
-    """The class of NumPy's scalar that plain Python would have here; None where it would have something else."""
+    """Return the class of NumPy scalar that plain Python would have here; None for other values."""
     region = current_region()
     if not isinstance(x, SymbolicTensor) or x.weak or x.type.shape != () or region is None or not region.trace.memory:
         return None
@@ -48,7 +51,7 @@ def _scalar_type(x: Any) -> Any:
 
 @overrides(builtins.isinstance)
 def _isinstance(x: Any, kinds: Any) -> Any:
-    """Answers for a Python number that became state as for the number."""
+    """A weak tensor counts as the Python number that it stands for."""
     if isinstance(x, SymbolicTensor) and x.weak:
         return builtins.isinstance(_sample(x), kinds) or _is_named(x, kinds)
     if isinstance(x, Staged) and x.kind is not None:
@@ -60,13 +63,15 @@ def _isinstance(x: Any, kinds: Any) -> Any:
 
 
 def _sample(x: SymbolicTensor) -> Any:
-    """A Python number of the kind that plain Python would have."""
+    """Return a Python number of the class that plain Python would have."""
     return np.zeros((), x.type.dtype.numpy).item()
 
 
 def _is_named(x: Any, kinds: Any) -> bool:
-    """Whether one of the classes is in so many words what a tensor is; a class that answers for others (`Sized`) would
-    see methods that no number has."""
+    """Return whether one of the classes is, by identity, a base of the tensor's class.
+
+    Abstract classes such as `Sized` are excluded: they would find methods that no number has.
+    """
     if isinstance(kinds, tuple | types.UnionType):
         return any(_is_named(x, kind) for kind in (kinds if isinstance(kinds, tuple) else kinds.__args__))
     return kinds is not object and kinds in type(x).__mro__
@@ -74,7 +79,7 @@ def _is_named(x: Any, kinds: Any) -> bool:
 
 @overrides(np.isscalar)
 def _isscalar(x: Any) -> bool:
-    """Answers for a Python number that became state as for the number."""
+    """A weak tensor counts as the Python number that it stands for."""
     if isinstance(x, SymbolicTensor) and not x.weak:
         stands_for_array(x)
         return _scalar_type(x) is not None
@@ -102,7 +107,7 @@ def _hasattr(x: Any, name: str) -> Any:
 
 @overrides(builtins.getattr)
 def _getattr(x: Any, name: str, *default: Any) -> Any:
-    """Of a number or array of the graph only what plain Python's has: tensors have names of their own."""
+    """For a number or array of the graph, only the attributes that plain Python's value has; tensors have more."""
     region = current_region()
     found = has_attribute(x, name) if default else NotImplemented
     if found is not NotImplemented:

@@ -1,6 +1,6 @@
-"""Operators as converted code gets them: an error that passes through one shows no frame of it.
+"""Wrappers that remove an operator's own frames from the tracebacks of errors passing through it.
 
-Each is a function of as few arguments as the operator has, which Python calls faster than one of any arguments.
+Each takes exactly the operator's arguments, since Python calls such a function faster than one with `*args`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Operator = Callable[..., Any]
 
 
 def quiet(operator: Operator) -> Operator:
-    """The operator, for any arguments."""
+    """Wrap an operator with arbitrary arguments."""
 
     def run(*args: Any, **kwargs: Any) -> Any:
         try:
@@ -61,7 +61,7 @@ def quiet_3(operator: Operator) -> Operator:
 
 
 def quiet_logic(operator: Operator) -> Operator:
-    """and_ and or_: mostly of two operands."""
+    """Wrap and_ and or_, which mostly have two operands."""
 
     def run(x: Any, y: Any, *rest: Any) -> Any:
         try:
@@ -74,7 +74,7 @@ def quiet_logic(operator: Operator) -> Operator:
 
 
 def quiet_branch(operator: Operator) -> Operator:
-    """if_stmt and switch_stmt."""
+    """Wrap if_stmt and switch_stmt."""
 
     def run(test: Any, body: Any, orelse: Any = None, inputs: Any = (), names: Any = (), cells: Any = None) -> Any:
         try:
@@ -87,7 +87,7 @@ def quiet_branch(operator: Operator) -> Operator:
 
 
 def quiet_loop(operator: Operator) -> Operator:
-    """while_stmt and for_stmt."""
+    """Wrap while_stmt and for_stmt."""
 
     def run(over: Any, body: Any, state: Any = (), names: Any = (), exit: str = "", cells: Any = None) -> Any:
         try:

@@ -1,4 +1,8 @@
-"""Which functions a function may come to call, as far as the names that it reads tell."""
+"""Approximate call graph, built from the names that functions read.
+
+An edge leads to each function that a name read in the code may refer to; past `_LIMIT` functions everything is
+reachable.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +15,16 @@ _LIMIT = 200
 
 
 def may_call_itself(function: types.FunctionType, args: tuple[Any, ...]) -> bool:
-    """Whether the function may lead to a call of itself. A wrong answer costs time and nothing else.
+    """Return whether the function may be recursive. A wrong result costs only time.
 
-    `args` are those that it is called with: names of methods are looked up in their classes.
+    `args` are the arguments of the call: names of methods are looked up in their classes.
     """
     classes = {type(value) for value in args if type(value).__module__ != "builtins"}
     return _reaches(function, classes, lambda other: other.__code__ is function.__code__)
 
 
 def reaches(function: Any, targets: Iterable[Any]) -> bool:
-    """Whether a call of `function` may lead to a call of one of the functions `targets`, or is one."""
+    """Return whether `function` is one of `targets` or may call one of them, directly or indirectly."""
     codes = {target.__code__ for target in map(_unwrapped, targets) if target is not None}
     start = _unwrapped(function)
     return start is not None and (start.__code__ in codes or _reaches(start, set(), lambda f: f.__code__ in codes))
@@ -64,7 +68,7 @@ def _values(function: types.FunctionType, names: set[str], classes: set[type]) -
 
 
 def _unwrapped(value: Any) -> types.FunctionType | None:
-    """The function that is run when `value` is called, None where it is none of Python's own."""
+    """Return the Python function that a call of `value` runs; None if there is none."""
     for _ in range(8):
         if isinstance(value, types.FunctionType):
             return value
@@ -83,7 +87,7 @@ def _unwrapped(value: Any) -> types.FunctionType | None:
 
 @functools.lru_cache(4096)
 def _names(code: types.CodeType) -> frozenset[str]:
-    """The names that a function's code, and that of functions inside of it, reads."""
+    """Return the names that a function's code, and code nested in it, reads."""
     found = {*code.co_names, *code.co_freevars}
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):

@@ -1,4 +1,4 @@
-"""Whether a method does nothing but read, so that it does not matter who runs it and how often, or writes."""
+"""Side-effect analysis of methods by their bytecode: whether one only reads, or writes."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ _FREE = (type, int, float, str, type(NotImplemented))
 
 
 def only_reads(method: Any) -> bool:
-    """Whether a method of a class is a function that reads attributes, computes and compares, and calls nothing but
-    builtins that do no more."""
+    """Return whether a method only reads attributes, computes and compares. Conservative.
+
+    It may call no functions but builtins without side effects.
+    """
     if not isinstance(method, FunctionType):
         return False
     method = inspect.unwrap(method)
@@ -46,7 +48,7 @@ def only_reads(method: Any) -> bool:
 
 
 def only_gives(method: FunctionType) -> bool:
-    """Whether a method does one thing whatever it finds, and calls nothing but `iter`."""
+    """Return whether a method is straight-line code that calls nothing but `iter`."""
     names = {x.argval for x in dis.get_instructions(method) if x.opname in ("LOAD_GLOBAL", "LOAD_DEREF", "LOAD_METHOD")}
     decides = any("JUMP" in x.opname or x.opname in _DECIDING for x in dis.get_instructions(method))
     return not decides and names <= {"iter"} and only_reads(method)
@@ -56,7 +58,7 @@ _DECIDING = ("IS_OP", "CONTAINS_OP", "COMPARE_OP", "YIELD_VALUE", "FOR_ITER")
 
 
 def writes(method: FunctionType) -> bool:
-    """Whether a method itself gives a value to an attribute, an item or an outer name, which a trace has to notice."""
+    """Return whether a method's own code assigns to an attribute, an item or an outer name."""
     return any(
         instruction.opname in _WRITES or (instruction.opname == "STORE_DEREF" and instruction.argval in _outer(method))
         for instruction in dis.get_instructions(method)
@@ -71,7 +73,7 @@ _WRITES = frozenset({"DELETE_ATTR", "DELETE_SUBSCR", "STORE_ATTR", "STORE_GLOBAL
 
 
 def _is_method_load() -> bool:
-    """Whether a set lowest bit of LOAD_ATTR says that a method is called, as it does from Python 3.12 on."""
+    """Return whether the lowest bit of LOAD_ATTR's argument marks a method call: true from Python 3.12 on."""
     return "LOAD_METHOD" not in dis.opmap
 
 

@@ -1,8 +1,8 @@
-"""Functions that call themselves as often as a tensor says: such a function becomes a graph that calls itself.
+"""Record functions whose recursion a tensor ends as recursive graphs.
 
-In that graph (`Recursion`) the function's calls of itself are nodes. As long as it is not known what the function
-gives, an arm that needs to know is left (`Suspended`); the other arms give a first layout, and the body is recorded
-again until its result, its arguments, and what it writes keep their layouts. `noted_calls.py` says which calls are.
+Inside such a graph (`Recursion`), recursive calls are `call` nodes. An arm that needs a result of unknown layout is
+suspended (`Suspended`); the other arms provide a first layout. The body is then recorded again until the layouts of
+its result, arguments and written state reach a fixed point. `noted_calls.py` detects the recursive calls.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _PATIENCE = 5
 
 
 class Call:
-    """A call that runs. `may_restart`: what it does can be taken back."""
+    """An active call. `may_restart`: its effects can be undone."""
 
     def __init__(self, function: FunctionType, target: Any, args: Any, kwargs: Any, region: Region) -> None:
         self.function, self.target, self.args, self.kwargs = function, target, args, kwargs
@@ -50,25 +50,25 @@ class Call:
         self._layouts: list[Layout] | None = None
 
     def layouts(self) -> list[Layout]:
-        """Of the arguments, as they were given."""
+        """Return the layouts of the arguments, in the state at the call."""
         if self._layouts is None:
             values = bound_arguments(self.function, self.args, self.kwargs)
             self._layouts = [argument_layout(value, self.region) for value in values]
         return self._layouts
 
     def is_like(self, known: Call) -> bool:
-        """Whether the arguments have the layouts of another call's."""
+        """Return whether the arguments have the same layouts as another call's."""
         try:
             return self.layouts() == known.layouts()
-        except TypeError:  # they do not fit, which the function itself says
+        except TypeError:  # they do not fit: the function itself raises
             return False
 
 
 class Recursion(Call):
-    """A function that is recorded as a graph that calls itself.
+    """A function recorded as a graph that calls itself.
 
-    Its parameters are the arguments' leaves, those of the `spots` that it writes, and what it captures; its outputs are
-    the result's leaves and those of the spots.
+    Its parameters are the leaves of the arguments, those of the `spots` that it writes, and its captures; its outputs
+    are the leaves of the result and of the spots.
     """
 
     def __init__(self, call: Call, layouts: Sequence[Layout]) -> None:
@@ -84,7 +84,7 @@ class Recursion(Call):
         self.kept: list[Layout] = []
         self.wanted_kept: list[Layout] = []
         self.captures: list[Value] = []
-        # Where a handler is around a call, what the spots hold is also kept in a dict of the graph.
+        # Where a handler surrounds a call, a dict of the graph also keeps the contents of the spots.
         self.frame: Any = None
         self.handled = False
         self.seen: dict[Any, Layout] = {}
@@ -97,25 +97,25 @@ class Recursion(Call):
         return self.assumed
 
     def _begin_with(self, known: Recursion) -> None:
-        """Assumes what turned out where the function was recorded before; the rounds see whether it holds here."""
+        """Start from the layouts of an earlier recording; the rounds check whether they hold here."""
         self.result, self.handled = known.result, known.handled
         for (key, spot), layout in zip(known.spots.items(), known.kept, strict=True):
             try:
                 now = layout_found(spot.read(), self.region)
-            except InaccessibleTensorError:  # something that another call made
+            except InaccessibleTensorError:  # created by another call
                 continue
             self.spots[key] = spot
             self.kept.append(join_layouts(layout, now, spot.name, self.region.contract))
         self.wanted_kept = list(self.kept)
 
     def widened(self, layouts: Sequence[Layout]) -> Recursion:
-        """Has the next round take arguments of these layouts."""
+        """Widen the argument layouts of the next round."""
         pairs = zip(self.wanted, layouts, strict=True)
         self.wanted = [join_arguments(a, b, "", self.region.contract) for a, b in pairs]
         return self
 
     def call(self, values: Sequence[Any], region: Region) -> Any:
-        """A call of the function within itself."""
+        """Record a recursive call inside the function."""
         if isinstance(self.result, Never) and not self.never_returns:
             self.suspends = True
             raise Suspended(region)
@@ -129,7 +129,7 @@ class Recursion(Call):
         return self._record_call(values, region)
 
     def record(self) -> Any:
-        """Records the function, and a call of it; what the call gives."""
+        """Record the function and a call of it; return the result of the call."""
         parent = self.region
         trace = parent.trace
         met: set[Any] = set()
@@ -143,7 +143,7 @@ class Recursion(Call):
             finally:
                 shown, trace.pending_output = trace.pending_output, outer_output
             new = {key: spot for key, spot in recorded.spots.items() if key not in self.spots}
-            # What the body made itself is something else in every round: only what is met twice was there before.
+            # Objects created by the body differ in every round: a spot met twice belongs to an object from before.
             adopted = {key: spot for key, spot in new.items() if key in met}
             settled = self._settle(recorded, turn, adopted)
             if settled and (confirms or not new):
@@ -160,7 +160,7 @@ class Recursion(Call):
         )
 
     def _settle(self, recorded: Recorded, turn: int, adopted: dict[Any, Spot]) -> bool:
-        """Whether the round found what it assumed; if not, the next round assumes what this one found."""
+        """Return whether the round confirmed its assumptions; if not, set those of the next round to its findings."""
         parent, inner = self.region, recorded.region
         contract = parent.contract
         before = self._state()
@@ -201,14 +201,14 @@ class Recursion(Call):
         return self.assumed, self.result, [*self.kept], [*self.captures], self.never_returns, dict(self.seen)
 
     def _give(self, recorded: Recorded, outputs: Sequence[tuple[Any, Layout]]) -> None:
-        """Has the region give these values, and notes what it captures."""
+        """Make these values the region's outputs, and collect its captures."""
         inner = recorded.region
         with recording(inner):
             inner.graph.outputs = [leaf for value, layout in outputs for leaf in emit(value, layout, inner)]
         self.captures += [outer for outer in inner.captured() if outer not in self.captures]
 
     def run(self, inner: Region) -> list[Any]:
-        """The body, for parameters of the layouts that are assumed."""
+        """Run the body with parameters of the assumed layouts."""
         self.graph, self.suspends = inner.graph, False
         values = []
         for layout in (*self.assumed, *self.kept):
@@ -224,7 +224,7 @@ class Recursion(Call):
         stores = Stores(self._stored, self._keep, inside=inner)
         inner.trace.stores.append(stores)
         try:
-            # Under the first contract a list is a copy, made of its items: a change of it would be lost.
+            # Under `function` a list is rebuilt from its items, so a mutation of it would be lost.
             copies = [] if inner.contract == COMPILE else values[:count]
             with unnoted_changes(None, copies, current_place()):
                 return [invoked(self.function, self.target, values[:count])]
@@ -233,7 +233,7 @@ class Recursion(Call):
             inner.trace.stores.remove(stores)
 
     def _stored(self, region: Region) -> list[Spot]:
-        """What has to be kept before something may raise."""
+        """The spots to keep before an op that may raise."""
         return [] if self.frame is None else list(self.spots.values())
 
     def _keep(self, spot: Spot, value: Any) -> None:
@@ -244,7 +244,7 @@ class Recursion(Call):
         keep(self.frame, list(self.spots).index(spot.key), value, spot.name)
 
     def written(self, spot: Spot) -> Any:
-        """What the spot holds where a call raised."""
+        """Return the contents of the spot at the point where a call raised."""
         before = spot.read()
         self.handled = True
         if self.frame is None:
@@ -274,19 +274,19 @@ class Recursion(Call):
         return self._received(iter(node.results), region)
 
     def _received(self, leaves: Iterator[Value], region: Region) -> Any:
-        """What a call gives; what it wrote is written."""
+        """Rebuild the result of a call, and write the state that it wrote."""
         result, *written = [rebuild(layout, leaves) for layout in (self.result, *self.kept)]
         for spot, value in zip(self.spots.values(), written, strict=True):
             write_spot(spot, value)
         if isinstance(self.result, Never):
-            # a call that never comes back, which nobody may leave out because its result is not used
+            # a call that never returns: the raise keeps it alive although its result is unused
             record_raise(region, RecursionError("maximum recursion depth exceeded"))
             raise Suspended(region)
         return result
 
 
 def written_by_calls(region: Region) -> list[tuple[Spot, Any]]:
-    """What the functions around write, with the values as they are where a call of one of them raised."""
+    """Return the spots that the active recursive functions write, with their values where a call raised."""
     found: dict[Any, tuple[Spot, Any]] = {}
     for recursion in region.trace.calls:
         if isinstance(recursion, Recursion):
@@ -297,6 +297,6 @@ def written_by_calls(region: Region) -> list[tuple[Spot, Any]]:
 
 
 def trace_recursion(recursion: Recursion) -> Recorded:
-    """One round of recording; what called this is no part of the places that the graph tells (see `spans`)."""
+    """Record one round; its callers are excluded from the spans of the graph (see `spans`)."""
     with unnoted_changes(recursion.target, recursion.values, current_place()):
         return record_body(recursion.region, recursion.name, recursion.run, 1)

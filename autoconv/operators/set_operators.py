@@ -1,5 +1,8 @@
-"""`|`, `&`, `^` and `-` with a frozenset on the left: it takes any set for one of Python's own, and finds one that has
-moved into the graph empty, without asking it. All others ask."""
+"""`|`, `&`, `^` and `-` with a frozenset on the left.
+
+A frozenset reads any other set directly and would see one that has moved into the graph as empty. All other types
+call the methods of the right operand.
+"""
 
 from __future__ import annotations
 

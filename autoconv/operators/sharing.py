@@ -1,4 +1,4 @@
-"""Lists, dicts and sets that several regions see: what moves into the graph, and what is refused."""
+"""Containers visible in several regions: which move into the graph, and which are refused."""
 
 from __future__ import annotations
 
@@ -41,13 +41,15 @@ from autoconv.runtime.structure import mutable_parts
 def move_into_graph(
     parent: Region, columns: Sequence[Sequence[Any]], layouts: Sequence[Layout], spots: Sequence[Spot], count: int
 ) -> bool:
-    """Moves lists, dicts and sets of the traced code, whose contents depend on a tensor in more than the values of
-    their items, into the graph; says whether there were any, so that the regions have to be recorded again."""
+    """Move tracked containers into the graph whose structure, not only the values of their items, depends on a tensor.
+
+    Returns whether there were any, so that the regions have to be recorded again.
+    """
     if parent.contract != COMPILE:
         return False
     moving = []
     for column, layout in zip(columns, layouts, strict=True):
-        if is_object_layout(layout):  # which is more than one region: each would make an object of its own
+        if is_object_layout(layout):  # it outlives the region, and each region would create an object of its own
             held = [part for value in column for part in _containers(value)]
             moving += [part for part in held if parent.is_inside(_home(part, parent))]
     for spot, column, layout in zip(spots, columns[count:], layouts[count:], strict=True):
@@ -62,7 +64,7 @@ def move_into_graph(
 
 
 def _containers(value: Any) -> Iterator[Any]:
-    """The lists, dicts and sets of the traced code in a value that is about to become an object of the graph."""
+    """Yield the tracked containers in a value that is about to become a graph object."""
     if type(value) is Variant:
         for arm in value.values:
             yield from _containers(arm)
@@ -78,14 +80,16 @@ def _home(value: Any, region: Region) -> Region | None:
 
 
 def is_moved(value: Any) -> bool:
-    """Whether a container, or an object of the user's, is in the graph."""
+    """Return whether a container or object is in the graph."""
     return heap_of(value) is not None or heap_instance(value) is not None
 
 
 def move_shared(parent: Region, arm: Recorded | None, values: Sequence[Any], hands_on: bool = False) -> bool:
-    """Moves lists, dicts and sets that several of the values hold into the graph, where they stay one. Says whether any
-    was there before the arm, which then has to be recorded again; where the arm `hands_on` to the region behind it,
-    and to no other, such a one stays what it is."""
+    """Move containers that several of the values hold into the graph, where they keep their identity.
+
+    Returns whether any existed before the arm, which then has to be recorded again. Where the arm `hands_on` only to
+    the region after it, such a container stays as it is.
+    """
     if parent.contract != COMPILE:
         return False
     seen: set[int] = set()
@@ -103,11 +107,11 @@ def move_shared(parent: Region, arm: Recorded | None, values: Sequence[Any], han
 
 
 def is_another_name(column: Sequence[Any], parent: Region | None) -> bool:
-    """Whether a tensor decides that a name is another name of a list, dict or set that is there already."""
+    """Return whether a tensor decides that a name becomes an alias of an existing container."""
     there = [v for v in column if type(v) in PLAIN and parent is not None and parent.is_inside(v._home)]
     if not there:
         return False
-    # Under `compile`, what is known of it would be put together anew.
+    # Under `compile`, a container known at trace time with symbolic items would be rebuilt as a copy.
     copied = there[0]._home.contract == COMPILE and heap_of(there[0]) is None and holds_symbols(there[0])
     return any(v is not there[0] for v in column if not (v is NEVER or (_is_nothing(v) and not copied)))
 
@@ -117,8 +121,10 @@ def _is_nothing(value: Any) -> bool:
 
 
 def move_parts(parent: Region, columns: Mapping[str, Sequence[Any]]) -> bool:
-    """Moves lists, dicts and sets that were there before the arms, and are in a tuple that a name holds behind one of
-    them, into the graph, where they stay the ones that they are. Says whether there were any."""
+    """Move existing containers inside a tuple that an arm binds to a name into the graph, to keep their identity.
+
+    Returns whether there were any.
+    """
     if parent.contract != COMPILE:
         return False
     found = False
@@ -134,8 +140,10 @@ def move_parts(parent: Region, columns: Mapping[str, Sequence[Any]]) -> bool:
 
 
 def move_raised(parent: Region, arms: Iterable[Recorded]) -> bool:
-    """Moves lists, dicts, sets and objects of the traced code, which became part of an exception where an arm ends by
-    raising it, into the graph: nothing but this tells of what the arm did. Says whether there were any."""
+    """Move tracked containers and objects into the graph that are part of an exception with which an arm ends.
+
+    The arm has no other output that would carry their changes. Returns whether there were any.
+    """
     if parent.contract != COMPILE:
         return False
     found = False
@@ -149,7 +157,7 @@ def move_raised(parent: Region, arms: Iterable[Recorded]) -> bool:
 
 
 def move_new_into_graph(parent: Region, stepped: Recorded, spots: Sequence[Spot]) -> bool:
-    """As `move_into_graph`, for what a loop's body was seen to write for the first time."""
+    """`move_into_graph` for spots that a loop's body writes for the first time."""
     columns, layouts = [], []
     for spot in spots:
         before, after = spot.read(), stepped.value_of(spot)
@@ -160,8 +168,10 @@ def move_new_into_graph(parent: Region, stepped: Recorded, spots: Sequence[Spot]
 
 
 def refuse_changed_copies(region: Region, spots: Iterable[Spot], handled: Collection[int] = ()) -> None:
-    """Refuses an object that one path changes and another replaces: its copies would not know of each other. What is
-    `handled` was copied as the path leaves it."""
+    """Raise StagingError for an object that one path changes and another replaces: copies would not share the change.
+
+    Those in `handled` were copied in the state at the path's end.
+    """
     for spot in spots:
         if id(spot.owner) in region.trace.frozen and id(spot.owner) not in handled:
             wants_identity(spot.owner)
@@ -169,7 +179,7 @@ def refuse_changed_copies(region: Region, spots: Iterable[Spot], handled: Collec
 
 
 def _keeps_shape(column: Sequence[Any], layout: Layout) -> bool:
-    """Whether contents written on several paths are as many items of one kind each, so that they stay known."""
+    """Return whether contents have the same number and kinds of items on all paths, so that they stay known."""
     if any(value is not NEVER and not isinstance(value, tuple) for value in column):
         return False
     return isinstance(layout, (Static, Never)) or (
@@ -179,12 +189,12 @@ def _keeps_shape(column: Sequence[Any], layout: Layout) -> bool:
 
 
 def check_alias(region: Region, body: Any, value: Any, layout: Layout, name: str) -> None:
-    """Under `compile`, a list that an arm gives a second name stays one list: plain Python."""
+    """Bail out to plain Python under `compile` where an arm makes a name an alias of a container."""
     if type(value) in PLAIN:
         return
-    if name.startswith("retval_"):  # what a function returns has no other name any more, unless something changes it
+    if name.startswith("retval_"):  # a returned container has no other alias unless it is changed afterwards
         for part in mutable_parts(value):
-            if type(part) in PLAIN and part._outside:  # the result has to be the argument itself
+            if type(part) in PLAIN and part._outside:  # the result must be the argument itself
                 region.trace.outside_effect(part, "a tensor decides whether an argument is returned")
         region.trace.frozen.update({id(part): part for part in copied(value, layout) if type(part) in PLAIN})
         return
@@ -194,7 +204,7 @@ def check_alias(region: Region, body: Any, value: Any, layout: Layout, name: str
 
 
 def _read_by(body: Any, name: str, depth: int = 3) -> Iterator[Any]:
-    """What the names but `name` hold that a function's body reads from around it."""
+    """Yield the values of a function's free variables except `name`."""
     cells = getattr(body, "__closure__", None) or ()
     for known, cell in zip(body.__code__.co_freevars if cells else (), cells, strict=True):
         try:
@@ -209,7 +219,7 @@ def _read_by(body: Any, name: str, depth: int = 3) -> Iterator[Any]:
 
 @contextmanager
 def unnoted_changes(body: Any, inputs: Any, place: Any) -> Iterator[None]:
-    """Refuses a body that changes a list or dict unnoticed by the journal, and takes the change back."""
+    """Raise StagingError if the body changes a list or dict without the journal, after undoing the change."""
     known = [*inputs, *_read_by(body, "")]
     held = [part for value in known for part in mutable_parts(value)]
     spots = [container_spot(part) for part in held if isinstance(part, (list, dict))]
@@ -232,7 +242,7 @@ def unnoted_changes(body: Any, inputs: Any, place: Any) -> Iterator[None]:
 
 
 def _queue_spot(queue: deque[Any] | bytearray) -> Spot:
-    """The contents of a queue or of bytes that can be changed."""
+    """The contents of a deque or bytearray as a location that regions write."""
 
     def write(items: Any) -> None:
         queue.clear()
@@ -242,7 +252,7 @@ def _queue_spot(queue: deque[Any] | bytearray) -> Spot:
 
 
 def same_items(now: Any, before: Any) -> bool:
-    """Whether the contents of a container are the same objects."""
+    """Return whether two snapshots of a container hold the same objects."""
     if not isinstance(now, (tuple, frozenset)) or not isinstance(before, (tuple, frozenset)):
         return now is before
     if len(now) != len(before):

@@ -1,4 +1,4 @@
-"""Operators, properties and the like of the user's classes: while a trace runs, they are the converted ones."""
+"""Special methods and properties of user-defined classes, replaced by converted ones while a trace runs."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from autoconv.runtime.recording import Trace, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.stores import is_catchable
 
-# Called by Python itself for an expression or a statement, or by a dataclass that is made. Those that make, copy or
-# describe other objects stay.
+# Methods that Python calls for an expression or a statement, or when a dataclass is created. Methods that create, copy
+# or describe other objects are left alone.
 _NAMES = """
     add radd iadd sub rsub isub mul rmul imul truediv rtruediv itruediv floordiv rfloordiv ifloordiv mod rmod imod
     pow rpow ipow matmul rmatmul imatmul lshift rlshift ilshift rshift rrshift irshift and rand iand or ror ior
@@ -30,21 +30,21 @@ _NAMES = """
     round call post_init get set delete
 """
 _CALLED = frozenset(f"__{name}__" for name in _NAMES.split())
-# Called by Python itself for a builtin, which takes no answer that only the running graph knows.
+# Methods that Python calls for a builtin and whose result must be known at trace time.
 _NAMES_ANSWERED = "str repr format hash index int float complex bytes trunc floor ceil next getattr iter"
 _ANSWERED = frozenset(f"__{name}__" for name in _NAMES_ANSWERED.split())
-# What somebody may take for an answer of its own when it raises.
+# Methods whose exceptions their callers may handle as a result.
 _RAISING = frozenset({"__next__", "__getattr__"})
-# What runs where objects are made and classes defined, and what other modules stand for.
+# Methods called when objects are created and classes defined, and those that other modules handle.
 _NAMES_APART = "init new del init_subclass set_name prepare getattribute setattr delattr enter exit aenter aexit"
 _APART = frozenset(f"__{name}__" for name in _NAMES_APART.split())
-_ASKED_BY_NAME = frozenset({"keys"})  # by `dict(x)` and `**x`
+_ASKED_BY_NAME = frozenset({"keys"})  # called by name for `dict(x)` and `**x`
 
 
 def convert_special_methods(
     trace: Trace, cls: type, is_users: Callable[[Any], bool], convert: Callable[[Any], Any]
 ) -> None:
-    """Puts the converted special methods of a class, and of those it inherits from, in their place for this trace."""
+    """Replace the special methods of a class and its bases by converted ones for this trace."""
     for base in cls.__mro__:
         if base in trace.patched or not is_users(base):
             continue
@@ -54,7 +54,7 @@ def convert_special_methods(
             if new is not value:
                 before[name] = value
                 type.__setattr__(base, name, new)
-        if "__eq__" in before and base.__ne__ is object.__ne__:  # which asks for the truth of what `__eq__` gives
+        if "__eq__" in before and base.__ne__ is object.__ne__:  # object.__ne__ takes the truth of the result of `__eq__`
             before["__ne__"] = MISSING
             type.__setattr__(base, "__ne__", _not_equal)
         if isinstance(vars(base).get("__getitem__"), types.FunctionType) and not hasattr(cls, "__iter__"):
@@ -64,7 +64,7 @@ def convert_special_methods(
 
 
 def _by_position(self: Any) -> Any:
-    """How Python goes over an object that has items and no `__iter__`."""
+    """The iteration protocol for an object with `__getitem__` and no `__iter__`."""
     position = 0
     while True:
         try:
@@ -75,11 +75,11 @@ def _by_position(self: Any) -> Any:
         position += 1
 
 
-_by_position.__module__ = ""  # it is converted with the class that it stands in for
+_by_position.__module__ = ""  # so that it is converted with the class that gets it
 
 
 def _asked(name: str, method: types.FunctionType, convert: Callable[[Any], Any]) -> Any:
-    """A method that Python itself asks, with the operators in it: an answer that only the graph knows is refused."""
+    """Convert a method that Python itself calls; raise StagingError for a result known only at run time."""
     made = functools.cache(lambda: convert(method))
 
     @functools.wraps(method)
@@ -108,12 +108,12 @@ def _asked(name: str, method: types.FunctionType, convert: Callable[[Any], Any])
 
 
 def _is_asked(name: str) -> bool:
-    """Whether Python itself calls methods of that name, as far as it is not left to others."""
+    """Return whether Python itself calls methods of that name and this module handles them."""
     return (name.startswith("__") and name.endswith("__") and name not in _APART) or name in _ASKED_BY_NAME
 
 
 def _once_called(method: Callable[..., Any], convert: Callable[[Any], Any]) -> Any:
-    """The method, which is converted when it is called for the first time."""
+    """Convert the method at its first call."""
     made = functools.cache(lambda: convert(method))
 
     @functools.wraps(method)
@@ -131,7 +131,7 @@ def _not_equal(self: Any, other: Any) -> Any:
 
 
 def _iterating(method: types.FunctionType, convert: Callable[[Any], Any]) -> Any:
-    """An `__iter__` that writes: for statements go over what the converted one gives."""
+    """Replace an `__iter__` that writes: only for statements may iterate, over the result of the converted method."""
 
     @functools.wraps(method)
     def run(self: Any) -> Any:
@@ -145,7 +145,7 @@ def _iterating(method: types.FunctionType, convert: Callable[[Any], Any]) -> Any
 
 
 def _not_run(method: types.FunctionType) -> Any:
-    """A `__getattribute__`, which Python itself asks for every attribute, those that a trace reads among them."""
+    """Refuse a `__getattribute__`: Python calls it for every attribute, including those that a trace reads."""
 
     @functools.wraps(method)
     def run(self: Any, name: str) -> Any:
@@ -161,7 +161,7 @@ def _not_run(method: types.FunctionType) -> Any:
 
 
 def restore_special_methods(trace: Trace) -> None:
-    """Puts back what `convert_special_methods` and stand-ins for attributes took away."""
+    """Restore the class attributes that `convert_special_methods` and stand-ins for attributes replaced."""
     for (cls, name), value in trace.stand_ins.items():
         _put_back(cls, name, value)
     trace.stand_ins.clear()

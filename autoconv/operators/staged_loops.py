@@ -1,4 +1,4 @@
-"""Loops, recorded: types of the state are widened until an iteration keeps them."""
+"""Record loops: the layouts of the state are widened until an iteration preserves them (a fixed point)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ from autoconv.runtime.structure import mutable_parts
 _ROUNDS = 12
 
 
-# After these rounds under `compile`, what of a loop's state has not settled becomes an object of the graph.
+# Rounds under `compile` after which unsettled parts of a loop's state become graph objects.
 _PATIENCE = 4
 
 
@@ -64,9 +64,9 @@ def stage_loop(
     peel: bool = True,
     limited: bool = False,
 ) -> tuple[Any, ...]:
-    """A while loop; types of the state are widened until an iteration keeps them.
+    """Record a while loop; widen the layouts of the state until an iteration preserves them.
 
-    Under `compile`, where a number of Python's becomes one of another kind, the first iteration is one of its own.
+    Under `compile`, the first iteration is peeled if a Python number changes its class in it.
     """
     parent = current_region()
     assert parent is not None
@@ -77,11 +77,11 @@ def stage_loop(
     layouts = [state_layout(value, parent) for value in state]
     frozen = dict(parent.trace.frozen)
     for turn in range(_ROUNDS):
-        parent.trace.frozen = dict(frozen)  # what an earlier recording froze, this one makes anew
+        parent.trace.frozen = dict(frozen)  # this recording freezes objects anew
         initial = [*state, *(spot.read() for spot in spots.values())]
         layouts += [state_layout(value, parent) for value in initial[len(layouts) :]]
         for position, value in enumerate(state):
-            # A list that moved into the graph since.
+            # The list has moved into the graph since.
             if heap_of(value) is not None and not is_object_layout(layouts[position]):
                 layouts[position] = state_layout(value, parent)
         with unnoted_changes(body, state, current_place()):
@@ -142,7 +142,7 @@ def stage_loop(
 
 
 def _widened_contents(spot: Spot, layout: Layout, value: Any, region: Region) -> Layout:
-    """The layout of what a loop writes to a spot: what it held before, and what after an iteration."""
+    """Join the layouts of a spot's contents before the loop and after an iteration."""
     later = NEVER if value is NEVER else layout_of(value, region)
     if type(spot.owner) is TracedList and region.contract != COMPILE:
         grown = isinstance(layout, Grown) or isinstance(later, Grown)
@@ -152,7 +152,7 @@ def _widened_contents(spot: Spot, layout: Layout, value: Any, region: Region) ->
 
 
 def _with_keys(layout: Layout, wanted: Layout) -> Layout:
-    """The layout of what a dict holds, with the keys that `wanted` has in addition."""
+    """Extend the layout of a dict's contents by the additional keys of `wanted`."""
     assert isinstance(wanted, Parts)
     known = {_key(pair): pair for pair in (layout.parts if isinstance(layout, Parts) else ())}
     return Parts(tuple, None, tuple(known.get(_key(pair), pair) for pair in wanted.parts))
@@ -170,7 +170,7 @@ def _length(layout: Layout) -> int:
 
 
 def _changes_kind(before: Layout, after: Layout) -> bool:
-    """Whether a number turned out to be of more than one kind."""
+    """Return whether a number has more than one class."""
     return isinstance(before, (Static, Leaf)) and isinstance(after, Arms) and all(map(is_number_layout, after.arms))
 
 
@@ -189,7 +189,7 @@ def _peeled(test: Any, body: Body, state: Sequence[Any], names: Sequence[str], s
 def _limited(
     limit: Any, test: Any, body: Body, state: Sequence[Any], names: Sequence[str], spots: Any
 ) -> tuple[Any, ...]:
-    """The loop, which ends after `limit` iterations as well."""
+    """Record the loop with an upper bound of `limit` iterations."""
 
     def stays(count: Any, *values: Any) -> Any:
         arms: list[Body] = [lambda: (test(*values),), lambda: (False,)]
@@ -202,8 +202,15 @@ def _limited(
 
 
 def _tested_in_body(test: Any, body: Body, state: Sequence[Any], names: Sequence[str]) -> tuple[Any, ...]:
-    """A loop whose test writes lists, attributes or outer names, which are state of the body alone: the test is made
-    before the loop, and again at the end of each iteration."""
+    """Record a loop whose test writes lists, attributes or outer names, which only the body can carry as state.
+
+    The test is evaluated before the loop and at the end of each iteration:
+
+        while test(): body()
+        # is recorded as
+        holds = test()
+        while holds: body(); holds = test()
+    """
     from autoconv.operators.conditionals import truth
 
     def step(*values: Any) -> tuple[Any, ...]:
@@ -223,7 +230,7 @@ def _record_iteration(
     count: int,
     twins: frozenset[int],
 ) -> tuple[Recorded, Recorded, list[Callable[[], None]]]:
-    """The test and the body recorded for these layouts, and what they printed meanwhile."""
+    """Record the test and the body for these layouts; also return their deferred prints."""
     outer_output, parent.trace.pending_output = parent.trace.pending_output, []
     try:
         bound: dict[Any, Any] = {}
@@ -242,7 +249,7 @@ def _record_iteration(
 def _bind(
     region: Region, layouts: Sequence[Layout], spots: dict[Any, Spot], count: int, twins: frozenset[int]
 ) -> list[Any]:
-    """Parameters for the state, as Python values; those of spots are written to them."""
+    """Create parameters for the state, as Python values; write those of spots to them."""
     values = []
     for layout in layouts:
         leaves = [region.graph.add_parameter(leaf, f"{region.trace.scope}Placeholder") for leaf in leaf_types(layout)]
@@ -254,7 +261,7 @@ def _bind(
 
 
 def _freeze(region: Region, values: Sequence[Any], twins: frozenset[int]) -> None:
-    """Has changes refused of what may be one and the same list, of which each variable got a copy."""
+    """Refuse changes of containers that may be one object, of which each variable has a copy."""
     for position in twins:
         value = values[position]
         for arm in value.values if type(value) is Variant else (value,):
@@ -270,7 +277,7 @@ def _test(
     bound: dict[Any, Any],
     twins: frozenset[int],
 ) -> Any:
-    """The test for state of those layouts; `bound` takes what its spots hold before."""
+    """Evaluate the test for state of those layouts; `bound` receives the contents of its spots before."""
     from autoconv.operators.conditionals import truth
 
     values = _bind(region, layouts, spots, count, twins)
@@ -283,7 +290,7 @@ def _test(
 
 
 def _objects_in(values: Sequence[Any]) -> list[Any]:
-    """The objects that the state may be, whose classes say themselves whether one holds."""
+    """Return the objects in variants of the state whose truth a user-defined method decides."""
     from autoconv.operators.conditionals import has_code
 
     arms = [arm for value in values if type(value) is Variant for arm in value.values]

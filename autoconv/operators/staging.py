@@ -1,4 +1,4 @@
-"""Arms of a condition, recorded and joined."""
+"""Record the arms of a condition and join their results."""
 
 from __future__ import annotations
 
@@ -54,13 +54,16 @@ from autoconv.runtime.symbolic import SymbolicTensor
 def stage_arms(
     index: SymbolicTensor, arms: Sequence[Body], inputs: Sequence[Any], names: Sequence[str]
 ) -> tuple[Any, ...]:
-    """A cond: `index` is a bool (arms: true, false) or an integer that picks the arm."""
+    """Record a cond; `index` is a bool (arms: true, false) or an integer that selects the arm.
+
+    Returns the values of `names` after it. The arms are recorded again whenever a container has to move into the graph.
+    """
     parent = current_region()
     assert parent is not None
     count = len(names)
     frozen = dict(parent.trace.frozen)
     while True:
-        parent.trace.frozen = dict(frozen)  # what an earlier recording froze, this one makes anew
+        parent.trace.frozen = dict(frozen)  # this recording freezes objects anew
         recorded = _record_arms(parent, index, arms, inputs, count)
         spots: dict[tuple[Any, ...], Spot] = {}
         for arm in recorded:
@@ -114,7 +117,7 @@ def stage_arms(
     for position, first in same.items():
         rebuilt[position] = rebuilt[first]
     for position, (spot, value) in enumerate(zip(spots.values(), rebuilt[count:], strict=True), count):
-        if layouts[position] is not NEVER or position in same:  # else what follows is not reached
+        if layouts[position] is not NEVER or position in same:  # otherwise the code that follows is unreachable
             write_spot(spot, value)
     return tuple(rebuilt[:count])
 
@@ -122,7 +125,7 @@ def stage_arms(
 def give(
     recorded: Sequence[Recorded], columns: Sequence[Sequence[Any]], layouts: Sequence[Layout], as_left: bool = False
 ) -> None:
-    """Has each arm give its values, in those layouts; `as_left`: what it changed, as it left it."""
+    """Emit the outputs of each arm in those layouts; `as_left`: with the state of objects at the arm's end."""
     for position, arm in enumerate(recorded):
         with recording(arm.region), arm.as_left() if as_left else nullcontext():
             arm.region.graph.outputs = [
@@ -147,7 +150,7 @@ def _record_arms(
 
 
 def _knowing(test: SymbolicTensor, holds: bool, body: Body) -> Body:
-    """The body of an arm, in which it is known what the test found."""
+    """Wrap the body of an arm with the classes that the test implies."""
 
     def run(region: Region) -> Any:
         note_class(region, test, holds)
@@ -159,7 +162,7 @@ def _knowing(test: SymbolicTensor, holds: bool, body: Body) -> Body:
 def _joined_as_left(
     columns: Sequence[list[Any]], recorded: list[Recorded], titles: Sequence[str]
 ) -> tuple[list[Layout], set[int]]:
-    """The layouts of what the arms give, and the ids of what an arm changes and gives out a copy of."""
+    """Return the layouts of the results, and the ids of objects that an arm changes and returns a copy of."""
     layouts: list[Layout] = []
     changed: set[int] = set()
     for column, title in zip(columns, titles, strict=False):
@@ -185,7 +188,7 @@ def _joined(
     if apart is not None:
         given = zip(layouts, recorded, column, apart, strict=True)
         layouts = [layout_as_left(arm, value, ids) if ids else layout for layout, arm, value, ids in given]
-    if is_another_name(column, region.parent):  # it may be changed by either name: each is an arm of its own
+    if is_another_name(column, region.parent):  # either alias may be changed: each container is an arm
         joined = Arms(tuple(dict.fromkeys(filter(is_container, layouts))))
         layouts = [NEVER if is_container(layout) else layout for layout in layouts]
     for layout, arm in zip(layouts, recorded, strict=True):
@@ -194,7 +197,7 @@ def _joined(
 
 
 def _joined_contents(spot: Spot, column: Sequence[Any], regions: Sequence[Region]) -> Layout | None:
-    """The layout of what a list holds, where only the graph knows how many items; None for anything else."""
+    """Return the layout of a list's contents if its length is known only at run time; None for others."""
     if type(spot.owner) is not TracedList or regions[0].contract == COMPILE:
         return None
     held = [(value, region) for value, region in zip(column, regions, strict=True) if value is not NEVER]
@@ -205,7 +208,7 @@ def _joined_contents(spot: Spot, column: Sequence[Any], regions: Sequence[Region
 
 
 def aligned(spot: Spot, column: list[Any], region: Region) -> list[Any]:
-    """What a dict holds on several paths, with all keys on each: a tensor decides whether one is there."""
+    """Return a dict's contents on several paths with all keys on each: MISSING marks one whose presence varies."""
     if type(spot.owner) is not TracedDict or region.contract == COMPILE:
         return column
     held = [dict(value) if isinstance(value, tuple) else None for value in column]
@@ -219,7 +222,7 @@ def aligned(spot: Spot, column: list[Any], region: Region) -> list[Any]:
 
 
 def _is_variant_from_around(column: list[Any], arm: Region) -> bool:
-    """Whether what is given is one variant that was there before: put together anew, lists in it would be others."""
+    """Return whether all arms return one variant from outside, which must not be rebuilt: its lists would be copies."""
     given = [value for value in column if value is not NEVER]
     if not given or type(given[0]) is not Variant or any(value is not given[0] for value in given):
         return False

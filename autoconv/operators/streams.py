@@ -1,7 +1,7 @@
-"""Datasets and their iterators, as converted code meets them: by what their classes say of themselves.
+"""Datasets and their iterators in converted code, found through attributes of their classes.
 
-`__autoconv_stream__()` makes a `Stream` of an object, which loops take elements from; `__autoconv_builtins__` maps
-functions of Python's to what they mean on it.
+`__autoconv_stream__()` makes a `Stream` of an object, from which loops take elements; `__autoconv_builtins__` maps
+Python's functions to their implementation for it.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from autoconv.runtime.spans import current_place
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """An iterator of the graph that is being recorded; `rebuild` makes an element of the values it is made of."""
+    """An iterator in the graph being recorded; `rebuild` makes an element from its graph values."""
 
     value: Value
     rebuild: Callable[[list[Any]], Any]
 
     def advance(self) -> Any:
-        """Whether there is one more element, which `current` then gives."""
+        """Return whether there is another element; `current` then returns it."""
         return dispatch.apply("iterator_advance", self.value)
 
     def current(self) -> Any:
         return self._element("iterator_current")
 
     def take(self) -> Any:
-        """The next element; when the graph runs, EndOfSequenceError where there is none."""
+        """Return the next element; raise EndOfSequenceError at run time if there is none."""
         return self._element("iterator_next")
 
     def _element(self, op: str) -> Any:
@@ -42,12 +42,12 @@ class Stream:
 
 
 def is_stream(x: Any) -> bool:
-    """Whether this is gone over by the running graph, element by element, though nobody knows how many there are."""
+    """Return whether the running graph iterates over the object, whose number of elements is unknown."""
     return current_region() is not None and hasattr(type(x), "__autoconv_stream__")
 
 
 def stream_of(x: Any) -> Stream:
-    """A new iterator over a dataset; an iterator goes on where it is. Under `compile` it stays with Python."""
+    """Return a new iterator over a dataset; an iterator continues at its position. `compile` leaves it to Python."""
     region = current_region()
     if region is not None and region.contract == COMPILE:
         raise StagingError("a dataset is gone over, which `compile` leaves to Python", current_place())
@@ -56,7 +56,7 @@ def stream_of(x: Any) -> Stream:
 
 
 def by_class(function: Any, otherwise: Callable[..., Any]) -> Callable[..., Any]:
-    """The function of Python's, which the class of one of its arguments may know better."""
+    """Wrap a Python function to use the implementation for the class of one of its arguments, if there is one."""
 
     def run(*args: Any, **kwargs: Any) -> Any:
         for arg in args:
@@ -68,7 +68,7 @@ def by_class(function: Any, otherwise: Callable[..., Any]) -> Callable[..., Any]
     return run
 
 
-# What a class may have a meaning of its own for.
+# Functions that a class may implement in `__autoconv_builtins__`.
 BY_CLASS = (builtins.enumerate, builtins.zip, builtins.len, builtins.iter, builtins.next)
 
 __all__ = ["BY_CLASS", "Stream", "by_class", "is_stream", "stream_of"]

@@ -1,6 +1,6 @@
-"""Lists whose length only the graph knows, under `function`: the tensor lists that they are.
+"""Lists of run-time length under `function`, represented by tensor lists.
 
-Items are held by value: a list or an object that is an item may not change any more.
+Items are held by value: a list or an object that becomes an item is frozen.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from autoconv.runtime.symbolic import SymbolicTensor
 
 
 def grow(container: TracedList) -> Items:
-    """Moves a list whose items are known into the graph."""
+    """Move a list whose items are known into the graph."""
     region = region_now()
     known = contents(container)
     element: Layout = NEVER
@@ -43,14 +43,14 @@ def grow(container: TracedList) -> Items:
 
 
 def length(self: Items) -> Any:
-    """How many items there are, a weak integer."""
+    """Return the number of items, a weak integer."""
     if not has_lists(self):
         return SymbolicTensor(self.values[0])
     return dispatch.apply("python_cast", dispatch.apply("list_length", self.values[0]), dtype=int64, weak=True)
 
 
 def item(self: Items, position: Any) -> Any:
-    """The item at a position, counted from the end where it is negative; IndexError when the graph runs."""
+    """Return the item at a position, which may be negative; IndexError at run time."""
     if has_lists(self):
         index = index_in_graph(position)
         found = [dispatch.apply("list_get", list_, index, wrap=True) for list_ in self.values]
@@ -64,7 +64,7 @@ def item(self: Items, position: Any) -> Any:
 
 
 def append(owner: TracedList, value: Any) -> None:
-    """`owner.append(value)`; the layout grows where the value needs it."""
+    """`owner.append(value)`; the layout of the elements is widened as needed."""
     region = region_now()
     items = items_of(owner)
     wanted = join_layouts(items.element, layout_of(value, region), "an item of a list", region.contract)
@@ -74,7 +74,7 @@ def append(owner: TracedList, value: Any) -> None:
 
 
 def widened(self: Items, element: Layout) -> Items:
-    """The same items in a layout that holds more."""
+    """Return the same items in a wider layout."""
     if element == self.element:
         return self
     if self.element is NEVER:
@@ -88,19 +88,19 @@ def widened(self: Items, element: Layout) -> Items:
 
 
 def stacked(self: Items, axis: int = 0) -> Any:
-    """The items as one tensor, along a new dimension; raises StagingError where they are no tensors."""
+    """Stack the items to one tensor along a new dimension; raise StagingError if they are no tensors."""
     return _as_one(self, "list_stack", axis, 1)
 
 
 def reduced(self: Items, op: str) -> Any:
-    """A reduction of the items, which are tensors; numbers stay weak."""
+    """Reduce the items, which must be tensors; numbers stay weak."""
     if not are_tensors(self):
         refuse("holds more than tensors of one dtype, and becomes a tensor")
     return dispatch.apply(op, dispatch.apply("list_stack", self.values[0]), axis=(0,), keepdims=False)
 
 
 def joined(self: Items, axis: int = 0) -> Any:
-    """The items one behind the other along a dimension; raises StagingError where they are no tensors."""
+    """Concatenate the items along a dimension; raise StagingError if they are no tensors."""
     return _as_one(self, "list_flatten", axis, 0)
 
 
@@ -124,7 +124,7 @@ def _as_one(items: Items, op: str, axis: int, more: int) -> Any:
 
 
 def mapped(owner: TracedList, function: Callable[[Any], Any]) -> TracedList:
-    """A new list of `function(item)`."""
+    """Return a new list of `function(item)`."""
     made = TracedList()
     _each(items_of(owner), lambda value: made.append(function(value)))
     if items_of(made) is None:
@@ -148,14 +148,14 @@ TracedList.grow = grow  # type: ignore[assignment]
 
 
 def _each(items: Items, body: Callable[[Any], Any]) -> None:
-    """Calls `body` with each item, in a loop of the graph."""
+    """Call `body` with each item, in a graph loop."""
     source = TracedList()
     source._items = items
     for_stmt(as_staged(source), doing(body))
 
 
 def doing(action: Callable[[Any], Any]) -> Callable[[Any], tuple[()]]:
-    """The body of a loop without state, of what is done with an item."""
+    """Wrap an action on an item as the body of a loop without state."""
 
     def body(value: Any) -> tuple[()]:
         action(value)
@@ -165,18 +165,18 @@ def doing(action: Callable[[Any], Any]) -> Callable[[Any], tuple[()]]:
 
 
 def has_lists(items: Items) -> bool:
-    """Whether there are lists in the graph, and not a length alone, as of items that Python knows."""
+    """Return whether the items have graph values, not a length alone (items known at trace time)."""
     return isinstance(items.values[0].type, ListType)
 
 
 def are_tensors(items: Items) -> bool:
-    """Whether each item is one tensor, all of one dtype."""
+    """Return whether each item is one tensor, all of one dtype."""
     element = items.element
     return isinstance(element, Leaf) and element.wrap is None and isinstance(element.type, TensorType)
 
 
 def _differs_in_shape(a: Layout, b: Layout) -> bool:
-    """Whether two layouts are tensors that differ in what is known of their shape."""
+    """Return whether two layouts are tensors that differ at most in their known shapes."""
     if not (isinstance(a, Leaf) and isinstance(b, Leaf) and a.wrap is None and b.wrap is None):
         return False
     if not (isinstance(a.type, TensorType) and isinstance(b.type, TensorType)):
@@ -185,7 +185,7 @@ def _differs_in_shape(a: Layout, b: Layout) -> bool:
 
 
 def index_in_graph(position: Any) -> Any:
-    """A position as the list ops take it: an integer scalar."""
+    """Convert a position to an integer scalar, as the list ops require."""
     tensor = as_tensor(position)
     if tensor is None:
         return position
@@ -195,7 +195,7 @@ def index_in_graph(position: Any) -> Any:
 
 
 def freeze(value: Any) -> None:
-    """What is held by value may not change any more."""
+    """Forbid later changes of a value that is held by value."""
     trace = region_now().trace
     for part in mutable_parts(value):
         trace.frozen[id(part)] = part
@@ -204,14 +204,14 @@ def freeze(value: Any) -> None:
 
 
 def region_now() -> Region:
-    """The region that is recorded."""
+    """Return the region being recorded."""
     region = current_region()
     assert region is not None
     return region
 
 
 def refuse(what: str) -> NoReturn:
-    """Raises StagingError for what a list `what`."""
+    """Raise StagingError for an unsupported use; `what` completes "a list whose length only the running graph knows …"."""
     raise StagingError(
         f"a list whose length only the running graph knows {what}", current_place(),
         "a loop over the list, autoconv.stack(list), or an autoconv.TensorArray",
