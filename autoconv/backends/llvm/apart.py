@@ -1,8 +1,8 @@
-"""Steps with no path between them, side by side: each by one thread.
+"""Run independent plan items concurrently, one thread each.
 
-Only what threads do not share already: matrices that LAPACK decomposes, sorts of long rows, products and loops that are
-too short to be split but long enough to wake a thread for. Each step is the very function that would be called alone,
-so results are the same, to the last bit. Nodes with effects are never among them.
+Only items that threads do not share already: LAPACK decompositions, sorts of long rows, and products and loops too
+short to be split but long enough to wake a thread. Each item is the same function as if called alone, so results are
+equal to the last bit. Nodes with effects are excluded.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from autoconv.backends.llvm.fusion import Item, Plan
     from autoconv.backends.llvm.regions import Region
 
-_LEAST = 150_000  # units of 0.05 ns that a step takes at least
-_SPLIT = 1_000_000  # multiplications from which on threads share a product
-_MULTIPLICATIONS = 3  # in one unit
+_LEAST = 150_000  # least work of an item, in units of 0.05 ns
+_SPLIT = 1_000_000  # multiplications from which threads share a product
+_MULTIPLICATIONS = 3  # multiplications in one unit of work
 
 
 def set_apart(plan: Plan, items: Sequence[Item]) -> list[Item]:
-    """The items, in an order that is as good, with those that run side by side as members of one."""
+    """Return the items in an equivalent order, with those that run concurrently as members of one item."""
     if thread_count() < 2 or not available():
         return list(items)
     heavy = {item: work for item in items if (work := _work(plan, item)) >= _LEAST}
@@ -38,8 +38,9 @@ def set_apart(plan: Plan, items: Sequence[Item]) -> list[Item]:
 
 
 def _scheduled(plan: Plan, items: Sequence[Item], heavy: dict[Item, int]) -> list[Item]:
-    """What no heavy item has to run before comes first, then the heavy ones of which none needs another, then the
-    rest."""
+    """Order the items: first those that no heavy item precedes, then a group of independent heavy
+    ones, then the rest.
+    """
     ids = {item: 1 << i for i, item in enumerate(plan.all_items)}
     order: list[Item] = []
     left, found = list(items), False
@@ -58,7 +59,7 @@ def _scheduled(plan: Plan, items: Sequence[Item], heavy: dict[Item, int]) -> lis
                 blocked |= ids[one]
         if len(group) > 1:
             found = True
-            # The longest first: the thread that waits for the others has it.
+            # The longest first: it runs in the thread that waits for the others.
             group.sort(key=heavy.__getitem__, reverse=True)
             nodes = [node for item in group for node in item.nodes]
             group = [type(group[0])(nodes, group[0].position, runs=[[item] for item in group], apart=True)]
@@ -68,12 +69,12 @@ def _scheduled(plan: Plan, items: Sequence[Item], heavy: dict[Item, int]) -> lis
 
 
 def _work(plan: Plan, item: Item) -> int:
-    """What an item takes, in units of 0.05 ns; 0 where threads share it, or where it is nothing for a thread alone."""
+    """Estimate the work of an item, in units of 0.05 ns; 0 if threads share it, or it does not suit a thread alone."""
     if item.members or any(node.effects is not Effects.PURE for node in item.nodes):
         return 0
     roles = {plan.roles[node] for node in item.nodes}
     if item.shape is not None and not is_known(item.shape):
-        return 0  # a part of its loops may be handed out
+        return 0  # its loops may be split themselves
     if item.shape is not None:
         plain = roles <= {"element", "reduce", "copy"} and not item.phases
         return work_of(plan, item) if plain and choose_split(plan, item, is_flat(plan, item)) is None else 0
@@ -87,17 +88,17 @@ def _work(plan: Plan, item: Item) -> int:
 
 
 class Launches:
-    """What is written while items are set apart: the calls that run side by side, each with what comes behind it."""
+    """The calls that run concurrently, each with the code behind it, collected while such items are written."""
 
     def __init__(self, out: FunctionText) -> None:
         self.out = out
-        self.calls: list[tuple[str, Sequence[str], str]] = []  # a function, what it is given, where its answer goes
-        self.cut: int | None = None  # the first line behind the call that is being written
-        self.block = ""  # that the call is in
-        self.is_alone = False  # whether LAPACK, which is among them, has to be told to use no threads of its own
+        self.calls: list[tuple[str, Sequence[str], str]] = []  # function, arguments, cell for its result
+        self.cut: int | None = None  # first line behind the present call
+        self.block = ""  # the block of the call
+        self.is_alone = False  # whether a call uses LAPACK, whose own threads are switched off then
 
     def add(self, function: str, arguments: Sequence[str], answers: bool) -> str:
-        """A call, the first of an item; answers the i1 that it answers."""
+        """Add a call, the first of an item; return its i1 result."""
         cell = self.out.alloca("i1", "false") if answers else ""
         self.calls.append((function, arguments, cell))
         self.cut, self.block = self.out.length(), self.out.block
@@ -106,7 +107,7 @@ class Launches:
 
 
 def write_apart(region: Region, whole: Item) -> None:
-    """Everything before the calls of all items; the calls, side by side; what comes behind them."""
+    """Write the code in front of the calls of all items, the concurrent calls, and the code behind them."""
     out = region.out
     launches = Launches(out)
     ends: list[tuple[list[str], str]] = []
@@ -128,7 +129,7 @@ def write_apart(region: Region, whole: Item) -> None:
 
 
 def _run(out: FunctionText, calls: Sequence[tuple[str, Sequence[str], str]]) -> None:
-    """Has every call made by some thread."""
+    """Hand all calls to the thread pool."""
     kinds = ["ptr" if cell else "i8" for _, _, cell in calls]
     fields = [kind for _, given, _ in calls for kind in (one.split(" ")[0] for one in given)]
     frame = "{ " + ", ".join([*kinds, *fields]) + " }"

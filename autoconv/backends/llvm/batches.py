@@ -1,4 +1,4 @@
-"""Products of matrices one by one: those of a batch, whose dimensions are broadcast."""
+"""Batched matrix products, with broadcast batch dimensions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _POINTERS = ("ptr noalias readonly %x", "ptr noalias readonly %y", "ptr noalias 
 
 
 def is_one_product(node: Node) -> bool:
-    """Whether y is a single matrix, so that the rows of x, one after the other, are those of one."""
+    """Return whether y is a single matrix, so that the stacked rows of x form one product with it."""
     x, y = (len(shape_of(value.type)) for value in node.inputs)
     return y == 2 and (x == 2 or not node.attributes.get("transpose_a", False))
 
@@ -46,7 +46,7 @@ def _is_batch(node: Node) -> bool:
 
 
 def _is_open_batch(node: Node) -> bool:
-    """Whether the shapes go together by their symbols."""
+    """Return whether the shapes agree symbolically."""
     x, y = (shape_of(value.type) for value in node.inputs)
     batch = shape_of(node.results[0].type)[:-2]
     flip_x, flip_y = (node.attributes.get(name, False) for name in ("transpose_a", "transpose_b"))
@@ -58,8 +58,10 @@ def _is_open_batch(node: Node) -> bool:
 
 @native("matmul", fits=_is_batch)
 def write_products(region: Region, node: Node) -> None:
-    """Each by tiles where these suit, else by the BLAS; the numbers of both are added up as those of one product are.
-    Threads share the matrices and, where these are few, the tiles or rows of each."""
+    """Write each product by tiles where they suit, else by the BLAS; each is accumulated as a single product is.
+
+    Threads share the matrices and, where these are few, the tiles or rows of each.
+    """
     (result,) = node.results
     product, machine = Product(node, batched=True), registers()
     blas = has_products(product.dtype)
@@ -91,7 +93,7 @@ def write_products(region: Region, node: Node) -> None:
 
 
 def _run(region: Region, node: Node, product: Product, pieces: int, write: Any, pointers: list[str]) -> None:
-    """Has `write(out, pointers, piece)` make every piece of every product."""
+    """Run `write(out, pointers, piece)` for every piece of every product."""
     batch = sizes(node.results[0].type)[:-2]
     taken = [*open_dimensions(region), *_POINTERS]
     body = Routine(region, [*taken, *PART], "i1")
@@ -119,7 +121,7 @@ def _run(region: Region, node: Node, product: Product, pieces: int, write: Any, 
 
 
 def _offset(out: FunctionText, value: Value, index: tuple[Position, ...]) -> Position:
-    """Where the matrix begins that a value, broadcast to the batch, has there."""
+    """Return the offset of the matrix that a value, broadcast to the batch, has at that index."""
     *batch, rows, columns = sizes(value.type)
     aligned = index[len(index) - len(batch) :]
     place = tuple(0 if size == 1 else i for size, i in zip(batch, aligned, strict=True))
@@ -127,7 +129,7 @@ def _offset(out: FunctionText, value: Value, index: tuple[Position, ...]) -> Pos
 
 
 def _turned(region: Region, node: Node, product: Product, lanes: int) -> Any:
-    """The matrices of y the other way round, and the type of the array that they are in."""
+    """Transpose the matrices of y; return the new array and its type."""
     y = node.inputs[1]
     several, each = sizes(y.type)[:-2], product.inner * product.columns
     if is_known(several):
@@ -149,6 +151,6 @@ def _turned(region: Region, node: Node, product: Product, lanes: int) -> Any:
     return made, type_
 
 
-# A single product has a way of its own.
+# `matmul` lowers a single product.
 ROLES["matmul"] = lambda node: "whole" if _is_batch(node) else None
 OPEN["matmul"] = lambda node: None if is_one_product(node) else "whole" if _is_open_batch(node) else "kernel"

@@ -1,4 +1,4 @@
-"""Writes what runs block by block (see blocks): one function that has a block of rows go through all steps."""
+"""Lower items that run block by block (see blocks) to one function, which takes a block of rows through all steps."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from autoconv.backends.llvm.fusion import Item, Plan
     from autoconv.backends.llvm.regions import Region
 
-# In units of 0.05 ns: a product of two numbers takes a third of one; what is worth waking threads, and what is in a
-# loop, where they are awake; what a part takes at least.
+# Multiplications in one unit of work (0.05 ns). Then, in such units: the least work that is worth waking threads, the
+# least inside of a loop, where they are awake, and the least of a part.
 _MULTIPLICATIONS = 3
 _WORTHWHILE, _IN_LOOP, _PART = 400_000, 60_000, 15_000
 
 
 def write_blocks(region: Region, plan: Plan, whole: Item) -> bool:
-    """Whether it was worth it, and has been done."""
+    """Write the runs of an item; return False, with nothing written, where that does not pay."""
     work = sum(_work(plan, item) for item in whole.members)
     if work < (_IN_LOOP if region.body.loops else _WORTHWHILE) or thread_count() < 2 or not available():
         return False
@@ -45,7 +45,7 @@ def write_blocks(region: Region, plan: Plan, whole: Item) -> bool:
 
 
 class _Run:
-    """What shares blocks of rows."""
+    """Members that share blocks of rows."""
 
     def __init__(self, region: Region, plan: Plan, members: Sequence[Item]) -> None:
         self._region = region
@@ -57,7 +57,7 @@ class _Run:
         self._loops: dict[int, KernelText] = {}
 
     def fits(self) -> bool:
-        """Whether blocks are the same rows of all, and no loop may have to run again."""
+        """Return whether blocks are the same rows for all members, and no loop needs a careful version."""
         region, plan = self._region, self._plan
         for number, item in enumerate(self._members):
             if item.shape is None:
@@ -69,9 +69,9 @@ class _Run:
         return len(self._lines) <= 1 and not any(loops.has_rare for loops in self._loops.values())
 
     def write(self) -> None:
-        """Sets `name`, of the function of a part; `given`, what it is given before the part; and `split`."""
-        steps: list[tuple[str, list[str], int]] = []  # functions, what they are given, counts of a row
-        height = max(self._lines, default=0)  # (below zero: rows of a count)
+        """Set `name`, the function of a part; `given`, its arguments before the part; and `split`."""
+        steps: list[tuple[str, list[str], int]] = []  # function, arguments, counts of a row
+        height = max(self._lines, default=0)  # (if negative: rows of a count)
         for number, item in enumerate(self._members):
             if number in self._products:
                 name, given, unit = tile_rows(self._region, self._products[number], max(self._lines, default=0))
@@ -89,7 +89,7 @@ class _Run:
 
 
 def _any_of(region: Region, runs: Sequence[_Run], given: Sequence[str]) -> str:
-    """The name of a function of one part, of the first run or of a later one."""
+    """Return the name of a function of one part, which belongs to one of the runs."""
     out, names = _begun(region, given)
     before = 0
     for run in runs:
@@ -110,7 +110,7 @@ def _any_of(region: Region, runs: Sequence[_Run], given: Sequence[str]) -> str:
 
 
 def _begun(region: Region, given: Sequence[str]) -> tuple[FunctionText, dict[str, str]]:
-    """The function of a part that takes what is given, and its names for that."""
+    """Begin the function of a part; return it, with its parameters by argument."""
     names = {argument: f"{argument.split(' ')[0]} %g{i}" for i, argument in enumerate(given)}
     parameters = [*names.values(), "i64 %part", "i64 %first", "i64 %last"]
     header = f"define internal i1 @FUNCTION({', '.join(parameters)}) noinline nounwind"
@@ -123,7 +123,7 @@ def _work(plan: Plan, item: Item) -> int:
 
 
 def _loops(region: Region, plan: Plan, item: Item, rows: int) -> KernelText:
-    """The function of the loops of some rows."""
+    """Return the function of the item's loops over a part of the rows."""
     shape = item.shape or ()
     part = Split(None, math.prod(shape), 1) if is_flat(plan, item) else Split(0, rows, 1)
     region.body.module.has_loops = True
@@ -134,7 +134,7 @@ def _loops(region: Region, plan: Plan, item: Item, rows: int) -> KernelText:
 def _body(
     region: Region, steps: Sequence[tuple[str, list[str], int]], given: Sequence[str], rows: int, height: int
 ) -> str:
-    """The name of the function of one block: all steps, one after the other."""
+    """Return the name of the function of one block, which runs all steps in sequence."""
     out, names = _begun(region, given)
     first = out.new(f"mul nsw i64 %first, {height}")
     behind = out.new(f"mul nsw i64 %last, {height}")

@@ -1,9 +1,9 @@
-"""Products and loops that keep to rows run block by block, each block by one thread.
+"""Run matrix products and row-wise loops block by block, each block in one thread.
 
-Of `tanh(x @ w + b)` a block of rows of the product is all that the same rows of the loop behind it read. Run one after
-the other they find it where the caches hold it, and threads meet once, not behind each step. What other rows are needed
-for (the right-hand side of a product, a sum over rows) has to be there before, or comes after. Such runs, and products,
-that do not wait for each other go side by side.
+In `tanh(x @ w + b)`, a block of rows of the product is all that the same rows of the loop behind it read. Run in
+sequence, they find it in the caches, and threads synchronise once instead of after each step. What other rows need (the
+right-hand side of a product, a sum over rows) must be complete before, or is computed afterwards. Independent runs and
+products execute concurrently.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from autoconv.graph.graph import Node, Value
 if TYPE_CHECKING:
     from autoconv.backends.llvm.fusion import Item, Plan
 
-_FEWEST = 16  # rows
+_FEWEST = 16  # least rows of a product
 
 
 def block_rows(plan: Plan, items: Sequence[Item]) -> list[Item]:
-    """The items, in an order that is as good, with those that share blocks of rows as members of one."""
+    """Return the items in an equivalent order, with those that share blocks of rows as members of one."""
     for item in items:
         product = product_of(plan, item)
         if product is None or product.rows < _FEWEST:
@@ -42,8 +42,9 @@ def block_rows(plan: Plan, items: Sequence[Item]) -> list[Item]:
 
 
 def side_by_side(plan: Plan, items: Sequence[Item]) -> list[Item]:
-    """The items, with runs and products that do not wait for each other as runs of one item: parts of all of them are
-    handed out at once."""
+    """Return the items with independent runs and products as runs of one item, so that parts of all are handed out at
+    once.
+    """
     for i, item in enumerate(items):
         if not _runs(plan, item):
             continue
@@ -86,13 +87,15 @@ def _item(runs: list[list[Item]]) -> Item:
 
 
 def product_of(plan: Plan, item: Item) -> Product | None:
-    """The product that an item is, where tiles make it."""
+    """Return the matrix product of an item, if it is one that is lowered to tiles."""
     (node, *others) = item.nodes
     return None if others or plan.roles[node] != "matmul" else tiles_of(node, plan.patches.get(node))
 
 
 def is_flat(plan: Plan, item: Item) -> bool:
-    """Whether one counter reaches everything: all arrays are of the loop's shape, all reductions total."""
+    """Return whether one counter indexes everything: all arrays have the loop's shape, and reductions cover all
+    dimensions.
+    """
     shape = item.shape
     for node in item.nodes:
         kind = plan.roles[node]
@@ -105,7 +108,7 @@ def is_flat(plan: Plan, item: Item) -> bool:
             if is_scalar(value.type):
                 continue
             if value in plan.views and value.node is not None and value.node.op.name in ("real", "imag"):
-                (value,) = value.node.inputs  # whose elements lie in the same order
+                (value,) = value.node.inputs  # the elements have the same order
             if value not in plan.views and sizes(value.type) == shape:
                 continue
             return False
@@ -113,7 +116,9 @@ def is_flat(plan: Plan, item: Item) -> bool:
 
 
 class _Run:
-    """What goes together of a list of items, what may come before it, and what has to come after."""
+    """A partition of a list of items: the members of a run, items that may precede it, and items that
+    have to follow.
+    """
 
     def __init__(self, plan: Plan, rows: int) -> None:
         self.plan = plan
@@ -138,7 +143,7 @@ class _Run:
             self.before.append(item)
 
     def _is_view(self, item: Item) -> bool:
-        """Whether it takes no time, and no element that members make."""
+        """Return whether the item is a view, and takes no indices from members."""
         (node, *others) = item.nodes
         looked_through = not others and node.results and node.results[0] in self.plan.views
         return bool(looked_through) and not any(map(self._reads, node.inputs[1:]))
@@ -194,7 +199,7 @@ class _Run:
         return True
 
     def _is_at_row(self, value: Value, index: Index) -> bool:
-        """Whether the element, where a member makes it, is one of the row that is looked for."""
+        """Return whether an element that a member computes lies in the row of the index."""
         if value in self._made:
             return index[0] == "row"
         if value not in self.plan.views or not self._reads(value):

@@ -1,4 +1,4 @@
-"""What native code refers to in Python: objects by position in a table, kernels as functions that locate errors."""
+"""References from native code to Python: objects by position in a table, kernels as functions that locate errors."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ Reference = Callable[[FunctionText], str]
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A place in memory that is referred to as an object is."""
+    """A memory address that is referred to as an object is."""
 
     at: int
 
 
 class Calls:
-    """The objects of one native function, in the order of the table `@objects` that is filled in when it is loaded."""
+    """The objects of one native function, in the order of the table `@objects`, which is filled when it is loaded."""
 
     def __init__(self, module: ModuleText, compile_region: Compile) -> None:
         self.objects: list[Any] = []
-        self.kernels: list[tuple[str, Span | None]] = []  # what runs by kernels: the op, and the user's line
+        self.kernels: list[tuple[str, Span | None]] = []  # nodes that run by kernels: op name and span
         self._positions: dict[int, int] = {}
         self._module = module
         self._compile_region = compile_region
         self._shapes: dict[tuple[int, ...], str] = {}
 
     def object(self, value: Any) -> Reference:
-        """How to refer to an object, which lives as long as the code does."""
+        """Return a reference to an object, which lives as long as the code."""
         position = self._positions.get(id(value))
         if position is None:
             position = self._positions[id(value)] = len(self.objects)
@@ -48,7 +48,7 @@ class Calls:
         return reference
 
     def shape(self, dimensions: Sequence[int]) -> str:
-        """The name of a constant that holds the dimensions."""
+        """Return the name of a constant that holds the dimensions."""
         key = tuple(dimensions)
         if key not in self._shapes:
             name = f"shape{len(self._shapes)}"
@@ -58,7 +58,7 @@ class Calls:
         return self._shapes[key]
 
     def kernel(self, node: Node, owners: Sequence[Node], rarely: bool) -> Reference:
-        """The function that runs one node on Python objects, and puts the places of the calls around it on errors."""
+        """Return the function that runs one node on Python objects, and adds the spans of enclosing calls to errors."""
         if not rarely:
             self.kernels.append((node.op.name, node.span))
         run = node_function(node, self._compile_region)
@@ -77,8 +77,10 @@ class Calls:
         return self.object(call)
 
     def deeper(self, node: Node, owners: Sequence[Node]) -> Reference:
-        """The function that makes a recursive call on a stack of its own; its last argument is how many frames of
-        Python's the calls around it are."""
+        """Return the function that runs a recursive call on an explicit stack.
+
+        Its last argument is the number of Python frames that the calls around it stand for.
+        """
         finish, region, spans = _finisher(node.results), node.regions[0], [one.span for one in (node, *owners)]
         compile_region = self._compile_region
         compiled: list[Any] = []
@@ -96,7 +98,7 @@ class Calls:
         return self.object(call)
 
     def caller(self, node: Node, owners: Sequence[Node]) -> Reference:
-        """As `locator`, for an error that a call of a function raised."""
+        """Return the function, as `locator`, for an error that the call of a function raised."""
         spans = [one.span for one in (node, *owners)]
 
         def again(error: BaseException) -> None:
@@ -108,12 +110,12 @@ class Calls:
         return self.object(again)
 
     def locator(self, node: Node, owners: Sequence[Node]) -> Reference:
-        """The function that raises an error again, with the places of the node and of the calls around it."""
+        """Return the function that reraises an error with the spans of the node and of the calls around it."""
         spans = [one.span for one in (node, *owners)]
 
         def again(error: BaseException) -> None:
             if isinstance(error, Exception):
-                known = "_autoconv_spans" in error.__dict__  # a handler let it go on: it was raised before
+                known = "_autoconv_spans" in error.__dict__  # raised before and reraised by a handler
                 for span in spans[known:]:
                     locate(error, span)
             raise error
@@ -122,7 +124,7 @@ class Calls:
 
 
 def _finisher(results: Sequence[Value]) -> Callable[[Any], Any]:
-    """Brings what a kernel answers into the form in which native code holds it."""
+    """Return the function that converts results of a kernel to the form of native code."""
     forms = [_form(value) for value in results]
     if len(forms) == 1:
         form = forms[0]
@@ -133,7 +135,7 @@ def _finisher(results: Sequence[Value]) -> Callable[[Any], Any]:
 def _form(value: Value) -> Callable[[Any], Any]:
     type_: Any = value.type
     if value.node is not None and value.node.op.name == "numpy_read_only":
-        return lambda found: found  # which goes out as it is
+        return lambda found: found  # passed out unchanged
     if is_scalar(type_):
         dtype = type_.dtype.numpy
         return lambda found: _plain(np.asarray(found, dtype), ())

@@ -1,9 +1,8 @@
-"""Elementary functions of complex numbers, by real ones: what C's Annex G says of infinities, nan and signs of zero
-holds.
+"""Elementary functions of complex numbers in terms of real ones, with infinities, nans and signed zeros as in C's Annex
+G.
 
 Each rule is `(b, x, y) -> (real, imag)` for x + iy. Formulas are Kahan's (Branch cuts for complex elementary functions,
-1987), with powers of two, or of e, that keep squares and exponentials within range until they meet what makes them
-small.
+1987). Factors that are powers of two, or of e, keep squares and exponentials in range until the product is small again.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from autoconv.ops.builder import GraphBuilder
 
 Parts = tuple[Value, Value]
 _INFINITY = float("inf")
-# Bounds beyond which numbers are scaled before they are squared, and the exponents of two by which (even ones).
+# Bounds beyond which numbers are scaled before they are squared, each with its (even) exponent of two.
 _SCALES = {float32: (2.0**40, -80, 2.0**-40, 80), float: (2.0**400, -600, 2.0**-400, 600)}
 
 
@@ -28,13 +27,16 @@ def _is_single(x: Value) -> bool:
 
 
 def _larger(b: GraphBuilder, x: Any, y: Any) -> tuple[Any, Any]:
-    """The larger and the smaller of two sizes."""
+    """Return the larger and the smaller of two magnitudes."""
     order = b.greater(x, y)
     return b.select(order, x, y), b.select(order, y, x)
 
 
 def _scale(b: GraphBuilder, size: Any) -> tuple[Any, Callable[[Callable[[int], float]], Any]]:
-    """A power of two that brings a size near 1, and what a function gives for its exponent, 0 where it is 1."""
+    """Return a power of two that brings a magnitude near 1, and a map from functions of its exponent to values.
+
+    The exponent is 0 where no scaling is needed.
+    """
     high, shrink, low, grow = _SCALES[float32 if _is_single(size) else float]
     far, near, like = b.greater(size, high), b.less(size, low), b.ones_like(size)
 
@@ -53,14 +55,14 @@ def exp(b: GraphBuilder, x: Value, y: Value) -> Parts:
     real = b.multiply(b.multiply(size, b.cos(y)), scale)
     imag = b.multiply(b.multiply(size, b.sin(y)), scale)
     wild = b.logical_not(b.is_finite(y))
-    known = b.logical_and(wild, b.is_inf(x))  # infinite or zero, whatever the angle
+    known = b.logical_and(wild, b.is_inf(x))  # infinite or zero at any angle
     real = b.select(known, size, real)
     imag = b.select(b.logical_and(known, b.less(x, 0.0)), b.copysign(size, y), imag)
     return real, b.select(b.equal(y, 0.0), y, imag)
 
 
 def log(b: GraphBuilder, x: Value, y: Value) -> Parts:
-    """Near the unit circle of how much the square of the magnitude is above 1, to twice the digits."""
+    """Near the unit circle, use log1p of the squared magnitude's distance from 1, computed to twice the digits."""
     large, small = _larger(b, b.abs(x), b.abs(y))
     scale, by = _scale(b, large)
     first, second = b.multiply(large, scale), b.multiply(small, scale)
@@ -82,14 +84,14 @@ def log(b: GraphBuilder, x: Value, y: Value) -> Parts:
 
 
 def expm1(b: GraphBuilder, x: Value, y: Value) -> Parts:
-    """As NumPy has it: the cosine's distance from 1 by the sine of half the angle."""
+    """Follow NumPy: the cosine's distance from 1 is computed from the sine of half the angle."""
     half = b.sin(b.multiply(y, 0.5))
     real = b.subtract(b.multiply(b.expm1(x), b.cos(y)), b.multiply(b.multiply(half, half), 2.0))
     return real, b.multiply(b.exp(x), b.sin(y))
 
 
 def log1p(b: GraphBuilder, x: Value, y: Value) -> Parts:
-    """As NumPy has it."""
+    """Follow NumPy's formula."""
     above = b.add(x, 1.0)
     return b.log(b.hypot(above, y)), b.atan2(y, above)
 
@@ -111,7 +113,7 @@ def sqrt(b: GraphBuilder, x: Value, y: Value) -> Parts:
 
 
 def _hyperbolic(b: GraphBuilder, x: Value) -> tuple[Any, Any, Any]:
-    """Sine and cosine over a scale, and the scale."""
+    """Return the hyperbolic sine and cosine, divided by a scale, and the scale."""
     limit = 80.0 if _is_single(x) else 700.0
     size = b.abs(x)
     beyond = b.greater(size, limit)

@@ -1,11 +1,11 @@
-"""Inverse trigonometric and hyperbolic functions of complex numbers, by real ones; branch cuts, signs of zero,
-infinities and nan as C's Annex G has them.
+"""Inverse trigonometric and hyperbolic functions of complex numbers in terms of real ones.
 
-Each rule is `(b, x, y) -> (real, imag)` for z = x + iy. Formulas are Kahan's (Branch cuts for complex elementary
-functions, 1987): with √(1-z) = p ∓ iq and √(1+z) = u ± iv, p, q, u, v ≥ 0, the arc sine is atan(x / (pu + qv)) and
-asinh(pv + qu), sums in which nothing cancels. As in Hull, Fairgrieve and Tang (Implementing the complex arcsine and
-arccosine functions using exception handling, 1997), large numbers go by the logarithm of their magnitude, and each part
-keeps its own digits: both are within 8 units in the last place.
+Branch cuts, signed zeros, infinities and nans are as in C's Annex G. Each rule is `(b, x, y) -> (real, imag)` for
+z = x + iy. Formulas are Kahan's (Branch cuts for complex elementary functions, 1987): with √(1-z) = p ∓ iq and
+√(1+z) = u ± iv, p, q, u, v ≥ 0, the arc sine is atan(x / (pu + qv)) and asinh(pv + qu), sums without cancellation. As
+in Hull, Fairgrieve and Tang (Implementing the complex arcsine and arccosine functions using exception handling, 1997),
+large numbers use the logarithm of their magnitude, and each part keeps its own digits. Both parts are within 8 units in
+the last place.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from autoconv.ops.builder import GraphBuilder
 
 Parts = tuple[Value, Value]
 _INFINITY = float("inf")
-# Beyond which 1 is nothing beside the square of a number; beyond which squares overflow, and the exponent by which such
-# numbers are scaled; below which squares vanish.
+# By dtype: bound beyond which 1 is negligible beside a square; bound beyond which squares overflow, and the exponent
+# that scales such numbers; bound below which squares underflow.
 _BOUNDS = {float32: (2.0**13, 2.0**60, -80, 2.0**-40), float: (2.0**28, 2.0**500, -600, 2.0**-400)}
 
 
@@ -30,7 +30,7 @@ def _bounds(x: Value) -> tuple[float, float, int, float]:
 
 
 def _root(b: GraphBuilder, x: Any, height: Any) -> tuple[Any, Any]:
-    """Both parts of the root of a number of moderate size, whose imaginary part is not negative."""
+    """Return both parts of the root of a number of moderate size with a nonnegative imaginary part."""
     size = b.abs(x)
     length = b.sqrt(b.multiply_add(size, size, b.multiply(height, height)))
     length = b.select(b.equal(size, 0.0), height, length)
@@ -41,7 +41,7 @@ def _root(b: GraphBuilder, x: Any, height: Any) -> tuple[Any, Any]:
 
 
 def _logarithm(b: GraphBuilder, x: Any, y: Any) -> Any:
-    """Of twice the magnitude of a number that is large."""
+    """Return the logarithm of twice the magnitude of a large number."""
     far, exponent = _is_beyond(b, x, y, 1), _bounds(x)[2]
     like = b.ones_like(x)
     scale = b.select(far, b.multiply(like, 2.0**exponent), like)
@@ -52,7 +52,7 @@ def _logarithm(b: GraphBuilder, x: Any, y: Any) -> Any:
 
 
 def _is_beyond(b: GraphBuilder, x: Any, y: Any, which: int) -> Any:
-    """Whether a part is beyond the first or the second bound; an infinite one is, whatever the other one is."""
+    """Return whether a part is beyond the first or the second bound; an infinite one always is."""
     bound = _bounds(x)[which]
     return b.logical_or(b.greater(b.abs(x), bound), b.greater(b.abs(y), bound))
 
@@ -62,7 +62,9 @@ def _endless(b: GraphBuilder, x: Any, y: Any) -> Any:
 
 
 def _triangle(b: GraphBuilder, x: Value, y: Value) -> tuple[Any, Any]:
-    """The side across from the arc cosine, x being the one along it, and how far the result is from the real axis."""
+    """Return the side opposite to the arc cosine's angle (x is the adjacent one), and the result's distance from the
+    real axis.
+    """
     height, large = b.abs(y), _is_beyond(b, x, y, 0)
     (p, q), (u, v) = _root(b, b.subtract(1.0, x), height), _root(b, b.add(x, 1.0), height)
     side = b.multiply_add(p, u, b.multiply(q, v))
@@ -96,7 +98,7 @@ def _arc_cosine(b: GraphBuilder, x: Value, y: Value) -> Parts:
 
 
 def atanh(b: GraphBuilder, x: Value, y: Value) -> Parts:
-    """A quarter of log(1 + 4x / |1 - z|²), and half of the angle; of a large number its inverse, and a right angle."""
+    """A quarter of log(1 + 4x / |1 - z|²), and half of the angle; for a large number its inverse, and a right angle."""
     width, height, large = b.abs(x), b.abs(y), _is_beyond(b, x, y, 0)
     short, long, square = b.subtract(1.0, width), b.add(width, 1.0), b.multiply(height, height)
     ratio = b.divide(b.multiply(width, 4.0), b.multiply_add(short, short, square))
@@ -113,7 +115,7 @@ def atanh(b: GraphBuilder, x: Value, y: Value) -> Parts:
 
 
 def _inverse(b: GraphBuilder, width: Any, height: Any) -> Any:
-    """The real part of 1/z."""
+    """Return the real part of 1/z."""
     wide = b.greater(width, height)
     large, small = b.select(wide, width, height), b.select(wide, height, width)
     ratio = b.divide(small, large)
@@ -122,7 +124,7 @@ def _inverse(b: GraphBuilder, width: Any, height: Any) -> Any:
 
 
 def turned(rule: Callable[..., Parts]) -> Callable[..., Parts]:
-    """-i·f(iz) of an odd f that is real on the real axis."""
+    """Return the rule -i·f(iz) of an odd f that is real on the real axis."""
 
     def found(b: GraphBuilder, x: Value, y: Value) -> Parts:
         real, imag = rule(b, y, x)

@@ -1,7 +1,7 @@
-"""Spreads, extremes, orders and norms of complex numbers by their parts: rules for `complex_parts`.
+"""Variances, extremes, sorts and norms of complex numbers by their parts: rules for `complex_parts`.
 
-NumPy's order goes by the real parts first, and by the imaginary ones where those are equal; what has a nan in it comes
-last in sorted rows, and is the extreme where one is asked for.
+NumPy's order is lexicographic: real parts first, then imaginary parts. A number with a nan part comes last in sorted
+rows, and is the extreme of any row.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Rule = Callable[[GraphBuilder, Node, Any], Any]
 
 
 def _spread(root: bool) -> Rule:
-    """The sum of what the parts have."""
+    """Return the rule of the variance, the sum of the parts' variances, or of its root."""
 
     def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
         total = b.add(*(b.numpy_var(part, **node.attributes) for part in x[0]))
@@ -59,7 +59,7 @@ def _has_nan(b: GraphBuilder, x: Parts) -> Any:
 
 
 def _hits(b: GraphBuilder, x: Parts, largest: bool, axis: Any) -> Any:
-    """Ones where the extreme along the axis is, or where there is a nan if there is one; else zeros."""
+    """Return ones at the extremes along the axis, or at the nans if there are any; zeros elsewhere."""
     extreme, worst = (b.reduce_max, -math.inf) if largest else (b.reduce_min, math.inf)
     axes = None if axis is None else (axis,)
     first = b.equal(x[0], extreme(x[0], axis=axes, keepdims=True))
@@ -79,7 +79,7 @@ def _position(largest: bool) -> Rule:
 
 
 def _extreme(largest: bool) -> Rule:
-    """Where the first one is, along one axis that has all the others in it."""
+    """Return the rule that takes the first extreme, along the reduced axes joined to one."""
 
     def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
         shape, given = sizes(x[0][0].type), node.attributes.get("axis")
@@ -101,7 +101,7 @@ def _extreme(largest: bool) -> Rule:
 
 
 def _clip(b: GraphBuilder, node: Node, x: Any) -> Any:
-    """The larger one of the number and the lower bound, and the smaller one of that and the upper bound."""
+    """Take the maximum of the number and the lower bound, then the minimum of that and the upper bound."""
     if not all(isinstance(one, tuple) for one in x):
         return None
     number, low, high = x
@@ -120,7 +120,7 @@ def _chosen(b: GraphBuilder, x: Any, y: Any, order: str) -> Any:
 
 
 def _order(b: GraphBuilder, node: Node, x: Parts) -> Any:
-    """By the imaginary parts, then, as sorting leaves equal ones in order, by the real ones, then by where nans are."""
+    """Sort by the imaginary parts, then stably by the real parts, then stably by the presence of nans."""
     axis, descending = node.attributes.get("axis", -1), node.attributes.get("descending", False)
     nans = [b.cast(b.is_nan(part), dtype=uint8) for part in x]
     broken = b.add(b.multiply(nans[0], b.constant(value=np.uint8(2))), nans[1])
@@ -132,7 +132,7 @@ def _order(b: GraphBuilder, node: Node, x: Parts) -> Any:
 
 
 def _sorts(node: Node, x: Any) -> bool:
-    """Sizes that only the call knows are the kernel's."""
+    """Return whether all sizes are constants; the kernel sorts arrays of open sizes."""
     return is_known(sizes(x[0][0].type)) and bool(sizes(x[0][0].type))
 
 
@@ -148,7 +148,7 @@ def _argsort(b: GraphBuilder, node: Node, x: Any) -> Any:
 
 
 def _of_complex(rule: Rule) -> Rule:
-    """Where it is the first operand that is complex."""
+    """Restrict a rule to nodes whose first operand is complex."""
     return lambda b, node, x: rule(b, node, x) if is_complex(node.inputs[0].type) else None
 
 

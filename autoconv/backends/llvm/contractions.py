@@ -1,7 +1,7 @@
-"""einsum and tensordot in terms of products of matrices: rules for `expand`.
+"""Expand einsum and tensordot into matrix products: rules for `expand`.
 
-Operands are taken two at a time, in the order that NumPy chooses. Of two, the labels that both have and something
-after them needs are a batch, those that nothing needs any more are the inner dimension of a product, and the others are
+Operands are contracted in pairs, in the order that NumPy chooses. Of the labels of a pair, those in both that are
+needed later form a batch. Those in both that are not needed later form the inner dimension of a product, and the others
 its rows and columns.
 """
 
@@ -19,8 +19,8 @@ from autoconv.graph.types import Dimension
 from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.linalg import parse_equation, tensordot_equation
 
-Sizes = dict[str, Dimension]  # of labels
-_SOME = 64  # what a size that only the call knows is taken for where an order is chosen
+Sizes = dict[str, Dimension]  # by label
+_SOME = 64  # assumed value of an open size, for the choice of an order
 Operand = tuple[Any, str]  # a value, and a label for each of its dimensions
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
@@ -33,7 +33,7 @@ def tensordot(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     of_x, of_y = map(dimensions, inputs)
     pairs = zip(*node.attributes["axes"], strict=True)
     if any(of_x[i] != of_y[j] for i, j in pairs):
-        return None  # the kernel says so; a dimension of 1 goes with any other in einsum alone
+        return None  # the kernel raises; only einsum broadcasts a dimension of 1 here
     equation = tensordot_equation(of_x, of_y, node.attributes["axes"])
     return _contracted(b, inputs, *parse_equation(equation, 2))
 
@@ -47,7 +47,7 @@ def _contracted(b: GraphBuilder, inputs: Sequence[Any], operands: list[str], res
     for shape, labels in zip(shapes, operands, strict=True):
         for label, n in zip(labels, shape, strict=True):
             if n != 1 and size.setdefault(label, n) != n:
-                return None  # of sizes that only the call knows, which need not go together
+                return None  # open sizes that need not be equal
     for labels in operands:
         size |= {label: 1 for label in labels if label not in size}
     left = [_without_ones(b, *_diagonal(b, x, labels), size) for x, labels in zip(inputs, operands, strict=True)]
@@ -60,7 +60,7 @@ def _contracted(b: GraphBuilder, inputs: Sequence[Any], operands: list[str], res
 
 
 def _without_ellipsis(operands: list[str], result: str, shapes: Sequence[Sequence[Dimension]]) -> tuple[list[str], str]:
-    """Letters that are not taken for the dimensions that `...` stands for, counted from the last."""
+    """Replace `...` by unused letters, one for each dimension, aligned from the last."""
     free = [letter for letter in _LETTERS if letter not in "".join([*operands, result])]
     widths = [len(shape) - len(labels.replace("...", "")) for labels, shape in zip(operands, shapes, strict=True)]
     most = max([width for width, labels in zip(widths, operands, strict=True) if "..." in labels], default=0)
@@ -72,7 +72,7 @@ def _without_ellipsis(operands: list[str], result: str, shapes: Sequence[Sequenc
 
 
 def _diagonal(b: GraphBuilder, x: Any, labels: str) -> Operand:
-    """The operand with each label once."""
+    """Take diagonals until each label occurs once."""
     while twice := next((label for label in labels if labels.count(label) > 1), ""):
         first, second = labels.index(twice), labels.rindex(twice)
         others = [i for i in range(len(labels)) if i not in (first, second)]
@@ -82,7 +82,7 @@ def _diagonal(b: GraphBuilder, x: Any, labels: str) -> Operand:
 
 
 def _without_ones(b: GraphBuilder, x: Any, labels: str, size: Sizes) -> Operand:
-    """The operand without the dimensions of 1 that are broadcast."""
+    """Drop the dimensions of 1 that are broadcast."""
     kept = [label for label, n in zip(labels, dimensions(x), strict=True) if n == size[label]]
     if len(kept) == len(labels):
         return x, labels
@@ -90,7 +90,7 @@ def _without_ones(b: GraphBuilder, x: Any, labels: str, size: Sizes) -> Operand:
 
 
 def _order(left: list[Operand], result: str, size: Sizes) -> list[tuple[int, int]]:
-    """Which two are next, each time: the results go to the end of the list. The later one is named first."""
+    """Return the pairs to contract, in order, the later one first; each result is appended to the list."""
     if len(left) == 1:
         return []
     equation = (
@@ -102,13 +102,13 @@ def _order(left: list[Operand], result: str, size: Sizes) -> list[tuple[int, int
     for step in np.einsum_path(equation, *empty, optimize="greedy")[0][1:]:
         *rest, first = sorted(step, reverse=True)
         found += [(one, first) for one in rest[:1]]
-        if len(step) > 2:  # all that are left: two at a time
+        if len(step) > 2:  # all remaining operands: in pairs
             found += [(len(step) - 2 - i, 0) for i in range(len(step) - 2)]
     return found
 
 
 def _summed(b: GraphBuilder, x: Any, labels: str, needed: set[str]) -> Operand:
-    """The operand, summed over the labels that nothing needs."""
+    """Sum the operand over the labels that are not needed."""
     over = tuple(i for i, label in enumerate(labels) if label not in needed)
     if not over:
         return x, labels
@@ -140,13 +140,13 @@ def _pair(b: GraphBuilder, first: Operand, second: Operand, needed: set[str], si
 
 
 def _spread(b: GraphBuilder, x: Any, own: str, labels: str, size: Sizes) -> Any:
-    """The operand with a dimension, of 1 where it has none, for each of the labels."""
+    """Give the operand a dimension for each label, of size 1 where it has none."""
     x = _arranged(b, x, own, "".join(label for label in labels if label in own), size)
     return reshaped(b, x, tuple(size[label] if label in own else 1 for label in labels))
 
 
 def _arranged(b: GraphBuilder, x: Any, labels: str, wanted: str, size: Sizes) -> Any:
-    """With its dimensions in the order of the wanted labels."""
+    """Transpose the operand to the order of the wanted labels."""
     return x if labels == wanted else b.transpose(x, perm=tuple(labels.index(label) for label in wanted))
 
 

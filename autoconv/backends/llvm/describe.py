@@ -1,5 +1,6 @@
-"""What native code makes of a graph, in words: which ops share a loop, which are numbers in registers, and which run by
-their kernels."""
+"""Describe the native code of a graph in words: which ops share a loop, which are numbers in registers, and which run
+by their kernels.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ _WORDS = {
 
 
 def describe(graph: Graph) -> list[str]:
-    """A line for each step in the order in which they run, steps of regions indented, and a line that sums them up.
+    """Return a line for each step in execution order, steps of regions indented, and a line that sums them up.
 
         loop over 256x1000: subtract, exp, reduce_sum -> %exp, %reduce_sum
         numbers: less, add
@@ -32,7 +33,7 @@ def describe(graph: Graph) -> list[str]:
         kernel: sort
         2 loops of 4 ops; by kernels: sort
 
-    Ops that are composite (a softmax, say) stand there as what they are made of.
+    Composite ops (a softmax, for example) are listed by the ops that they expand to.
     """
     whole = prepared(graph)
     counts = _Counts(stacks(whole))
@@ -43,8 +44,11 @@ def describe(graph: Graph) -> list[str]:
 
 
 def kernels(graph: Graph, library: bool = True) -> list[str]:
-    """The ops of a graph that would run by their kernels, by name; without those whose kernels are the routines of
-    libraries that native code would call as well, and those that end the run, where `library` is not set."""
+    """Return the names of the ops of a graph that would run by their kernels.
+
+    Unless `library` is set, without ops whose kernels are library routines that native code would call as well, and
+    without those that end the run.
+    """
     whole = prepared(graph)
     native_stacks = stacks(whole)
     idle = ("constant", "absent", "identity", *(() if library else ("raise",)))
@@ -59,13 +63,15 @@ def kernels(graph: Graph, library: bool = True) -> list[str]:
 
 
 def takes_bounds(node: Node) -> bool:
-    """Whether a node has a native form, as it is or in parts, so that dimensions may stand in its attributes."""
+    """Return whether a node has a native form, whole or in parts, so that its attributes may contain dimensions."""
     return role(node) != "kernel" or is_split(node)
 
 
 def has_bounds_for_kernels(graph: Graph) -> bool:
-    """Whether dimensions stand in the brackets of an op that runs by its kernel, which would not understand them, or of
-    one that is taken apart in a way that takes numbers."""
+    """Return whether dimensions occur in a subscript that no native code takes.
+
+    That is a subscript of an op that runs by its kernel, or of one that is decomposed in a way that needs numbers.
+    """
     try:
         brackets = [node for node in prepared(graph).walk() if "spec" in node.attributes and role(node) == "kernel"]
     except TypeError:
@@ -86,7 +92,8 @@ def _lines(graph: Graph, counts: _Counts) -> Iterator[str]:
     row: list[str] = []
     kind = ""
     steps: list[Item] = []
-    blocks: dict[int, str] = {}  # before which step: what runs block by block, or side by side
+    # By step: description of the items that run block by block, or concurrently, from there on.
+    blocks: dict[int, str] = {}
     for item in plan.items:
         if item.members:
             how = "side by side" if item.apart else "by blocks of rows"

@@ -1,4 +1,4 @@
-"""Machine code in this process: compiled, or kept from an earlier one, and loaded."""
+"""Machine code in this process: compile it, or take it from the disk cache, and load it."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from autoconv.config import SETTINGS
 from autoconv.forks import COMPILATION, after_fork, new_lock
 
 _COUNT = itertools.count()
-_LOCK = new_lock(waited=COMPILATION)  # LLVM's global context is not for two threads at once
-after_fork(helper.forget)  # it is the parent's
+_LOCK = new_lock(waited=COMPILATION)  # LLVM's global context is not thread-safe
+after_fork(helper.forget)  # it belongs to the parent
 _PROCESSOR = (
     "vendor_id", "cpu family", "model", "model name", "stepping", "flags", "CPU implementer", "CPU architecture",
     "CPU variant", "CPU part", "Features",
 )  # fmt: skip
-_LIBRARIES = 16  # that share a linker: what is dropped leaves 9 KB in it, until the last of them goes
+_LIBRARIES = 16  # libraries that share a linker: each leaves 9 KB in it until the last of them is dropped
 
 
 class Code:
-    """Loaded machine code: `address(name)` of an exported function or global. It lives as long as this object.
+    """Loaded machine code, valid as long as this object lives.
 
-    `texts` are those of modules that refer to each other, with what each is compiled for: 3 for speed, 1 for a short
-    compilation, 0 for the shortest. `imports` are addresses by the names that they declare, besides those of
-    abi.symbols. Compiled code is kept on disk (see code_cache).
+    `address(name)` returns the address of an exported function or global. `texts` are modules that refer to each other,
+    with the level of each: 3 for speed, 1 for a short compilation, 0 for the shortest. `imports` are addresses by the
+    declared names, besides those of abi.symbols. Compiled code is cached on disk (see code_cache).
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Code:
         try:
             self._library: Loaded | _Linked = Loaded(codes, known)
         except Unlinkable:
-            # Each name that a library of LLVM's knows costs it a kilobyte.
+            # Each name known to a library of LLVM's costs a kilobyte.
             wanted = {name: at for name, at in known.items() if any(name in text for text in texts)}
             self._library = _Linked(codes, wanted, exports)
 
@@ -59,18 +59,20 @@ class Code:
 
 
 class NoMachineCode(Exception):
-    """LLVM makes no machine code of a text, whatever it is to leave undone; `str()` says why."""
+    """LLVM makes no machine code of a text at any level; `str()` gives the reason."""
 
 
-_READY: dict[str, bytes] = {}  # what was made ready, until it is loaded
+_READY: dict[str, bytes] = {}  # object files by text, until they are loaded
 _NONE: dict[str, str] = {}  # by key, why there is no machine code of a text
-_LESS: dict[str, str] = {}  # by text, why it was compiled for less than it was to be
-_LOWER = {3: (2, 1, 0), 1: (0,), 0: ()}  # what is tried next where LLVM ends over a text
+_LESS: dict[str, str] = {}  # by text, why it was compiled at a lower level
+_LOWER = {3: (2, 1, 0), 1: (0,), 0: ()}  # levels to try next where LLVM ends over a text
 
 
 def make_ready(texts: Mapping[str, int]) -> None:
-    """Reads the object files of texts from the disk, or compiles them, side by side, for `Code` to load. Raises
-    NoMachineCode."""
+    """Obtain the object files of texts for `Code` to load, from the disk or by compiling them concurrently.
+
+    Raises NoMachineCode.
+    """
     with _LOCK:
         keys = {
             text: hashlib.sha256(f"{level}\0{_fingerprint()}\0{text}".encode()).hexdigest()
@@ -94,7 +96,7 @@ def make_ready(texts: Mapping[str, int]) -> None:
 
 
 def _with_less(text: str, level: int, ended: helper.Ended, key: str) -> bytes | BaseException:
-    """The text compiled for less, as LLVM ended over it."""
+    """Compile a text over which LLVM ended at a lower level."""
     for lower in _LOWER[level][-1:] if ended.is_late else _LOWER[level]:
         (made,) = _object_files([(text, lower)])
         if not isinstance(made, helper.Ended):
@@ -105,12 +107,12 @@ def _with_less(text: str, level: int, ended: helper.Ended, key: str) -> bytes | 
 
 
 def notes(texts: Iterable[str]) -> list[str]:
-    """Of which texts LLVM made less than it was to, and why."""
+    """Return the texts' notes on compilation at lower levels."""
     return [_LESS[text] for text in texts if text in _LESS]
 
 
 def _object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseException]:
-    """Compiled by the helper; where no process can be started, here."""
+    """Compile in the helper; if no process can be started, in this one."""
     if SETTINGS.helper:
         try:
             return helper.object_files(modules)
@@ -120,13 +122,13 @@ def _object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseExcept
 
 
 def warm_up() -> None:
-    """Loads LLVM, if it is not there."""
+    """Load LLVM, if it is not loaded."""
     with _LOCK:
         _object_files([])
 
 
 class _Linked:
-    """What `Loaded` is, by LLVM's linker, which knows every format."""
+    """Code loaded by LLVM's linker, which supports every format; otherwise as `Loaded`."""
 
     def __init__(self, codes: Sequence[bytes], imports: Mapping[str, int], exports: Sequence[str]) -> None:
         with _LOCK:
@@ -147,36 +149,41 @@ class _Linked:
 
 @functools.lru_cache(maxsize=1)
 def _linker(batch: int) -> Any:
-    """The linker of the libraries of that batch; it lives on as long as one of them does."""
+    """Return the linker of that batch of libraries; it lives as long as one of them."""
     return binding().create_lljit_compiler(linking_machine(), use_jit_link=False, suppress_errors=False)
 
 
 @functools.cache
 def _fingerprint() -> str:
-    """What machine code depends on besides its text: found without LLVM, which code that was kept does not need."""
-    import llvmlite  # its version alone: light
+    """Return what machine code depends on besides its text.
+
+    It is found without LLVM, which cached code does not need.
+    """
+    import llvmlite  # light: only for its version
 
     return repr((llvmlite.__version__, sys.platform, _processor(), sys.version_info[:2], np.__version__, PIPELINE))
 
 
 @functools.cache
 def instructions() -> frozenset[str]:
-    """The sets of instructions that the system says its first processor has; none where it says nothing."""
+    """Return the instruction sets of the first processor, as the system reports them; empty if it reports none."""
     told = _told()
     return frozenset((told.get("flags") or told.get("Features") or "").split())
 
 
 @functools.cache
 def has_half() -> bool:
-    """Whether this machine turns numbers of 16 bits into float32 and back by instructions of its own."""
+    """Return whether this machine has instructions that convert 16-bit floats to float32 and back."""
     return "f16c" in instructions() or platform.machine().lower() in ("aarch64", "arm64")
 
 
 @functools.cache
 def has_ldexp() -> bool:
-    """Whether LLVM makes a single instruction of `llvm.ldexp`, for vectors too: the one that llvmlite 0.50 came with
-    does where AVX-512 has one."""
-    import llvmlite  # its version alone: light
+    """Return whether LLVM lowers `llvm.ldexp` to a single instruction, for vectors too.
+
+    LLVM as of llvmlite 0.50 does so with AVX-512.
+    """
+    import llvmlite  # light: only for its version
 
     version = tuple(int(part) for part in llvmlite.__version__.split(".")[:2] if part.isdigit())
     return {"avx512f", "avx512vl"} <= instructions() and version >= (0, 50)
@@ -184,7 +191,7 @@ def has_ldexp() -> bool:
 
 @functools.cache
 def _told() -> dict[str, str]:
-    """What the system says of its first processor."""
+    """Return the system's description of its first processor."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as file:
             lines = list(itertools.takewhile(str.strip, file))
@@ -194,7 +201,7 @@ def _told() -> dict[str, str]:
 
 
 def _processor() -> str:
-    """What the system says of its first processor, its instructions above all; else what LLVM does."""
+    """Return a description of the processor, its instructions above all: the system's, else LLVM's."""
     told = _told()
     if "flags" in told or "Features" in told:
         return repr([told.get(key) for key in _PROCESSOR])
@@ -202,7 +209,7 @@ def _processor() -> str:
 
 
 def native_entry(address: int, name: str, keep: Any) -> Any:
-    """The METH_FASTCALL function at `address` as a Python callable; `keep` lives as long as it does."""
+    """Return the METH_FASTCALL function at `address` as a Python callable, which keeps `keep` alive."""
     definition = _MethodDefinition(name.encode(), address, 0x0080, None)
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]

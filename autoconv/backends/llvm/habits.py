@@ -1,15 +1,15 @@
-"""Whether small jobs that come again and again are faster with threads or without.
+"""Measure whether small recurring jobs are faster with threads or in the caller alone.
 
-What threads have to move between processors is not known before: how far these are from each other depends on where
-the system, or the host of a virtual machine, puts them, and changes. So a job that comes again within 100 µs is done
-both ways, 20 times each: the time from one to the next, in which what it costs those around it is counted, decides.
-The other way is tried again 4, then 8, up to 64 times as many jobs later. A disturbance raises what is known of a way
-by a quarter at most. Results are the same either way.
+The cost of moving data between processors cannot be predicted: their distance depends on where the system, or the host
+of a virtual machine, puts them, and changes. A job that recurs within 100 µs is therefore run both ways, 20 times each.
+The period from one job to the next decides, as it includes the cost to the code around. The other way is tried again
+4, then 8, up to 64 judgements later. A disturbance raises the known time of a way by a quarter at most. Results are
+the same either way.
 """
 
-# A habit is of one function: when it came last; how often since it was judged last, and whether it is kept here; the
-# sum of the times from one to the next; after how many judgements the other way is tried again; the sums with threads
-# and without; which of them was the best one; and how many judgements there are from one trial to the next.
+# The fields of a habit: the function; the time of its last job; the number of jobs since the last judgement; whether
+# it runs in the caller; the sum of periods; judgements left until the other way is tried; the sums with threads and
+# without; the best way; judgements between two trials.
 TEXT = """
 %habit = type { ptr, i64, i64, i64, i64, i64, [2 x i64], i64, i64 }
 @habits = internal global [64 x %habit] zeroinitializer

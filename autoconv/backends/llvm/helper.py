@@ -1,7 +1,7 @@
-"""The process that LLVM runs in, as its assertions, its end of memory and its endless loops would end this one.
+"""Run LLVM in a helper process: its assertions, failed allocations and endless loops would end or block this process.
 
-It is started when code is first compiled, lives as long as this process, or until it had nothing to do for a while, and
-is started anew where it ended. It is nobody's child, so that programs that wait for their children do not meet it.
+The helper starts with the first compilation. It lives as long as this process, or until it was idle for a while, and
+is restarted if it ended. It is no child of this process, so that programs that wait for their children do not meet it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from autoconv.backends.llvm.compiler import longest_last
 from autoconv.backends.llvm.machine_code import BadText
 from autoconv.backends.llvm.threads import thread_count
 
-SECONDS = 4.0  # of computing that a short text may take
+SECONDS = 4.0  # of processor time for a short text
 _CODE = """
 import sys
 sys.path.append(sys.argv[1])
@@ -32,11 +32,11 @@ _MOST_TOLD = 1 << 16
 
 
 class Unavailable(Exception):
-    """No process can be started; `str()` says why."""
+    """No process can be started; `str()` gives the reason."""
 
 
 class Ended(Exception):
-    """LLVM ended its process over a text, or did not come to an end; `str()` says how."""
+    """LLVM ended its process over a text, or exceeded its time; `str()` describes how."""
 
     def __init__(self, how: str, is_late: bool = False) -> None:
         super().__init__(how)
@@ -44,16 +44,16 @@ class Ended(Exception):
 
 
 class _Left(Exception):
-    """The helper went, with nothing to do or over another text."""
+    """The helper ended because it was idle, or over another text."""
 
 
 class Helper:
-    """Starts one. Raises Unavailable."""
+    """A helper process, which the constructor starts. Raises Unavailable."""
 
     def __init__(self) -> None:
-        import _socket  # light, as `socket` is not
+        import _socket  # light, unlike `socket`
 
-        import llvmlite  # its place alone: light
+        import llvmlite  # light: only for its path
 
         program, folder = sys.executable, os.path.dirname(os.path.abspath(__file__))
         is_python = bool(program) and "python" in os.path.basename(program).lower() and not hasattr(sys, "frozen")
@@ -79,14 +79,17 @@ class Helper:
             os.close(tell)
 
     def close(self) -> None:
-        """Lets it go: it ends itself, whatever it is doing."""
+        """Close the connection, on which the process ends itself at once."""
         self._connection.close()
         with contextlib.suppress(OSError):
             os.close(self._told)
 
     def exchange(self, modules: Sequence[tuple[str, int]], found: dict[int, bytes | BaseException]) -> None:
-        """Puts what becomes of the modules there, by their positions. Raises Ended or _Left where it goes before all
-        are done; one that took too long is among what is found."""
+        """Compile the modules and put the results into `found`, by position.
+
+        Raises Ended or _Left if the process ends before all are done. A module that took too long has Ended as its
+        result.
+        """
         for number, (text, level) in enumerate(modules):
             data = text.encode()
             self._send(protocol.REQUEST.pack(number, level, len(data)) + data)
@@ -104,7 +107,7 @@ class Helper:
                 raise _Left
 
     def _send(self, data: bytes) -> None:
-        with contextlib.suppress(ConnectionError):  # what it said before it went is read next
+        with contextlib.suppress(ConnectionError):  # its last message is read next
             self._connection.sendall(data, self._without_signal)
 
     def _answer(self) -> tuple[int, int, bytes]:
@@ -124,7 +127,7 @@ class Helper:
         return bytes(data)
 
     def _last_words(self) -> str:
-        """What LLVM said as it ended."""
+        """Return LLVM's error message on ending."""
         text = ""
         if select.select([self._told], [], [], 0)[0]:
             text = os.read(self._told, _MOST_TOLD).decode(errors="replace")
@@ -133,7 +136,7 @@ class Helper:
 
 
 def _above_standard(descriptor: int) -> int:
-    """The file under a number that is no standard stream's, where the program has closed those."""
+    """Move a file descriptor above those of the standard streams, in case the program has closed these."""
     if descriptor > 2:
         return descriptor
     import fcntl
@@ -144,7 +147,7 @@ def _above_standard(descriptor: int) -> int:
 
 
 def _spawn(program: str, arguments: list[str], connection: int, tell: int) -> None:
-    """Starts the process, which starts another one and ends."""
+    """Start a process that starts another one, the helper, and ends."""
     actions: list[Any] = [
         (os.POSIX_SPAWN_DUP2, connection, 0),
         (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
@@ -157,7 +160,7 @@ def _spawn(program: str, arguments: list[str], connection: int, tell: int) -> No
         program, [program, "-I", "-S", "-c", _CODE, *arguments], os.environ, file_actions=actions, setsigmask=(),
         setsigdef=default - {signal.SIGKILL, signal.SIGSTOP},
     )  # fmt: skip
-    with contextlib.suppress(ChildProcessError):  # the program takes in its children by itself
+    with contextlib.suppress(ChildProcessError):  # the program reaps its children itself
         os.waitpid(started, 0)
 
 
@@ -165,13 +168,15 @@ _HELPER: list[Helper] = []
 
 
 def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseException]:
-    """As compiler.object_files, in the helper; where LLVM ends that over a module, the module has Ended for its file.
-    Not for two threads at once. Raises Unavailable, and ImportError where LLVM cannot be loaded."""
+    """Compile as compiler.object_files, in the helper; a module over which LLVM ends the helper has Ended for its file.
+
+    Not reentrant. Raises Unavailable, and ImportError if LLVM cannot be loaded.
+    """
     found: dict[int, bytes | BaseException] = {}
     waiting = longest_last(modules)[::-1]
-    alone = 0  # of those that wait, how many are compiled one by one, as LLVM ended over one of them
+    alone = 0  # number of waiting modules to compile one by one, after LLVM ended over one of them
     while waiting or not modules:
-        is_new = not _HELPER  # an older one may have been ended by somebody else
+        is_new = not _HELPER  # an older helper may have been killed from outside
         helper = _running()
         if not modules:
             break
@@ -186,7 +191,7 @@ def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseExcepti
             elif isinstance(error, Ended):
                 alone = helper.threads + 1
         except BaseException:
-            forget()  # it goes on with what nobody waits for
+            forget()  # it is still working on discarded modules
             raise
         found.update({batch[number]: what for number, what in done.items()})
         waiting = [i for i in waiting if i not in found]
@@ -201,7 +206,7 @@ def _running() -> Helper:
 
 
 def forget() -> None:
-    """Lets the helper go: the next call starts another one. A forked child has its parent's, and must not use it."""
+    """Drop the helper; the next call starts another one. A forked child must not use that of its parent."""
     while _HELPER:
         _HELPER.pop().close()
 

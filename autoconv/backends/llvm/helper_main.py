@@ -1,7 +1,7 @@
-"""What the helper process runs: texts of modules come in on its standard input, a socket; object files go out there.
+"""Main program of the helper process: it reads texts of modules from a socket, and writes object files to it.
 
-It is started by helper.py as `python -I -S -c … FOLDER LLVMLITE THREADS SECONDS`, and is given what compiles: it
-imports nothing of this package. LLVM, which ends its process over some texts, ends this one.
+helper.py starts it as `python -I -S -c … FOLDER LLVMLITE THREADS SECONDS` and passes it the compile function: it
+imports nothing of this package. LLVM, which ends its process over some texts, ends only this one.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from typing import Any
 
 Make = Callable[[str, int], bytes]
 REQUEST = struct.Struct("<IBQ")  # number, level, bytes of text
-ANSWER = struct.Struct("<IBQ")  # number, kind (below), bytes of what follows
+ANSWER = struct.Struct("<IBQ")  # number, kind (below), bytes of data
 CODE, BAD, OVER, LEAVES, READY, FAILED = range(6)
-_CHARACTERS = 20_000  # of a text for which it may take a second more
-_LOOK = 0.25  # seconds between two looks at who computes
-_STUCK = 30  # times as long may pass by the clock: other processes want the processors as well
-_IDLE = 60.0  # seconds without work, after which the process leaves
-_STACK = 64 << 20  # bytes of a thread's stack: LLVM goes into expressions by calling itself
+_CHARACTERS = 20_000  # characters of a text that add a second to its time limit
+_LOOK = 0.25  # seconds between two checks of time limits
+_STUCK = 30  # factor of the limit by wall clock, as other processes use the processors, too
+_IDLE = 60.0  # seconds without work, after which the process ends
+_STACK = 64 << 20  # bytes of a thread's stack: LLVM recurses into expressions
 _MOST_MEMORY = 8 << 30
 
 
@@ -38,8 +38,9 @@ class _Server:
         self._started = 0
         self._jobs: Any = SimpleQueue()
         self._sending = _thread.allocate_lock()
-        self._running: dict[int, tuple[int, float, float, float]] = {}  # by thread: number, limit, times of its begin
-        self._open = 0  # jobs that are not answered
+        # By thread: number, limit, processor time and wall time at the start.
+        self._running: dict[int, tuple[int, float, float, float]] = {}
+        self._open = 0  # unanswered jobs
         self._counting = _thread.allocate_lock()
 
     def serve(self) -> None:
@@ -86,13 +87,13 @@ class _Server:
                 self._look(waits=not parts)
                 continue
             if not part:
-                os._exit(0)  # nobody is there any more
+                os._exit(0)  # the connection is closed
             parts.append(part)
             size -= len(part)
         return b"".join(parts)
 
     def _look(self, waits: bool) -> None:
-        """Leaves where there is nothing to do, or a text takes too long."""
+        """End the process if it is idle, or a text exceeds its limit."""
         if waits and not self._open:
             self._leave()
         for thread, (number, limit, computed, since) in list(self._running.items()):
@@ -106,13 +107,13 @@ class _Server:
 
 
 def _computed(thread: int) -> float:
-    """The seconds that a thread has computed; where the system does not say, those that passed."""
+    """Return the processor seconds of a thread; where the system does not report them, the wall clock."""
     clock = getattr(time, "pthread_getcpuclockid", None)
     return time.clock_gettime(clock(thread)) if clock is not None else time.monotonic()
 
 
 def _detach() -> None:
-    """Takes the process apart from the one that started it: no signals of its terminal, no files, no child of its."""
+    """Detach from the starting process: no signals of its terminal, none of its files, not its child."""
     if os.fork():
         os._exit(0)
     os.setsid()
@@ -128,13 +129,13 @@ def _detach() -> None:
         if most == resource.RLIM_INFINITY:
             resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, hard))
         with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
-            file.write("1000")  # where memory runs out, this process goes first
+            file.write("1000")  # first victim when memory runs out
     except (ImportError, OSError, ValueError):
         pass
 
 
 def serve(load: Callable[[], Make]) -> None:
-    """Answers until nobody asks any more; `load` gives what makes object files (see machine_code.maker)."""
+    """Serve requests until the connection closes; `load` returns the compile function (see machine_code.maker)."""
     _detach()
     sys.path.append(sys.argv[2])
     _thread.stack_size(_STACK)

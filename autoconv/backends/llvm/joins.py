@@ -1,4 +1,4 @@
-"""Arrays side by side: loops that put each into its part of the result."""
+"""Concatenation: loops that copy each array into its part of the result."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from autoconv.graph.graph import Value
 
 
 class JoinText(KernelText):
-    """The function of an item that puts its inputs side by side: each into its part of the result."""
+    """The function of an item that concatenates its inputs."""
 
     def _write(self, careful: bool) -> tuple[str, bool]:
         self._begin(self._parameters(), careful)

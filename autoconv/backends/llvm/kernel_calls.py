@@ -1,4 +1,4 @@
-"""Ops that run by their kernels, which are Python functions: what native code holds as objects, and back."""
+"""Call ops' kernels, which are Python functions, from native code: box the inputs, unbox the results."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class KernelCalls:
         if node.results and node.results[0] in self.body.stacks:
             self.write_stack(node)
             return
-        if name == "absent" and isinstance(node.results[0].type, ObjectType):  # nobody reads it
+        if name == "absent" and isinstance(node.results[0].type, ObjectType):  # never read
             self.set(node.results[0], Object(self.body.calls.object(None)(self.out)))
             return
         if name == "absent" and is_memory(node.results[0].type):
@@ -63,18 +63,20 @@ class KernelCalls:
             self.set(result, Object(self.body.calls.object(value)(self.out)))
 
     def call_kernel(self, node: Node, rarely: bool = False) -> list[Native]:
-        """The op's kernel, called as the Python function that it is; `rarely`: where native code cannot go on."""
+        """Call the op's kernel as a Python function; `rarely`: only in the cases that native code does not handle."""
         return self.call_function(node, self.body.calls.kernel(node, self.owners, rarely))
 
     def call_function(self, node: Node, function: Callable[[FunctionText], str], *more: Element) -> list[Native]:
-        """A Python function of what the node takes, and of the numbers behind that, which gives what the node does."""
+        """Call a Python function with the node's inputs, and `more` numbers behind them; it returns
+        the node's results.
+        """
         out, body = self.out, self.body
         count = len(node.inputs) + len(more)
         arguments = out.alloca(f"[{max(count, 1)} x ptr]")
         boxes: list[str] = []
         for i, value in enumerate(node.inputs):
             native = self._values.get(value)
-            if native is None:  # a view: it is looked at only, but the kernel wants to see it
+            if native is None:  # a view, which exists only as an index map: the kernel needs an array
                 native = self._shown(value)
             if isinstance(native, Memory):
                 box = boxed_memory(self, native, value.type)  # type: ignore[arg-type]
@@ -100,7 +102,9 @@ class KernelCalls:
         return self._unpacked(node, found)
 
     def _shown(self, value: Value) -> Object:
-        """For a kernel that is about to raise: of a contiguous view what it is, else something of its shape."""
+        """Return an array for a view, for a kernel that is about to raise: the elements if contiguous, else only the
+        shape.
+        """
         base = base_of(value, self._plan.views)
         if base in self._values and is_dense(base.type):
             return self._reshaped(self.object(base), value.type)
@@ -111,7 +115,7 @@ class KernelCalls:
         return self._viewed(Object(self.body.calls.object(zero)(self.out)), value.type.dtype, shape, [0] * len(shape))  # type: ignore[union-attr]
 
     def _reshaped(self, array: Object, type_: Type) -> Object:
-        """The same elements as an object of that type's shape."""
+        """Return the same elements as an array of that type's shape."""
         shape, out = sizes(type_), self.out
         if not is_known(shape):
             return self._viewed(array, type_.dtype, shape)  # type: ignore[union-attr]
@@ -124,7 +128,7 @@ class KernelCalls:
     def _viewed(
         self, array: Object, dtype: DType, shape: Sequence[Position], steps: Sequence[Position] | None = None
     ) -> Object:
-        """What an array holds, under another shape; `steps` in bytes are those of a C-contiguous one, if not given."""
+        """Return a view of an array with another shape; `steps` are its strides in bytes, C-contiguous by default."""
         out = self.out
         strides = list(reversed(steps or ()))
         stride: Position = dtype.size
@@ -142,7 +146,7 @@ class KernelCalls:
         return self.body.own(made)
 
     def boxed(self, element: Element) -> Object:
-        """The number as an array without dimensions."""
+        """Return the number as an array of rank 0."""
         out = self.out
         descriptor = self.body.calls.object(element.dtype.numpy)
         made = out.new(f"call ptr @new_array(i32 0, ptr null, ptr {descriptor(out)})")
@@ -153,7 +157,7 @@ class KernelCalls:
         return self.body.own(made)
 
     def _unpacked(self, node: Node, found: str) -> list[Native]:
-        """The results, from the object that a kernel answered: the only one itself, several in a tuple."""
+        """Unpack the results of a kernel: a single one is the object itself, several are in a tuple."""
         out, body = self.out, self.body
         whole = body.own(found)
         natives: list[Native] = []
@@ -169,7 +173,7 @@ class KernelCalls:
         return natives
 
     def _check_sizes(self, value: Value, object_: Object) -> None:
-        """Of what a kernel made: whether it is as large as its type says by what the arguments are."""
+        """Check that a kernel's result has the open dimensions of its type, given those of the arguments."""
         out, body, shape = self.out, self.body, sizes(value.type)
         dtype = value.type.dtype  # type: ignore[union-attr]
         kind, descriptor = (body.calls.object(item)(out) for item in (np.ndarray, dtype.numpy))

@@ -1,4 +1,4 @@
-"""Copies in another layout: tiles, repeated rows, mirrored edges, and the sums that are the adjoint of those."""
+"""Copies in another layout: tiling, repetition, mirrored padding, and the adjoint of mirrored padding."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _strides(out: FunctionText, shape: Sequence[Position]) -> list[Position]:
 
 
 def _is_static(node: Node) -> bool:
-    """One operand, an array: how often or how far is known."""
+    """Return whether the node has one operand, a dense array of known shape: all counts are constants."""
     return len(node.inputs) == 1 and is_array(node.inputs[0].type)
 
 
@@ -52,7 +52,7 @@ def _copying(region: Region) -> Routine:
 
 
 def _copy(region: Region, node: Node, routine: Routine, dimensions: Sequence[tuple[Position, Position]]) -> None:
-    """The result in order; `dimensions` are the counts of its loops and how far the source moves on in each."""
+    """Write the result in order; `dimensions` are the counts of its loops and the source's stride in each."""
     (x,), (result,) = node.inputs, node.results
     dimensions = _joined(dimensions)
     out, b = routine.out, routine.b
@@ -74,7 +74,7 @@ def _copy(region: Region, node: Node, routine: Routine, dimensions: Sequence[tup
 
 
 def _joined(dimensions: Sequence[tuple[Position, Position]]) -> list[tuple[Position, Position]]:
-    """Loops that go on where the one inside ends become one with it, as far as that is known."""
+    """Collapse loops that are contiguous with the next inner one, as far as that is known."""
     found: list[tuple[Position, Position]] = []
     for count, stride in dimensions:
         if count == 1:
@@ -97,7 +97,7 @@ def _mirrors(node: Node) -> bool:
 
 
 def _mirrored(routine: Routine, position: Position, size: Position, symmetric: bool) -> Position:
-    """Where an element before the first, or behind the last, is mirrored from; others are where they are."""
+    """Map a position before the first element, or behind the last, to its mirror image; others map to themselves."""
     out = routine.out
     again = 0 if symmetric else 1
     before = plus(out, times(out, position, -1), again - 1)
@@ -110,8 +110,10 @@ def _walk(
     routine: Routine, shape: Sequence[Position], paddings: Any, symmetric: bool,
     write: Callable[[Position, Position], None],
 ) -> None:  # fmt: skip
-    """`write(inner, outer)` for each element of the padded array: which element it is, and where it stands. The middle
-    of the last dimension is a loop of its own, without mirrors."""
+    """Run `write(inner, outer)` for each element of the padded array: its offset in the source and in the padded array.
+
+    The middle of the last dimension is a loop of its own, without mirroring.
+    """
     out = routine.out
     whole = [plus(out, size, before + after) for size, (before, after) in zip(shape, paddings, strict=True)]
 
@@ -157,7 +159,7 @@ def _unmirrors(node: Node) -> bool:
 
 @native("unpad", fits=_unmirrors, of_open=_unmirrors)
 def write_unpad(region: Region, node: Node) -> None:
-    """Each element and its mirror images, added up in the order of the padded array."""
+    """Sum each element and its mirror images, in the order of the padded array."""
     (x,), (result,) = node.inputs, node.results
     routine = _copying(region)
     out, b = routine.out, routine.b

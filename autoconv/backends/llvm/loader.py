@@ -1,9 +1,9 @@
-"""Puts object files into memory, where absolute addresses are all that they ask for.
+"""Load object files into memory, for files that need only absolute and relative addresses.
 
-LLVM's own linker takes 40 KB and more for each library that it holds, whatever its size, and keeps a part of that
-when the library goes. Code for x86-64 needs little of what it can do: a few pages, and the addresses of symbols, or
-how far they are, written to places that a table lists. The format is the System V ABI's: ELF-64. Whatever else a file
-holds, or wherever it is for, is left to LLVM's linker.
+LLVM's own linker takes 40 KB and more for each library, whatever its size, and keeps a part of that when the library
+is dropped. Code for x86-64 needs little of it: a few pages, and addresses of symbols, or distances to them, stored at
+places that a table lists. The format is the System V ABI's ELF-64. Files with anything else, or for another system,
+are left to LLVM's linker.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ _X86_64, _RELOCATABLE = 62, 1
 _PROGBITS, _SYMTAB, _RELA, _NOBITS, _UNWIND = 1, 2, 4, 8, 0x70000001
 _WRITE, _ALLOC, _TLS = 1, 2, 0x400
 _UNDEFINED, _RESERVED = 0, 0xFF00
-_LOCAL = 0  # the binding of symbols that are a file's own
+_LOCAL = 0  # binding of a file's local symbols
 _R_X86_64_64 = 1
-_RELATIVE = (2, 4)  # R_X86_64_PC32 and _PLT32: how far it is to the symbol; to another library's, by way of a jump
-_BY_TABLE = (9, 41, 42)  # R_X86_64_GOTPCREL and its two kinds that linkers may simplify: to where its address stands
-_FAILED = 2**64 - 1  # of mmap
+_RELATIVE = (2, 4)  # R_X86_64_PC32 and _PLT32: distance to the symbol; through a jump for another library's
+_BY_TABLE = (9, 41, 42)  # R_X86_64_GOTPCREL and its two relaxable kinds: distance to a table entry with the address
+_FAILED = 2**64 - 1  # result of mmap on failure
 
 
 class Unlinkable(Exception):
-    """An object file that needs more than this can do; `str()` says what."""
+    """An object file needs more than this loader supports; `str()` names it."""
 
 
 class Loaded:
-    """The code of object files that refer to each other, ready to be called for as long as this object lives.
+    """The loaded code of object files that refer to each other, callable for as long as this object lives.
 
-    `address(name)` is where a function or variable of theirs is. `known` are addresses that they may refer to, beside
-    the functions of the C library. Raises Unlinkable.
+    `address(name)` returns the address of one of their functions or variables. They may refer to the addresses `known`,
+    and to functions of the C library. Raises Unlinkable.
     """
 
     def __init__(self, codes: Sequence[bytes], known: Mapping[str, int]) -> None:
@@ -83,8 +83,8 @@ class Loaded:
         return self._addresses[name]
 
     def _reserved(self, size: int) -> int:
-        """Pages that go with this object, unless the process ends, when what may still be called stays."""
-        # Private: what the code writes to its variables is not shared with the children of this process.
+        """Map pages that are freed with this object, but not at exit, when the code may still be called."""
+        # Private: forked children do not share the code's variables.
         flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
         base = _libc().mmap(None, size, mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, 0)
         if base in (None, _FAILED):
@@ -94,15 +94,18 @@ class Loaded:
 
 
 class _Table:
-    """Addresses that code finds by how far they are, behind each the jump there: code that is 32 bits away from
-    everything of its own is not from other libraries. It begins at `end` of the image, which lies at `base`."""
+    """A table of addresses that code reaches by distance, each followed by a jump to that address.
+
+    Distances of 32 bits do not reach other libraries. The table begins at `end` of the image, which is mapped at
+    `base`.
+    """
 
     def __init__(self, image: bytearray, base: int, end: int) -> None:
         self._image, self._base, self._end = image, base, end
         self._entries: dict[int, int] = {}
 
     def entry(self, address: int) -> int:
-        """Where the address stands."""
+        """Return where the address is stored."""
         if address not in self._entries:
             self._entries[address] = self._base + self._end
             self._image[self._end : self._end + _ENTRY] = struct.pack("<Q", address) + _JUMP
@@ -110,16 +113,16 @@ class _Table:
         return self._entries[address]
 
     def jump(self, address: int) -> int:
-        """What jumps to the address."""
+        """Return the address of a jump to the address."""
         return self.entry(address) + 8
 
 
-_JUMP = b"\xff\x25\xf2\xff\xff\xff\xcc\xcc"  # jmp *-14(%rip): to what stands in the eight bytes before
+_JUMP = b"\xff\x25\xf2\xff\xff\xff\xcc\xcc"  # jmp *-14(%rip): to the address in the eight bytes before
 _ENTRY = 16  # bytes
 
 
 class _Section(NamedTuple):
-    """A row of the table of sections, as the ABI names them."""
+    """A row of the section table, with the ABI's fields."""
 
     name: int
     kind: int
@@ -145,15 +148,18 @@ def _sections(code: bytes) -> list[_Section]:
 
 
 def _layout(sections: Sequence[_Section], entries: int) -> tuple[list[int | None], int, int, int]:
-    """Where each section goes, the bytes that only code and constants take (whole pages, first), all bytes, and where
-    among the first ones there is room for that many entries of a table."""
+    """Lay out the sections.
+
+    Return the place of each section, the size of code and constants (whole pages, first), the total size, and the place
+    of a table of `entries` within the first pages.
+    """
     places: list[int | None] = [None] * len(sections)
     end = fixed = table = 0
     for writable in (False, True):
         for i, section in enumerate(sections):
             if not section.flags & _ALLOC or bool(section.flags & _WRITE) is not writable:
                 continue
-            if section.kind == _UNWIND:  # tables for exceptions, which do not pass through native code
+            if section.kind == _UNWIND:  # exception tables: exceptions never pass through native code
                 continue
             if section.kind not in (_PROGBITS, _NOBITS) or section.flags & _TLS or section.alignment > mmap.PAGESIZE:
                 raise Unlinkable(f"sections of kind {section.kind} with flags {section.flags:#x} are not for this")
@@ -170,7 +176,7 @@ def _aligned(size: int, alignment: int) -> int:
 
 
 class _Symbol(NamedTuple):
-    """`is_shared`: whether other files may know it by its name."""
+    """A symbol; `is_shared`: whether other files may refer to it by name."""
 
     name: str
     address: int | None
@@ -178,7 +184,7 @@ class _Symbol(NamedTuple):
 
 
 def _symbols(code: bytes, sections: Sequence[_Section], starts: Sequence[int | None]) -> Iterator[_Symbol]:
-    """The symbols of the file's table; those that it does not define have no address."""
+    """Yield the symbols of the file's table; undefined ones have no address."""
     for table in sections:
         if table.kind != _SYMTAB:
             continue
@@ -191,7 +197,7 @@ def _symbols(code: bytes, sections: Sequence[_Section], starts: Sequence[int | N
 
 
 class _Relocation(NamedTuple):
-    """What is to be written at `offset` of the section at `section`: see the kinds above."""
+    """A value to store at `offset` of section `section`: see the kinds above."""
 
     kind: int
     section: int
@@ -214,7 +220,7 @@ def _relocations(code: bytes, sections: Sequence[_Section]) -> Iterator[_Relocat
 
 @functools.cache
 def _in_process(name: str) -> int | None:
-    """The address of a function that this process has loaded."""
+    """Return the address of a function that this process has loaded."""
     found = getattr(ctypes.CDLL(None), name, None) if name else None
     return None if found is None else ctypes.cast(found, ctypes.c_void_p).value
 

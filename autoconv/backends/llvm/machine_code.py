@@ -1,8 +1,7 @@
-"""LLVM itself: from the text of a module to an object file.
+"""Drive LLVM: compile the text of a module to an object file.
 
-llvmlite's binding takes 20 ms to import, three quarters of that for Python code that this package has no use for. The
-functions of its library that are called here are the same ones, called straight away; of a version whose functions are
-not known, by the binding.
+llvmlite's binding takes 20 ms to import, three quarters of that for Python code that this package does not use.
+Functions of its library are therefore called directly. For a version with unknown functions, the binding is used.
 
 This file imports nothing of this package: the helper process runs it by itself (see helper.py).
 """
@@ -20,7 +19,7 @@ _KNOWN = ("0.50.",)  # versions of llvmlite whose library has the functions belo
 _LIBRARIES = {"win32": "llvmlite.dll", "darwin": "libllvmlite.dylib"}
 _POINTER, _TEXT, _PLACE = ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)
 _FLAG, _INT, _SIZE = ctypes.c_bool, ctypes.c_int, ctypes.c_size_t
-# By the name behind LLVMPY_: what each takes and answers.
+# Argument and result types, by the name behind LLVMPY_.
 _FUNCTIONS: dict[str, tuple[list[Any], Any]] = {
     "InitializeNativeTarget": ([], None),
     "InitializeNativeAsmPrinter": ([], None),
@@ -53,16 +52,18 @@ _FUNCTIONS: dict[str, tuple[list[Any], Any]] = {
     "GetBufferSize": ([_POINTER], _SIZE),
     "DisposeMemoryBuffer": ([_POINTER], None),
 }
-_OF_LOOPS = ("LoopV", "LoopI")  # what level 2 is without, beside 3
-# What takes long, in which other threads may run Python. To get it back takes up to 5 ms each time.
+_OF_LOOPS = ("LoopV", "LoopI")  # options that are on at level 3 only
+# Long functions, which release the GIL. Taking it back costs up to 5 ms each time.
 _LONG = ("RunNewModulePassManager", "TargetMachineEmitToMemory")
 
 
 def maker(apart: bool = False) -> Callable[[str, int], bytes]:
-    """What makes an object file of a text, for a level: 3 for speed, 2 for speed without vectors made of
-    loops, 1 for a short compilation, 0 for the shortest. It
-    raises BadText for text that is no module. Threads may call it side by side, where `is_for_threads()`. `apart`: it
-    never keeps other threads from running Python, however short a step is."""
+    """Return the function that compiles a text to an object file at a level.
+
+    Level 3 is for speed, 2 for speed without loop vectorisation, 1 for a short compilation, 0 for the shortest. It
+    raises BadText for text that is no valid module. Threads may call it concurrently if `is_for_threads()`. `apart`: it
+    releases the GIL in every step, however short.
+    """
     library = known_library(apart)
     return by_binding if library is None else library.object_file
 
@@ -72,15 +73,15 @@ def is_for_threads(apart: bool = False) -> bool:
 
 
 class BadText(RuntimeError):
-    """Text that LLVM does not take, or makes no machine code of: a fault of who wrote it."""
+    """LLVM rejects the text, or makes no machine code of it: an internal error of this package."""
 
     is_fault = True
 
 
 @functools.cache
 def binding() -> Any:
-    """llvmlite's binding, ready; imported when it is first needed."""
-    import llvmlite.binding as found  # heavy
+    """Return llvmlite's binding, imported and initialised on first use."""
+    import llvmlite.binding as found  # slow to import
 
     for start in ("initialize_native_target", "initialize_native_asmprinter"):
         getattr(found, start)()
@@ -89,13 +90,13 @@ def binding() -> Any:
 
 @functools.cache
 def linking_machine() -> Any:
-    """The machine that the binding's linker is for."""
+    """Return the target machine of the binding's linker."""
     return _machine(3)
 
 
 @functools.cache
 def known_library(apart: bool) -> Library | None:
-    import llvmlite  # its version alone: light
+    import llvmlite  # light: only for its version
 
     if not llvmlite.__version__.startswith(_KNOWN):
         return None
@@ -107,7 +108,7 @@ def known_library(apart: bool) -> Library | None:
 
 
 class Library:
-    """The library that llvmlite brings. Raises OSError or AttributeError where it is not as it is known to be."""
+    """llvmlite's shared library. Raises OSError or AttributeError if it lacks an expected function."""
 
     def __init__(self, path: str, apart: bool) -> None:
         library = ctypes.CDLL(path)
@@ -121,7 +122,7 @@ class Library:
         self._triple, self._processor, self._features = map(
             self._told, (self.GetDefaultTargetTriple, self.GetHostCPUName, self.GetHostCPUFeatures)
         )
-        self._machines: dict[int, list[int]] = {}  # by level, those that no thread uses
+        self._machines: dict[int, list[int]] = {}  # unused machines by level
         self._options = {level: self._tuning(level) for level in (1, 2, 3)}
 
     def __getattr__(self, name: str) -> Any:
@@ -133,7 +134,7 @@ class Library:
             machine = free.pop()
         except IndexError:
             machine = self._machine(level)
-        context = self.ContextCreate()  # one for each module: it keeps every type and constant
+        context = self.ContextCreate()  # one for each module, as it keeps every type and constant
         try:
             message = ctypes.c_void_p()
             module = self.ParseAssembly(context, text.encode(), ctypes.byref(message))
@@ -151,8 +152,10 @@ class Library:
             free.append(machine)
 
     def _layout(self, machine: int) -> bytes:
-        """Where things lie in structures, say. LLVM's passes take another one for granted where a module does not say,
-        and modules that call each other are to agree."""
+        """Return the data layout (of structures, for example).
+
+        LLVM's passes assume another one where a module has none, and modules that call each other have to agree.
+        """
         data = self.CreateTargetMachineData(machine)
         try:
             return self._told(functools.partial(self.CopyStringRepOfTargetData, data))
@@ -183,9 +186,7 @@ class Library:
             raise RuntimeError(f"LLVM knows no machine code for {self._triple!r}: {self._taken(message)}")
         triple = self._triple + (b"-elf" if sys.platform == "win32" else b"")
         where = [word.encode() for word in _addressing(level)]
-        found: int = self.CreateTargetMachine(
-            target, triple, self._processor, self._features, level, *where, 0, 1, b""
-        )
+        found: int = self.CreateTargetMachine(target, triple, self._processor, self._features, level, *where, 0, 1, b"")
         return found
 
     def _tuning(self, level: int) -> int:
@@ -200,7 +201,7 @@ class Library:
         return self._taken(message).encode()
 
     def _taken(self, message: ctypes.c_void_p) -> str:
-        """The text that LLVM put there, which is freed."""
+        """Return the message of LLVM and free it."""
         if not message.value:
             return ""
         text = ctypes.string_at(message.value).decode(errors="replace")
@@ -220,8 +221,11 @@ def _machine(level: int) -> Any:
 
 
 def _addressing(level: int) -> tuple[str, str]:
-    """How code finds what it refers to. What the loader puts together finds each other by distances of 32 bits, which
-    is less to compile; loops are faster with constants that stay in registers, as they do where they may be far."""
+    """Return relocation model and code model.
+
+    The loader places related code within 32-bit distances, which compiles faster. Loops run faster with constants that
+    stay in registers, as far addresses do.
+    """
     near = level < 3 and sys.platform == "linux" and os.uname().machine == "x86_64"
     return ("pic", "small") if near else ("default", "jitdefault")
 
@@ -235,7 +239,7 @@ def by_binding(text: str, level: int) -> bytes:
     module.data_layout = str(machine.target_data)
     if not level:
         return bytes(machine.emit_object(module))
-    # One for each module: what a run registers with it stays there.
+    # One for each module: a run registers analyses with it for good.
     builder = found.create_pass_builder(machine, _options(level))
     manager = builder.getModulePassManager()
     manager.run(module, builder)
@@ -253,6 +257,6 @@ def _options(level: int) -> Any:
 
 
 def _dispose(manager: Any) -> None:
-    """Frees a pass manager: up to llvmlite 0.50 its own `close` calls an empty method, and 45 KB a module stay."""
+    """Free a pass manager: up to llvmlite 0.50 its own `close` calls an empty method, which leaks 45 KB a module."""
     binding().newpassmanagers.NewPassManager._dispose(manager)
     manager.detach()

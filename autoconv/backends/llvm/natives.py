@@ -1,4 +1,4 @@
-"""Ops over whole arrays that have native code of their own, each in a file of its kind: who fits, and who writes it."""
+"""Registry of ops over whole arrays that have native code of their own: predicates and writers, by op name."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _WRITERS: dict[str, Write] = {}
 
 
 WORK: dict[str, Callable[[Node], int]] = {}
-# Ops whose kernels call routines of libraries that take about as long as native code does, whatever the sizes are: for
-# their sake no code is made for each shape.
+# Ops whose kernels call library routines that take about as long as native code, whatever the sizes. They do not
+# justify code for each shape.
 BY_LIBRARY: set[str] = set()
 
 
@@ -32,10 +32,12 @@ def native(
     *names: str, fits: Callable[[Node], bool], work: Callable[[Node], int] | None = None,
     of_open: Callable[[Node], bool] | None = None, library: bool = False,
 ) -> Callable[[Write], Write]:  # fmt: skip
-    """Makes a function the writer of the ops of those names, of the nodes that fit; the others run by kernels. All
-    inputs and results are numbers in registers and arrays of known shapes; of the nodes that `of_open` holds for, also
-    arrays of dimensions that only the call knows. `work` is what a node takes, in units of 0.05 ns, where a single
-    thread does it all, else 0. `library`: see BY_LIBRARY."""
+    """Register a function as the writer of these ops, for nodes that fit; other nodes run by kernels.
+
+    All inputs and results are numbers in registers and arrays of known shapes; where `of_open` holds, also arrays with
+    open dimensions. `work` estimates a node's work, in units of 0.05 ns, where a single thread does it all, else 0.
+    `library`: see BY_LIBRARY.
+    """
 
     def register(write: Write) -> Write:
         for name in names:
@@ -53,7 +55,7 @@ def native(
 
 
 def complex_native(*names: str, fits: Callable[[Node], bool], library: bool = False) -> Callable[[Write], Write]:
-    """As `native`, of ops that take or give complex numbers."""
+    """Register a writer, as `native`, of ops with complex operands or results."""
 
     def register(write: Write) -> Write:
         for name in names:
@@ -67,7 +69,7 @@ def complex_native(*names: str, fits: Callable[[Node], bool], library: bool = Fa
 
 
 def counted(*names: str, fits: Callable[[Node], bool]) -> Callable[[Write], Write]:
-    """As `native`, of ops of whose inputs alone the shapes are known: how large results are, the values say."""
+    """Register a writer, as `native`, of ops whose input shapes alone are known: result sizes depend on the values."""
 
     def register(write: Write) -> Write:
         for name in names:
@@ -79,13 +81,15 @@ def counted(*names: str, fits: Callable[[Node], bool]) -> Callable[[Write], Writ
 
 
 def write_whole(region: Region, node: Node) -> None:
-    """By the writer of the op."""
+    """Write a node by the registered writer of its op."""
     _WRITERS[node.op.name](region, node)
 
 
 class Routine:
-    """A function of arrays, apart from the code that calls it: equal ones are compiled once. `short`: loops that would
-    not gain by being unrolled are not."""
+    """A function of arrays, separate from its caller; equal ones are compiled once.
+
+    `short`: optimise for size, for loops that would not gain by unrolling.
+    """
 
     def __init__(self, region: Region, arguments: Sequence[str], result: str = "void", short: bool = False) -> None:
         self.module = region.body.module
@@ -95,15 +99,16 @@ class Routine:
         self.b = ElementWriter(self.out)
 
     def finish(self, answer: str = "ret void") -> str:
-        """The name of the function."""
+        """Finish the function and return its name."""
         self.out.line(answer)
         self.module.has_loops = True
         return self.module.function("routine", self.out.text())
 
 
 def open_dimensions(region: Region) -> list[str]:
-    """What a routine that reads dimensions which only the call knows takes besides, and is given: they have the same
-    names in every function."""
+    """Return the open dimensions as parameters, and equally as arguments, of a routine: every function has the same
+    names.
+    """
     return [f"i64 {size}" for size in region.body.module.sizes]
 
 
@@ -111,10 +116,12 @@ def in_parts(
     region: Region, arguments: Sequence[str], body: Routine, size: Position | Sequence[Position], work: int,
     shape: Sequence[Position] = (),
 ) -> str:  # fmt: skip
-    """The name of a function of `arguments` that has `body` count from 0 to `size` (of several: their product): by
-    several threads, where the work (in units of 0.05 ns) is worth it. Where only the call knows the size, the work is
-    that of one of the elements of `shape`, or of one count. The body takes `PART` as well, and goes from `%first` to
-    `%last`."""
+    """Return the name of a function of `arguments` that runs `body` for the counts from 0 to `size`.
+
+    Several threads share the counts, where the work (in units of 0.05 ns) is worth it. Several sizes stand for their
+    product. For an open size, the work is that of one element of `shape`, or of one count. The body takes `PART` as
+    well, and goes from `%first` to `%last`.
+    """
     name = body.finish("ret i1 false")
     whole = Routine(region, arguments)
     if not isinstance(size, (int, str)):

@@ -86,7 +86,7 @@ def _items(node: Node) -> bool:
 
 
 def goes_into(own: Sequence[Dimension], whole: Sequence[Dimension]) -> bool:
-    """Whether a shape is broadcast to another one by ones alone."""
+    """Return whether a shape broadcasts to another one by dimensions of size 1 alone."""
     return len(own) <= len(whole) and all(
         size in (1, other) for size, other in zip(own, whole[len(whole) - len(own) :], strict=True)
     )

@@ -1,8 +1,8 @@
-"""What a node over arrays whose dimensions only the call knows is to native code, and where these are found.
+"""Classify nodes over arrays with open dimensions (bound at the call) by how they are lowered.
 
-Such a dimension is a symbol in the types, and an i64 that every function takes under the symbol's name. It is 2 or
-more: what an array of size 0 or 1 means for broadcasting is decided where code is made, so who calls looks at that.
-A node has a native form only where its shapes go together by their symbols; else its kernel runs, which sees arrays.
+An open dimension is a symbol in the types, and an i64 parameter of every function under the symbol's name. It is 2 or
+more: how sizes 0 and 1 broadcast is decided at compile time, so the entry refuses them. A node has a native lowering
+only where its shapes agree symbolically; else its kernel runs, which sees arrays.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node
 from autoconv.graph.types import Type
 
-_OF_MASKS = frozenset({"where_indices", "get_item"})  # how large their results are, the values say
+_OF_MASKS = frozenset({"where_indices", "get_item"})  # ops whose result sizes depend on values
 _OF_SHAPES = frozenset({"dimension", "size"})
 
 
 def open_role(node: Node) -> str:
-    """As `roles.role`, for a node with such an array among its inputs or results."""
+    """Return the role, as `roles.role`, of a node with an open array among its inputs or results."""
     name = node.op.name
     types = [value.type for value in (*node.inputs, *node.results)]
     if not all(is_scalar(t) or is_dense(t) for t in types):
@@ -82,7 +82,7 @@ def open_role(node: Node) -> str:
 
 
 def _role_of_complex(node: Node) -> str:
-    """What is computed of complex numbers is computed of their parts (see complex_parts); left are these."""
+    """Classify the complex ops that remain once arithmetic is split into parts (see complex_parts)."""
     name, (result,) = node.op.name, node.results[:1]
     if name in ("real", "imag", "shape", "outline"):
         return "view"
@@ -93,7 +93,7 @@ def _role_of_complex(node: Node) -> str:
 
 
 def _goes_into(own: Type, whole: Type) -> bool:
-    """Whether an operand is broadcast to the result's shape by ones alone."""
+    """Return whether an operand broadcasts to the result's shape by dimensions of size 1 alone."""
     if is_scalar(own):
         return True
     return goes_into(shape_of(own), shape_of(whole))
@@ -117,7 +117,9 @@ def _maps(node: Node) -> bool:
 
 
 def _fits(source: Type, result: Type) -> bool:
-    """Whether both have as many elements: of a size that is divided, who made the type asks for no rest."""
+    """Return whether both types have equally many elements; a division in a size is exact, as its
+    type's maker guards.
+    """
     first, second = ([size for size in sizes(type_) if size != 1] for type_ in (source, result))
     return first == second or fills(shape_of(source), shape_of(result))
 

@@ -1,4 +1,4 @@
-"""Loops over shapes that only the call knows, split over threads where it finds that they are long enough."""
+"""Split loops over open shapes over threads, if they turn out long enough at run time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def choose_open_split(plan: Plan, item: Item, flat: bool) -> OpenSplit | None:
-    """As `split.choose_split`; None where all parts would write to one place."""
+    """Choose the split, as `split.choose_split`; None where all parts would write to one place."""
     shape = item.shape or ()
     if not available():
         return None
@@ -33,10 +33,17 @@ def choose_open_split(plan: Plan, item: Item, flat: bool) -> OpenSplit | None:
 
 @dataclass(frozen=True)
 class OpenSplit(Split):
-    """Of loops over a shape that only the call knows: into the parts that it would have if it were known here. `each`
-    is what one of their turns takes, `least` what all have to take, and `part` what a part does at least; `multiple`
-    divides the counts of a part, and `most` is how many parts there are. A `size` that is given is that of the counter,
-    and the shape says how much there is to do."""
+    """A split of loops over an open shape, into the parts that a constant shape of that size would have.
+
+    each      work of one iteration
+    multiple  divisor of the counts of a part
+    part      least work of a part
+    least     least work of all that is worth splitting
+    most      largest number of parts
+    size      if given, the limit of the counter; the shape then only gives the amount of work
+
+    Work is in units of 0.05 ns.
+    """
 
     shape: tuple[Position, ...] = ()
     each: int = 0
@@ -47,11 +54,11 @@ class OpenSplit(Split):
 
     @property
     def parts(self) -> int:
-        """As many as there may be."""
+        """The largest possible number of parts."""
         return self.most
 
     def bounds(self, out: FunctionText) -> tuple[str, str, str]:
-        """How many parts there are, the size of what is split, and the step of a part."""
+        """Return registers of the number of parts, the size of the split dimension, and the step of a part."""
         count = element_count(out, self.shape)
         size = self.size or (count if self.dimension is None else self.shape[self.dimension])
         work = out.new(f"mul nsw i64 {count}, {self.each}")
@@ -67,7 +74,7 @@ class OpenSplit(Split):
 
     @staticmethod
     def _quotient(out: FunctionText, dividend: str, divisor: str) -> str:
-        """Rounded up."""
+        """Divide, rounding up."""
         if divisor == "1":
             return dividend
         more = out.new(f"add nsw i64 {dividend}, {out.new(f'sub nsw i64 {divisor}, 1')}")

@@ -1,7 +1,7 @@
-"""Products by tiles where only the call knows how many rows there are, or how many steps along the inner dimension.
+"""Tiled matrix products with an open number of rows, or an open inner dimension.
 
-Rows that tiles do not go into evenly are made by a last tile that begins so much earlier: what is made twice comes out
-the same. Of fewer rows than a tile has, tiles are half as high, or one row.
+If the rows are no multiple of the tile height, the last tile starts earlier and overlaps the one before; recomputed
+rows are equal. With fewer rows than a tile has, tiles are half as high, or one row.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from autoconv.graph.dtypes import DType
 
 
 def open_tiling(rows: Position, columns: int, dtype: DType, machine: Registers) -> Tiling:
-    """Tiles that are a little lower than those of known rows: less is made twice."""
+    """Choose tiles a little lower than those for constant rows, so that less is computed twice."""
     lanes, most = machine.size // dtype.size, (3 * machine.count) // 4
     height = most // 3
     if isinstance(rows, int):
@@ -23,10 +23,8 @@ def open_tiling(rows: Position, columns: int, dtype: DType, machine: Registers) 
 
 
 class _OpenRows(ProductText):
-    def _tiles_at(
-        self, out: FunctionText, i: str, height: int, before: str, x: str = "%x", z: str = "%z"
-    ) -> None:
-        """Those of that number, counted from the top; the last ones begin at the row `before`."""
+    def _tiles_at(self, out: FunctionText, i: str, height: int, before: str, x: str = "%x", z: str = "%z") -> None:
+        """Write the tile number `i` from the top; it starts at row `before` at the latest."""
         row = out.new(f"mul nsw i64 {i}, {height}")
         inside = out.new(f"icmp slt i64 {row}, {before}")
         row = out.new(f"select i1 {inside}, i64 {row}, i64 {before}")
@@ -35,8 +33,11 @@ class _OpenRows(ProductText):
 
 
 class OpenProductText(_OpenRows):
-    """Its functions take `%rows` and `%steps`. A row of the result is `z_row` elements behind the one before, of x
-    `x_row`; a step moves on by `x_step` and `y_step`."""
+    """Product functions that take `%rows` and `%steps`.
+
+    Consecutive rows are `z_row` elements apart in the result and `x_row` in x; a step advances by `x_step` and
+    `y_step`.
+    """
 
     def __init__(
         self, module: ModuleText, tiling: Tiling, dtype: DType, x_step: int, y_step: int, x_row: int, z_row: int
@@ -67,7 +68,7 @@ class OpenProductText(_OpenRows):
         return self._module.function("product", out.text())
 
     def _sum_up(self, v: VectorWriter, cells: list[list[str]], widths: list[int]) -> None:
-        """A stretch of steps at a time."""
+        """Accumulate CHUNK steps at a time, and join the partial sums."""
         out, (part,) = v.out, self._sums
         chunks = out.new(f"sdiv i64 {out.new(f'add nsw i64 %steps, {CHUNK - 1}')}, {CHUNK}")
         least = out.module.declare("llvm.smin.i64", "i64", "i64, i64")
@@ -81,8 +82,10 @@ class OpenProductText(_OpenRows):
 
 
 class OpenPatchText(_OpenRows):
-    """Its functions take `%rows`, how many patches there are in a line, and the registers of `told`, which may stand in
-    sums, for where they begin, and in lines. How many steps there are is known."""
+    """Product functions over patches that take `%rows`, the number of patches in a line, and the registers `told`.
+
+    `told` are the registers that may occur in where sums begin, and in lines. The number of steps is constant.
+    """
 
     def __init__(
         self, module: ModuleText, tiling: Tiling, dtype: DType, sums: tuple[Sum, ...], x_row: int,
@@ -92,7 +95,7 @@ class OpenPatchText(_OpenRows):
         self._more = ("%rows", *told)
 
     def rows(self) -> str:
-        """The name of a function that makes the lines from %first to %last."""
+        """Return the name of a function that computes the lines from %first to %last."""
         self._module.has_loops = True
         out, height = self._function(), self._tiling.height
         with out.loop("%first", "%last", unrolled=False) as line:

@@ -1,8 +1,9 @@
-"""Products with patches: rows put together of slices of one array, as a convolution has them, that are never made.
+"""Matrix products with implicit patches: rows composed of slices of one array, as in a convolution, are not
+materialised.
 
-The left-hand side of such a product is a concatenation, along the inner dimension, of slices that differ in where they
-begin alone. An element of one of its rows lies in the array at the row's place plus an offset of the slice's, so tiles
-read it there.
+The left-hand side of such a product is a concatenation, along the inner dimension, of slices that differ only in where
+they begin. An element of a row lies in the array at the row's place plus an offset of its slice, so tiles read it
+there.
 """
 
 from __future__ import annotations
@@ -19,14 +20,17 @@ from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension
 from autoconv.ops.index_spec import INPUT
 
-_MOST = 32  # stretches side by side in the array
+_MOST = 32  # contiguous stretches of one patch
 
 
 @dataclass(frozen=True)
 class Patches:
-    """`base` holds the elements. Rows count along dimensions of (size, step in elements of the base), the last of them
-    the innermost; a row is `stretches` of (offset, count) elements, one behind the other. `nodes` are what they stand
-    for, read by nothing else."""
+    """Rows of slices of `base`.
+
+    rows       dimensions along which rows count, as (size, step in elements of the base), the innermost last
+    stretches  (offset, count) in elements of the base, whose concatenation is a row
+    nodes      the nodes that compute the rows, read by nothing else
+    """
 
     base: Value
     rows: tuple[tuple[Dimension, Dimension], ...]
@@ -35,7 +39,7 @@ class Patches:
 
 
 def patches_of(node: Node, readers: Mapping[Value, Sequence[Node]], outputs: Collection[Value]) -> Patches | None:
-    """Of a product's left-hand side; None where it is something else, or where others need it, too."""
+    """Return the patches of a product's left-hand side; None if it has another form, or other readers."""
     x = node.inputs[0]
     join = x.node
     if join is None or join.op.name != "concat" or node.attributes.get("transpose_a") or x is node.inputs[1]:
@@ -65,12 +69,12 @@ def patches_of(node: Node, readers: Mapping[Value, Sequence[Node]], outputs: Col
 class _Slice:
     base: Value
     offset: Dimension
-    steps: tuple[Dimension, ...]  # in elements, for each dimension
-    count: int  # elements side by side
+    steps: tuple[Dimension, ...]  # in elements, by dimension
+    count: int  # contiguous elements
 
 
 def _slice(value: Value) -> _Slice | None:
-    """Where the elements of a slice with known bounds lie; None where its last dimension has gaps."""
+    """Return where the elements of a constant slice lie; None if its last dimension has gaps."""
     node = value.node
     if node is None or node.op.name != "get_item" or len(node.inputs) != 1 or not is_dense(node.inputs[0].type):
         return None
@@ -92,8 +96,7 @@ def _slice(value: Value) -> _Slice | None:
 
 
 def _bounds(size: Dimension, entry: tuple[Any, ...]) -> tuple[Dimension, int]:
-    """Where the slice of a dimension begins, and its step: a slice that lies in it, where only the call knows the
-    dimension."""
+    """Return the start and step of a slice of a dimension; for an open dimension the slice lies within it."""
     if isinstance(size, int):
         bounds = range(*slice(*entry[1:]).indices(size))
         return bounds.start, bounds.step

@@ -1,9 +1,9 @@
-"""Memory of large arrays, kept for the next array of the same size.
+"""Memory pool of large arrays: freed blocks are kept for the next array of the same size.
 
-The C library gives large blocks back to the system when they are freed, and each page of a new one costs a fault: for a
-softmax of a megabyte that takes several times as long as the arithmetic. So native code makes its large arrays with a
-memory handler of its own (NEP 49), which keeps up to 64 MB of freed blocks, the oldest of which go first. NumPy frees
-an array by the handler that made it, under the GIL; blocks are those of the C library, aligned to 64 bytes.
+The C library returns large blocks to the system when they are freed, and each page of a new one costs a fault. For a
+softmax of a megabyte that takes several times as long as the arithmetic. Native code therefore allocates large arrays
+with a memory handler of its own (NEP 49), which keeps up to 64 MB of freed blocks and evicts the oldest first. NumPy
+frees an array by the handler that allocated it, under the GIL. Blocks come from the C library, aligned to 64 bytes.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import ctypes
 from collections.abc import Sequence
 from typing import Any
 
-SMALLEST, LARGEST = 1 << 16, 1 << 25  # bytes of the arrays that are made this way
-_MOST = 1 << 26  # bytes that are kept
+SMALLEST, LARGEST = 1 << 16, 1 << 25  # sizes in bytes of the arrays that the pool allocates
+_MOST = 1 << 26  # bytes of freed blocks that are kept
 _BLOCKS = 32
-_NAME = b"mem_handler"  # which the capsule points to for as long as it lives
+_NAME = b"mem_handler"  # the capsule keeps a pointer to these bytes
 
 FUNCTIONS = [f"autoconv_pool_{name}" for name in ("malloc", "calloc", "realloc", "free")]
 TEXT = f"""
@@ -116,8 +116,10 @@ class _Handler(ctypes.Structure):
 
 
 def capsule(functions: Sequence[int], code: Any) -> Any:
-    """The capsule that PyDataMem_SetHandler takes, for the addresses of FUNCTIONS in `code`. It is never let go, nor
-    is the code: arrays may outlive everything."""
+    """Return the capsule for PyDataMem_SetHandler, given the addresses of FUNCTIONS in `code`.
+
+    Capsule and code are never freed, as arrays may outlive everything else.
+    """
     made = _Handler(b"autoconv", 1, None, *functions)
     new = ctypes.pythonapi.PyCapsule_New
     new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]

@@ -1,8 +1,9 @@
-"""Products of matrices: by tiles of our own where these suit, else by the BLAS that NumPy brought along, with threads
-of ours instead of its own.
+"""Lower matrix products: by tiles where they suit, else by NumPy's BLAS, with this package's threads instead of its
+own.
 
-Its threads wait for each other in turns: where something else has one of the cores, a product takes many times as long
-as by a single thread. So it is told to use one, and large products are split into twice as many as there are threads.
+The threads of the BLAS wait for each other in turns: where something else occupies one of the cores, a product takes
+many times as long as in a single thread. The BLAS is therefore limited to one thread, and large products are split into
+twice as many parts as there are threads.
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ from autoconv.graph.types import Dimension
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
 
-_PART = 2_000_000  # multiplications of a part that the BLAS has
-_NARROWEST = 64  # rows or columns of one that the BLAS has
+_PART = 2_000_000  # multiplications of a part for the BLAS
+_NARROWEST = 64  # least rows or columns of such a part
 
 
 def write_matmul(region: Region, node: Node) -> None:
-    """By tiles or by the BLAS; by NumPy's own matmul where there is none."""
+    """Write the product by tiles or by the BLAS; by NumPy's own matmul where there is none."""
     (result,) = node.results
     if is_of_open(node):
         patches = region.patches(node)
@@ -67,7 +68,7 @@ def write_matmul(region: Region, node: Node) -> None:
 
 
 def tiles_of(node: Node, patches: Patches | None = None) -> Product | None:
-    """The product that a node is, where tiles make it."""
+    """Return the product of a node if it is lowered to tiles."""
     if is_of_open(node):
         return None
     product = Product(node, patches)
@@ -75,8 +76,10 @@ def tiles_of(node: Node, patches: Patches | None = None) -> Product | None:
 
 
 def takes_patches(node: Node, patches: Patches) -> bool:
-    """Whether tiles make the product of a left-hand side that is never made; lines of patches may be as many as only
-    the call knows."""
+    """Return whether tiles compute the product without materialising its left-hand side.
+
+    The number of lines of patches may be open.
+    """
     if not is_of_open(node):
         return tiles_of(node, patches) is not None
     product = Product(node, patches)
@@ -87,9 +90,11 @@ def takes_patches(node: Node, patches: Patches) -> bool:
 
 
 def tile_rows(region: Region, product: Product, unit: int = 0) -> tuple[str, list[str], int]:
-    """Makes the product's result; answers the function that fills in units of it from one number to another, what it is
-    given before these, and how many rows a unit is: the height of a tile, or a line of patches. Where a `unit` is
-    given, it divides that."""
+    """Allocate the product's result, and write the function that fills it.
+
+    Return the function, which takes a first and last unit; its arguments in front of these; and the rows of a unit: the
+    height of a tile, or a line of patches. The height of a tile divides `unit`, if that is given.
+    """
     machine = registers()
     assert machine is not None
     y, (result,) = product.node.inputs[1], product.node.results
@@ -121,7 +126,7 @@ def _write_tiles(region: Region, product: Product) -> None:
 
 
 def _write_open_patches(region: Region, product: Product) -> None:
-    """A line of patches after the other, which several threads share where the call finds that they are many."""
+    """Write a product line of patches by line; several threads share the lines where there are many at run time."""
     out, lines = region.out, element_count(region.out, sizes(product.node.results[0].type)[:-2])
     unit: Position
     body, given, unit = _open_rows(region, product)
@@ -133,7 +138,7 @@ def _write_open_patches(region: Region, product: Product) -> None:
 
 
 def _open_rows(region: Region, product: Product) -> tuple[str, list[str], Position]:
-    """As `tile_rows`, of patches some of whose sizes, or places, only the call knows."""
+    """Write the function, as `tile_rows`, for patches with open sizes or places."""
     patches, machine, out = product.patches, registers(), region.out
     assert patches is not None and machine is not None
     y, (result,) = product.node.inputs[1], product.node.results
@@ -160,13 +165,13 @@ def _open_rows(region: Region, product: Product) -> tuple[str, list[str], Positi
 def _places(
     patches: Patches, columns: int, tell: Callable[[Dimension], Position]
 ) -> tuple[Sequence[Sum], Sequence[tuple[Position, Position]], int]:
-    """Where elements of patches lie: those of one, lines of them, and the step from one to the next in a line."""
+    """Return where the elements of patches lie: the sums of one, the lines, and the step between patches of a line."""
     *lines, (_, row) = patches.rows
     sums, done = [], 0
     for offset, count in patches.stretches:
         sums.append(Sum(tell(offset), done * columns, count, 1, columns))
         done += count
-    # How many there are of the outermost, the count says.
+    # The outermost size is implied by the count.
     walk = [(tell(size) if depth else 1, tell(step)) for depth, (size, step) in enumerate(lines)]
     return sums, walk, _number(row)
 
@@ -177,7 +182,7 @@ def _number(size: Dimension) -> int:
 
 
 def _write_parts(product: Product, parts: int, module: ModuleText, out: FunctionText, pointers: list[str]) -> None:
-    """Of the longer side of the result."""
+    """Split the product along the longer side of the result."""
     by_rows = product.rows >= product.columns
     whole = product.rows if by_rows else product.columns
     split = Split(None, whole, -(-whole // parts))
@@ -191,8 +196,11 @@ def _write_parts(product: Product, parts: int, module: ModuleText, out: Function
 
 
 class Product:
-    """Of a node: x, `rows` by `inner`, times y, `inner` by `columns`; each may lie in memory the other way round. Rows
-    of several matrices are those of one, except where each is multiplied with a matrix of its own (`batched`)."""
+    """The matrix product of a node: x, `rows` by `inner`, times y, `inner` by `columns`; each may be transposed in
+    memory.
+
+    Rows of stacked matrices count as those of one, except with `batched`, where each is multiplied by its own matrix.
+    """
 
     def __init__(self, node: Node, patches: Patches | None = None, batched: bool = False) -> None:
         self.node = node
@@ -203,16 +211,18 @@ class Product:
         *several, self.columns = sizes(result.type)
         self.rows: int = several[-1] if batched else math.prod(several) if is_known(several) else 0
         unit = patches.rows[-1][0] if patches else self.rows
-        self.unit = unit if isinstance(unit, int) else 0  # as there
+        self.unit = unit if isinstance(unit, int) else 0  # 0 if open, like `rows`
         self.flip_x: bool = node.attributes.get("transpose_a", False)
         self.flip_y: bool = node.attributes.get("transpose_b", False)
         self.inner = sizes(x.type)[-2 if self.flip_x else -1]
         self.width_x, self.width_y = sizes(x.type)[-1], sizes(y.type)[-1]
         sides = self.rows, self.columns, self.inner
-        self.work = math.prod(sides) if is_known(sides) else 0  # 0 too where only the call knows
+        self.work = math.prod(sides) if is_known(sides) else 0  # 0 also for open sizes
 
     def suits_tiles(self) -> bool:
-        """Whether tiles are as fast as any: y stays in caches, and turning it takes little time beside the product."""
+        """Return whether tiles are as fast as any way: y stays in caches, and transposing it is cheap beside the
+        product.
+        """
         if not self.work:
             return False
         large = self.inner * self.columns * self.dtype.size > LARGEST
@@ -223,7 +233,7 @@ class Product:
         self, module: ModuleText, out: FunctionText, pointers: list[str], by_rows: bool = True, first: str = "0",
         count: str = "",
     ) -> str:  # fmt: skip
-        """The call for all of the result, or for `count` rows or columns of it from `first` on."""
+        """Return the BLAS call for the whole result, or for `count` rows or columns of it from `first` on."""
         kind = register(self.dtype)
         x, y, z = pointers
         rows: Position = self.rows
@@ -237,9 +247,7 @@ class Product:
             y = _moved(out, kind, y, first, self.width_y if self.flip_y else 1)
             z = _moved(out, kind, z, first, 1)
         left, right = Matrix(x, self.width_x, self.flip_x), Matrix(y, self.width_y, self.flip_y)
-        return product_call(
-            module, self.dtype, left, right, Matrix(z, self.columns), rows, self.inner, columns
-        )
+        return product_call(module, self.dtype, left, right, Matrix(z, self.columns), rows, self.inner, columns)
 
 
 def _moved(out: FunctionText, kind: str, pointer: str, count: str, step: int) -> str:

@@ -1,4 +1,4 @@
-"""Reductions in loop nests: in registers where their loops lie inside of all others, else where they are stored."""
+"""Reductions in loop nests: in registers where their loops are the innermost, else in the memory of the result."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from autoconv.graph.graph import Node
 if TYPE_CHECKING:
     from autoconv.backends.llvm.kernels import KernelText
 
-BLOCK = 4096  # elements that are summed up before their sum joins the total
+BLOCK = 4096  # elements whose partial sum is accumulated before it is added to the total
 
 
 def register_depth(node: Node, shape: Sequence[int]) -> int | None:
-    """The depth from which all loops are reduced, where all reduced ones are inside of all others."""
+    """Return the depth from which all loops are reduced; None unless the reduced loops are the innermost."""
     axes = reduced_axes(node)
     wide = [d for d in range(len(shape)) if shape[d] != 1]
     depth = min((d for d in wide if d in axes), default=len(shape))
@@ -34,7 +34,7 @@ def _kept_index(node: Node, index: Index) -> Index:
     kept = len(sizes(node.results[0].type))
     if len(index) - len(axes) == kept:
         return tuple(i for d, i in enumerate(index) if d not in axes)
-    # Reduced dimensions stay as ones: all of them, or those behind the ones that a sum to a shape leaves out.
+    # Reduced dimensions remain as ones: all of them, or those behind the ones that a sum to a shape drops.
     return tuple(0 if d in axes else i for d, i in enumerate(index))[len(index) - kept :]
 
 
@@ -47,8 +47,8 @@ class Reduction:
         self.node = node
         self.kind = LOOP_REDUCTIONS[node.op.name]
         dtype = node.inputs[0].type.dtype  # type: ignore[union-attr]
-        self.dtype = float32 if is_narrow(dtype) else dtype  # of sums
-        self.pointer = kernel._stores.get(node.results[0], "")  # of a row's sum that only the row reads, none
+        self.dtype = float32 if is_narrow(dtype) else dtype  # dtype of the accumulator
+        self.pointer = kernel._stores.get(node.results[0], "")  # "" for a row's sum that is only read within the row
         self.result_shape = sizes(node.results[0].type)
 
     def identity(self) -> str:
@@ -74,7 +74,7 @@ class Reduction:
         return out.new(f"{flags or name + ' '}{kind} {total}, {element.ir}")
 
     def count(self) -> Element | float:
-        """How many elements become one."""
+        """Return the number of elements that are reduced to one."""
         b = self.kernel.b
         found = _count(b.out, self.node)
         return float(found) if isinstance(found, int) else b.cast(b.wrap(int64, found), self.dtype)
@@ -91,8 +91,11 @@ class Reduction:
 
 
 class RegisterReduction(Reduction):
-    """A sum that is kept in a register while the loops from `depth` on run; `whole`: it is over all of them. Long ones
-    are added up block by block, the blocks in float64, so that rounding grows with the number of blocks only."""
+    """A reduction with a register as its accumulator, while the loops from `depth` on run.
+
+    `whole`: it covers all loops. Long sums are accumulated block by block, the blocks in float64, so that the rounding
+    error grows only with the number of blocks.
+    """
 
     def __init__(self, kernel: KernelText, node: Node, depth: int, flat: bool) -> None:
         super().__init__(kernel, node)
@@ -102,11 +105,11 @@ class RegisterReduction(Reduction):
         summed = self.dtype.is_floating and self.kind in ("sum", "mean")
         self.blocks = flat and summed and not (is_known(shape) and math.prod(shape) <= BLOCK)
         self.total_kind = "double" if self.blocks else register(self.dtype)
-        # Which vectors find at once where none is nan; whether one is, is kept beside it.
+        # Vector instructions find an extreme if no element is nan; whether one is, is accumulated separately.
         self.extreme = self.dtype.is_floating and self.kind in ("max", "min")
 
     def enter(self) -> None:
-        """At the top of the function that has the loops."""
+        """Allocate the accumulators at the entry of the loops' function."""
         out = self.kernel.out
         self.cell = out.alloca(register(self.dtype), self.identity())
         self.total = out.alloca("double", literal(0, float64)) if self.blocks else ""
@@ -132,7 +135,7 @@ class RegisterReduction(Reduction):
         out.line(f"store {kind} {found}, ptr {self.cell}")
 
     def _read(self) -> str:
-        """What is in the register."""
+        """Return the accumulated value."""
         out, kind = self.kernel.out, self.total_kind
         found = out.new(f"load {kind}, ptr {self.total if self.blocks else self.cell}")
         if not self.extreme:
@@ -150,14 +153,14 @@ class RegisterReduction(Reduction):
         self.start()
 
     def hand_over(self, cells: str) -> None:
-        """The sum of this part, for `add_up`."""
+        """Store the sum of this part, for `add_up`."""
         out, kind = self.kernel.out, self.total_kind
         found = self._read()
         place = out.new(f"getelementptr inbounds {kind}, ptr {cells}, i64 %part")
         out.line(f"store {kind} {found}, ptr {place}")
 
     def add_up(self, cells: str, parts: Position) -> None:
-        """The sums of all parts, in order, to where the result belongs."""
+        """Combine the sums of all parts, in order, and store the result."""
         self.enter()
         kernel, kind = self.kernel, self.total_kind
         dtype, cell = (float64, self.total) if self.blocks else (self.dtype, self.cell)
@@ -183,7 +186,7 @@ class RegisterReduction(Reduction):
 
 
 class MemoryReduction(Reduction):
-    """A sum whose loops do not lie inside of all others: it is added up where it is stored."""
+    """A reduction whose loops are not the innermost: it accumulates in the memory of the result."""
 
     def start(self) -> None:
         count = element_count(self.kernel.out, self.result_shape)

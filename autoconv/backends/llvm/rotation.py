@@ -1,4 +1,4 @@
-"""Loops whose test goes over arrays: the test moves to the end of the body, where it shares the body's loops.
+"""Rotate loops whose test goes over arrays: the test moves to the end of the body, where it shares the body's loops.
 
     before   while test(state): state = body(state)
     after    going = test(state)
@@ -6,8 +6,8 @@
                  state = body(state)
                  going = test(state)
 
-Everything runs as often as before, and in the same order. What the body computes and the test reads (how far from a
-solution the next guess is) need not be read from memory again.
+Everything runs as often as before, and in the same order. Values that the body computes and the test reads (the
+distance of the next guess from a solution, for example) need not be read from memory again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LOOPS = frozenset({"element", "reduce"})
 
 
 def rotate(graph: Graph) -> Graph:
-    """The graph, regions included, with such loops turned."""
+    """Return the graph, regions included, with such loops rotated."""
     if not any(_fits(node) for node in graph.walk()):
         return graph
 
@@ -62,7 +62,7 @@ def _turned(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]:
 
 
 def _written(copy: Graph, graph: Graph, arguments: Sequence[Value]) -> list[Value]:
-    """The outputs of a region whose nodes are added to `copy`, turned themselves."""
+    """Add the nodes of a region, with rotated loops, to `copy`; return the region's outputs."""
     values = dict(zip(graph.parameters, arguments, strict=True))
     for node in graph.nodes:
         inputs = [values[value] for value in node.inputs]

@@ -1,8 +1,8 @@
-"""Chains over rows: loops of one shape that read each other's sums along its last dimensions run row by row.
+"""Fuse chains of loops over one shape that read each other's sums along the last dimensions: run them row by row.
 
-A softmax is a maximum over each row, a sum of powers over each row, and a quotient: three loops over all of memory, or
-one over the rows, whose three phases find the row where the caches hold it. What a later phase needs of an earlier one
-is a number of the row, or is kept for the length of a row where computing it again would take longer.
+A softmax is a maximum over each row, a sum of powers over each row, and a quotient. That is three loops over all of
+memory, or one over the rows with three phases, which find the row in the caches. A value that a later phase needs from
+an earlier one is a number of the row, or an array of a row's length if recomputing it would take longer.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from autoconv.ops.elements.maths import is_elementary
 if TYPE_CHECKING:
     from autoconv.backends.llvm.fusion import Item, Plan
 
-_LONGEST = 1 << 15  # bytes of a row of what is kept for later phases
+_LONGEST = 1 << 15  # bytes of a row of values that are kept for later phases
 _COSTLY = frozenset({"divide", "sqrt", "rsqrt", "reciprocal", "sigmoid", "softplus", "elu", "selu", "python_divide"})
 
 
 def fuse_rows(plan: Plan) -> None:
-    """Puts loops that can run row by row into the item of the first of them, as phases."""
-    # What a loop reads is looked at before it: merged items do not stand in the order in which they run.
+    """Merge loops that can run row by row into the item of the first of them, as phases."""
+    # Dependences first: merged items are not in execution order.
     order = sorted(range(len(plan.all_items)), key=lambda number: plan.all_items[number].before.bit_count())
     for number in order:
         if plan.all_items[number].nodes:
@@ -43,7 +43,7 @@ def _is_loop(plan: Plan, item: Item) -> bool:
 
 
 class _Chain:
-    """An item, and what it depends on."""
+    """An item, with its dependences classified."""
 
     def __init__(self, plan: Plan, number: int) -> None:
         self.plan = plan
@@ -51,12 +51,12 @@ class _Chain:
         self.item = plan.all_items[number]
         self.shape = self.item.shape or ()
         self.first: set[int] = set()  # loops of the same shape
-        self.rows: set[int] = set()  # what is computed of each row's sums
+        self.rows: set[int] = set()  # items computed from each row's sums
         self.views: set[int] = set()
         self.others: set[int] = set()
 
     def join(self) -> None:
-        """Becomes a phase of the loops that it reads the sums of, if it may."""
+        """Make the item a phase of the loops whose sums it reads, if that is legal."""
         if not _is_loop(self.plan, self.item):
             return
         self._sort(self.item.direct)
@@ -70,7 +70,7 @@ class _Chain:
         target.phases = [*(target.phases or [target.nodes]), self.item.nodes]
         target.rows = [*target.rows, *(node for row in sorted(self.rows) for node in self.plan.all_items[row].nodes)]
         target.depth = depth
-        for number in self.views:  # which take no time of their own, and so need not wait
+        for number in self.views:  # views take no time and need not wait
             view = self.plan.all_items[number]
             view.direct = {n for n in view.direct if self.plan.resolve(n) not in (into, *self.rows)}
         for number in (*sorted(self.rows), self.number):
@@ -100,7 +100,7 @@ class _Chain:
         return len(whole) == len(self.shape) and all(a in (1, b) for a, b in zip(whole, self.shape, strict=True))
 
     def _depth(self, target: Item) -> int | None:
-        """From which dimension on all sums of both are over; None where they are not alike, or leave no rows."""
+        """Return the dimension from which all sums of both items reduce; None if they differ, or leave no rows."""
         nodes = [*target.nodes, *self.item.nodes]
         depths = {register_depth(node, self.shape) for node in nodes if self.plan.roles[node] == "reduce"}
         if len(depths) != 1 or not any(self.plan.roles[node] == "reduce" for node in target.nodes):
@@ -114,16 +114,18 @@ class _Chain:
         return depth if width <= _LONGEST else None
 
     def _is_in_order(self, into: int) -> bool:
-        """Whether nothing else that is needed here waits for the loops to be joined."""
+        """Return whether no other dependence of the item runs after the loops to be merged."""
         inside = 1 << into
         for number in (*self.rows, *self.views):
             inside |= 1 << number
         return not any(self.plan.all_items[other].before & inside for other in self.others)
 
-    # ---- which elements are read
+    # ---- elements that are read
 
     def _keeps_to_rows(self, into: int, depth: int) -> bool:
-        """Whether each element reads, of what the loops before it compute, the same element or its row's."""
+        """Return whether each element depends, among the earlier loops' values, only on the same element or on its
+        row's.
+        """
         target = self.plan.all_items[into]
         own = tuple(0 if size == 1 else f"%o{d}" for d, size in enumerate(self.shape))
         row_nodes = [node for row in self.rows for node in self.plan.all_items[row].nodes]
@@ -168,7 +170,7 @@ class _Chain:
 
 
 def _row_place(value: Value, own: Index, depth: int) -> Index | None:
-    """The index of a row's number, as the loops around the row count."""
+    """Return the index of a row's number in terms of the outer loops; None if the value is not one per row."""
     if not is_dense(value.type):
         return None
     shape = sizes(value.type)
@@ -192,7 +194,7 @@ class RowsText(KernelText):
         super()._loops(sums)
 
     def _needed_later(self) -> Iterator[Value]:
-        """What takes longer to compute again than to read again."""
+        """Yield the values that later phases read and that are costly to recompute."""
         for node in self._phase_of:
             (value,) = node.results
             if self._plan.roles[node] == "element" and self._is_costly(value) and self._is_read_later(value):
@@ -211,7 +213,7 @@ class RowsText(KernelText):
         return is_elementary(name) or name in _COSTLY or any(self._is_costly(operand) for operand in node.inputs)
 
     def _place_of(self, value: Value) -> tuple[str, bool] | None:
-        """Where it is kept, and whether that is one row alone; None where there is no place."""
+        """Return the memory of a kept value, and whether it holds a single row; None if there is no memory."""
         if value in self._stores:
             return self._stores[value], False
         row = (self._item.shape or ())[self._item.depth :]
@@ -221,7 +223,7 @@ class RowsText(KernelText):
         return self.out.alloca(f"[{width} x {memory(value.type.dtype)}]"), True  # type: ignore[union-attr]
 
     def _shared_place(self, value: Value) -> tuple[str, bool] | None:
-        """Of rows whose length only the call knows: what the last phase stores has the elements until then."""
+        """For rows of open length, use the memory of an equal result of the last phase until that phase stores it."""
         taken = {pointer for pointer, _ in self._kept.values()}
         for other, pointer in self._stores.items():
             last = other.node is not None and self._phase_of.get(other.node) == len(self._item.phases) - 1

@@ -1,5 +1,4 @@
-"""What native code shares, each part compiled once in a process when it is first needed, and never let go: references,
-memory, threads."""
+"""Shared native code: references, memory, threads; each part is compiled once in a process, on first use, and kept."""
 
 from __future__ import annotations
 
@@ -15,29 +14,31 @@ from autoconv.backends.llvm.engine import Code, make_ready, warm_up
 
 
 def addresses(text: str) -> dict[str, int]:
-    """Of the functions that graphs call, by name: all that the text declares."""
+    """Return the addresses of the shared functions that the text declares, by name."""
     return {name: at for find, _, _ in _parts(text) for name, at in find().items()}
 
 
 def pending(text: str) -> dict[str, int]:
-    """The texts of what `addresses` of that text still has to compile, with their levels."""
+    """Return the texts that `addresses` of that text still has to compile, with their levels."""
     _AHEAD.clear()
     wanted = [*_parts(text), (_dispatch, dispatch.TEXT, 0)]
     return {own: level for find, own, level in wanted if not find.cache_info().currsize}
 
 
 def make_ready_ahead() -> None:
-    """Once in a process, a thread loads LLVM and compiles what graphs share, while this one has other things to do: of
-    the time that the first call takes, a quarter. Whoever needs the code first waits for what is being compiled."""
+    """Load LLVM and compile the shared code in a background thread, once in a process.
+
+    That saves a quarter of the time of the first call. A thread that needs the code earlier waits for its compilation.
+    """
     if not _AHEAD or _STARTED or threads.thread_count() == 1:
         return
     _STARTED.append(True)
-    with contextlib.suppress(RuntimeError):  # no thread is to be had
+    with contextlib.suppress(RuntimeError):  # no thread can be started
         threading.Thread(target=_work_ahead, name="autoconv-ahead").start()
 
 
 def _work_ahead() -> None:
-    with contextlib.suppress(Exception):  # who needs the code meets it again
+    with contextlib.suppress(Exception):  # the error recurs where the code is needed
         warm_up()
         while _AHEAD:
             find, text, _ = _AHEAD.pop()
@@ -47,13 +48,13 @@ def _work_ahead() -> None:
 
 @functools.cache
 def handler() -> Any:
-    """The memory handler of large arrays, as PyDataMem_SetHandler takes it."""
+    """Return the memory handler of large arrays, as PyDataMem_SetHandler takes it."""
     code = Code({pool.TEXT: 0}, pool.FUNCTIONS)
     return pool.capsule([code.address(name) for name in pool.FUNCTIONS], code)
 
 
 def shared_address(name: str) -> int:
-    """Of a function or a global that is for this process alone."""
+    """Return the address of a function or global that is not shared with other modules."""
     return _dispatch().address(name)
 
 
@@ -79,7 +80,7 @@ def _parallel() -> dict[str, int]:
     return {"parallel": code.address("parallel")}
 
 
-# By what stands in a text that needs them: what loads them, their own text and what it is compiled for.
+# For each marker in the text of a graph's module: the loader of the part, its text, and its level.
 _PARTS = {
     "": (_references, prelude.TEXT, 0),
     '@"parallel"': (_parallel, threads.TEXT, 0),
@@ -96,7 +97,7 @@ def _functions(text: str, level: int, names: Iterable[str]) -> dict[str, int]:
     return {name: code.address(name) for name in names}
 
 
-# The last one first; none once a graph is being compiled.
+# Parts to compile ahead, the first one last; empty once a graph is being compiled.
 _AHEAD: list[Any] = [
     (_parallel, threads.TEXT, 0), (handler, pool.TEXT, 0), (_dispatch, dispatch.TEXT, 0),
     (_references, prelude.TEXT, 0),

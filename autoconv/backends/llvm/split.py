@@ -1,6 +1,6 @@
-"""Which loops are split over threads, and into which parts.
+"""Choose which loops are split over threads, and into which parts.
 
-The parts are the same whatever the number of threads, so results are, to the last bit.
+The parts do not depend on the number of threads, so results are equal to the last bit.
 """
 
 from __future__ import annotations
@@ -23,16 +23,18 @@ from autoconv.ops.elements.maths import is_elementary, is_vectorised
 if TYPE_CHECKING:
     from autoconv.backends.llvm.fusion import Item, Plan
 
-# Estimated costs, in units of about 0.05 ns: what one element of a node takes, one load or store of an element, the
-# least work that is worth waking a thread, and the least of a part.
+# Estimated costs, in units of about 0.05 ns: of one element of a node (by kind of op), of one load or store of an
+# element, the least work that is worth waking a thread, and the least work of a part.
 _ARITHMETIC, _VECTORISED, _CALLED, _MEMORY = 1, 6, 300, 1
 WORTHWHILE, PART = 1_000_000, 200_000
-NARROWEST = 128  # counts of an inner dimension that a part goes over, time and again
+NARROWEST = 128  # least counts of an inner dimension in a part, which passes over them repeatedly
 
 
 @dataclass(frozen=True)
 class Split:
-    """The counter of `dimension` (None: the one of a flat loop) goes up to `size`, `step` at a time for each part."""
+    """A split of the counter of `dimension` (None: a flat loop's counter), up to `size`, into parts of
+    `step` counts.
+    """
 
     dimension: int | None
     size: Position
@@ -44,16 +46,17 @@ class Split:
         return -(-self.size // self.step)
 
     def run(self, module: ModuleText, out: FunctionText, body: str, parameters: Sequence[str], has_rare: bool) -> str:
-        """Writes the call of all parts into `out`; answers the i1 that says whether one answered true.
+        """Write the call of all parts into `out`; return the i1 that tells whether one of them returned true.
 
-        `body` takes `parameters`, then the number of the part and its first and last count as i64."""
+        `body` takes `parameters`, then the number of the part and its first and last count as i64.
+        """
         return self.hand_out(module, out, body, parameters, has_rare, self.parts)
 
     def hand_out(
         self, module: ModuleText, out: FunctionText, body: str, parameters: Sequence[str], has_rare: bool,
         parts: Position, bounds: Sequence[str] = (),
     ) -> str:  # fmt: skip
-        """`bounds` are the registers of size and step, where these are not known here."""
+        """Hand all parts to the thread pool; `bounds` are the registers of size and step, where these are open."""
         kinds = [parameter.split(" ")[0] for parameter in parameters]
         names = [parameter.split(" ")[-1] for parameter in parameters]
         kinds += ["i64"] * len(bounds)
@@ -72,8 +75,10 @@ class Split:
         return out.new(f"icmp ne i8 {out.new(f'load i8, ptr {place}')}, 0")
 
     def _share(self, module: ModuleText, body: str, frame: str, kinds: Sequence[str], bounded: bool) -> str:
-        """The function of one part, which finds in the frame what `body` takes; where it is `bounded`, behind that the
-        size and the step."""
+        """Write the function of one part, which loads the arguments of `body` from the frame.
+
+        If `bounded`, size and step follow the arguments there.
+        """
         out = FunctionText(module, f"define internal void @FUNCTION(ptr %frame, i64 %part) nounwind {QUICK}")
         arguments = []
         for i, kind in enumerate(kinds):
@@ -92,7 +97,7 @@ class Split:
 
 
 def choose_split(plan: Plan, item: Item, flat: bool) -> Split | None:
-    """How the item's loops are split; None where they are too short, or where all parts would write to one place."""
+    """Choose how the item's loops are split; None where they are too short, or all parts would write to one place."""
     shape = item.shape or ()
     if not is_known(shape):
         return None  # see open_split
@@ -111,7 +116,7 @@ def choose_split(plan: Plan, item: Item, flat: bool) -> Split | None:
 
 
 def work_of(plan: Plan, item: Item) -> int:
-    """What all turns of the item's loops take, in units of 0.05 ns, estimated."""
+    """Estimate the work of all iterations of the item's loops, in units of 0.05 ns."""
     return math.prod(item.shape or ()) * work_of_one(item)
 
 
@@ -120,7 +125,7 @@ def work_of_one(item: Item) -> int:
 
 
 def split_counts(size: int, work: int) -> Split | None:
-    """How a loop up to `size` that nothing is carried through is split; `work` is what all of it takes, estimated."""
+    """Choose how a loop up to `size` without loop-carried values is split; `work` is the estimate for all of it."""
     if work < WORTHWHILE or not available():
         return None
     return _steps(None, size, max(2, min(MOST_PARTS, work // PART)), 1)
@@ -132,7 +137,7 @@ def _steps(dimension: int | None, size: int, parts: int, multiple: int) -> Split
 
 
 def independent(plan: Plan, item: Item, shape: Sequence[int]) -> Iterator[int]:
-    """The dimensions whose counts do not meet in one place: nothing is reduced over them, or all is at the end."""
+    """Yield the dimensions whose counts write to different places: nothing is reduced over them, or everything is."""
     reductions = [node for node in item.nodes if plan.roles[node] == "reduce"]
     scatters = [straight_dimensions(node) for node in item.nodes if plan.roles[node] == "scatter"]
     for d, size in enumerate(shape[: item.depth] if item.phases else shape):
@@ -149,12 +154,12 @@ def _is_whole(node: Node, shape: Sequence[int]) -> bool:
 
 
 def cost(node: Node) -> int:
-    """What one element of a node's result takes, estimated, in units of about 0.05 ns."""
+    """Estimate the cost of one element of a node's result, in units of about 0.05 ns."""
     return cost_of(node.op.name, node.results[0].type.dtype)  # type: ignore[union-attr]
 
 
 def cost_of(name: str, dtype: DType) -> int:
-    """As `cost`, of an op by its name."""
+    """Estimate the cost, as `cost`, of an op by its name."""
     if not is_elementary(name):
         return _ARITHMETIC
     return _VECTORISED if is_vectorised(name, dtype) else _CALLED

@@ -1,20 +1,19 @@
-"""The threads that large loops and products are split over.
+"""Thread pool over which large loops and products are split.
 
-`parallel(part, frame, count)` calls `part(frame, i)` for each i below `count`, here and in threads of our own, and
-comes back when all are done. Who is free takes the next i, so a thread that the system does not let run holds nothing
-up: the caller from the first on, threads of ours from the last, so that what is done time and again finds most of its
-memory in the caches of the same processor. Inside of a part, or while another thread has the pool, all parts run one
-after the other. What a part computes must not depend on who runs it: the parts are as many on every machine.
+`parallel(part, frame, count)` calls `part(frame, i)` for each i below `count`, in the caller and in the pool's
+threads, and returns when all are done. A free thread takes the next i, so a thread that the system does not schedule
+blocks nothing. The caller takes parts from the first on and the pool from the last, so that repeated jobs find most of
+their memory in the caches of the same processor. Inside of a part, or while another thread has the pool, all parts run
+one after the other. The result of a part must not depend on its thread: every machine has the same parts.
 
-Where other programs keep a thread of ours from running in the middle of its part, the caller waits for it. After a
-call that took about as long as all parts here would have, the next calls are kept here, twice as many each time. (Not
-after one of less than 50 µs, in which a thread that slept cannot be expected to take part.)
+Where other programs preempt a pool thread in the middle of a part, the caller waits for it. After a call that took
+about as long as all parts in the caller would have, the next calls run in the caller, twice as many each time. (Not
+after one of less than 50 µs, in which a sleeping thread cannot be expected to take part.) Jobs that recur within
+100 µs run in the caller where that has proved faster (see habits).
 
-What comes again within 100 µs is kept here where that has turned out to be faster (see habits).
-
-The threads start with the first use, never touch Python, and take no signals. A forked process starts its own. After
-a job they look for the next one for some microseconds before they sleep, as the caller does for the last of them:
-loops that hand out a job in each turn would else wait for the system most of the time.
+The threads start with the first use, never touch Python, and block all signals. A forked process starts its own.
+After a job they spin for some microseconds before they sleep, as the caller does while it waits for the last of them:
+loops that start a job in each iteration would otherwise wait for the system most of the time.
 """
 
 from __future__ import annotations
@@ -32,23 +31,25 @@ MOST_THREADS = 64
 
 
 def available() -> bool:
-    """Whether this system has the threads that the pool is written for."""
+    """Return whether this system has the threads that the pool is written for."""
     return os.name == "posix"
 
 
 def thread_count() -> int:
-    """How many threads run parts, the caller's included: AUTOCONV_NUM_THREADS, or as many as this process may use."""
+    """Return the number of threads that run parts, the caller's included: AUTOCONV_NUM_THREADS, or all usable
+    processors.
+    """
     may_use = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(SETTINGS.threads or may_use, MOST_THREADS)
 
 
-# `here` is for how many calls threads are not asked, `penalty` for how many the next time that they come late.
-# `next` counts the parts that are taken from the first on in its lower half, those from the last in its upper one.
-# The job begins with its state: its number in the upper half, then whether it is open, which is from when its parts may
-# be taken until the caller sees that none is left, and how many threads are in one. Whoever writes to the state has all
-# of the job in one line of the caches. A thread that goes to sleep counts itself before it looks at the state again,
-# and who opens a job looks for sleepers after that; so it is with the caller that waits and the last thread to leave.
-# 128 bytes hold a mutex, a condition or a set of signals on every system that has them.
+# `here` counts the calls that still run in the caller alone, `penalty` how many will after the next late call.
+# `next` counts parts taken from the first on in its lower half, and parts taken from the last in its upper half.
+# The job begins with its state: its number in the upper half, an open bit, and the number of threads in a part. Parts
+# may be taken while the bit is set: until the caller finds none left. A write to the state brings the whole job in
+# one cache line. A thread that goes to sleep increments `sleeping` before it rereads the state, and a caller that opens
+# a job reads `sleeping` after that, so no wake-up is lost. The same holds for the waiting caller and the last thread
+# to leave. 128 bytes hold a mutex, a condition or a signal set on every supported system.
 TEXT = """
 @workers = global i64 0
 @owner = internal global i32 0
@@ -355,7 +356,7 @@ busy:
 TEXT += habits.TEXT
 for _name, _number in {"OPEN": 1 << 31, "CLOSED": ~(1 << 31), "ACTIVE": (1 << 31) - 1, "WITHIN": (1 << 32) - 1}.items():
     TEXT = TEXT.replace(_name, str(_number))
-# Looking once takes some 20 to 50 ns.
+# Iterations of a spin loop; each takes some 20 to 50 ns.
 TEXT = TEXT.replace("TURNS", "1500")
 if platform.machine().lower() in ("x86_64", "amd64"):
     TEXT = TEXT.replace("PAUSE", "call void @llvm.x86.sse2.pause()") + "declare void @llvm.x86.sse2.pause()\n"

@@ -1,9 +1,9 @@
-"""Products of matrices by code of our own: tiles of the result that live in vector registers.
+"""Tiled matrix products: tiles of the result are held in vector registers.
 
 A tile is some rows by a few vectors of columns. For each step along the inner dimension its code loads a row of y once,
-spreads one number of x for each of its rows, and adds up by fused multiply-adds; what is left over at the edges are
-smaller tiles, vectors cut short by masks. Shapes and strides are known, so addresses are one register and a constant.
-Each number of the result is added up in one order along the inner dimension, however rows are shared out.
+broadcasts one number of x for each of its rows, and accumulates by fused multiply-adds. Edges are covered by smaller
+tiles, with masked vectors. Shapes and strides are constants, so an address is one register and a constant. The order
+of accumulation along the inner dimension does not depend on how rows are split over threads.
 """
 
 from __future__ import annotations
@@ -16,16 +16,19 @@ from autoconv.backends.llvm.text import FunctionText, ModuleText
 from autoconv.backends.llvm.vectors import Registers, VectorWriter
 from autoconv.graph.dtypes import DType
 
-FEWEST = 4  # columns of a result
-LARGEST = 3 << 19  # bytes of y that tiles go over again and again
+FEWEST = 4  # least columns of a result
+LARGEST = 3 << 19  # bytes of y, which the tiles pass over repeatedly
 SHARE = 500_000  # multiplications of a part
-CHUNK = 256  # steps that are summed up before their sum joins the total: rounding grows with the number of chunks
+# Steps whose sum is accumulated before it is added to the total: rounding errors grow with the number of chunks.
+CHUNK = 256
 
 
 @dataclass(frozen=True)
 class Sum:
-    """One run along the inner dimension: `count` steps, the first at `x` and `y` elements behind where the matrices
-    begin; of x a step and a row move on by that many elements, of y a step does, its columns lie side by side."""
+    """One run of `count` steps along the inner dimension, from offsets `x` and `y` (in elements) in the matrices.
+
+    A step advances x by `x_step` and y by `y_step` elements; the columns of y are contiguous.
+    """
 
     x: Position
     y: int
@@ -36,7 +39,7 @@ class Sum:
 
 @dataclass(frozen=True)
 class Tiling:
-    """Of a result of `rows` by `columns`: a tile is `height` rows by `width` vectors of `lanes` numbers."""
+    """The tiling of a result of `rows` by `columns`: tiles of `height` rows by `width` vectors of `lanes` numbers."""
 
     rows: int
     columns: int
@@ -46,32 +49,38 @@ class Tiling:
 
     @property
     def count(self) -> int:
-        """Of tiles, one below the other."""
+        """The number of tiles from top to bottom."""
         return -(-self.rows // self.height)
 
 
 def tiling(rows: int, columns: int, dtype: DType, machine: Registers, whole: int = 0) -> Tiling:
-    """Few loads for many products: with 32 registers 12 rows by 2 vectors, and where there are few rows more vectors,
-    so that enough sums are under way at once. With `whole`, the rows come in so many at a time, which tiles divide."""
+    """Choose tiles with few loads for many products.
+
+    With 32 registers that is 12 rows by 2 vectors, and for few rows more vectors, so that enough sums are in flight.
+    With `whole`, the tile height divides that number of rows.
+    """
     lanes = machine.size // dtype.size
-    most = (3 * machine.count) // 4  # registers for sums
+    most = (3 * machine.count) // 4  # accumulator registers
     tallest = most // 2
     height = min(rows, tallest)
     if whole:
         height = next(h for h in range(min(tallest, whole), 0, -1) if whole % h == 0)
-    elif tallest < rows < 10 * tallest:  # so that nothing is left over, if that can be
+    elif tallest < rows < 10 * tallest:  # prefer a height that divides the rows
         height = next((h for h in range(tallest, tallest // 2, -1) if rows % h == 0), tallest)
     vectors = -(-columns // lanes)
     width = max(1, min(most // height, 8, vectors))
-    # A narrower one that goes into the columns evenly, with enough sums under way: the code of another is spared.
+    # Prefer a narrower width that divides the columns, with enough sums in flight: it saves the code of an edge tile.
     width = next((w for w in range(width, 0, -1) if vectors % w == 0 and 3 * w * height >= 2 * most), width)
     return Tiling(rows, columns, lanes, height, width)
 
 
 class ProductText:
-    """Writes the functions of a product. `sums` are added up into each number of the result, one after the other; a row
-    of the result is `z_row` elements behind the one before, of x `x_row`. With `lines`, what `tiling` says is one of as
-    many as the product of their sizes, and each is so many elements of x apart: (size, step), the innermost last."""
+    """Write the functions of a product.
+
+    `sums` are accumulated into each number of the result in sequence. Consecutive rows are `z_row` elements apart in
+    the result and `x_row` in x. With `lines`, `tiling` describes one of several lines, as many as the product of their
+    sizes: (size, step in elements of x), the innermost last.
+    """
 
     def __init__(
         self, module: ModuleText, tiling: Tiling, dtype: DType, sums: tuple[Sum, ...], x_row: int, z_row: int,
@@ -85,11 +94,12 @@ class ProductText:
         self._x_row = x_row
         self._z_row = z_row
         self._lines = lines
-        self._more: tuple[str, ...] = ()  # what tiles are told besides, as i64
+        self._more: tuple[str, ...] = ()  # further i64 parameters of tiles
 
     def rows(self) -> str:
-        """The name of a function that makes the tiles from %first to %last, counted from the top; the lines, where
-        there are some."""
+        """Return the name of a function that computes the tiles, or lines, from %first to %last,
+        counted from the top.
+        """
         self._module.has_loops = True
         out, tiling = self._function(), self._tiling
         full, rest = divmod(tiling.rows, tiling.height)
@@ -124,7 +134,7 @@ class ProductText:
         return FunctionText(self._module, f"define internal i1 @FUNCTION({parameters}) noinline nounwind")
 
     def _line(self, out: FunctionText, line: str) -> str:
-        """Where x begins for a line."""
+        """Return the address in x where a line begins."""
         x = "%x"
         for depth, (size, step) in reversed(list(enumerate(self._lines))):
             place = out.new(f"urem i64 {line}, {size}") if depth else line
@@ -133,7 +143,7 @@ class ProductText:
         return x
 
     def _row(self, out: FunctionText, i: str, height: int, x: str = "%x", z: str = "%z") -> None:
-        """The tiles of one height, side by side."""
+        """Write the tiles of one height from left to right."""
         x = self._moved(out, x, i, self._tiling.height * self._x_row)
         z = self._moved(out, z, i, self._tiling.height * self._z_row)
         wide = self._tiling.width * self._tiling.lanes
@@ -152,12 +162,12 @@ class ProductText:
         return out.new(f"getelementptr inbounds {self._kind}, ptr {pointer}, i64 {offset}")
 
     def _tile(self, height: int, columns: int) -> str:
-        """The name of the function of one tile."""
+        """Return the name of the function of one tile."""
         parameters = f"ptr noalias %x, ptr noalias %y, ptr noalias %z{self._told()}"
         header = f"define internal void @FUNCTION({parameters}) noinline nounwind"
         out, lanes = FunctionText(self._module, header), self._tiling.lanes
         full, rest = divmod(columns, lanes)
-        widths = [lanes] * full + ([rest] if rest else [])  # how many numbers of each vector are columns
+        widths = [lanes] * full + ([rest] if rest else [])  # numbers of each vector that are columns
         v = VectorWriter(out, self._dtype, lanes)
         cells = [[out.alloca(v.vector, "zeroinitializer") for _ in widths] for _ in range(height)]
         self._sum_up(v, cells, widths)
@@ -172,7 +182,7 @@ class ProductText:
         return "".join(f", i64 {one}" for one in self._more)
 
     def _sum_up(self, v: VectorWriter, cells: list[list[str]], widths: list[int]) -> None:
-        """All products onto the cells."""
+        """Accumulate all products in the cells."""
         out, height = v.out, len(cells)
         for part in self._sums:
             chunks, left = divmod(part.count, CHUNK) if part.count > 2 * CHUNK else (0, part.count)
@@ -191,7 +201,7 @@ class ProductText:
     def _add_up(
         self, v: VectorWriter, part: Sum, cells: list[list[str]], widths: list[int], start: str, count: Position
     ) -> None:
-        """Products of `count` steps onto the cells, which are zero before where a `start` is given."""
+        """Accumulate the products of `count` steps in the cells, which are zeroed first if a `start` is given."""
         out = v.out
         for cell in [cell for row in cells for cell in row] if start else ():
             out.line(f"store {v.vector} zeroinitializer, ptr {cell}")
@@ -209,7 +219,7 @@ class ProductText:
                     out.line(f"store {v.vector} {total}, ptr {cell}")
 
     def _join(self, v: VectorWriter, cells: list[list[str]], sums: list[list[str]]) -> None:
-        """Adds the sums of one stretch to those of all before."""
+        """Add the sums of one chunk to the totals."""
         for cell, one in zip((c for row in cells for c in row), (c for row in sums for c in row), strict=True):
             total, part = (v.out.new(f"load {v.vector}, ptr {place}") for place in (cell, one))
             v.out.line(f"store {v.vector} {v.out.new(f'fadd {v.vector} {total}, {part}')}, ptr {cell}")

@@ -1,5 +1,6 @@
-"""Sums, extremes and positions of extremes of parts of arrays whose sizes only the running code knows, as one step:
-what is reduced is computed element by element of what lies in memory, and nothing is copied.
+"""Fuse full reductions of array parts of unknown size with the elementwise computation of their operand.
+
+Sums, extremes and positions of extremes become one step, which reads elements in place and copies nothing.
 
     before   %v = array_view(%A, %i, spec=…); %x = array_load(%v); %y = multiply(%x, %c); %s = numpy_sum(%y, axis=None)
     after    %s = array_total(%v, %c, steps=((None, 0), (None, 1), ("multiply", (0, 1))), op="numpy_sum", …)
@@ -28,13 +29,13 @@ KINDS = {
     **{f"{of}_{kind}": kind for of in ("numpy", "reduce") for kind in _REDUCTIONS},
     **{f"numpy_{kind}": kind for kind in ("argmax", "argmin")},
 }
-_PLAIN = {"axis", "keepdims", "dtype"}  # attributes that say no more than the type of the result
+_PLAIN = {"axis", "keepdims", "dtype"}  # attributes that are implied by the type of the result
 _PRODUCT = ("squeeze", "matmul", "expand_dims")
 
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """What is reduced, by which op, and the nodes in between that nothing else reads."""
+    """The reduced values, the op and its options, and the nodes in between that nothing else reads."""
 
     values: tuple[Value, ...]
     op: str
@@ -43,7 +44,7 @@ class Total:
 
 
 def total_of(node: Node) -> Total | None:
-    """What a node reduces to one number; None where it does not, or not to one that native code adds up."""
+    """Return the full reduction that a node computes; None if it is none, or none that native code supports."""
     if node.op.name == "squeeze":
         return _product(node)
     kind = KINDS.get(node.op.name)
@@ -63,7 +64,7 @@ def total_of(node: Node) -> Total | None:
 
 
 def _product(squeeze: Node) -> Total | None:
-    """Of `squeeze(matmul(expand_dims(x, 0), expand_dims(y, 1)))`."""
+    """Match a product of two vectors, `squeeze(matmul(expand_dims(x, 0), expand_dims(y, 1)))`."""
     if squeeze.results[0].type.shape != ():  # type: ignore[union-attr]
         return None
     chain = [squeeze, squeeze.inputs[0].node]
@@ -85,14 +86,14 @@ def _product(squeeze: Node) -> Total | None:
 
 
 def _total(*inputs: Any, steps: Sequence[Any], op: str, options: tuple[tuple[str, Any], ...]) -> Any:
-    """What the steps mean, by the kernels of their ops."""
+    """Evaluate the steps and the reduction by the kernels of their ops."""
     kernel = OPS[op].kernel
     assert kernel is not None
     return kernel(value_of(inputs, steps), **dict(options))
 
 
 def value_of(inputs: Sequence[Any], steps: Sequence[Any]) -> Any:
-    """What the last of the steps gives."""
+    """Return the value of the last step."""
     values: list[Any] = []
     for step in steps:
         if step.op:
@@ -109,13 +110,14 @@ TOTAL = Op(
     result=lambda *_, **__: None, gradient=none("made by the native backend"),  # type: ignore[arg-type, return-value]
 )  # fmt: skip
 
+
 def _part_type(x: TensorType, *operands: TensorType, spec: Spec) -> Any:
     assert x.shape is not None
     whole = ArrayType(x.dtype, x.shape, dense_strides(x.shape, x.dtype), read_only=True)
     return OPS["array_view"].result(whole, *operands, spec=spec)
 
 
-# A part of a tensor, where it is.
+# A part of a tensor, read in place.
 PART = Op(
     name="tensor_part", graphdef="TensorPart", kernel=OPS["get_item"].kernel, effects=Effects.RAISE, result=_part_type,
     gradient=none("made by the native backend"),

@@ -1,4 +1,4 @@
-"""Matrices the other way round: squares of registers, whose rows change places with columns by shuffles."""
+"""Transpose matrices by squares of vector registers, whose rows and columns are exchanged by shuffles."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from autoconv.graph.dtypes import DType
 
 
 def transposed(module: ModuleText, dtype: DType, rows: int, columns: int, lanes: int) -> str:
-    """The name of a function `(ptr from, ptr to)` that copies a matrix of `rows` by `columns` to one of `columns` by
-    `rows`, both side by side in memory; `lanes` numbers, a power of two, are a vector."""
+    """Return the name of a function `(ptr from, ptr to)` that transposes a contiguous matrix of `rows` by `columns`.
+
+    A vector has `lanes` numbers, a power of two.
+    """
     return _Transpose(module, dtype, rows, columns, lanes).write()
 
 
@@ -31,7 +33,7 @@ class _Transpose:
         return self._module.function("transpose", self._out.text())
 
     def _spans(self, size: int) -> list[tuple[int, int, int]]:
-        """Where squares begin, how many there are in a row, and how far they reach."""
+        """Return, for full squares and the rest: start, number of squares in a row, and extent of one."""
         full, rest = divmod(size, self._lanes)
         found = [(0, full, self._lanes)] if full else []
         return [*found, (full * self._lanes, 1, rest)] if rest else found
@@ -59,8 +61,11 @@ class _Transpose:
         return out.new(f"add nsw i64 {out.new(f'add nsw i64 {down}, {across}')}, {row * stride + column}")
 
     def _turned(self, rows: list[str]) -> list[str]:
-        """Within each 16 bytes numbers of two vectors take turns, then pairs of them, and so on; whole 16 bytes change
-        places after that. Each of these shuffles is one instruction."""
+        """Transpose a square of vectors.
+
+        Within each 16 bytes, numbers of two vectors are interleaved, then pairs of them, and so on; then whole 16-byte
+        blocks are exchanged. Each of these shuffles is one instruction.
+        """
         lanes, within, found = self._lanes, min(self._lanes, 16 // self._size), list(rows)
         unit = 1
         while unit < within:
@@ -74,14 +79,16 @@ class _Transpose:
                     pair = found[r], found[r + unit]
                     found[r], found[r + unit] = (self._v.shuffle(*pair, half) for half in halves)
             unit *= 2
-        # What came of `within` rows lies in the order of its number's bits from behind.
+        # The results of `within` rows are in bit-reversed order.
         bits = within.bit_length() - 1
         order = [sum(((k >> bit) & 1) << (bits - 1 - bit) for bit in range(bits)) for k in range(within)]
         turned = [self._dealt(found[order[k] :: within], within) for k in range(within)]
         return [vectors[block] for block in range(lanes // within) for vectors in turned]
 
     def _dealt(self, vectors: list[str], within: int) -> list[str]:
-        """Of as many vectors as they have blocks of `within` numbers: the first blocks of all, then the second ones."""
+        """Regroup as many vectors as they have blocks of `within` numbers: the first blocks of all, then the second
+        ones.
+        """
         if len(vectors) == 1:
             return vectors
         both = range(0, 2 * self._lanes, within)

@@ -1,4 +1,4 @@
-"""Vector registers: how many this machine has, and loads and stores of the first numbers of one."""
+"""Vector registers: their number on this machine, and instructions on (partly filled) vectors."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from autoconv.graph.dtypes import DType
 
 @dataclass(frozen=True)
 class Registers:
-    """How many vector registers there are, and the bytes of one."""
+    """The number of vector registers, and the bytes of one."""
 
     count: int
     size: int
 
 
 def registers() -> Registers | None:
-    """None where nothing is known of the machine, or vectors are short."""
+    """Return the vector registers; None for an unknown machine, or one with short vectors."""
     known = instructions()
     if "avx512f" in known:
         return Registers(32, 64)
@@ -27,7 +27,7 @@ def registers() -> Registers | None:
 
 
 class VectorWriter:
-    """Writes into `out` what is done with vectors of `lanes` numbers of a dtype."""
+    """Write instructions on vectors of `lanes` numbers of a dtype into `out`."""
 
     def __init__(self, out: FunctionText, dtype: DType, lanes: int) -> None:
         self.out = out
@@ -41,7 +41,7 @@ class VectorWriter:
         return self.out.new(f"getelementptr inbounds {self.kind}, ptr {pointer}, i64 {offset}")
 
     def load(self, pointer: str, width: int) -> str:
-        """The first `width` numbers, zeros behind them."""
+        """Load the first `width` numbers, with zeros behind them."""
         if width == self._lanes:
             return self.out.new(f"load {self.vector}, ptr {pointer}, align {self._size}")
         name = f"llvm.masked.load.{self._suffix}.p0"
@@ -52,7 +52,7 @@ class VectorWriter:
         return self.out.new(f"call {self.vector} {function}({given})")
 
     def store(self, value: str, pointer: str, width: int) -> None:
-        """Of the first `width` numbers."""
+        """Store the first `width` numbers."""
         if width == self._lanes:
             self.out.line(f"store {self.vector} {value}, ptr {pointer}, align {self._size}")
             return
@@ -67,7 +67,7 @@ class VectorWriter:
         return f"<{self._lanes} x i1> <{lanes}>"
 
     def spread(self, number: str) -> str:
-        """One number in all lanes."""
+        """Broadcast one number to all lanes."""
         single = self.out.new(f"insertelement {self.vector} poison, {self.kind} {number}, i64 0")
         zeros = f"<{self._lanes} x i32> zeroinitializer"
         return self.out.new(f"shufflevector {self.vector} {single}, {self.vector} poison, {zeros}")
@@ -77,6 +77,6 @@ class VectorWriter:
         return self.out.new(f"call {self.vector} {function}({self.vector} {x}, {self.vector} {y}, {self.vector} {z})")
 
     def shuffle(self, x: str, y: str, lanes: list[int]) -> str:
-        """The numbers of both, by their positions."""
+        """Select numbers of both vectors, by their positions."""
         mask = ", ".join(f"i32 {lane}" for lane in lanes)
         return self.out.new(f"shufflevector {self.vector} {x}, {self.vector} {y}, <{len(lanes)} x i32> <{mask}>")

@@ -1,4 +1,4 @@
-"""Views: from an index of what a node makes to the index of what it looks at."""
+"""Index maps of views: from an index of a node's result to the index in its source."""
 
 from __future__ import annotations
 
@@ -15,19 +15,22 @@ from autoconv.graph.dtypes import DType, bool_, int64
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.index_spec import INPUT
 
-# An element that needs no array; or the value to look at, where, and what to do with what is found.
+# A number that needs no array; or (value, index, function applied to the element found there).
 Place = Element | tuple[Value, Index, Callable[[Element], Element] | None]
 
-# Views that are straight in parts: a loop over one is cut where the next part begins.
+# Piecewise affine views: a loop over one is split where the next piece begins.
 CUT = frozenset({"roll", "pad"})
 
-# What other files say of their views, by name of the op: (b, node, index) -> place.
+# Registered index maps of other views, by op name: (b, node, index) -> place.
 PLACES: dict[str, Callable[[Any, Node, Index], Place]] = {}
 
 
 def viewed(b: Any, node: Node, index: Index, picks: Sequence[Position]) -> Place:
-    """Where the element at `index` of a view's result comes from. `picks` are its dynamic indices, made positive;
-    `b.number(value)` is a scalar operand, `b.at(value, index)` an element of another one."""
+    """Return where the element at `index` of a view comes from.
+
+    `picks` are its dynamic indices, normalised; `b.number(value)` is a scalar operand, `b.at(value, index)` an element
+    of another one.
+    """
     name = node.op.name
     if name == "shape":
         return _shape(b, node, index)
@@ -50,7 +53,7 @@ def viewed(b: Any, node: Node, index: Index, picks: Sequence[Position]) -> Place
 
 
 def _number(b: Any, number: int, dtype: DType) -> Element:
-    """Of complex dtypes the pair of its parts: outlines of open sizes are such."""
+    """Return a constant; for a complex dtype the pair of its parts, as outlines of open sizes are such."""
     if not dtype.is_complex:
         return b.constant(number, dtype)  # type: ignore[no-any-return]
     parts = (b.constant(part, dtype.real_dtype) for part in (number, 0))
@@ -92,7 +95,7 @@ def _one_hot(b: Any, node: Node, index: Index) -> Place:
 
 
 def _pad(b: Any, node: Node, index: Index) -> Place:
-    """The nearest element inside, replaced by the constant where the index lies outside."""
+    """Return the nearest element inside, replaced by the constant where the index lies outside."""
     source, out = node.inputs[0], b.out
     constant = b.constant(node.attributes.get("constant_values", 0), source.type.dtype)  # type: ignore[union-attr]
     if 0 in sizes(source.type):
@@ -123,11 +126,11 @@ def _text(position: Position) -> str:
 
 
 def mapped(out: FunctionText, node: Node, index: Index) -> Index | None:
-    """The index in its first input of an element of a view that says so by itself; None for other views."""
+    """Return the index in the first input of an element of a view without operands or bounds; None for other views."""
     return _MAPS[node.op.name](out, node, index, ()) if node.op.name in _STRAIGHT else None
 
 
-# ---- maps
+# ---- index maps
 
 
 def _transpose(out: FunctionText, node: Node, index: Index, picks: Any) -> Index:
@@ -147,13 +150,11 @@ def _matrix_transpose(out: FunctionText, node: Node, index: Index, picks: Any) -
 def _reverse(out: FunctionText, node: Node, index: Index, picks: Any) -> Index:
     shape = sizes(node.inputs[0].type)
     axes = {a % len(shape) for a in node.attributes["axis"]}
-    return tuple(
-        plus(out, times(out, i, -1), plus(out, shape[d], -1)) if d in axes else i for d, i in enumerate(index)
-    )
+    return tuple(plus(out, times(out, i, -1), plus(out, shape[d], -1)) if d in axes else i for d, i in enumerate(index))
 
 
 def _roll(out: FunctionText, node: Node, index: Index, picks: Any) -> Index:
-    """The elements before a shifted one come from the end."""
+    """Map an index through a rotation: positions shifted below the start wrap around."""
     shape = sizes(node.inputs[0].type)
     found = list(index)
     for shift, axis in zip(node.attributes["shift"], node.attributes["axis"], strict=True):
@@ -174,7 +175,7 @@ def _roll(out: FunctionText, node: Node, index: Index, picks: Any) -> Index:
 
 
 def _rolled(out: FunctionText, position: Position, shift: int, size: str) -> Position:
-    """In a dimension that only the call knows."""
+    """Rotate a position in an open dimension."""
     left = out.new(f"srem i64 {-shift}, {size}")
     moved = plus(out, position, out.new(f"select i1 {out.new(f'icmp slt i64 {left}, 0')}, i64 "
                                         f"{plus(out, left, size)}, i64 {left}"))  # fmt: skip
@@ -196,7 +197,7 @@ def _broadcast(out: FunctionText, node: Node, index: Index, picks: Any) -> Index
 
 
 def _get_item(out: FunctionText, node: Node, index: Index, picks: Sequence[Position]) -> Index:
-    """Ints take a dimension away, slices keep it, newaxis makes one."""
+    """Map an index through a subscript: ints drop a dimension, slices keep it, newaxis adds one."""
     shape = sizes(node.inputs[0].type)
     spec = list(node.attributes["spec"])
     covered = sum(entry[0] in ("int", "slice") for entry in spec)
@@ -219,7 +220,7 @@ def _get_item(out: FunctionText, node: Node, index: Index, picks: Sequence[Posit
 
 
 def item_index(out: FunctionText, node: Node, index: Index, picks: Sequence[Position]) -> Index:
-    """Where in what it indexes, or changes, the element at `index` of the indexed part lies."""
+    """Return the index in the whole array of the element at `index` of the subscripted part."""
     return _get_item(out, node, index, picks)
 
 
