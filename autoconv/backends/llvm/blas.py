@@ -1,4 +1,4 @@
-"""Calls of the BLAS that NumPy brought along, and of the threads that it has."""
+"""Call NumPy's bundled BLAS, and set the number of its threads."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from autoconv.backends.llvm.scalars import literal, register
 from autoconv.backends.llvm.text import FunctionText, ModuleText
 from autoconv.graph.dtypes import DType, float32
 
-_BY_ROWS, _AS_IT_LIES, _TURNED = 101, 111, 112  # what the C interface calls these
+_BY_ROWS, _AS_IT_LIES, _TURNED = 101, 111, 112  # constants of the C interface
 
 
 @dataclasses.dataclass(frozen=True)
 class Matrix:
-    """One in memory, from the start of a row to that of the next `width` elements; `turned` where it lies the other way
-    round."""
+    """A matrix in memory, with rows `width` elements apart; `turned` if it is transposed."""
 
     pointer: str
     width: Position
@@ -26,7 +25,7 @@ class Matrix:
 
 
 def has_products(dtype: DType) -> bool:
-    """Whether there is a BLAS."""
+    """Return whether there is a BLAS for the dtype."""
     return f"cblas_{_letter(dtype)}gemm" in abi.symbols()
 
 
@@ -34,8 +33,11 @@ def product_call(
     module: ModuleText, dtype: DType, x: Matrix, y: Matrix, z: Matrix, rows: Position, inner: Position,
     columns: Position, some: bool = True,
 ) -> str:  # fmt: skip
-    """The call that writes x, `rows` by `inner`, times y, `inner` by `columns`, to z. A single row or column takes a
-    third of the time as a vector, which BLAS leaves as it is unless there is `some` number to add up."""
+    """Return the call that writes x, `rows` by `inner`, times y, `inner` by `columns`, to z.
+
+    A single row or column takes a third of the time as a vector. For vectors, BLAS leaves z unchanged if `inner` is 0,
+    so `some` states that it is not.
+    """
     if some and f"cblas_{_letter(dtype)}gemv" in abi.symbols():
         if columns == 1:
             return _by_vector(module, dtype, x, y, z, rows, inner)
@@ -54,7 +56,7 @@ def product_call(
 def _by_vector(
     module: ModuleText, dtype: DType, x: Matrix, y: Matrix, z: Matrix, rows: Position, inner: Position
 ) -> str:  # fmt: skip
-    """As `product_call`, of vectors y and z whose elements lie side by side."""
+    """Return the call, as `product_call`, for contiguous vectors y and z."""
     kind = register(dtype)
     name, sizes = f"cblas_{_letter(dtype)}gemv", "i32, i32, i64, i64"
     gemv = module.declare(name, "void", f"{sizes}, {kind}, ptr, i64, ptr, i64, {kind}, ptr, i64")
@@ -75,7 +77,7 @@ def _letter(dtype: DType) -> str:
 
 @contextmanager
 def alone(out: FunctionText, large: bool = True) -> Iterator[None]:
-    """BLAS and LAPACK without threads of their own, which they ask for where something is `large`."""
+    """Switch off the own threads of BLAS and LAPACK, which they use where something is `large`."""
     if not large or "blas_set_threads" not in abi.symbols():
         yield
         return

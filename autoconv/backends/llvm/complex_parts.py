@@ -1,4 +1,4 @@
-"""Complex numbers as pairs: what is computed of them is computed of their real and imaginary parts.
+"""Split complex values into real and imaginary parts (scalar replacement): computations on them use the parts.
 
     before   graph f(%x: complex128[9]) {
                %square = square(%x): complex128[9]
@@ -7,8 +7,8 @@
     after    %real = real(%x), %imag = imag(%x): float64[9], which loops read where %x lies
              %result = complex(…, …), which the loop writes as pairs
 
-So complex numbers take part in whatever there is for real ones: loops, registers, control flow, products in tiles.
-Loops and conditions carry both parts. What has no rule here goes to the kernel, which gets complex numbers; so does the
+Complex numbers thus benefit from all that exists for real ones: loops, registers, control flow, tiled products. Loops
+and conditions carry both parts. Ops without a rule here run by their kernels, which take complex numbers; so does the
 caller.
 """
 
@@ -29,7 +29,7 @@ from autoconv.ops.builder import GraphBuilder
 
 
 def split_complex(graph: Graph) -> Graph:
-    """The graph, regions included, with what is computed of complex numbers computed of their parts."""
+    """Return the graph, regions included, with computations on complex numbers rewritten to their parts."""
     if not _has_complex(graph):
         return graph
     writer = _Writer(Graph(graph.name))
@@ -38,14 +38,14 @@ def split_complex(graph: Graph) -> Graph:
     writer.write(graph)
     writer.graph.outputs = [writer.whole(value) for value in graph.outputs]
     for before, after in zip(graph.outputs, writer.graph.outputs, strict=True):
-        if before.type != after.type:  # what is known of it, such as that it is weak, stays known
+        if before.type != after.type:  # keep facts of the type, such as weakness
             after.type = before.type
     sweep(writer.graph)
     return writer.graph
 
 
 def is_split(node: Node) -> bool:
-    """Whether the node is computed of parts."""
+    """Return whether the node is computed from parts."""
     if node.op.name in MEMORY_RULES:
         kinds = [value.type for value in (*node.inputs[:1], *node.results[:1])]
         there = any(isinstance(kind, ArrayType) and kind.dtype.is_complex for kind in kinds)
@@ -58,7 +58,7 @@ def is_split(node: Node) -> bool:
 
 
 def sweep(graph: Graph) -> None:
-    """Takes out what nobody reads, regions included: loops would have to store it."""
+    """Remove dead nodes, regions included: loops would have to store their results."""
     read = set(graph.outputs)
     kept: list[Node] = []
     for node in reversed(graph.nodes):
@@ -77,12 +77,12 @@ def _has_complex(graph: Graph) -> bool:
 
 
 class _Held:
-    """A value of the graph before in the one that is written: as it was, in parts, or both."""
+    """A value of the old graph in the new one: whole, in parts, or both."""
 
     def __init__(self, whole: Value | None, parts: Parts | None = None) -> None:
         self.whole = whole
         self.parts = parts
-        self.asked: set[str] | None = None  # of what a region captures: the forms in which it wants it
+        self.asked: set[str] | None = None  # for a capture of a region: the forms that the region uses
 
 
 def _part_type(type_: Type) -> TensorType:
@@ -135,7 +135,7 @@ class _Writer:
         return b.real(whole), b.imag(whole)
 
     def set(self, value: Value, found: Any) -> None:
-        """`found`: the value, or its parts."""
+        """Record the new value, or the pair of its parts."""
         if isinstance(found, tuple):
             self.held[value] = _Held(None, (found[0], found[1]))
         else:
@@ -178,7 +178,7 @@ class _Writer:
             return
         is_loop, name = node.op.name == "while", node.op.name
         count = node.attributes["state"] if is_loop else 0
-        first = 1 if name == "cond" else 0  # what is no parameter of the regions
+        first = 1 if name == "cond" else 0  # number of operands that are no region parameters
         given = node.inputs[first:]
         carried = [self._is_carried(node, i) for i in range(len(node.results))]
         writers = [_Writer(Graph(region.name)) for region in node.regions]
@@ -219,7 +219,9 @@ class _Writer:
             self.set(value, (next(left), next(left)) if pair else next(left))
 
     def _is_carried(self, node: Node, i: int) -> bool:
-        """Whether the result, and of a loop its state, goes in parts: everywhere its shape is the same."""
+        """Return whether a result, and for a loop its state, is carried in parts: its shape must be the same
+        everywhere.
+        """
         values = [node.results[i]]
         if node.op.name == "while":
             values += [node.inputs[i], *(region.parameters[i] for region in node.regions), node.regions[1].outputs[i]]
@@ -228,7 +230,7 @@ class _Writer:
         return all(is_complex(v.type) for v in values) and len({v.type.shape for v in values}) == 1  # type: ignore[union-attr]
 
     def _parameter(self, graph: Graph, value: Value, outer: Value, carried: bool, is_loop: bool) -> _Held:
-        """What a region's parameter is held as; in a loop parts are taken before it, elsewhere where they are used."""
+        """Return the form of a region's parameter; a loop takes parts before it, other regions where they are used."""
         if not is_complex(value.type):
             return _Held(Value(graph, value.type, graph.unique_name(value.name)))
         held = _Held(None)

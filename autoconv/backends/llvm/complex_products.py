@@ -13,21 +13,23 @@ from autoconv.graph.graph import Node, Value
 from autoconv.ops.builder import GraphBuilder
 
 Parts = tuple[Value, Value]
-_MOST = 100  # exponents below it are products
+_MOST = 100  # exponents below it are lowered to products
 
 
 def product(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
-    """Of arrays as NumPy's loops have it, of numbers as NumPy's numbers and Python's have it."""
+    """Multiply as NumPy does: arrays as its loops do, scalars as NumPy's and Python's scalars do."""
     arrays = any(sizes(value.type) for value in (x[0], y[0]))
     return fused_product(b, x, y) if arrays else plain_product(b, x, y)
 
 
 def quotient(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
-    """Smith's (Algorithm 116, 1962): by the larger part of the divisor first, so that squares do not overflow."""
+    """Divide by Smith's method (Algorithm 116, 1962): by the larger part of the divisor first, so squares do not
+    overflow.
+    """
     (xr, xi), (yr, yi) = x, y
     upright = b.greater_equal(b.abs(yr), b.abs(yi))
     large, small = b.select(upright, yr, yi), b.select(upright, yi, yr)
-    zero = b.equal(large, 0.0)  # then both are
+    zero = b.equal(large, 0.0)  # then both parts are
     ratio = b.divide(small, large)
     scale = b.divide(1.0, b.add(large, b.multiply(small, ratio)))
     first, second = b.select(upright, xr, xi), b.select(upright, xi, xr)
@@ -45,14 +47,18 @@ def fused_product(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
 
 
 def plain_product(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
-    """Each step rounded."""
+    """Multiply, with each step rounded."""
     (xr, xi), (yr, yi) = x, y
     return b.subtract(b.multiply(xr, yr), b.multiply(xi, yi)), b.add(b.multiply(xr, yi), b.multiply(xi, yr))
 
 
 def power(b: GraphBuilder, node: Node, operands: Any) -> Any:
-    """To whole numbers below 100 by products, 1 over them for negative ones; else by the logarithm, whose last digits
-    count for as much as the exponent of the result is large. Of 0 it is 1, 0 or nan, as the exponent says."""
+    """Raise to a power: to integers below 100 in magnitude by products (inverted for negative ones), else by the
+    logarithm.
+
+    The error of the logarithm's last digits grows with the exponent of the result. A power of 0 is 1, 0 or nan,
+    depending on the exponent.
+    """
     x, y = operands
     found = _power(b, node, x, y)
     none = b.logical_and(b.equal(x[0], 0.0), b.equal(x[1], 0.0))
@@ -82,7 +88,7 @@ def _power(b: GraphBuilder, node: Node, x: Parts, y: Parts) -> Parts:
 
 
 def _power_of(b: GraphBuilder, x: Parts, n: int) -> Parts:
-    """To a number that is known."""
+    """Raise to a constant integer."""
     one = b.ones_like(x[0]), b.zeros_like(x[0])
     if abs(n) <= 3 and n > 0:
         squared = plain_product(b, x, x)
@@ -98,9 +104,9 @@ def _power_of(b: GraphBuilder, x: Parts, n: int) -> Parts:
 
 
 def _by_squares(b: GraphBuilder, x: Parts, y: Parts, size: Value) -> Parts:
-    """To the whole number of each element, whose size that is: its bits say which squares are factors."""
+    """Raise to an integer for each element, of magnitude `size`, whose bits select the squares that are factors."""
     (yr, _), bits = y, b.cast(size, dtype=int64)
-    like = b.add(b.zeros_like(x[0]), b.zeros_like(yr))  # of the shape of both
+    like = b.add(b.zeros_like(x[0]), b.zeros_like(yr))  # the broadcast shape of both
     found: Parts = (b.ones_like(like), b.zeros_like(like))
     one, square = found, x
     squares = [x]
@@ -119,7 +125,7 @@ def _by_squares(b: GraphBuilder, x: Parts, y: Parts, size: Value) -> Parts:
 
 
 def _by_logarithm(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
-    """e to the product of the exponent and the logarithm; of float32 in float64, as it would cost them digits."""
+    """Return e to the product of exponent and logarithm; for float32 in float64, as float32 would lose digits."""
     narrow = x[0].type.dtype  # type: ignore[union-attr]
     if narrow is not float64:
         wide = [tuple(b.cast(part, dtype=float64) for part in pair) for pair in (x, y)]
@@ -127,19 +133,18 @@ def _by_logarithm(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
         return b.cast(real, dtype=narrow), b.cast(imag, dtype=narrow)
     size, angle = functions.log(b, *x)
     real, imag = plain_product(b, y, (size, angle))
-    # Where a magnitude is infinite and the angle not known, the product is infinite still (C's Annex G).
+    # With an infinite magnitude and an unknown angle, the product is still infinite (C's Annex G).
     lost = b.logical_and(b.is_inf(size), b.logical_and(b.is_nan(real), b.is_nan(imag)))
     one, none = b.copysign(b.ones_like(size), size), b.copysign(b.zeros_like(angle), angle)
     endless = plain_product(b, y, (one, none))
     real, imag = (
-        b.select(lost, b.multiply(end, float("inf")), part)
-        for end, part in zip(endless, (real, imag), strict=True)
+        b.select(lost, b.multiply(end, float("inf")), part) for end, part in zip(endless, (real, imag), strict=True)
     )
     return functions.exp(b, real, imag)
 
 
 def prod(b: GraphBuilder, node: Node, operands: Any) -> Any:
-    """Of few along one axis one by one; else of the first half with the second, until one is left."""
+    """Multiply along axes: up to 8 elements one by one; else the first half by the second, until one is left."""
     ((xr, xi),) = operands
     shape, given = sizes(xr.type), node.attributes.get("axis")
     if not is_complex(node.results[0].type) or not node.attributes.keys() <= {"axis", "keepdims", "dtype"}:

@@ -1,7 +1,7 @@
-"""What ops on Python's own complex numbers mean for the real and imaginary parts: rules for `complex_parts`.
+"""Rules for `complex_parts`: ops on Python's complex numbers, in terms of real and imaginary parts.
 
-A real number among complex ones is one whose imaginary part is 0.0. What may raise is a `python_complex_part` for each
-part, which computes both: LLVM leaves one of the two.
+A real operand has the imaginary part 0.0. An op that may raise becomes one `python_complex_part` for each part, which
+computes both; LLVM removes the duplicate.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _pair(b: GraphBuilder, x: Any) -> tuple[Any, Any]:
 
 
 def _by_part(name: str) -> Rule:
-    """Of each part for itself, where Python makes complex numbers of both operands."""
+    """Return the rule that applies an op to each part, as in Python after both operands are converted to complex."""
 
     def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
         if not BY_STEPS:
@@ -57,7 +57,7 @@ def _multiply(b: GraphBuilder, node: Node, x: Any) -> Any:
 
 
 def _checked(function: str) -> Rule:
-    """A function that may raise; a magnitude is its own part."""
+    """Return the rule of a function that may raise; a magnitude has a real part only."""
 
     def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
         return _parts(b, node, function, [part for one in x for part in _pair(b, one)])
@@ -81,7 +81,7 @@ def _power(b: GraphBuilder, node: Node, x: Any) -> Any:
 
 
 def _is_small(exponent: Value) -> bool:
-    """Whether it is known, whole, and at most 100 large."""
+    """Return whether an exponent is a constant integer of at most 100 in magnitude."""
     if exponent.node is None or exponent.node.op.name != "constant":
         return False
     number = float(exponent.node.attributes["value"])
@@ -89,7 +89,7 @@ def _is_small(exponent: Value) -> bool:
 
 
 def _comparison(name: str, both: str) -> Rule:
-    """Of the real part with what is there, an int to its last digit."""
+    """Return the rule that compares the parts; an int operand is compared exactly, not as a float."""
 
     def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
         (xr, xi), (yr, yi) = (one if isinstance(one, tuple) else (one, _zero(b)) for one in x)

@@ -1,8 +1,8 @@
-"""What ops mean for the real and imaginary parts of complex numbers: rules for `complex_parts`.
+"""Rules for `complex_parts`: ops on complex numbers, in terms of their real and imaginary parts.
 
-A rule gets `(b, node, operands)`, a complex operand as the pair of its parts, and answers a pair, a value, a list of
-such for several results, or None where the op's kernel has to do it. Products and quotients are NumPy's: a product of
-arrays takes a multiplication and an addition at once, a quotient is Smith's.
+A rule takes `(b, node, operands)`, a complex operand as the pair of its parts. It returns a pair, a value, a list of
+such for several results, or None to leave the node to the op's kernel. Products and quotients are NumPy's: a product of
+arrays uses fused multiply-adds, a quotient Smith's method.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ def _dtype(x: Value) -> DType:
 
 
 def _both(name: str) -> Rule:
-    """Of each part for itself."""
+    """Return the rule that applies an op to each part."""
     return lambda b, node, x: tuple(getattr(b, name)(*part) for part in zip(*x, strict=True))
 
 
-# ---- one element
+# ---- elementwise ops
 
 
 def _divide(b: GraphBuilder, node: Node, x: Any) -> Any:
@@ -76,7 +76,7 @@ def _select(b: GraphBuilder, node: Node, x: Any) -> Any:
 
 
 def _sign(b: GraphBuilder, node: Node, x: Any) -> Any:
-    """Over its magnitude; zero of zero."""
+    """Return the number over its magnitude; zero for zero."""
     ((xr, xi),) = x
     size = b.hypot(xr, xi)
     none = b.equal(size, 0.0)
@@ -85,7 +85,7 @@ def _sign(b: GraphBuilder, node: Node, x: Any) -> Any:
 
 
 def _real_or(name: str) -> Rule:
-    """The part of a complex number; of a real one itself, or zero."""
+    """Return the rule that selects a part."""
 
     def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
         return x[0][name == "imag"]
@@ -129,13 +129,13 @@ def _square_of(b: GraphBuilder, x: Parts) -> Parts:
 
 
 def _broadcast(b: GraphBuilder, node: Node, x: Any) -> Any:
-    """Two parts, each of the shape of both."""
+    """Broadcast both parts to the shape of the result."""
     return tuple(broadcast(b, part, dimensions(node.results[0])) for part in x)
 
 
-# ---- many elements
+# ---- ops over arrays
 
-# Ops that do the same to the real and to the imaginary parts: moves, sums, whatever is linear with real numbers.
+# Ops that apply to both parts alike: data movement, sums, and all that is linear over the reals.
 _LINEAR = (
     "transpose", "matrix_transpose", "reverse", "expand_dims", "squeeze", "reshape", "broadcast_to", "get_item", "roll",
     "unpad", "concat", "stack", "unstack", "split", "split_like", "tile", "repeat", "shift", "gather", "gather_nd",
@@ -160,7 +160,7 @@ def _linear(name: str) -> Rule:
             made = getattr(b, name)(*given, **attributes)
             found.append(made if isinstance(made, tuple) else (made,))
             for part, whole in zip(found[-1], node.results, strict=True):
-                part.type = part.type.with_shape(dimensions(whole))  # the op's rule may say less
+                part.type = part.type.with_shape(dimensions(whole))  # the op's result rule may be less precise
         pairs = list(zip(*found, strict=True))
         return pairs if len(node.results) != 1 else pairs[0]
 
@@ -176,7 +176,7 @@ def _real_attributes(node: Node) -> dict[str, Any]:
 
 
 def _has_real_values(node: Node) -> bool:
-    """Whether a real operand stands where the complex one is: its imaginary part would not be it."""
+    """Return whether a real operand stands beside the complex one: it must not be used for the imaginary part."""
     name = node.op.name
     if name == "pad":
         return bool(node.attributes.get("constant_values", 0)) or len(node.inputs) > 1
@@ -190,7 +190,7 @@ def _has_real_values(node: Node) -> bool:
 
 
 def _of_no_values(number: int) -> Rule:
-    """Zeros or ones of the shape of something."""
+    """Return the rule that makes zeros or ones in the shape of its operand."""
 
     def rule(b: GraphBuilder, node: Node, operands: Any) -> Any:
         (given,), target = operands, _dtype(node.results[0])
@@ -205,13 +205,13 @@ def _of_no_values(number: int) -> Rule:
 
 
 def _like_real(b: GraphBuilder, node: Node, operands: Any) -> Any:
-    """What is read of the operand is its shape alone."""
+    """Apply an op that reads only the shape to the real part."""
     given = [x[0] if isinstance(x, tuple) else x for x in operands]
     return getattr(b, node.op.name)(*given, **node.attributes)
 
 
 def _matmul(b: GraphBuilder, node: Node, operands: Any) -> Any:
-    """Four products of real matrices."""
+    """Compute four products of real matrices."""
     (xr, xi), (yr, yi) = operands
 
     def times(x: Value, y: Value) -> Value:
@@ -221,7 +221,7 @@ def _matmul(b: GraphBuilder, node: Node, operands: Any) -> Any:
 
 
 def _contraction(b: GraphBuilder, node: Node, operands: Any) -> Any:
-    """A product of two, of any dimensions."""
+    """Contract two complex operands of any rank."""
     if len(operands) != 2 or not all(isinstance(x, tuple) for x in operands):
         return None
     (xr, xi), (yr, yi) = operands
@@ -242,7 +242,7 @@ def _constant(b: GraphBuilder, node: Node, operands: Any) -> Any:
 
 
 def _rfft(b: GraphBuilder, node: Node, operands: Any) -> Any:
-    """Of an odd number of them, as of complex ones."""
+    """Transform an odd number of real values as complex ones."""
     (x,), size = operands, sizes(operands[0].type)[-1]
     if not is_known((size,)) or size % 2 == 0 or radices(size) is None:
         return None
@@ -252,7 +252,7 @@ def _rfft(b: GraphBuilder, node: Node, operands: Any) -> Any:
 
 
 def _irfft(b: GraphBuilder, node: Node, operands: Any) -> Any:
-    """Cut or filled up to the length; of an odd one, the mirror image is put beside it."""
+    """Cut or zero-pad to the length; for an odd length, append the mirror image and transform as complex numbers."""
     ((xr, xi),), (*rows, size) = operands, sizes(node.results[0].type)
     given = sizes(xr.type)[-1]
     if not is_known((size, given)):
@@ -294,7 +294,7 @@ def _load(b: GraphBuilder, node: Node, operands: Any) -> Any:
 
 
 def _write(name: str) -> Rule:
-    """Each part for itself, when both are known."""
+    """Return the rule that writes each part, once both are computed."""
 
     def rule(b: GraphBuilder, node: Node, operands: Any) -> Any:
         x, value, *rest = operands

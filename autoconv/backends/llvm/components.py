@@ -1,5 +1,7 @@
-"""Vectors of two to four numbers, one component after the other: what is computed of places in space, of colours or of
-parts of a complex number becomes arrays without that last dimension, which loops go over side by side.
+"""Unroll short last dimensions: vectors of two to four numbers are computed component by component.
+
+Such vectors are places in space, colours, or parts of complex numbers. Each component becomes an array without the last
+dimension, and all of them share one loop.
 
     before   graph f(%x: float32[9,9,2]) {
                %square = square(%x): float32[9,9,2]
@@ -8,8 +10,8 @@ parts of a complex number becomes arrays without that last dimension, which loop
              }
     after    the squares of %x[..., 0] and of %x[..., 1], added up
 
-A loop over so short a dimension is no work for vectors; and a sum along it ends the loop that computes its terms, so
-that what follows reads them from memory once more. Here all goes into one loop.
+A loop over so short a dimension does not fill vector registers. A sum along it also ends the loop that computes its
+terms, so that later nodes reread them from memory. After the rewrite everything is in one loop.
 """
 
 from __future__ import annotations
@@ -24,13 +26,15 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, clone
 from autoconv.ops.builder import GraphBuilder
 
-_MOST = 4  # numbers of a vector
-_FEWEST = 16  # vectors that are worth it
-_JOINED = {"sum": "add", "prod": "multiply"}  # how a reduction over the components goes
+_MOST = 4  # largest length of the last dimension
+_FEWEST = 16  # least number of vectors that is worth it
+_JOINED = {"sum": "add", "prod": "multiply"}  # elementwise op of a reduction over the components
 
 
 def split_components(graph: Graph) -> Graph:
-    """The graph, regions included: elementwise nodes over short vectors that only reductions read, in components."""
+    """Return the graph, regions included, with elementwise nodes over short vectors split, where only reductions read
+    them.
+    """
     chosen = {node for part in _graphs(graph) for node in _chosen(part)}
     if not chosen:
         return graph
@@ -44,7 +48,7 @@ def split_components(graph: Graph) -> Graph:
             operands = [parts.get(value) or _components(b, new, count) for value, new in pairs]
             found = [getattr(b, node.op.name)(*(x[k] for x in operands), **node.attributes) for k in range(count)]
             parts[node.results[0]] = found
-            return found[:1]  # which nobody reads
+            return found[:1]  # never read
         if node.inputs and node.inputs[0] in parts:
             return [_reduced(b, node, parts[node.inputs[0]])]
         return None
@@ -56,7 +60,7 @@ def split_components(graph: Graph) -> Graph:
 
 
 def _sweep(graph: Graph) -> None:
-    """Takes out what nobody reads any more: loops would have to store it."""
+    """Remove dead nodes: loops would have to store their results."""
     read = set(graph.outputs)
     kept: list[Node] = []
     for node in reversed(graph.nodes):
@@ -72,7 +76,7 @@ def _graphs(graph: Graph) -> Iterator[Graph]:
 
 
 def _chosen(graph: Graph) -> set[Node]:
-    """Elementwise nodes whose results are vectors, and are read by such and by reductions alone."""
+    """Return the elementwise nodes whose results are vectors that only such nodes and reductions read."""
     found = {node for node in graph.nodes if _is_of_vectors(node)}
     readers: dict[Value, list[Node]] = {}
     for node in graph.nodes:
@@ -108,7 +112,7 @@ def _can_reduce(node: Node) -> bool:
 
 
 def _components(b: GraphBuilder, value: Value, count: int) -> list[Value]:
-    """What each component of the result reads of a value that is broadcast to it."""
+    """Return the operand of each component of the result, for a value that broadcasts to it."""
     if is_scalar(value.type):
         return [value] * count
     if sizes(value.type)[-1] == 1:
@@ -117,7 +121,7 @@ def _components(b: GraphBuilder, value: Value, count: int) -> list[Value]:
 
 
 def _without_last(b: GraphBuilder, value: Value) -> Value:
-    """The value without its last dimension, which is 1: what got one just before is found again."""
+    """Drop the last dimension, of size 1; undo the node that has just added it."""
     node, shape = value.node, sizes(value.type)[:-1]
     if node is not None and is_contiguous(value) and sizes(node.inputs[0].type) == shape:
         return node.inputs[0]
@@ -125,7 +129,7 @@ def _without_last(b: GraphBuilder, value: Value) -> Value:
 
 
 def _reduced(b: GraphBuilder, node: Node, parts: list[Value]) -> Value:
-    """A reduction of a value in components."""
+    """Reduce a value in components."""
     (result,) = node.results
     axes, last = reduced_axes(node), len(sizes(node.inputs[0].type)) - 1
     shape: Any = sizes(result.type)

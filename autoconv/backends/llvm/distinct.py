@@ -1,4 +1,4 @@
-"""The distinct elements of a vector, by a table of those that were met (open addressing, linear probing)."""
+"""Distinct elements of a vector, by a hash table (open addressing, linear probing)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _fits(node: Node) -> bool:
 
 @counted("unique", fits=_fits)
 def write_unique(region: Region, node: Node) -> None:
-    """In the order of their first occurrence; every nan is another, both zeros are one."""
+    """Lower `unique` in the order of first occurrence; nans are all distinct, both zeros are equal."""
     (x,), (values, indices, counts) = node.inputs, node.results
     kind: Any = x.type
     dtype, to, (size,) = kind.dtype, indices.type.dtype, sizes(kind)  # type: ignore[union-attr]
@@ -62,7 +62,7 @@ def write_unique(region: Region, node: Node) -> None:
         out.branch(look)
         out.begin(new)
         count = load(b, int64, found, 0)
-        # A nan, which did not look for a place, may find one that is taken: nothing is looked for that equals it.
+        # A nan has not probed, so its slot may be taken; the entry is kept then, as nothing equals a nan.
         entry = b.cast(count + 1, int32)
         place = load(b, int64, slot, 0)
         kept = load(b, int32, "%table", place.ir)
@@ -87,7 +87,7 @@ def write_unique(region: Region, node: Node) -> None:
 
 
 def _gather(region: Region, total: str, dtype: Any, to: Any, pointers: list[str]) -> None:
-    """The elements themselves, and how many there are of each."""
+    """Gather the distinct elements and their counts."""
     names = ("ptr noalias readonly %x", "ptr noalias readonly %first", "ptr noalias readonly %many")
     routine = Routine(region, [*names, "ptr noalias %values", "ptr noalias %counts", "i64 %total"])
     out, b = routine.out, routine.b

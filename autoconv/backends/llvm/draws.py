@@ -1,5 +1,7 @@
-"""The ops that draw random numbers: keys from seeds, or from the generator that the program shares; of shapes that are
-known here or by the call."""
+"""Lower the ops that draw random numbers, with keys from seeds or from the program's shared generator.
+
+Shapes are constant or open.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +25,15 @@ if TYPE_CHECKING:
 
 
 def _pairs(out: FunctionText, count: Position) -> Position:
-    """How many pairs so many numbers are of."""
+    """Return the number of pairs that hold that many numbers."""
     return (count + 1) // 2 if isinstance(count, int) else out.new(f"lshr i64 {plus(out, count, 1)}, 1")
 
 
 def _known(node: Node) -> bool:
-    """Whether the bits are Philox's, bounds are single numbers, and the type says the shape: what operand holds it is
-    not read."""
+    """Return whether the node is native: Philox, scalar bounds, and a shape given by the type.
+
+    The operand that holds the shape is not read.
+    """
     kind = node.results[0].type
     if node.attributes.get("alg", "philox") != "philox" or not (is_dense(kind) or is_scalar(kind)):
         return False
@@ -38,14 +42,14 @@ def _known(node: Node) -> bool:
 
 
 def _operands(node: Node) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
-    """Seeds and bounds."""
+    """Return the seeds and the bounds."""
     seeds = 1 if node.op.name.startswith("stateless") else 0
     bounds = 2 if node.op.name.endswith("uniform_int") else 0
     return node.inputs[:seeds], node.inputs[seeds : seeds + bounds]
 
 
 def _new(region: Region, dtype: DType, count: Position) -> tuple[Object, TensorType | None]:
-    """An array to work in, and its type where that is known."""
+    """Allocate a temporary array; return it and its type, if that is constant."""
     if not isinstance(count, int):
         return region.body.new_counted(dtype, (count,)), None
     type_ = TensorType(dtype, (count,))
@@ -53,7 +57,7 @@ def _new(region: Region, dtype: DType, count: Position) -> tuple[Object, TensorT
 
 
 def _state(region: Region, node: Node) -> tuple[str, str]:
-    """Key and draw as arguments: of the seed, or the next ones of the generator that the program shares."""
+    """Return key and draw as arguments, from the seed or from the shared generator, which advances."""
     out, b = region.out, ElementWriter(region.out)
     if node.op.name.startswith("stateless"):
         dtype: Any = node.inputs[0].type
@@ -70,7 +74,7 @@ def _state(region: Region, node: Node) -> tuple[str, str]:
 
 
 def _write(region: Region, node: Node, call: Callable[[DType, Position, str, str], None]) -> None:
-    """Sets the result to what `call(dtype, count, pointer to it, key)` writes."""
+    """Set the result to what `call(dtype, count, pointer to it, key)` writes."""
     (result,) = node.results
     type_: Any = result.type
     count = element_count(region.out, sizes(type_))
@@ -135,7 +139,7 @@ def write_truncated_normal(region: Region, node: Node) -> None:
 
 @native("random_uniform_int", "stateless_random_uniform_int", fits=_known, of_open=_known)
 def write_integers(region: Region, node: Node) -> None:
-    """Where the bounds are not in order, the kernel says so."""
+    """Draw integers; the kernel raises if the bounds are not in order."""
     low, high = (region.number(value) for value in _operands(node)[1])
     b = ElementWriter(region.out)
     region.refuse(node, (~b.compare("lt", low, high)).ir)

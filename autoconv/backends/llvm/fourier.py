@@ -1,7 +1,7 @@
-"""Fourier transforms in native code: of sizes without large prime factors; those of others run by their kernels.
+"""Lower Fourier transforms of sizes without large prime factors; others run by their kernels.
 
-The size is known, so stages and roots of unity are. Along the last dimension each row is transformed by itself, along
-another one as many columns at once as lie side by side and fit into the processor's cache.
+The size is constant, and so are the stages and the roots of unity. Along the last dimension each row is transformed by
+itself; along another one, as many adjacent columns at once as fit into the processor's cache.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from autoconv.graph.types import TensorType
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
 
-_MOST = 1 << 18  # bytes that a thread has for what lies between stages
-_BLOCK = 4096  # numbers of the columns that go together, but at least
-_FEWEST = 8  # columns,
+_MOST = 1 << 18  # bytes of a thread's memory between stages
+_BLOCK = 4096  # numbers in the columns that are transformed together,
+_FEWEST = 8  # with at least so many columns,
 _MOST_COLUMNS = 64  # and at most
-_WORK = 6  # of a number in a stage, in units of 0.05 ns
+_WORK = 6  # cost of a number in a stage, in units of 0.05 ns
 
 
 def _sizes_along(node: Node) -> list[int]:
@@ -43,7 +43,7 @@ def _fits(node: Node) -> bool:
 
 
 def is_known(size: int, dtype: DType) -> bool:
-    """Whether transforms of that size are native."""
+    """Return whether transforms of that size are native."""
     return radices(size) is not None and 2 * size * dtype.size <= _MOST
 
 
@@ -71,7 +71,7 @@ def _copy(region: Region, source: str, target: str, count: int) -> None:
 
 
 def _is_halved(real: Any, dtype: DType) -> bool:
-    """Whether real rows of that length go as rows of half as many complex numbers."""
+    """Return whether real rows of that length are transformed as rows of half as many complex numbers."""
     return real % 2 == 0 and real > 0 and is_known(real // 2, dtype)
 
 
@@ -87,7 +87,7 @@ def _fits_real(node: Node) -> bool:
 
 @complex_native("rfft", fits=_fits_real, library=True)
 def write_rfft(region: Region, node: Node) -> None:
-    """Two neighbours are one complex number; of its transform those of the even and the odd ones are told apart."""
+    """Transform pairs of neighbours as complex numbers, and separate the transforms of even and odd elements."""
     (x,), (result,) = node.inputs, node.results
     kind: Any = result.type
     *rows, size = sizes(x.type)
@@ -122,17 +122,17 @@ def write_irfft(region: Region, node: Node) -> None:
     region.set(result, made)
 
 
-def _call_with_roots(
-    region: Region, name: str, source: str, target: str, size: int, sign: int, dtype: DType
-) -> None:
+def _call_with_roots(region: Region, name: str, source: str, target: str, size: int, sign: int, dtype: DType) -> None:
     table = roots_in_order(size, sign, dtype.real_dtype)
     roots = region.address(Object(region.body.calls.object(table)(region.out)))
     call(region, name, f"ptr {source}", f"ptr {target}", f"ptr {roots}")
 
 
 def _rows(region: Region, half: TensorType, write: Callable[[ElementWriter, str, str, str], None]) -> str:
-    """A function that has `write(b, x, y, roots)` go over each row: of n complex numbers on one side, n + 1 on the
-    other, as `write` knows."""
+    """Return a function that runs `write(b, x, y, row)` for each row.
+
+    A row has n complex numbers on one side and n + 1 on the other; `write` defines which.
+    """
     arguments = ["ptr noalias readonly %x", "ptr noalias %y", "ptr noalias readonly %w"]
     body = Routine(region, [*arguments, *PART], "i1")
     *rows, _ = sizes(half)
@@ -152,7 +152,7 @@ def _root(b: ElementWriter, dtype: DType, k: Position, size: int) -> tuple[Eleme
 
 
 def _untangled(b: ElementWriter, dtype: DType, size: int, scale: float, x: str, y: str, row: str) -> None:
-    """X[k] = (Z[k] + Z*[n - k]) / 2 - i/2 · w^k · (Z[k] - Z*[n - k]) of the n numbers Z."""
+    """X[k] = (Z[k] + Z*[n - k]) / 2 - i/2 · w^k · (Z[k] - Z*[n - k]) for the n numbers Z."""
     out = b.out
     before, after = times(out, row, size), times(out, row, size + 1)
     real, imag = _number(b, dtype, x, before)
@@ -173,7 +173,7 @@ def _untangled(b: ElementWriter, dtype: DType, size: int, scale: float, x: str, 
 
 
 def _tangled(b: ElementWriter, dtype: DType, size: int, scale: float, x: str, y: str, row: str) -> None:
-    """Z[k] = (X[k] + X*[n - k]) + i · w^k · (X[k] - X*[n - k]), of whose first and last X the real parts count."""
+    """Z[k] = (X[k] + X*[n - k]) + i · w^k · (X[k] - X*[n - k]); only the real parts of the first and last X count."""
     out = b.out
     before, after = times(out, row, size + 1), times(out, row, size)
     first, last = (_number(b, dtype, x, plus(out, before, k))[0] for k in (0, size))
@@ -210,7 +210,7 @@ def _blocks(
     region: Region, dtype: DType, size: int, inner: int, outer: int, block: tuple[int, int, int], sign: int,
     scale: float, source: str, target: str,
 ) -> None:  # fmt: skip
-    """Transforms `count` blocks of `width` columns from column `first` on, of each of `outer` matrices."""
+    """Transform `count` blocks of `width` columns from column `first` on, in each of `outer` matrices."""
     first, count, width = block
     part = dtype.real_dtype
     table = roots_of_unity(size, sign, part)

@@ -1,9 +1,9 @@
-"""The stages of a Fourier transform, each a function of its own: Stockham's, which sorts as it goes, of mixed radix.
+"""Stages of a mixed-radix Fourier transform by Stockham's algorithm, which needs no reordering; each is a function.
 
-Of `size` rows of `width` numbers the columns are transformed side by side. A stage of radix r that comes when rows have
-been put together in runs of s numbers reads the rows p + k·m (of m = size / r / earlier radices), k below r, and writes
-their transform, times the roots of unity that belong to p, to r·p + k. In between, real parts and imaginary parts lie
-apart; the first stage reads pairs, the last one writes them.
+In `size` rows of `width` numbers, the columns are transformed together. A stage of radix r, at which runs of s numbers
+are complete, reads the rows p + k·m (m = size / r / earlier radices), k below r. It writes their transform, times the
+roots of unity of p, to r·p + k. In between, real and imaginary parts are in separate arrays; the first stage reads
+pairs, and the last one writes them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Number = tuple[Element, Element]
 
 @functools.cache
 def radices(size: int) -> tuple[int, ...] | None:
-    """The radices of the stages; None where a factor is too large a prime."""
+    """Return the radices of the stages; None if a prime factor is too large."""
     found: list[int] = []
     if size % _LARGEST_FIRST == 0 and size > _LARGEST_FIRST:
         found.append(_LARGEST_FIRST)
@@ -49,8 +49,11 @@ def radices(size: int) -> tuple[int, ...] | None:
 
 @dataclass(frozen=True)
 class Stage:
-    """`run` is how many numbers stand together, `rows` the m of above, `stride` how far rows are apart in the arrays of
-    pairs that the first stage reads and the last one writes, `roots` where its roots of unity begin."""
+    """A stage of a transform.
+
+    `run` is the length of complete runs, `rows` the m of the module's docstring, `roots` the offset of the roots of
+    unity. `stride` is the distance of rows in the arrays of pairs that the first stage reads and the last one writes.
+    """
 
     radix: int
     run: int
@@ -76,7 +79,7 @@ def stages(size: int, width: int, stride: int) -> list[Stage]:
 
 @functools.cache
 def roots_of_unity(size: int, sign: int, dtype: DType) -> np.ndarray:
-    """Those of all stages: for each k from 1 the real parts over p, then the imaginary ones."""
+    """Return the roots of all stages: for each k from 1 the real parts over p, then the imaginary ones."""
     found: list[np.ndarray] = []
     for stage in stages(size, 1, 1):
         if stage.rows > 1:
@@ -87,12 +90,12 @@ def roots_of_unity(size: int, sign: int, dtype: DType) -> np.ndarray:
 
 @functools.cache
 def roots_in_order(size: int, sign: int, dtype: DType) -> np.ndarray:
-    """The first half of the powers of one root, real parts and then imaginary ones."""
+    """Return the first half of the powers of one root, real parts and then imaginary ones."""
     return np.concatenate(_roots(np.arange(max(size // 2, 1)), size, sign)).astype(dtype.numpy)
 
 
 def _roots(numerators: np.ndarray, denominator: int, sign: int) -> list[np.ndarray]:
-    """Real and imaginary parts, each to the last bit: angles are taken within an eighth of the circle."""
+    """Return real and imaginary parts, each correct to the last bit: angles are reduced to an eighth of the circle."""
     eighths = numerators * 8 % (8 * denominator)
     octant, rest = eighths // denominator, eighths % denominator
     turned = octant % 2 == 1
@@ -106,8 +109,11 @@ def _roots(numerators: np.ndarray, denominator: int, sign: int) -> list[np.ndarr
 
 
 def write_stage(region: Region, stage: Stage, dtype: DType, sign: int, scale: float) -> str:
-    """The name of a function of what it reads (pairs, or two arrays), what it writes, and the roots of unity. `dtype`
-    is that of the parts; results of the last stage are multiplied by `scale`."""
+    """Return the name of the function of a stage.
+
+    Its parameters are what it reads (pairs, or two arrays), what it writes, and the roots of unity. `dtype` is that of
+    the parts; the last stage multiplies its results by `scale`.
+    """
     reads = ["ptr noalias readonly %x"] if stage.is_first else [f"ptr noalias readonly %x{part}" for part in "ri"]
     writes = ["ptr noalias %y"] if stage.is_last else [f"ptr noalias %y{part}" for part in "ri"]
     routine = Routine(region, [*reads, *writes, "ptr noalias readonly %w"])
@@ -159,7 +165,7 @@ def _read(b: ElementWriter, stage: Stage, dtype: DType, p: Position, q: Any, k: 
 
 
 def _write(b: ElementWriter, stage: Stage, number: Number, p: Position, q: Any, k: int) -> None:
-    """`q` is a row and a column where rows are further apart than they are wide."""
+    """Store a number; `q` is a row and a column where rows are further apart than they are wide."""
     out = b.out
     if not stage.is_last:
         place = plus(out, times(out, plus(out, times(out, p, stage.radix), k), stage.run), q)
@@ -183,7 +189,7 @@ def _subtract(x: Number, y: Number) -> Number:
 
 
 def _turned(x: Number, sign: int) -> Number:
-    """Times i, or -i."""
+    """Multiply by i, or by -i."""
     return (-x[1], x[0]) if sign > 0 else (x[1], -x[0])
 
 
@@ -215,7 +221,7 @@ def _of_eight(b: ElementWriter, x: Sequence[Number], sign: int) -> list[Number]:
 
 
 def _of_odd(b: ElementWriter, x: Sequence[Number], sign: int) -> list[Number]:
-    """Of numbers the same way from the first, the sums meet cosines and the differences sines."""
+    """Transform an odd number of values: sums of symmetric pairs are multiplied by cosines, differences by sines."""
     count = len(x)
     sums = [_add(x[j], x[count - j]) for j in range(1, count // 2 + 1)]
     gaps = [_subtract(x[j], x[count - j]) for j in range(1, count // 2 + 1)]

@@ -1,7 +1,7 @@
-"""Calls of LAPACK, the one that NumPy brought along, for each matrix of a batch.
+"""Call NumPy's bundled LAPACK for each matrix of a batch.
 
-As NumPy does, they compute in float64 or complex128, whatever the dtype of the matrices. Sizes are dimensions: numbers,
-or symbols of what only the call knows.
+As in NumPy, it computes in float64 or complex128, whatever the dtype of the matrices. Sizes are dimensions: constants,
+or symbols of open dimensions.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from autoconv.graph.types import Dimension, Symbol, TensorType
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
 
-Argument = Dimension | str  # a number or a character, which go by reference, or the register of a pointer
+Argument = Dimension | str  # a number or a character, passed by reference, or the register of a pointer
 
-_PART = 400_000  # units of 0.05 ns that a part takes at least
-_ON_STACK = 1 << 14  # bytes that a part has on its stack
-_SMALL = 2000  # elements of a matrix up to which LAPACK asks for no threads
+_PART = 400_000  # least work of a part, in units of 0.05 ns
+_ON_STACK = 1 << 14  # bytes of a part's memory that may be on its stack
+_SMALL = 2000  # elements of a matrix up to which LAPACK uses no threads
 
 
 def has(*names: str) -> bool:
-    """Whether the LAPACK that is there has those routines."""
+    """Return whether the present LAPACK has those routines."""
     return all(f"lapack_{name}" in abi.symbols() for name in names)
 
 
@@ -51,9 +51,12 @@ def workspace(
     region: Region, name: str, *arguments: Argument | None, work: int, integers: int | None = None,
     reals: int | None = None,
 ) -> tuple[int | Symbol, int | Symbol, int | Symbol]:  # fmt: skip
-    """How many numbers, integers, and of a routine of complex numbers real ones, LAPACK would like to have to work in:
-    `arguments` as it takes them, None for what it does not look at; at `work`, `integers` and `reals` stand the
-    answers, each before its length. Where sizes are known by the call alone, symbols, whose registers are set here."""
+    """Return LAPACK's preferred workspace sizes: of numbers, of integers and, for complex routines, of real numbers.
+
+    `arguments` are the routine's, None where a query ignores them. Its results are stored at the positions `work`,
+    `integers` and `reals`, each in front of its length. For open sizes, symbols are returned, whose registers are set
+    here.
+    """
     if any(isinstance(argument, Symbol) for argument in arguments):
         return _asked_later(region, name, arguments, (work, integers, reals))
     return _asked_here(name, *arguments, places=(work, integers, reals))
@@ -61,7 +64,8 @@ def workspace(
 
 @functools.cache
 def _asked_here(name: str, *arguments: Argument | None, places: Sequence[int | None]) -> tuple[int, int, int]:
-    answers: list[Any] = [(ctypes.c_double * 2)(), ctypes.c_int64(0), (ctypes.c_double * 2)()]  # complex ones have two
+    # Complex numbers take two.
+    answers: list[Any] = [(ctypes.c_double * 2)(), ctypes.c_int64(0), (ctypes.c_double * 2)()]
     given: list[Any] = []
     for x in arguments:
         given.append(ctypes.c_int64(x) if isinstance(x, int) else ctypes.c_char((str(x or " ")).encode()))
@@ -96,7 +100,7 @@ def _asked_later(
 
 
 def _by_reference(out: FunctionText, argument: Argument) -> str:
-    """The address of what a routine takes."""
+    """Return the address of an argument."""
     if isinstance(argument, int):
         return out.alloca("i64", str(argument))
     if isinstance(argument, Symbol):
@@ -113,37 +117,37 @@ def _call(out: FunctionText, name: str, given: Sequence[str]) -> None:
 
 
 def routine_of(dtype: DType, real: str, complex_: str = "") -> str:
-    """The name of the routine for matrices of the dtype, from that for doubles."""
+    """Return the name of the routine for the dtype, derived from that for doubles."""
     return (complex_ or "z" + real[1:]) if dtype.is_complex else real
 
 
 class Batch:
-    """A routine that goes over the matrices of `node`, as many as its results have: `x` and `results` are pointers to
-    what belongs to the one at hand, `spare` gives memory for its own use.
+    """A routine that goes over the matrices of `node`, as many as its results have.
 
         with batch.each():
             … batch.lapack("getrf", n, n, a, n, pivots)
         batch.run(work of one matrix, in units of 0.05 ns)
 
-    `workspaces` are the symbols among the sizes that `workspace` gave.
+    `x` and `results` are pointers to the present matrices, and `spare` returns memory for the routine's own use.
+    `workspaces` are the symbols among the sizes that `workspace` returned.
     """
 
     def __init__(self, region: Region, node: Node, ranks: Sequence[int], *workspaces: Dimension) -> None:
         self._region, self._node = region, node
         type_: Any = node.inputs[0].type
         self.dtype: DType = type_.dtype
-        self.wide = complex128 if self.dtype.is_complex else float64  # that LAPACK computes in
+        self.wide = complex128 if self.dtype.is_complex else float64  # dtype of LAPACK's computation
         shape = sizes(node.results[0].type)
         self._batch = shape[: len(shape) - ranks[0]]
         self._ranks = ranks
         inputs = [f"ptr noalias readonly %x{i}" for i in range(len(node.inputs))]
         results = [f"ptr noalias %result{i}" for i in range(len(node.results))]
-        self._sizes: list[str] = []  # which only the call knows
+        self._sizes: list[str] = []  # open sizes
         more: list[str] = []
         if is_of_open(node):
             asked = [register_of(size) for size in workspaces if isinstance(size, Symbol)]
             self._sizes = [*open_dimensions(region), *(f"i64 {register}" for register in asked)]
-            more = ["i64 %each"]  # bytes of the memory that a part has
+            more = ["i64 %each"]  # bytes of a part's memory
         self._arguments = [*self._sizes, *inputs, *results, "ptr %spare", "ptr %failed", *more]
         self.routine = Routine(region, [*self._arguments, *PART], "i1")
         self.out, self.b = self.routine.out, self.routine.b
@@ -154,16 +158,16 @@ class Batch:
         self.results: list[str] = []
 
     def position(self, size: Dimension) -> Position:
-        """A dimension, in the routine."""
+        """Return a dimension within the routine."""
         return dimension(self.out, size)
 
     def place(self, row: Position, width: Dimension, column: Position = 0) -> Position:
-        """Of an element of a matrix whose rows, or columns, are as wide."""
+        """Return the offset of an element of a matrix with rows, or columns, of that width."""
         return plus(self.out, product(self.out, row, self.position(width)), column)
 
     @contextmanager
     def each(self) -> Iterator[None]:
-        """The loop over the matrices."""
+        """Write the loop over the matrices."""
         with self.out.loop("%first", "%last") as number:
             index = unravelled(self.out, number, self._batch)
             self.x = [self._at(f"%x{i}", value, 2, index) for i, value in enumerate(self._node.inputs)]
@@ -174,7 +178,7 @@ class Batch:
             yield
 
     def _at(self, pointer: str, value: Value, rank: int, index: Sequence[Position]) -> str:
-        """Of the matrix (or vector, or number) that a value has at an index of the batch, which it is broadcast to."""
+        """Return the address of the matrix (or vector, or number) of a value, broadcast to the batch, at an index."""
         shape = sizes(value.type)
         batch, one = shape[: len(shape) - rank], shape[len(shape) - rank :]
         aligned = index[len(index) - len(batch) :]
@@ -186,11 +190,11 @@ class Batch:
         return self.out.new(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {by}")
 
     def matrix(self, count: Dimension) -> str:
-        """Memory for so many of the numbers that LAPACK computes with."""
+        """Return memory for that many numbers of LAPACK's dtype."""
         return self.spare(dimensions.times(count, self.wide.size // 8))
 
     def spare(self, count: Dimension) -> str:
-        """Memory for so many doubles or 64-bit integers, that each part has for itself."""
+        """Return memory for that many doubles or 64-bit integers, private to each part."""
         start = self.position(self._bytes)
         count = max(count, 1) if isinstance(count, int) else count
         whole = dimensions.times(dimensions.rounded_down(dimensions.plus(count, 7), 8), 64)
@@ -198,26 +202,27 @@ class Batch:
         return self.out.new(f"getelementptr inbounds i8, ptr {self.out.new(f'load ptr, ptr {self._own}')}, i64 {start}")
 
     def routine_of(self, real: str, complex_: str = "") -> str:
-        """The name of the routine for these numbers, from that for doubles."""
+        """Return the name of the routine for these numbers, derived from that for doubles."""
         return routine_of(self.dtype, real, complex_)
 
     def lapack(self, name: str, *arguments: Argument) -> str:
-        """Calls the routine, `info` behind the arguments; answers the i1 that says whether it failed."""
+        """Call the routine, with `info` behind the arguments; return the i1 that tells whether it failed."""
         _call(self.out, name, [*(_by_reference(self.out, argument) for argument in arguments), self._info])
         return self.out.new(f"icmp ne i64 {self.out.new(f'load i64, ptr {self._info}')}, 0")
 
     def fail_if(self, failure: str) -> None:
-        """Where the i1 holds, the op's kernel has the last word."""
+        """Run the op's kernel in the end if the i1 holds."""
         before = self.out.new("load i8, ptr %failed")
         self.out.line(f"store i8 {self.out.new(f'select i1 {failure}, i8 1, i8 {before}')}, ptr %failed")
 
     def cell(self, count: Dimension) -> str | None:
-        """Memory for a matrix as LAPACK has its numbers; None where the op's are those."""
+        """Return memory for a matrix in LAPACK's dtype; None if the op has that dtype."""
         return None if self.dtype is self.wide else self.matrix(count)
 
     def turn(self, source: str, target: str, rows: Dimension, columns: Dimension, back: bool = False) -> None:
-        """Copies a matrix, `rows` by `columns` side by side by rows, so that it lies by columns: one of the op's to
-        LAPACK's, or (`back`) the other way."""
+        """Copy a row-major matrix, `rows` by `columns`, to a column-major one: from the op's dtype to LAPACK's, or
+        `back`.
+        """
         machine = registers()
         lanes = machine.size // 8 if machine is not None else 0
         wide = isinstance(rows, int) and isinstance(columns, int) and min(rows, columns) >= lanes > 0
@@ -236,7 +241,7 @@ class Batch:
     def copy(
         self, source: str, target: str, count: Dimension, back: bool = False, conjugate: bool = False
     ) -> None:  # fmt: skip
-        """Numbers of the op's to LAPACK's, or (`back`) the other way; of complex ones the conjugates, if told."""
+        """Copy numbers from the op's dtype to LAPACK's, or `back`; `conjugate` complex ones."""
         from_, to = self._kinds(back)
         with self.out.loop("0", str(self.position(count))) as i:
             found = load(self.b, from_, source, i)
@@ -245,32 +250,32 @@ class Batch:
             store(self.b, self.cast(found, to), target, i)
 
     def copy_real(self, source: str, target: str, count: Dimension) -> None:
-        """Doubles of LAPACK's to a result of real numbers."""
+        """Copy LAPACK's doubles to a result of real numbers."""
         with self.out.loop("0", str(self.position(count))) as i:
             store(self.b, self.b.cast(load(self.b, float64, source, i), self.dtype.real_dtype), target, i)
 
     def cast(self, x: Element, dtype: DType) -> Element:
-        """The number in another precision."""
+        """Convert a number to another precision."""
         if isinstance(x, Pair):
             return self.b.pair(*(self.b.cast(part, dtype.real_dtype) for part in (x.real, x.imag)))
         return self.b.cast(x, dtype)
 
     def numbers(self, source: str, rows: int, columns: int) -> list[list[Element]]:
-        """A matrix of the op's in registers, as doubles."""
+        """Load one of the op's matrices into registers, as doubles."""
         return [
             [self.b.cast(load(self.b, self.dtype, source, i * columns + j), float64) for j in range(columns)]
             for i in range(rows)
         ]
 
     def put(self, found: Sequence[Element], which: int = 0) -> None:
-        """Numbers into a result, one after the other."""
+        """Store numbers contiguously in a result."""
         kind: Any = self._node.results[which].type
         for place, x in enumerate(found):
             store(self.b, self.cast(x, kind.dtype), self.results[which], place)
 
     @contextmanager
     def unless(self, fine: Element) -> Iterator[None]:
-        """What is written inside runs only where the condition does not hold."""
+        """Run the code inside of the context only where the condition does not hold."""
         careful, done = self.out.label("careful"), self.out.label("done")
         self.out.branch_if(fine.ir, done, careful)
         self.out.begin(careful)
@@ -282,7 +287,7 @@ class Batch:
         return (self.wide, self.dtype) if back else (self.dtype, self.wide)
 
     def run(self, work: Dimension) -> None:
-        """Has the routine run, by several threads where all matrices together take long enough; sets the results."""
+        """Run the routine, on several threads if all matrices together take long enough, and set the results."""
         region, out, node = self._region, self._region.out, self._node
         count = element_count(out, self._batch)
         split = self._split(count, work)
@@ -325,7 +330,7 @@ class Batch:
             region.ask_kernel(node, out.new(f"icmp ne i8 {flag}, 0"))
 
     def _split(self, count: Position, work: Dimension) -> Split | None:
-        """Into parts of several matrices; None where one thread does it all."""
+        """Split into parts of several matrices; None where one thread does it all."""
         if not available() or thread_count() < 2 or count == 1:
             return None
         if isinstance(count, int) and isinstance(work, int):
@@ -335,7 +340,7 @@ class Batch:
         return OpenSplit(None, count, 1, shape, 1, part=_PART, least=2 * _PART, most=2 * thread_count())
 
     def _reserve(self, parts: str) -> tuple[Object, TensorType | None] | None:
-        """Sees to the memory that parts have: on their stacks where that will do."""
+        """Allocate the memory of the parts, on their stacks if it is small enough."""
         if isinstance(self._bytes, int) and self._bytes <= _ON_STACK:
             kind = f"[{max(self._bytes // 64, 1)} x <8 x i64>]"
             self.out.first(f"store ptr {self.out.alloca(kind)}, ptr {self._own}")
@@ -353,7 +358,7 @@ class Batch:
         return self._region.body.new_counted(float64, (count,)), None
 
     def _new_results(self) -> list[str]:
-        """Arrays for the results; of numbers, the cells that they are written to."""
+        """Allocate the results; return the cells that scalar results are written to."""
         cells = []
         for value in self._node.results:
             if is_scalar(value.type):

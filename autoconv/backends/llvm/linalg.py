@@ -1,8 +1,8 @@
-"""Linear algebra, by the routines of LAPACK that NumPy's functions call, in their order: results are NumPy's.
+"""Lower linear algebra to the LAPACK routines that NumPy calls, in the same order: results equal NumPy's.
 
-LAPACK's matrices lie in memory by columns, so they are turned on the way in and out. Where a routine says that it
-failed, the op's kernel has the last word, which raises. Matrices of up to 4 rows stay in registers (see small), where
-they are far enough from singular.
+LAPACK's matrices are column-major, so matrices are transposed on the way in and out. Where a routine reports failure,
+the op's kernel runs, and raises. Matrices of up to 4 rows stay in registers (see small), if they are far enough from
+singular.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from autoconv.graph.types import Dimension
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
 
-# What a matrix takes besides the arithmetic of a large one, in units of 0.05 ns: a call of LAPACK; in registers.
+# Cost of a matrix beside its arithmetic, in units of 0.05 ns: with a call of LAPACK; in registers.
 _CALL, _HERE = 6000, 400
 
 
 def _fits(*names: str) -> Callable[[Node], bool]:
-    """Matrices of float32 or float64 that have elements, where LAPACK has those routines."""
+    """Return the predicate of nodes over nonempty float32 or float64 matrices, where LAPACK has those routines."""
 
     def fits(node: Node) -> bool:
         kinds: list[Any] = [value.type for value in node.inputs]
@@ -42,8 +42,10 @@ def _fits(*names: str) -> Callable[[Node], bool]:
 
 
 def _together(*names: str) -> Callable[[Node], bool]:
-    """Of dimensions that only the call knows: as `_fits`, where matrices are square, have as many rows as the other
-    operand, and go into the batch, by their symbols."""
+    """Return the predicate, as `_fits`, of nodes with open dimensions.
+
+    By their symbols, matrices have to be square, have as many rows as the other operand, and broadcast to the batch.
+    """
 
     def fits(node: Node) -> bool:
         kinds: list[Any] = [value.type for value in node.inputs]
@@ -63,7 +65,7 @@ def _together(*names: str) -> Callable[[Node], bool]:
 
 
 def _fits_complex(*names: str) -> Callable[[Node], bool]:
-    """As `_fits`, of complex64 and complex128."""
+    """Return the predicate, as `_fits`, of nodes over complex64 and complex128."""
 
     def fits(node: Node) -> bool:
         kinds: list[Any] = [value.type for value in node.inputs]
@@ -73,7 +75,7 @@ def _fits_complex(*names: str) -> Callable[[Node], bool]:
 
 
 def _single(factor: int) -> Callable[[Node], int]:
-    """What one matrix takes; several are shared by threads."""
+    """Return the estimate of the work of one matrix; 0 for several, which threads share."""
 
     def work(node: Node) -> int:
         *batch, rows, columns = sizes(node.inputs[0].type)
@@ -83,17 +85,17 @@ def _single(factor: int) -> Callable[[Node], int]:
 
 
 def _side(node: Node, operand: int = 0) -> Any:
-    """How many columns an operand has: a number, or a symbol."""
+    """Return the number of columns of an operand, a constant or a symbol."""
     return shape_of(node.inputs[operand].type)[-1]
 
 
 def _is_small(batch: Batch, *counts: Dimension) -> bool:
-    """Whether it is known that registers will do: of few real numbers."""
+    """Return whether the matrices are known to be small enough for registers, and real."""
     return batch.wide is float64 and all(isinstance(count, int) and count <= LARGEST for count in counts)
 
 
 def _work(factor: int, *counts: Dimension, small: bool = False) -> Dimension:
-    """What a call takes, and `factor` times the product of the counts."""
+    """Return the work of a call: a base cost, and `factor` times the product of the counts."""
     return plus(_HERE if small else _CALL, times(factor, product(counts)))
 
 
@@ -103,7 +105,7 @@ def _work(factor: int, *counts: Dimension, small: bool = False) -> Dimension:
 @complex_native("determinant", "slogdet", fits=_fits_complex("zgetrf"), library=True)
 @native("determinant", "slogdet", fits=_fits("dgetrf"), of_open=_together("dgetrf"), work=_single(4), library=True)
 def write_determinant(region: Region, node: Node) -> None:
-    """Of the triangles of an LU decomposition: the signs of the diagonal, and the sum of its logarithms."""
+    """Compute the determinant from an LU decomposition: signs of the diagonal, and the sum of its logarithms."""
     n = _side(node)
     batch = Batch(region, node, [0] * len(node.results))
     out, b = batch.out, batch.b
@@ -141,13 +143,13 @@ def write_determinant(region: Region, node: Node) -> None:
 
 
 def _number(b: ElementWriter, real: Any, dtype: DType) -> Element:
-    """A real number among those of the dtype."""
+    """Return a real number in the dtype."""
     part = real if isinstance(real, Element) else b.constant(real, float64)
     return b.pair(part, b.constant(0.0, float64)) if dtype.is_complex else part
 
 
 def _direction(b: ElementWriter, x: Element, swapped: Element) -> tuple[Element, Element]:
-    """The sign of a number, the other one where rows were exchanged, and its size."""
+    """Return the sign of a number, negated where rows were exchanged, and its magnitude."""
     if isinstance(x, Pair):
         size = b.libm("hypot", x.real, x.imag)
         signed = b.select(swapped, -size, size)
@@ -158,7 +160,7 @@ def _direction(b: ElementWriter, x: Element, swapped: Element) -> tuple[Element,
 
 
 def _unless(b: ElementWriter, condition: Element, x: Element) -> Element:
-    """The number, or zero."""
+    """Return the number, or zero if the condition holds."""
     if isinstance(x, Pair):
         return b.pair(_unless(b, condition, x.real), _unless(b, condition, x.imag))
     return b.select(condition, b.constant(0.0, float64), x)
@@ -208,7 +210,7 @@ def write_solve(region: Region, node: Node) -> None:
 @complex_native("triangular_solve", fits=_fits_complex("ztrtrs"), library=True)
 @native("triangular_solve", fits=_fits("dtrtrs"), of_open=_together("dtrtrs"), library=True)
 def write_triangular_solve(region: Region, node: Node) -> None:
-    """By substitution: what lies by rows is the other triangle of what lies by columns."""
+    """Solve by substitution: a row-major triangle is the opposite triangle of the column-major matrix."""
     n, columns = _side(node), _side(node, 1)
     batch = Batch(region, node, [2])
     adjoint = node.attributes.get("adjoint", False)
@@ -229,7 +231,7 @@ def write_triangular_solve(region: Region, node: Node) -> None:
 
 
 def _solved(batch: Batch, adjoint: bool, right: Rows) -> AbstractContextManager[None]:
-    """Solves a small system; what is written inside of the context runs where LAPACK has to."""
+    """Solve a small system; the code inside of the context runs where LAPACK has to."""
     matrix = batch.numbers(batch.x[0], len(right), len(right))
     if adjoint:
         matrix = [list(column) for column in zip(*matrix, strict=True)]
@@ -239,7 +241,7 @@ def _solved(batch: Batch, adjoint: bool, right: Rows) -> AbstractContextManager[
 
 
 def _load(batch: Batch, source: str, target: str, n: Dimension, adjoint: bool) -> None:
-    """A square matrix, or its adjoint, by columns."""
+    """Store a square matrix, or its adjoint, in column-major order."""
     if adjoint:
         batch.copy(source, target, times(n, n), conjugate=True)
     else:
@@ -252,7 +254,7 @@ def _load(batch: Batch, source: str, target: str, n: Dimension, adjoint: bool) -
 @complex_native("cholesky", fits=_fits_complex("zpotrf"), library=True)
 @native("cholesky", fits=_fits("dpotrf"), of_open=_together("dpotrf"), library=True)
 def write_cholesky(region: Region, node: Node) -> None:
-    """Of the symmetric part of the matrix, of complex numbers of the Hermitian one."""
+    """Decompose the symmetric part of the matrix, or the Hermitian part of a complex one."""
     n = _side(node)
     batch = Batch(region, node, [2])
     out, b, dtype = batch.out, batch.b, batch.dtype
@@ -282,7 +284,7 @@ def write_cholesky(region: Region, node: Node) -> None:
 
 
 def _even(b: ElementWriter, x: Element, mirrored: Element) -> Element:
-    """The mean of a number and of the (conjugated) one across the diagonal."""
+    """Return the mean of a number and of the (conjugated) one across the diagonal."""
     if isinstance(x, Pair) and isinstance(mirrored, Pair):
         return b.pair((x.real + mirrored.real) * 0.5, (x.imag - mirrored.imag) * 0.5)
     return (x + mirrored) * 0.5
@@ -344,7 +346,7 @@ def write_eigh(region: Region, node: Node) -> None:
 @complex_native("svd", fits=_fits_complex("zgesdd"), library=True)
 @native("svd", fits=_fits("dgesdd"), of_open=_together("dgesdd"), work=_single(80), library=True)
 def write_svd(region: Region, node: Node) -> None:
-    """The right vectors lie in memory as LAPACK leaves them: its rows are our columns, or their conjugates."""
+    """The right vectors are stored as LAPACK leaves them: its rows are the columns here, or their conjugates."""
     rows, columns = shape_of(node.inputs[0].type)[-2:]
     fewer, vectors = least(rows, columns), len(node.results) == 3
     full = vectors and node.attributes.get("full_matrices", False)
@@ -357,7 +359,7 @@ def write_svd(region: Region, node: Node) -> None:
     matrix, found = batch.matrix(times(rows, columns)), batch.spare(fewer)
     u, v = (batch.matrix(size if vectors else 1) for size in (times(rows, left), times(right, columns)))
     work, whole = batch.matrix(numbers), batch.spare(times(8, fewer))
-    # What the manual of zgesdd asks for whatever the shape, and more.
+    # At least the size that the manual of zgesdd requires for any shape.
     reals = times(fewer, plus(plus(times(7, fewer), times(2, most(rows, columns))), 12))
     more = (batch.spare(reals),) if of_complex else ()
     with batch.each():

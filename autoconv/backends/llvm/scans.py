@@ -1,4 +1,4 @@
-"""Sums and products so far along an axis, and linear recurrences, as loops."""
+"""Lower cumulative sums and products, and linear recurrences, to loops."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from autoconv.graph.graph import Node
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
 
-_LANES = 8  # rows side by side, so that one need not wait for the other's sum
-_WORK = 8  # of one element, in units of 0.05 ns
-_LONG = 4096  # from which on a single row is cut into as many parts
+_LANES = 8  # interleaved rows, to hide the latency of additions
+_WORK = 8  # cost of one element, in units of 0.05 ns
+_LONG = 4096  # length from which a single row is cut into _LANES parts
 
 
 class _Walk:
-    """Where elements lie: `outer` rows of `size` steps, each of `inner` columns, from the start or from the end."""
+    """The iteration space: `outer` rows of `size` steps, each of `inner` columns, from the start or from the end."""
 
     def __init__(self, out: FunctionText, node: Node, shape: Sequence[Position]) -> None:
         given = node.attributes["axis"]
@@ -35,7 +35,7 @@ class _Walk:
         self.reverse = node.attributes.get("reverse", False)
 
     def at(self, out: Any, row: Position, step: Position, column: Position) -> Position:
-        """The offset of an element."""
+        """Return the offset of an element."""
         along = plus(out, times(out, step, -1), plus(out, self.size, -1)) if self.reverse else step
         start = plus(out, product(out, row, self.size), along)
         return plus(out, product(out, start, self.inner), column)
@@ -46,7 +46,7 @@ def _scans(node: Node) -> bool:
 
 
 def _multiplies_complex(node: Node) -> bool:
-    """Whose sums are those of their parts."""
+    """Return whether operands and results have one dtype (complex sums are split into parts before)."""
     kinds = {value.type.dtype for value in (*node.inputs, *node.results)}  # type: ignore[union-attr]
     return len(kinds) == 1 and _scans(node)
 
@@ -58,8 +58,11 @@ def _scans_open(node: Node) -> bool:
 @complex_native("cumprod", "numpy_cumprod", fits=_multiplies_complex)
 @native("cumsum", "cumprod", "numpy_cumsum", "numpy_cumprod", fits=_scans, of_open=_scans_open)
 def write_scan(region: Region, node: Node) -> None:
-    """Across the columns where there are several, else several rows at once. A single long row is cut into parts: to
-    each the sum of those before it is added afterwards. NumPy's own scans of floats keep to NumPy's order."""
+    """Scan across columns where there are several, else several rows at once.
+
+    A single long row is cut into parts; the total of those before is added to each afterwards. Ops with NumPy's names
+    keep NumPy's order of float operations.
+    """
     (x,), (result,) = node.inputs, node.results
     arguments = [*open_dimensions(region), "ptr noalias readonly %x", "ptr noalias %result"]
     routine = Routine(region, [*arguments, *PART], "i1")
@@ -83,13 +86,13 @@ def write_scan(region: Region, node: Node) -> None:
 
 
 def _is_long(walk: _Walk) -> bool:
-    """Whether there are a few rows, each of many steps, or of how many only the call knows."""
+    """Return whether there are few rows, each long or of open length."""
     few = isinstance(walk.outer, int) and walk.outer < _LANES
     return few and (not isinstance(walk.size, int) or walk.size >= _LONG)
 
 
 def _one(b: ElementWriter, dtype: DType) -> Element:
-    """The neutral element of products."""
+    """Return the neutral element of products."""
     if not dtype.is_complex:
         return b.constant(1, dtype)
     return b.pair(b.constant(1, dtype.real_dtype), b.constant(0, dtype.real_dtype))
@@ -106,7 +109,7 @@ class _Scan:
         inexact = self.dtype.is_floating or self.dtype.is_complex
         self.is_associative = not inexact or node.op.name == "cumsum"
         self.exclusive = node.attributes.get("exclusive", False)
-        zero = -0.0 if self.dtype.is_floating and not self.exclusive else 0  # which leaves a first -0.0 as it is
+        zero = -0.0 if self.dtype.is_floating and not self.exclusive else 0  # neutral even for a first -0.0
         self.start = _one(self.b, self.dtype) if self.product else self.b.constant(zero, self.dtype)
 
     def element(self, place: Position) -> Element:
@@ -117,7 +120,7 @@ class _Scan:
         return x * y if self.product else x + y
 
     def across(self) -> None:
-        """Step by step, all columns of a step in one loop."""
+        """Scan step by step, all columns of a step in one loop."""
         out, b, at = self.out, self.b, self.walk.at
         if not self.walk.size:
             return
@@ -133,8 +136,10 @@ class _Scan:
                     store(b, self.joined(load(b, self.dtype, "%result", last), given), "%result", place)
 
     def by_rows(self) -> None:
-        """Of rows that are not as many, the last ones of before are gone over again; where only the call knows how many
-        there are, the very last one."""
+        """Scan _LANES rows at once.
+
+        A last, incomplete block repeats rows of the one before; with an open number of rows, it repeats the last row.
+        """
         out, walk = self.out, self.walk
         if not isinstance(walk.outer, int):
             least = out.module.declare("llvm.smin.i64", "i64", "i64, i64")
@@ -171,7 +176,7 @@ class _Scan:
     def _side_by_side(
         self, rows: Sequence[Position], begins: Sequence[Position], length: Position, start: Element | None = None
     ) -> list[str]:
-        """So many steps in each row from where it begins; answers the memory that holds each one's last sum."""
+        """Scan `length` steps in each row from its begin; return the memory of each row's last total."""
         out, b = self.out, self.b
         cells = [out.alloca(memory(self.dtype)) for _ in rows]
         for cell in cells:
@@ -197,7 +202,7 @@ def _recurs_open(node: Node) -> bool:
 @complex_native("linear_recurrence", fits=_multiplies_complex)
 @native("linear_recurrence", fits=_scans, of_open=_recurs_open)
 def write_recurrence(region: Region, node: Node) -> None:
-    """Each step is what is added there, and the coefficient there times the step before."""
+    """Compute each step as its addend plus its coefficient times the step before."""
     (coefficient, addend), (result,) = node.inputs, node.results
     names = [f"ptr noalias {name}" for name in ("%coefficient", "%addend", "%result")]
     routine = Routine(region, [*open_dimensions(region), *names])

@@ -1,4 +1,4 @@
-"""Searches for the first of the best along an axis."""
+"""Search for the first extreme along an axis."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from autoconv.graph.graph import Node
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
 
-_BLOCK = 64  # columns that are searched side by side
-_PIECE = 4096  # of a row
-_WORK = 4  # of one element, in units of 0.05 ns
+_BLOCK = 64  # columns that are searched together
+_PIECE = 4096  # elements of a piece of a row
+_WORK = 4  # cost of one element, in units of 0.05 ns
 
 
 def write_search(region: Region, node: Node) -> None:
-    """argmax and argmin: the first of the best, or the first nan."""
+    """Lower argmax and argmin: the first extreme, or the first nan."""
     (x,), (result,) = node.inputs, node.results
     arguments = [*open_dimensions(region), "ptr noalias readonly %x", "ptr noalias %result", "i64 %rows"]
     search = _Search(Routine(region, [*arguments, *PART], "i1"), node)
@@ -42,7 +42,7 @@ def write_search(region: Region, node: Node) -> None:
 
 
 class _Search:
-    """`outer` rows of `size` steps, each of `inner` columns."""
+    """The search over `outer` rows of `size` steps, each of `inner` columns."""
 
     def __init__(self, routine: Routine, node: Node) -> None:
         (x,), (result,) = node.inputs, node.results
@@ -64,8 +64,10 @@ class _Search:
         return load(self.b, self._dtype, "%x", plus(self.out, product(self.out, start, self.inner), column))
 
     def _row(self, row: Position) -> None:
-        """What the best is, and then the first place where it is: each is work for vectors. A long row goes piece by
-        piece, and the place is looked for in the best one alone."""
+        """Find the best, then its first place, as each of these vectorises.
+
+        A long row is searched piece by piece, and the place only in the best piece.
+        """
         out, b, size = self.out, self.b, self.size
         if isinstance(size, int) and size <= _PIECE:
             best = self._best(row, "0", str(size))
@@ -73,6 +75,7 @@ class _Search:
             return
         kind = memory(self._key_dtype)
         cell, start = out.alloca(kind), out.alloca("i64")
+
         def stop(first: Position) -> str:
             end = out.new(f"add nsw i64 {first}, {_PIECE}")
             return out.new(f"select i1 {out.new(f'icmp slt i64 {end}, {size}')}, i64 {end}, i64 {size}")
@@ -92,7 +95,7 @@ class _Search:
         self._place(row, load(b, self._key_dtype, cell, 0), first, stop(first))
 
     def _key(self, row: Position, step: Position) -> Element:
-        """Zeros of both signs are the same."""
+        """Return the key of an element; zeros of both signs have the same key."""
         here = self._at(row, step)
         return key(self.b, here + 0.0 if self._dtype.is_floating else here, self._kind)
 
@@ -104,7 +107,7 @@ class _Search:
         return self._joined(self._key_dtype, start, lambda step: self._key(row, step), join, first, last)
 
     def _place(self, row: Position, best: Element, first: str, last: str) -> None:
-        """The first place of the best one."""
+        """Store the first place of the best element."""
 
         def place(step: Position) -> Element:
             number = self.b.wrap(uint32, self.out.new(f"trunc i64 {step} to i32"))
@@ -119,7 +122,7 @@ class _Search:
     def _joined(
         self, dtype: Any, start: int, element: Callable[[Position], Element], join: Any, first: str, last: str
     ) -> Element:
-        """The elements of a row from the first to the last, joined by `join`."""
+        """Reduce the elements of a row from the first to the last by `join`."""
         b, cell = self.b, self.out.alloca(memory(dtype))
         store(b, b.constant(start, dtype), cell, 0)
         with self.out.loop(first, last) as step:
@@ -127,7 +130,7 @@ class _Search:
         return load(b, dtype, cell, 0)
 
     def _columns(self, row: Position) -> None:
-        """Block by block, each step for all columns of the block."""
+        """Search block by block, each step for all columns of the block."""
         out, inner = self.out, self.inner
         width = min(_BLOCK, inner) if isinstance(inner, int) else _BLOCK
         best = out.alloca(f"[{width} x {memory(self._dtype)}]")

@@ -1,4 +1,4 @@
-"""Search in sorted vectors, several searches side by side."""
+"""Binary search in sorted vectors, several searches interleaved."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from autoconv.graph.graph import Node
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
 
-_WORK = 25  # of one step of one search, in units of 0.05 ns
-_LANES = 8  # searches side by side, so that one need not wait for another's memory
-_STEPS = 10  # that a search is taken for where only the call knows how many
+_WORK = 25  # cost of one step of one search, in units of 0.05 ns
+_LANES = 8  # interleaved searches, to hide the latency of memory
+_STEPS = 10  # assumed steps of a search in a sequence of open size
 
 
 def _of_open(node: Node) -> bool:
-    """Whether each row of numbers has a sequence, by the symbols of both."""
+    """Return whether each row of numbers has a sequence, by the symbols of both."""
     if not all(is_dense(value.type) and not is_complex(value.type) for value in (*node.inputs, *node.results)):
         return False
     shape, wanted = (shape_of(value.type) for value in node.inputs)
@@ -57,19 +57,21 @@ def write_searchsorted(region: Region, node: Node) -> None:
 
 
 def _each(out: FunctionText, node: Node) -> Position:
-    """How many numbers go with one sequence."""
+    """Return how many numbers are searched in one sequence."""
     shape, wanted = (sizes(value.type) for value in node.inputs)
     return element_count(out, wanted if len(shape) == 1 else wanted[-1:])
 
 
 def _groups(out: FunctionText, each: Position) -> str:
-    """How many groups those are, of several where there are enough of them."""
+    """Return the number of groups: of _LANES numbers where there are enough, else of one."""
     several = out.new(f"udiv i64 {plus(out, each, _LANES - 1)}, {_LANES}")
     return out.new(f"select i1 {out.new(f'icmp slt i64 {each}, {_LANES}')}, i64 {each}, i64 {several}")
 
 
 class _Search:
-    """Halving without branches: a row of n elements takes as many steps for every number. nan is beyond all numbers."""
+    """Branch-free binary search: a row of n elements takes equally many steps for every number. nan exceeds all
+    numbers.
+    """
 
     def __init__(self, routine: Routine, node: Node) -> None:
         self.routine, self.out, self.b = routine, routine.out, routine.b
@@ -80,7 +82,7 @@ class _Search:
         self._right = node.attributes.get("side", "left") == "right"
 
     def write_either(self, counts: list[Position], each: Position) -> None:
-        """As `write`, by one number or several, as there are."""
+        """Write the search, as `write`, in groups of one or _LANES numbers, chosen at run time."""
         out = self.out
         few, many, done = out.label("few"), out.label("many"), out.label("searched")
         out.branch_if(out.new(f"icmp slt i64 {each}, {_LANES}"), few, many)
@@ -91,14 +93,16 @@ class _Search:
         out.begin(done)
 
     def write(self, counts: Any, each: Position, lanes: int) -> None:
-        """The part's groups of so many numbers; a row has `each`, and the last of `counts` are its groups."""
+        """Search the part's groups of `lanes` numbers; a row has `each` numbers, in as many groups as the last of
+        `counts`.
+        """
         out = self.out
         with out.loop("%first", "%last") as number:
             *rows, group = unravelled(out, number, counts)
             row: Position = 0
             for position, size in zip(rows, counts, strict=False):
                 row = plus(out, product(out, row, size), position)
-            # The last group of a row begins earlier where it would not be full.
+            # The last group of a row starts earlier, to be full.
             begin, latest = times(out, group, lanes), plus(out, each, -lanes)
             early = out.new(f"icmp slt i64 {begin}, {latest}")
             begin = out.new(f"select i1 {early}, i64 {begin}, i64 {latest}")

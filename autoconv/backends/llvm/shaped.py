@@ -1,4 +1,4 @@
-"""Nodes whose shapes no rule of an op says: dimensions that only the call knows, and what is computed of them."""
+"""Build nodes whose shapes no result rule gives: with open dimensions, and sizes computed from them."""
 
 from __future__ import annotations
 
@@ -18,42 +18,42 @@ _WHOLE = ("slice", None, None, None)
 
 
 def dimensions(x: Value) -> tuple[Dimension, ...]:
-    """Of a value whose shape is known, by symbols too."""
+    """Return the shape of a value, constants and symbols."""
     assert isinstance(x.type, TensorType) and x.type.shape is not None
     return x.type.shape
 
 
 def reshaped(b: GraphBuilder, x: Value, shape: Sequence[Dimension]) -> Value:
-    """The elements under another shape, of as many."""
+    """Reshape to a shape of as many elements."""
     return x if dimensions(x) == tuple(shape) else _made(b, "reshape", x, shape, {"shape": tuple(shape)})
 
 
 def broadcast(b: GraphBuilder, x: Value, shape: Sequence[Dimension]) -> Value:
-    """The elements repeated along what is 1, or is not there."""
+    """Broadcast to a shape."""
     return x if dimensions(x) == tuple(shape) else _made(b, "broadcast_to", x, shape, {"shape": tuple(shape)})
 
 
 def part(b: GraphBuilder, x: Value, axis: int, start: Dimension, stop: Dimension, size: Dimension) -> Value:
-    """What lies along the axis from `start` to `stop`, which is so large."""
+    """Slice the axis from `start` to `stop`, `size` elements."""
     whole = dimensions(x)
     spec = (*[_WHOLE] * axis, ("slice", start, stop, None))
     return _made(b, "get_item", x, (*whole[:axis], size, *whole[axis + 1 :]), {"spec": spec})
 
 
 def fill(b: GraphBuilder, x: Value, shape: Sequence[Dimension]) -> Value:
-    """Zeros of that dtype."""
+    """Make zeros of the dtype of `x`."""
     zero = b.constant(value=np.zeros((), x.type.dtype.numpy))  # type: ignore[union-attr]
     return _made(b, "fill", zero, shape, {"shape": tuple(shape)})
 
 
 def joined(b: GraphBuilder, parts: Sequence[Value], axis: int, shape: Sequence[Dimension]) -> Value:
-    """One behind the other along the axis: an array of that shape."""
+    """Concatenate along the axis to an array of that shape."""
     types = [parts[0].type.with_shape(tuple(shape))]  # type: ignore[union-attr]
     return b.graph.add(OPS["concat"], tuple(parts), {"axis": axis}, types=types, span=b.span).results[0]
 
 
 def count(b: GraphBuilder, x: Value, axes: Sequence[int], dtype: DType) -> Value:
-    """How many elements there are along the axes, as a number of that dtype."""
+    """Return the number of elements along the axes, as a number of that dtype."""
     sizes = dimensions(x)
     known = math.prod(size for axis in axes if isinstance(size := sizes[axis], int))
     found = b.constant(value=np.asarray(known, np.int64))

@@ -1,6 +1,6 @@
-"""Sorting one row of unsigned keys: a short one by insertion, others digit by digit from the lowest (radix sort).
+"""Sort one row of unsigned keys: a short one by insertion, others by least-significant-digit radix sort.
 
-That is stable, and takes time in proportion to the length. Digits that all keys share are left out.
+Radix sort is stable and linear in the length. Digits that all keys share are skipped.
 """
 
 from __future__ import annotations
@@ -14,22 +14,24 @@ from autoconv.backends.llvm.positions import Position, plus
 from autoconv.backends.llvm.scalars import Element, load, register, store
 from autoconv.graph.dtypes import DType, int64, uint32
 
-BY_INSERTION = 24  # elements up to which that is quicker
-ON_STACK = 1024  # elements of a row up to which keys need no array
-_WIDE = 4096  # from which on digits have 11 bits, not 8
+BY_INSERTION = 24  # elements up to which insertion is faster
+ON_STACK = 1024  # elements of a row up to which keys are on the stack
+_WIDE = 4096  # elements from which digits have 11 bits, not 8
 
 
 @dataclass(frozen=True)
 class Memory:
-    """Where keys and positions have room for two rows each."""
+    """Pointers to memory for two rows of keys and two of positions."""
 
     keys: str
     positions: str
 
 
 class Sorter:
-    """Sorts the keys of one row in memory of its own, and with them (`ordered`) their positions. Where only the call
-    knows the size, it decides how."""
+    """Sort the keys of one row in memory of its own, and with `ordered` their positions.
+
+    For an open size, the method is chosen at run time.
+    """
 
     def __init__(
         self, routine: Routine, size: Position, dtype: DType, ordered: bool,
@@ -54,7 +56,7 @@ class Sorter:
         return self.out.new(f"getelementptr inbounds {register(dtype)}, ptr {pointer}, i64 {self.size}")
 
     def sort(self, key_at: Callable[[str], Element]) -> tuple[str, str]:
-        """Pointers to the sorted keys of a row, and to their positions."""
+        """Return pointers to the sorted keys of a row, and to their positions."""
         out, size = self.out, self.size
         if isinstance(size, int):
             return self._by_insertion(key_at) if size <= BY_INSERTION else self._by_digits(key_at)
@@ -118,7 +120,7 @@ class Sorter:
         return b.cast(digit, int64).ir
 
     def _pass(self, turn: str, counts: str, buckets: int) -> None:
-        """Keys into the order of one digit, from the first half of the memory to the second, which change places."""
+        """Order the keys by one digit, from the first half of the memory to the second, and swap the halves."""
         out, b = self.out, self.b
         source, target, from_, to = (out.new(f"load ptr, ptr {cell}") for cell in self._cells)
         shift = b.cast(b.wrap(int64, out.new(f"mul i64 {turn}, {self.bits}")), self.dtype)
@@ -149,8 +151,9 @@ class Sorter:
 
 
 def sift(routine_out: Any, start: str, is_before: Callable[[str], str], move: Callable[[str, str], None]) -> str:
-    """The place, at `start` or before it, from which on everything moves up by one: the elements that `is_before`
-    holds for."""
+    """Move the elements in front of `start` for which `is_before` holds up by one; return the place
+    that becomes free.
+    """
     out = routine_out
     cell = out.alloca("i64")
     out.line(f"store i64 {start}, ptr {cell}")

@@ -1,6 +1,6 @@
-"""Sorting, the order of elements, the largest of them, and search in sorted ones.
+"""Lower sort, argsort and top_k.
 
-Rows whose size only the call knows are sorted by NumPy; the order of their elements is found as in others.
+Rows of open size are sorted by NumPy; the order of their elements is computed as for constant sizes.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from autoconv.graph.types import TensorType
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
 
-_WORK = 60  # of one element, in units of 0.05 ns
-_VECTORISED = 2048  # elements up to which NumPy's vectorised sort of 32 and 64 bits is quicker
-_FEW = 32  # the most of the largest that are kept in order while the elements go by
+_WORK = 60  # cost of one element, in units of 0.05 ns
+_VECTORISED = 2048  # elements up to which NumPy's vectorised sort of 32 and 64 bits is faster
+_FEW = 32  # largest k for which the k best are kept in order during one pass
 
 
 # ---- the ops
@@ -36,7 +36,7 @@ def _is_descending(node: Node) -> bool:
 
 
 class _Rows:
-    """What is sorted: `outer` times `inner` rows of `size` elements along an axis, and the arguments of the routine."""
+    """The sorted rows, `outer` times `inner` of `size` elements along an axis, and the arguments of the routine."""
 
     def __init__(self, region: Region, node: Node, results: int, ordered: bool) -> None:
         x: Any = node.inputs[0].type
@@ -62,14 +62,14 @@ class _Rows:
         return lambda i: to_key(b, load(b, self.dtype, "%x", self.place(row, i, column)), self.descending, zeros_alike)
 
     def each(self, write: Callable[[Position, Position], None]) -> None:
-        """Loops over the rows."""
+        """Write the loops over the rows."""
         out = self.routine.out
         if 0 not in self.shape:
             with out.loop("%first", "%last") as row, out.loop("0", str(self.inner)) as column:
                 write(row, column)
 
     def finish(self) -> str:
-        """The name of the routine. Threads share the rows where each has memory of its own for them."""
+        """Return the name of the routine. Threads share the rows where each has memory of its own for them."""
         each = _WORK if self.sorter.on_stack else 0
         if is_known(self.shape):
             outer, work = math.prod(self._several), each * math.prod(self.shape)
@@ -78,7 +78,7 @@ class _Rows:
 
 
 def _finish(region: Region, node: Node, rows: _Rows, sort_first: bool = False) -> None:
-    """Calls the routine; `sort_first`: its result is sorted by NumPy then."""
+    """Call the routine; with `sort_first`, NumPy sorts the result before."""
     for value in node.results:
         region.set(value, region.new_array(value.type))
     if sort_first:
@@ -104,7 +104,7 @@ def _finish(region: Region, node: Node, rows: _Rows, sort_first: bool = False) -
 
 
 def _sort_by_numpy(region: Region, node: Node) -> None:
-    """Where rows are neither short nor long, NumPy's vectorised sort in place is quicker."""
+    """Sort a copy in place by NumPy, whose vectorised sort is faster for rows of medium length."""
     out, (x,), (result,) = region.out, node.inputs, node.results
     kind: Any = x.type
     region.body.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
@@ -127,7 +127,7 @@ def _sorts_open(node: Node) -> bool:
 
 
 def _work(node: Node) -> int:
-    """Rows that are not long are shared by threads, as the halves of a single one are."""
+    """Estimate the work in a single thread; 0 where threads share short rows, or the halves of a single one."""
     shape, axis = sizes(node.inputs[0].type), node.attributes.get("axis", -1)
     return _WORK * math.prod(shape) if shape[axis] > ON_STACK and not _in_halves(node) else 0
 
@@ -140,7 +140,7 @@ def _in_halves(node: Node) -> bool:
 
 
 def _sort_in_halves(region: Region, node: Node, ordered: bool) -> None:
-    """A row alone; `ordered`: the positions are the result, not the elements."""
+    """Sort a single row in parallel; `ordered`: the result is the positions, not the elements."""
     type_: Any = node.inputs[0].type
     size, dtype, descending = math.prod(sizes(type_)), type_.dtype, _is_descending(node)
     (result,) = node.results
@@ -165,7 +165,7 @@ def _sort_in_halves(region: Region, node: Node, ordered: bool) -> None:
 
 @native("sort", fits=_sorts, work=_work, of_open=_sorts_open)
 def write_sort(region: Region, node: Node) -> None:
-    """By the keys alone; of -0.0 and 0.0, which are equal, each goes where it was."""
+    """Sort by the keys alone; -0.0 and 0.0, which are equal, keep their order."""
     if _in_halves(node):
         _sort_in_halves(region, node, ordered=False)
         return
@@ -203,8 +203,10 @@ def _turn_round(rows: _Rows, row: Position, column: Position) -> None:
 def _restore_zeros(
     routine: Routine, dtype: DType, descending: bool, size: Position, place: Callable[[str], Position]
 ) -> None:
-    """Puts the zeros of a row, where a negative one is among them, into the order that they had. `place` says where in
-    `%x` and `%result0` the elements of the row are."""
+    """Restore the original order of the zeros of a row, if a negative one is among them.
+
+    `place` maps a position in the row to its offset in `%x` and `%result0`.
+    """
     out, b = routine.out, routine.b
     some, done, flag = out.label("zeros"), out.label("done"), out.alloca("i1")
     out.line(f"store i1 false, ptr {flag}")
@@ -240,7 +242,7 @@ def _restore_zeros(
 
 @native("argsort", fits=_sorts, work=_work, of_open=_sorts_open)
 def write_argsort(region: Region, node: Node) -> None:
-    """The stable order."""
+    """Return the stable order."""
     if _in_halves(node):
         _sort_in_halves(region, node, ordered=True)
         return
@@ -258,7 +260,7 @@ def write_argsort(region: Region, node: Node) -> None:
 
 @native("top_k", fits=lambda node: len(node.inputs) == 1 and _sorts(node), of_open=_sorts_open)
 def write_top_k(region: Region, node: Node) -> None:
-    """Of few, those so far are kept in order while the row goes by; else the whole row is sorted."""
+    """Keep the k best in order during one pass, if k is small; else sort the whole row."""
     rows = _Rows(region, node, 2, ordered=True)
     out, b, count = rows.routine.out, rows.routine.b, node.attributes["k"]
     few = count <= _FEW and (not isinstance(rows.size, int) or count * 4 <= rows.size)
@@ -279,7 +281,7 @@ def write_top_k(region: Region, node: Node) -> None:
 
 
 def _largest(rows: _Rows, key_at: Callable[[str], Element], count: int) -> str:
-    """The positions of the least keys, in order. A key that is not less than all that are kept changes nothing."""
+    """Return the positions of the least keys, in order; a key that is not less than all kept ones changes nothing."""
     out, b, sorter = rows.routine.out, rows.routine.b, rows.sorter
     keys, positions = sorter.keys[0], sorter.positions[0]
 

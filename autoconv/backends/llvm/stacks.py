@@ -1,8 +1,8 @@
-"""Tensor lists that are used as stacks: pushed to and popped from, one version after the other, seen by nobody else.
+"""Escape analysis of tensor lists that are used as stacks: pushed to and popped from, with one live version at a time.
 
-Such a list is one buffer that grows. It is an array of bytes: how many elements there are, how many there is room for,
-where they are, and the elements. What a loop keeps for its way back is of this kind. A list that the graph is given or
-gives out is one as well, and a list to its caller (`list_ends`).
+Such a list is one growing buffer, an array of bytes: the number of elements, the capacity, the address of the elements,
+and the elements. A loop's tape for its backward pass is of this kind. A list that is a parameter or an output of the
+graph qualifies as well, and is a list to the caller (`list_ends`).
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from autoconv.graph.graph import Graph, Node, Value, is_recursive
 from autoconv.graph.types import ListType
 
 HEADER = 32  # bytes before the first element
-FIRST_ROOM = 16  # elements that a new stack has room for,
-FIRST_BYTES = 1 << 16  # unless they take more than this
-MOST_KNOWN = 1 << 26  # bytes that one gets at once because others of its type needed them
-SMALL = 1 << 20  # bytes up to which a stack that is full grows by half
+FIRST_ROOM = 16  # elements of a new stack's capacity,
+FIRST_BYTES = 1 << 16  # unless they take more bytes than this
+MOST_KNOWN = 1 << 26  # bytes of initial capacity that one gets because others of its type needed them
+SMALL = 1 << 20  # bytes up to which a full stack grows by half
 
 _MAKES, _PUSHES, _POPS = "list_empty", "list_push", "list_pop"
 
 
 def stacks(graph: Graph) -> frozenset[Value]:
-    """The values, in regions too, that are versions of a stack."""
+    """Return the values, in regions too, that are versions of a stack (conservative)."""
     found = _Classes()
     if any(is_recursive(node) for node in graph.walk()):
         return frozenset()
@@ -32,7 +32,10 @@ def stacks(graph: Graph) -> frozenset[Value]:
 
 
 class _Classes:
-    """Values that may be versions of one list, put together; those in which something else happens are spoiled."""
+    """Equivalence classes (union-find) of values that may be versions of one list.
+
+    A class is spoiled if one of its values is used in another way than as a stack.
+    """
 
     def __init__(self) -> None:
         self._parent: dict[Value, Value] = {}
@@ -82,7 +85,7 @@ class _Classes:
             for region in node.regions:
                 self.visit(region)
         for value, count in uses.items():
-            if count > 1:  # two things happen to one version
+            if count > 1:  # two uses of one version
                 self.spoil(value)
 
     def _visit_node(self, node: Node) -> None:
@@ -97,7 +100,7 @@ class _Classes:
             for value in (*node.inputs[1:], *node.results[1:]):
                 if isinstance(value.type, ListType):
                     self.spoil(value)
-        elif node.regions and role(node) == "kernel":  # its regions are compiled by themselves and take lists as lists
+        elif node.regions and role(node) == "kernel":  # its regions are compiled separately and take lists as lists
             for value in self._lists(node):
                 self.spoil(value)
         elif name in ("cond", "call"):
@@ -122,7 +125,7 @@ class _Classes:
             if not isinstance(given.type, ListType):
                 continue
             if position >= count:
-                self.spoil(given)  # each iteration would begin with the same version
+                self.spoil(given)  # each iteration would start with the same version
                 continue
             self.join(body.outputs[position], given)
             self.join(node.results[position], given)

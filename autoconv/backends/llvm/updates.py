@@ -1,4 +1,4 @@
-"""Writes into a part of an array: in place where nobody else has the array, else in a copy of it."""
+"""Updates of a part of an array: in place if the array has a single owner, else in a copy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def write_update(region: Region, node: Node) -> None:
-    """Into the array itself where nobody else has it and this is its last use, else into a copy."""
+    """Write into the array itself if this is its last use by a single owner, else into a copy."""
     region.guard(node)
     (result,) = node.results
     x, value = node.inputs[:2]
@@ -60,7 +60,7 @@ def _write_part(
 
 
 def writable(region: Region, value: Value, last: bool) -> Object:
-    """The array of a value, or a copy, as a new reference that may be written to."""
+    """Return a new reference to a writable array: the value's own on the last use by a single owner, else a copy."""
     out = region.out
     given = region.object(value)
     copied, done = out.label("copied"), out.label("writable")
