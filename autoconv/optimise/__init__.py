@@ -1,7 +1,7 @@
-"""Optimisations: each is one file and one line in THE TABLE, turns a graph into another, and can be left out.
+"""Optimisation passes: each is one file and one row of THE TABLE, maps a graph to another, and can be skipped.
 
-None of them changes what a graph computes: results are equal bit by bit with any subset of them (powers that become
-products, see simplify, differ by a unit in the last place).
+None of them changes what a graph computes: results are equal bit by bit with any subset of them. The exception:
+powers that become products, see `simplify`, differ by a unit in the last place.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from autoconv.optimise.unbox import unbox
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Optimisation:
-    """`transform(graph, contract)` answers a new graph and leaves the given one alone.
+    """A pass: `transform(graph, contract)` returns a new graph and leaves the given one unchanged.
 
-    The contract is "function" or "compile": the second keeps every exception, of unused nodes too. The
+    The contract is "function" or "compile"; the second keeps every exception, also those of unused nodes. The
     docstring of the transform's file shows a graph before and after.
     """
 
@@ -35,14 +35,14 @@ class Optimisation:
 
 
 OPTIMISATIONS = (
-    Optimisation(name="inline", transform=inline),  # first: the others see more of what goes together
-    Optimisation(name="unbox", transform=unbox),  # before the rest: numbers are what they know
+    Optimisation(name="inline", transform=inline),  # first: it exposes more to the other passes
+    Optimisation(name="unbox", transform=unbox),  # before the rest, which optimise numbers, not objects
     Optimisation(name="promote", transform=promote),
     Optimisation(name="fold", transform=fold),
     Optimisation(name="simplify", transform=simplify),
     Optimisation(name="common", transform=common),
     Optimisation(name="hoist", transform=hoist),
-    Optimisation(name="dead", transform=dead),  # last: sweeps up what the others leave unused
+    Optimisation(name="dead", transform=dead),  # last: removes what the others leave unused
 )
 
 
@@ -52,10 +52,10 @@ def optimise(
     contract: str = "function",
     dump: Callable[[str, Graph], None] | None = None,
 ) -> Graph:
-    """A graph that computes the same with less; `graph` itself is not changed.
+    """Return an equivalent, cheaper graph; `graph` itself is unchanged.
 
-    `skip` names the optimisations to leave out; ValueError for a name that is not in the table. `dump` is
-    called with ("before", graph), and with the name and the graph after each optimisation. With
+    `skip` names the passes to leave out; ValueError for a name that is not in the table. `dump` is
+    called with ("before", graph), and with the name and the graph after each pass. With
     AUTOCONV_VERIFY=1 in the environment each graph is verified.
     """
     unknown = sorted(set(skip) - {row.name for row in OPTIMISATIONS})

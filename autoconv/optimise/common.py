@@ -1,4 +1,4 @@
-"""Common subexpressions: what was computed already is not computed again.
+"""Common-subexpression elimination.
 
     before   graph f(%x: float32[], %y: float32[]) {
                %add = add(%x, %y): float32[]
@@ -25,12 +25,12 @@ from autoconv.ops.views import leaving
 
 
 def common(graph: Graph, contract: str = "function") -> Graph:
-    """The graph with equal nodes merged into the first of them, in each region by itself.
+    """Merge equal nodes into the first of them, separately in each region.
 
-    Nodes that may raise merge too: the first raises before the second could. Reads of a resource merge where
-    nothing between them writes one; any write counts, as two resources may be the same when the graph runs.
-    What prints, writes or draws never merges, nor do nodes with regions. Under `compile`, arrays that leave the graph
-    do not merge: the caller may change one of them in place.
+    Nodes that may raise merge too: the first raises before the second could. Reads of a resource merge if no write lies
+    between them; any write counts, as two resources may alias at run time. Nodes that print, write or draw never merge,
+    nor do nodes with regions. Under `compile`, arrays that leave the graph do not merge: the caller may change one of
+    them in place.
     """
     copy = _common(graph, {}, contract)
     settle_effects(copy)
@@ -61,7 +61,7 @@ def _common(graph: Graph, copies: dict[Graph, Graph], contract: str) -> Graph:
 
 
 def _key(node: Node, inputs: Sequence[Value]) -> Hashable:
-    """Equal for nodes with equal results; of a commutative op the order of the inputs does not count."""
+    """Return a value-numbering key; a commutative op's key is independent of the operand order."""
     order = tuple(map(id, inputs))
     if _may_swap(node):
         order = tuple(sorted(order))
@@ -69,10 +69,10 @@ def _key(node: Node, inputs: Sequence[Value]) -> Hashable:
 
 
 def _may_swap(node: Node) -> bool:
-    """Whether swapped inputs give the same bits.
+    """Return whether swapping the operands gives the same bits.
 
-    Strings concatenate, complex products round differently, and of two zeros that differ in sign maximum
-    and its like may answer either; sums and products of floats, which have an identity, are the same.
+    Strings concatenate, and complex products round differently. For zeros of different sign, maximum and the like may
+    return either. Sums and products of floats, the ops with an identity, are exact under swapping.
     """
     if not node.op.commutative or len(node.inputs) != 2:
         return False

@@ -1,4 +1,4 @@
-"""Dead code: what nobody uses and does nothing is gone.
+"""Dead-code elimination.
 
     before   graph f(%x: float32[]) {
                %sin = sin(%x): float32[]
@@ -21,12 +21,11 @@ from autoconv.graph.types import TensorType, Type
 
 
 def dead(graph: Graph, contract: str = "function") -> Graph:
-    """The graph without unused nodes, in regions too.
+    """Remove unused nodes, in regions too.
 
-    Nodes that write, print or draw stay; those that at most raise go under the "function" contract alone.
-    Unused results of a cond or a call go with the arms' outputs and the captures behind them, as does state
-    of a loop that only feeds itself; functions that call themselves keep theirs. The graph keeps its own parameters
-    and outputs.
+    Nodes that write, print or draw stay; those that at most raise are removed under the "function" contract only.
+    Unused results of a cond or a call are removed, with the region outputs and captures behind them. So is loop state
+    that only feeds itself. Recursive functions keep all of theirs. The graph keeps its own parameters and outputs.
     """
     live = _Liveness(graph, contract)
     copy = _rebuilt(graph, live, range(len(graph.outputs)), range(len(graph.parameters)), {})
@@ -35,12 +34,12 @@ def dead(graph: Graph, contract: str = "function") -> Graph:
 
 
 def _is_trimmed(node: Node) -> bool:
-    """Whether the node's results and captures can go one by one; other calls of a recursive function need them all."""
+    """Return whether results and captures are removed one by one; the calls of a recursive function need them all."""
     return node.op.name in ("cond", "while", "call") and not is_recursive(node)
 
 
 class _Liveness:
-    """The live nodes and values of a graph and its regions, found in one sweep of a worklist."""
+    """Backward liveness analysis of a graph and its regions: the live nodes and values, by one worklist."""
 
     def __init__(self, graph: Graph, contract: str) -> None:
         self.nodes: set[Node] = set()
@@ -97,7 +96,7 @@ class _Liveness:
             self._use(*(region.outputs[index] for region in node.regions))
 
     def _use_state(self, loop: Node, position: int) -> None:
-        """A result of a loop, and what an iteration starts with and gives there, live and die together."""
+        """Mark a loop's state at a position live as a whole: initial value, parameters, body output and result."""
         _, body = loop.regions
         self._use(loop.inputs[position], loop.results[position], body.outputs[position])
         self._use(*(region.parameters[position] for region in loop.regions))
@@ -117,13 +116,13 @@ def _must_run(node: Node, contract: str) -> bool:
 
 
 def _may_not_fit(node: Node) -> bool:
-    """Whether sizes that only the run knows may not make up the shape of a `reshape`."""
+    """Return whether a `reshape` may raise at run time because of symbolic sizes."""
     x, made = node.inputs[0].type, node.results[0].type
     assert isinstance(x, TensorType) and isinstance(made, TensorType)
     if x.shape is None or made.shape is None:
         return True
     is_open = not all(isinstance(d, int) for d in x.shape)
-    if len(node.inputs) == 1:  # one size is what is left, which is any where the others are 1
+    if len(node.inputs) == 1:  # a size of -1 is inferred, and accepts any input if all others are 1
         return is_open and any(d not in (-1, 1) for d in node.attributes["shape"])
     return is_open or not all(isinstance(d, int) for d in made.shape)
 

@@ -1,4 +1,4 @@
-"""Constant folding: what can be known now is computed now, by the ops' kernels.
+"""Constant folding by the ops' kernels.
 
     before   graph f(%x: int32[]) {
                %constant = constant(value=array(int32[], 2)): int32[]
@@ -31,21 +31,21 @@ from autoconv.graph.types import TensorType, Type, shapes_compatible
 from autoconv.ops import OPS
 from autoconv.ops.rules import element_count
 
-LIMIT = 1 << 16  # elements that the constants going into a folded node, and those coming out, may have
+LIMIT = 1 << 16  # elements in all constant operands of a folded node, and in all its results
 
 
 def fold(graph: Graph, contract: str = "function") -> Graph:
-    """The graph with nodes over constants replaced by constants, conds on constants by the arm they take.
+    """Replace nodes with constant operands by constants, and conds on constants by the arm taken.
 
-    Only nodes that do nothing but compute are folded, and those that may raise where they do not: a kernel
-    that fails leaves its node as it is, to fail when the graph runs. Captured constants are known in regions.
+    Only pure nodes are folded, and nodes that may raise but do not: where the kernel fails, the node stays and fails at
+    run time. Captured constants are propagated into regions.
     """
     copy = _fold_graph(graph, {}, {})
     settle_effects(copy)
     return copy
 
 
-Known = Mapping[int, np.ndarray]  # parameters of a graph whose values are constants, by position
+Known = Mapping[int, np.ndarray]  # constant arguments of a graph, by position
 
 
 def _fold_graph(graph: Graph, known: Known, copies: dict[Graph, Graph]) -> Graph:
@@ -64,7 +64,7 @@ def _fold_into(
     constants: dict[Value, np.ndarray],
     copies: dict[Graph, Graph],
 ) -> None:
-    """Appends the nodes of `graph` to `copy`, folded; `values` maps what they use and make to `copy`."""
+    """Append the folded nodes of `graph` to `copy`; `values` maps their operands and results to `copy`."""
     for node in graph.nodes:
         inputs = [values[value] for value in node.inputs]
         arm = _arm_taken(node, inputs, constants)
@@ -92,8 +92,8 @@ def _fold_into(
 def _known_in(
     node: Node, inputs: Sequence[Value], constants: Mapping[Value, np.ndarray]
 ) -> dict[int, np.ndarray]:
-    """The parameters of a node's regions that are constants: captured ones, never the state of a loop."""
-    if is_recursive(node):  # other calls give other arguments
+    """Return the constant parameters of a node's regions: captures, never the state of a loop."""
+    if is_recursive(node):  # other calls pass other arguments
         return {}
     first = {"cond": 1, "while": node.attributes.get("state", 0), "call": 0}.get(node.op.name)
     if first is None:
@@ -109,7 +109,7 @@ def _known_in(
 def _evaluated(
     node: Node, inputs: Sequence[Value], constants: Mapping[Value, np.ndarray]
 ) -> list[np.ndarray] | None:
-    """The results, None where they cannot or should not be computed now."""
+    """Return the results as arrays; None where they cannot or should not be computed now."""
     kernel = node.op.kernel
     if kernel is None or node.regions or not node.results or node.op.name in ("constant", "absent"):
         return None
@@ -121,7 +121,7 @@ def _evaluated(
     try:
         with np.errstate(all="ignore"):
             found = kernel(*arrays, **node.attributes)
-    except Exception:  # whatever a kernel raises, it raises again when the graph runs
+    except Exception:  # the kernel raises the same error at run time
         return None
     results = found if isinstance(found, tuple) else (found,)
     if len(results) != len(node.results):
@@ -136,7 +136,7 @@ def _evaluated(
 
 
 def _results_are_small(node: Node, inputs: Sequence[Value], arrays: Sequence[np.ndarray]) -> bool:
-    """Whether the rule, told the inputs' shapes, says how many elements come out, and that these are few."""
+    """Return whether the type rule bounds the number of result elements by LIMIT."""
     types = [
         TensorType(as_dtype(array.dtype), array.shape, isinstance(value.type, TensorType) and value.type.weak)
         for value, array in zip(inputs, arrays, strict=True)
@@ -150,7 +150,7 @@ def _results_are_small(node: Node, inputs: Sequence[Value], arrays: Sequence[np.
 
 
 def _as_declared(result: Any, type_: Type) -> np.ndarray | None:
-    """A kernel's result as an array of the declared type; None where it is not one."""
+    """Convert a kernel's result to an array of the declared type; None where it has another type."""
     if not isinstance(type_, TensorType):
         return None
     if type_.dtype.is_string and not isinstance(result, np.ndarray):
@@ -171,7 +171,7 @@ def _constant(copy: Graph, node: Node, value: Value, array: np.ndarray) -> Value
 def _arm_taken(
     node: Node, inputs: Sequence[Value], constants: Mapping[Value, np.ndarray]
 ) -> Graph | None:
-    """The arm of a cond whose index is known, where its outputs' types can stand for those of the cond."""
+    """Return the arm taken by a cond with a constant index, if its outputs' types can replace those of the cond."""
     if node.op.name != "cond" or inputs[0] not in constants:
         return None
     index = constants[inputs[0]].item()

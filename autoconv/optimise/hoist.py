@@ -1,4 +1,4 @@
-"""Loop invariants: what an iteration computes as the one before did is computed once, before the loop.
+"""Loop-invariant code motion.
 
     before   graph f(%n: int32[], %x: float32[]) {
                %zero = constant(value=array(int32[], 0)): int32[]
@@ -45,17 +45,17 @@ from autoconv.graph.types import TensorType
 from autoconv.ops.rules import element_count
 from autoconv.ops.views import VIEWS
 
-# They cost nothing where they are: constants, and what backends only look through.
+# Ops that cost nothing inside of a loop: constants, and views that backends do not materialise.
 _FREE = VIEWS | {"constant", "absent", "fill", "zeros_like", "ones_like", "one_hot", "broadcast_to", "shape", "rank"}
 
 
 def hoist(graph: Graph, contract: str = "function") -> Graph:
-    """The graph with what does not change in a loop before it; out of several loops, where it changes in none.
+    """Move loop-invariant nodes before the loop, out of several loops where possible.
 
-    Only what has no effects goes: a loop without an iteration does nothing more than to compute it. What may raise
-    stays.
+    Only nodes without side effects move: for a loop without an iteration the move costs their computation, nothing
+    more. Nodes that may raise stay.
     """
-    recursive = has_recursion(graph)  # whose bodies are shared
+    recursive = has_recursion(graph)  # bodies of recursive functions are shared between calls
     copy = _hoisted(graph, {}, recursive)
     settle_effects(copy)
     return copy
@@ -79,8 +79,8 @@ def _hoisted(graph: Graph, copies: dict[Graph, Graph], recursive: bool) -> Graph
 def _lift(
     outer: Graph, inputs: list[Value], regions: Sequence[Graph], state: int
 ) -> tuple[list[Value], list[Graph]]:
-    """The inputs and regions of a loop whose invariant nodes were added to `outer`."""
-    lifted: list[tuple[Graph, Value, Value]] = []  # in which region, what, and what it is in `outer`
+    """Return the inputs and regions of a loop after moving its invariant nodes to `outer`."""
+    lifted: list[tuple[Graph, Value, Value]] = []  # (region, value in the region, value in `outer`)
     gone: set[Node] = set()
     for region in regions:
         outside = _Outside(outer, dict(zip(region.parameters[state:], inputs[state:], strict=True)))
@@ -102,8 +102,10 @@ def _lift(
 
 
 class _Outside:
-    """What is known of a loop's region before the loop: captures, what was lifted, and what is free, which is made out
-    there only where something lifted needs it."""
+    """The values of a loop region that are available before the loop: captures and lifted nodes.
+
+    `free` values cost nothing in the loop; they are copied out only where a lifted node needs them.
+    """
 
     def __init__(self, outer: Graph, found: dict[Value, Value]) -> None:
         self._outer = outer
@@ -118,7 +120,7 @@ class _Outside:
         return all(value in self._found or value in self.free for value in node.inputs)
 
     def lift(self, node: Node) -> list[tuple[Value, Value]]:
-        """Adds the node to the graph around the loop; its results, in the region and there."""
+        """Add the node to the enclosing graph; return pairs of its results, in the region and there."""
         made = copy_node(self._outer, node, [self._value(value) for value in node.inputs])
         pairs = list(zip(node.results, made.results, strict=True))
         self._found.update(pairs)
@@ -132,7 +134,7 @@ class _Outside:
 
 
 def _does_not_grow(node: Node) -> bool:
-    """Whether reading the result costs no more than reading what it is made of: else a loop computes it on the way."""
+    """Return whether reading the result costs no more than reading the operands; otherwise the loop recomputes it."""
     counts = [element_count(value.type.shape) for value in (*node.results, *node.inputs)]  # type: ignore[union-attr]
     known = [count for count in counts if count is not None]
     return len(known) == len(counts) and known[0] <= max(known[1:])

@@ -1,4 +1,4 @@
-"""Inlining: a called graph's nodes take the place of the call, where they meet those around it.
+"""Inlining: a called graph's nodes replace the call.
 
     before   graph f(%x: float32[]) {
                %call = call(%x): float32[] {
@@ -32,13 +32,13 @@ from autoconv.graph.graph import (
 )
 from autoconv.graph.rewrite import stand_for
 
-LIMIT = 2000  # nodes of a called graph; a larger one stays a call
+LIMIT = 2000  # nodes of a called graph; larger ones stay calls
 
 
 def inline(graph: Graph, contract: str = "function") -> Graph:
-    """The graph without calls, in regions too. Functions that call themselves, and what they are part of, stay.
+    """Inline all calls, in regions too; graphs with recursive functions stay unchanged.
 
-    Nodes keep their places in the source, and get that of the call as their caller's.
+    Nodes keep their spans, with the span of the call as their caller.
     """
     if has_recursion(graph) or not any(node.op.name == "call" for node in graph.walk()):
         return clone(graph, lambda copy, node, inputs: None)
@@ -46,7 +46,7 @@ def inline(graph: Graph, contract: str = "function") -> Graph:
 
 
 def _inlined(copy: Graph, node: Node, inputs: list[Value], caller: Span | None) -> list[Value] | None:
-    """The results, where the node is a call whose nodes were added to `copy` instead."""
+    """Inline the node into `copy` if it is a call; return its results, else None."""
     if node.op.name != "call" or is_recursive(node) or not _may_inline(node, inputs):
         return None
     called, span = node.regions[0], _called_from(node.span, caller)
@@ -80,7 +80,7 @@ def _may_inline(node: Node, inputs: list[Value]) -> bool:
 
 
 def _called_from(span: Span | None, caller: Span | None) -> Span | None:
-    """The span with one more caller, behind those that it has."""
+    """Append a caller to the span's chain of callers."""
     if span is None or caller is None:
         return span or caller
     return replace(span, caller=_called_from(span.caller, caller))

@@ -1,4 +1,4 @@
-"""Whether the ints of a graph may outgrow their 64 bits: then a call has to be made again as plain Python."""
+"""Interval analysis of a graph's ints: find those that may exceed 64 bits, where a call reruns as plain Python."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from autoconv.graph.types import ObjectType, TensorType
 from autoconv.ops.integer_ranges import SIZES, WHOLE, Range, is_inside, result_range
 from autoconv.ops.list_arrays import is_guess
 
-# What a number that grows by little in each turn of a loop stays below, for as long as anybody waits.
+# Bound for a number that grows slowly in a loop: it is not reached in any feasible running time.
 _SLOWLY: Range = (-(1 << 61), 1 << 61)
 _LITTLE = 1 << 10
 _TURNS = 4
-# Ops on Python's ints that raise for numbers beyond 64 bits where their operands do not say that there are none.
+# Ops that return non-negative sizes, and ops on Python ints that raise beyond 64 bits unless operand ranges exclude it.
 _SIZES = frozenset({"array_size", "dimension", "size"})
 _CHECKED = frozenset(
     f"python_{name}"
@@ -28,16 +28,20 @@ _KNOWN = tuple(map(ObjectType, ("bool", "int", "float")))
 
 
 def may_exceed(graph: Graph) -> bool:
-    """Whether an int of the graph may be beyond 64 bits, as far as constants and the counters of its loops say; or an
-    array of a list another one than the graph was traced for."""
+    """Return whether an int of the graph may exceed 64 bits, judged by constants and loop counters.
+
+    Also true if an array made of a list may be another one than the graph was traced for.
+    """
     found = _Ranges()
     found.visit(graph, [None] * len(graph.parameters))
     return found.exceeds
 
 
 def exceeds_behind(graph: Graph, lasts: Callable[[Node], bool]) -> Node | None:
-    """The first node that `lasts` behind which an int may be beyond 64 bits, or a Python number of another kind; None
-    where there is none."""
+    """Return the first irreversible node (`lasts`) after which an int may exceed 64 bits; None if there is none.
+
+    A Python number of another kind than traced counts like such an int.
+    """
     found = _Ranges(lasts)
     if any(node.attributes.get("recursive") for node in graph.walk()):
         found.last = found.first_of(graph)
@@ -46,7 +50,7 @@ def exceeds_behind(graph: Graph, lasts: Callable[[Node], bool]) -> Node | None:
 
 
 def may_be_another(node: Node) -> bool:
-    """Whether it may find a Python number of another kind than the graph was traced for."""
+    """Return whether the node may meet a Python number of another kind than the graph was traced for."""
     if node.op.name == "raise":
         return isinstance(node.attributes["exception"], OtherKindError)
     if node.op.name == "python_power":
@@ -59,7 +63,10 @@ def may_be_another(node: Node) -> bool:
 
 
 class _Ranges:
-    """`behind` is the node that lasts behind which an int exceeds its bits; `last` the one that was passed."""
+    """Forward interval analysis; unknown ints have the range `WHOLE`, loop state is widened.
+
+    `last` is the first irreversible node passed; `behind` is that node once an int after it may exceed 64 bits.
+    """
 
     def __init__(self, lasts: Callable[[Node], bool] = lambda _: False) -> None:
         self.exceeds = False
@@ -67,13 +74,13 @@ class _Ranges:
         self.last: Node | None = None
         self._lasts = lasts
         self._known: dict[Value, Range] = {}
-        self._entered: set[Graph] = set()  # bodies of functions that call themselves
+        self._entered: set[Graph] = set()  # bodies of recursive functions
 
     def of(self, value: Value) -> Range:
         return self._known.get(value, WHOLE)
 
     def visit(self, graph: Graph, given: Sequence[Range | None]) -> list[Range]:
-        """The ranges of the outputs for those of the parameters."""
+        """Return the ranges of the outputs, given those of the parameters."""
         for value, range_ in zip(graph.parameters, given, strict=True):
             self._known[value] = WHOLE if range_ is None else range_
         for node in graph.nodes:
@@ -118,7 +125,7 @@ class _Ranges:
         self.behind = self.behind or self.last
 
     def first_of(self, graph: Graph) -> Node | None:
-        """The first node in it that lasts."""
+        """Return the first irreversible node of the graph."""
         return next((node for node in graph.walk() if not node.regions and self._lasts(node)), None)
 
     def _constant(self, node: Node) -> None:
@@ -127,7 +134,7 @@ class _Ranges:
             self._known[node.results[0]] = int(array), int(array)
 
     def _loop(self, node: Node, given: Sequence[Range]) -> None:
-        """What the state may be in any turn: looked at until it does not grow, and then only slowly."""
+        """Compute the ranges of loop state: iterate to a fixed point, widen to slow growth, and at last to `WHOLE`."""
         count = node.attributes["state"]
         test, body = node.regions
         state = list(given[:count])
@@ -152,7 +159,7 @@ class _Ranges:
             self._known[value] = range_
 
     def _inside(self, node: Node, state: Sequence[Range], given: Sequence[Range]) -> list[Range]:
-        """The state in the body, where a counter is below what it is compared with."""
+        """Return the state's ranges in the body, where a counter is less than its limit."""
         test = node.regions[0]
         decides = test.outputs[0].node
         found = list(state)
@@ -185,12 +192,12 @@ def _is_complex(value: Value) -> bool:
 
 
 def _has_floats(node: Node) -> bool:
-    """Whether an operand is a float, of which no range is known."""
+    """Return whether an operand is a float; ranges of floats are unknown."""
     return any(isinstance(value.type, TensorType) and value.type.dtype.is_floating for value in node.inputs)
 
 
 def _is_floating(node: Node) -> bool:
-    """Whether what comes out is a float, which has no such limit."""
+    """Return whether the result is not an int, and so has no limit of 64 bits."""
     type_ = node.results[0].type
     return isinstance(type_, TensorType) and not type_.dtype.is_integer
 

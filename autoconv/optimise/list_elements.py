@@ -1,4 +1,4 @@
-"""What lists hold, where everything that is pushed is known by then: what a loop keeps for its way back, above all.
+"""Narrow the element types of lists whose pushed types are all known, such as the lists that save values for gradients.
 
     before   %list_empty = list_empty(shape=(None,)): list<float32[?]>       and pushes of float32[5] alone
     after    %list_empty = list_empty(shape=(None,)): list<float32[5]>
@@ -15,8 +15,7 @@ _READERS = frozenset({"list_length"})
 
 
 def narrow_lists(graph: Graph) -> bool:
-    """Gives lists that only this graph sees, in its regions too, the type of what is pushed; says whether any got
-    another. The graph itself is changed."""
+    """Narrow the types of lists that stay inside of this graph, in place; return whether any type changed."""
     lists = _Lists()
     for value in (*graph.parameters, *graph.outputs):
         lists.spoil(value)
@@ -25,7 +24,10 @@ def narrow_lists(graph: Graph) -> bool:
 
 
 class _Lists:
-    """Values that may be versions of one list, put together; those that something else is done to are spoiled."""
+    """Union-find over values that may be versions of one list; the element type is the join of all pushed types.
+
+    Conservative: a list with any other use is spoiled, and keeps its type.
+    """
 
     def __init__(self) -> None:
         self._parent: dict[Value, Value] = {}

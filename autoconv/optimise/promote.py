@@ -1,6 +1,7 @@
-"""New arrays that nobody writes to: what was computed is read where it would have been read in memory.
-A loop that makes a new array in each turn carries what is in it. Where the array itself is wanted behind the loop it is
-made there, or is the one that went in where there was no turn.
+"""Promotion of read-only arrays: loads of an array that is never written become the stored value.
+
+A loop that makes a new array in each iteration carries the array's contents instead. Where the array itself is used
+after the loop, it is made there; after zero iterations it is the initial array.
 
     before   graph f(%A: array<float64[4], [8]>, %B: array<float64[4], [8]>) {
                %load = array_load(%A): float64[4]
@@ -31,8 +32,10 @@ from autoconv.optimise.read_only import ReadOnly
 
 
 def promote(graph: Graph, contract: str = "function") -> Graph:
-    """The graph without the arrays that are made of a tensor and only read, as a whole or by known slices; regions
-    get and give what is in them."""
+    """Replace arrays that are made of a tensor and only read, as a whole or by static slices, by tensors.
+
+    Regions take and return the contents instead of the arrays.
+    """
     copy = _Promotion(ReadOnly(graph)).copied(graph)
     settle_effects(copy)
     return copy
@@ -45,8 +48,8 @@ class _Promotion:
     def __init__(self, found: ReadOnly) -> None:
         self._found = found
         self._copies: dict[Graph, Graph] = {}
-        self._values: dict[Value, Value] = {}  # by what they stand for: of arrays that are only read, what is in them
-        self._arrays: dict[Value, Value] = {}  # results of loops that are wanted as arrays
+        self._values: dict[Value, Value] = {}  # by the original value; of a promoted array, its contents
+        self._arrays: dict[Value, Value] = {}  # results of loops that are also used as arrays
 
     def copied(self, graph: Graph) -> Graph:
         copy = self._copies[graph] = Graph(graph.name)
@@ -60,7 +63,7 @@ class _Promotion:
         return copy
 
     def _type(self, value: Value) -> Type:
-        """The type of a value in the copy."""
+        """Return the type of a value in the copy."""
         type_ = value.type
         if value not in self._found.values:
             return type_
@@ -77,7 +80,7 @@ class _Promotion:
             self._add_copy(copy, node)
 
     def _held(self, copy: Graph, node: Node) -> Value:
-        """What is in an array that is only read."""
+        """Return the contents of a promoted array."""
         name = node.op.name
         if name == "array_of":
             return self._values[node.inputs[0]]
@@ -94,7 +97,7 @@ class _Promotion:
         regions = copied_regions(node, self._copies, self.copied)
         types = [self._type(value) for value in node.results]
         wanted = [value for value in node.results if value in self._found.wanted]
-        # Whether there is a turn is asked for before the loop, which may write to what its test reads.
+        # The loop test is evaluated before the loop, which may write to the test's operands.
         going = _written(copy, regions[0], inputs) if any(map(self._is_given, wanted)) else None
         made = copy.add(
             node.op, inputs, node.attributes, regions=regions, types=types, name=node.name, span=node.span,
@@ -105,12 +108,12 @@ class _Promotion:
             self._arrays[value] = self._array_of(copy, value, going)
 
     def _is_given(self, result: Value) -> bool:
-        """Whether the array before the loop may be the result."""
+        """Return whether the result may be the initial array itself."""
         assert result.node is not None
         return result.node.inputs[result.index] not in self._found.values
 
     def _given(self, copy: Graph, node: Node, position: int) -> Value:
-        """An input: what is in an array where that is all that is wanted of it."""
+        """Return an input in the copy: the contents where only those are used."""
         value = node.inputs[position]
         if value in self._arrays and not self._found.is_read(node, position):
             return self._arrays[value]
@@ -118,14 +121,14 @@ class _Promotion:
         if node.op.name == "while" and node.regions[1].parameters[position] in self._found.values:
             if not isinstance(found.type, ArrayType):
                 return found
-            if found.node is not None and found.node.op.name == "absent":  # there is nothing to be read
+            if found.node is not None and found.node.op.name == "absent":  # an absent value has no contents
                 none = {"type": TensorType(found.type.dtype, found.type.shape)}
                 return copy.add(OPS["absent"], (), none, span=node.span).results[0]
             return copy.add(OPS["array_load"], [found], span=node.span).results[0]
         return found
 
     def _array_of(self, copy: Graph, result: Value, going: Value | None) -> Value:
-        """A result of a loop as the array that it is."""
+        """Rebuild the array for a loop's result."""
         loop = result.node
         assert loop is not None
         held = self._values[result]
@@ -138,7 +141,7 @@ class _Promotion:
 
 
 def _written(copy: Graph, region: Graph, arguments: Sequence[Value]) -> Value:
-    """The only output of a region whose nodes are added to `copy`."""
+    """Append a region's nodes to `copy`; return its single output."""
     values = dict(zip(region.parameters, arguments, strict=False))
     for node in region.nodes:
         inner = copied_regions(node, {}, lambda graph: clone(graph, lambda *_: None))
@@ -148,7 +151,7 @@ def _written(copy: Graph, region: Graph, arguments: Sequence[Value]) -> Value:
 
 
 def _arm(given: Sequence[Value], number: int) -> Graph:
-    """An array of a tensor, or the array that is given behind it."""
+    """Return an arm of the cond "was there an iteration": the array of a tensor, or the initial array."""
     arm = Graph(("turned", "unturned")[number])
     values = [arm.add_parameter(value.type, value.name) for value in given]
     arm.outputs = [values[1] if number else arm.add(OPS["array_of"], values[:1]).results[0]]

@@ -1,5 +1,4 @@
-"""Which arrays in memory are only read, so that what they hold can be values instead: of the regions of loops and
-conditions too, into which they go and out of which they come."""
+"""Find arrays that are only read, so that their contents can be values, also through loops and conds."""
 
 from __future__ import annotations
 
@@ -18,11 +17,11 @@ _MAKES = frozenset({"array_new", "array_of"})
 
 
 class ReadOnly:
-    """What is known of a graph and its regions.
+    """Read-only arrays of a graph and its regions: a greatest fixed point.
 
-    `values` are the arrays that are only read. Of a loop that is an array before it and after each turn another one,
-    both only read, the state is among them where the array before the loop is (or nobody writes to that one); its
-    result is, too, and may be `wanted` all the same as the array that it is.
+    `values` starts with all arrays that may be promoted, and loses those with an unsuitable definition or use until
+    nothing changes. Loop state is in it if the arrays of all iterations are, and the initial array is or is never
+    written. A loop's result may be in it and `wanted`: it is then also used as an array.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -32,7 +31,7 @@ class ReadOnly:
         self._users: dict[Value, list[tuple[Node, int]]] = {}
         self._outputs: dict[Value, list[tuple[Graph, int]]] = {}
         self._writers: list[tuple[Node, list[Value]]] = []
-        self._hidden = False  # whether something is written to that cannot be seen here
+        self._hidden = False  # True if there are writes to memory that is not an operand
         self._arrays: list[Value] = []
         self._collect(graph)
         self._starts = Counter(v for v, users in self._users.items() for node, i in users if _is_start(node, i))
@@ -67,7 +66,7 @@ class ReadOnly:
                     self._collect(region)
 
     def _may_be(self, value: Value) -> bool:
-        """Whether it is an array of a kind that may go."""
+        """Return whether the value is an array with a definition that can be promoted."""
         if not isinstance(value.type, ArrayType):
             return False
         node = value.node
@@ -84,14 +83,14 @@ class ReadOnly:
         return node.op.name in ("array_transpose", "array_diagonal", "cond", "while")
 
     def _settle(self) -> None:
-        """Takes out what is not, until nothing is left to take out."""
+        """Remove values with an unsuitable definition or use, to a fixed point."""
         while True:
             out = {value for value in self.values if not (self._comes_well(value) and self._goes_well(value))}
             if not out:
                 return
             self.values -= out
 
-    # ---- where a value comes from
+    # ---- definitions
 
     def _comes_well(self, value: Value) -> bool:
         node = value.node
@@ -124,7 +123,7 @@ class ReadOnly:
         return outer in self.values or self._stays_as_it_is(outer)
 
     def _stays_as_it_is(self, array: Value) -> bool:
-        """Whether nobody writes to the array anywhere."""
+        """Return whether the array is never written, aliases included."""
         if array not in self._kept:
             self._kept[array] = self._is_written_nowhere(array)
         return self._kept[array]
@@ -140,7 +139,7 @@ class ReadOnly:
                 return False
         return True
 
-    # ---- where it goes
+    # ---- uses
 
     def _goes_well(self, value: Value) -> bool:
         if all(self.is_read(node, i) for node, i in self._users.get(value, ())) and all(
@@ -150,7 +149,7 @@ class ReadOnly:
         return value.node is not None and value.node.op.name == "while" and self._can_be_made(value)
 
     def is_read(self, node: Node, position: int) -> bool:
-        """Whether what is in the array is all that an input is for."""
+        """Return whether an input uses only the contents of the array."""
         name = node.op.name
         if name == "array_load":
             return True
@@ -161,7 +160,7 @@ class ReadOnly:
         return name == "while" and node.regions[1].parameters[position] in self.values
 
     def is_passed_on(self, graph: Graph, position: int) -> bool:
-        """Whether a region gives out what is in the array, rather than the array."""
+        """Return whether a region returns the contents instead of the array."""
         owner = self._owners.get(graph)
         if owner is None:
             return False
@@ -169,10 +168,10 @@ class ReadOnly:
             return owner.results[position] in self.values
         return owner.op.name == "while" and graph is owner.regions[1] and graph.parameters[position] in self.values
 
-    # ---- results of loops that are wanted as arrays
+    # ---- results of loops that are also used as arrays
 
     def _can_be_made(self, result: Value) -> bool:
-        """Whether the array can be made again behind the loop: one that each turn made, or the one before the loop."""
+        """Return whether the array can be rebuilt after the loop: from the last contents, or as the initial array."""
         loop = result.node
         assert loop is not None
         test, body = loop.regions

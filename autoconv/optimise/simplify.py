@@ -1,4 +1,4 @@
-"""Algebra: what is another value by the laws of its op is that value, or something cheaper.
+"""Algebraic simplification: replace a node by an equal value, or by a cheaper node.
 
     before   graph f(%x: float32[3]) {
                %constant = constant(value=array(float32[], 1.0)): float32[]
@@ -33,12 +33,12 @@ Rule = Callable[[Graph, Node, Sequence[Value]], Value | None]
 
 
 def simplify(graph: Graph, contract: str = "function") -> Graph:
-    """The graph with simpler nodes, in regions too. Under `compile`, arrays that leave the graph are still made anew:
-    the caller may change one of them in place.
+    """Simplify nodes, in regions too. Under `compile`, arrays that leave the graph stay separate from the arguments.
 
-    Each rule gives the same bits, those of nan and of a negative zero too: x + 0 is x for integers, for floats
-    x + (-0.0) is. Powers with the exponents 2, 3 and 0.5 alone become products and roots, which may differ in the last
-    place; of -inf and -0.0 the root is NumPy's, which takes it for arrays as well.
+    The caller may change one of them in place. Each rule is exact to the bit, nan and negative zero included: x + 0 is
+    x for integers, x + (-0.0) for floats. The exceptions are powers with the exponents 2, 3 and 0.5, which become
+    products and roots and may differ in the last place. For -inf and -0.0 the root is NumPy's, which uses it for arrays
+    as well.
     """
     copy = _simplified(graph, contract, {})
     settle_effects(copy)
@@ -63,11 +63,11 @@ def _simplified(graph: Graph, contract: str, copies: dict[Graph, Graph]) -> Grap
     return copy
 
 
-# ---- what the rules ask
+# ---- helpers of the rules
 
 
 def _number(value: Value) -> Any:
-    """The number that a constant without dimensions is; None where the value is something else."""
+    """Return the number of a 0-d constant; None where the value is something else."""
     if value.node is None or value.node.op.name != "constant" or not isinstance(value.type, TensorType):
         return None
     array = np.asarray(value.node.attributes["value"])
@@ -75,7 +75,7 @@ def _number(value: Value) -> Any:
 
 
 def _same(value: Value, node: Node) -> Value | None:
-    """The value, where it is of the type of the node's result, and nothing is left open of its shape."""
+    """Return the value if it has exactly the type of the node's result, with a fully known shape; else None."""
     type_ = value.type
     if type_ != node.results[0].type or not isinstance(type_, TensorType) or type_.shape is None:
         return None
@@ -83,12 +83,12 @@ def _same(value: Value, node: Node) -> Value | None:
 
 
 def _made_by(value: Value, name: str) -> Value | None:
-    """What the value is the op of that name of."""
+    """Return the operand of the op `name` that defines the value; None for another definition."""
     return value.node.inputs[0] if value.node is not None and value.node.op.name == name else None
 
 
 def _add(copy: Graph, node: Node, name: str, *inputs: Value, **attributes: Any) -> Value | None:
-    """Another node instead, where its result is of the very type."""
+    """Add a replacement node if its result has exactly the same type; else return None."""
     try:
         (type_,) = OPS[name].result_types([value.type for value in inputs], attributes)
     except (TypeError, ValueError):
@@ -112,7 +112,7 @@ def _is_neutral(number: Any, wanted: Any, of_sum: bool) -> bool:
 
 
 def _identity_of_op(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
-    """f(x, e) = x, for the e that the op's record names."""
+    """f(x, e) = x, for the identity e in the op's record."""
     op = node.op
     if op.identity is None or len(inputs) != 2:
         return None
@@ -125,7 +125,7 @@ def _identity_of_op(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value |
 
 
 def _as_it_is(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
-    """Of the shape that is asked for already, by numbers or by symbols."""
+    """Remove a change of shape to the present shape, static or symbolic."""
     return _same(inputs[0], node)
 
 
@@ -138,7 +138,7 @@ def _subtract(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
 
 
 def _divide(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
-    """By a power of two: times its inverse, which rounds alike."""
+    """Replace division by a power of two by multiplication with its inverse, which rounds alike."""
     x, y = inputs
     number = _number(y)
     if not isinstance(number, float) or not _is_float(x) or number == 0 or math.isinf(number) or number != number:
@@ -150,7 +150,7 @@ def _divide(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     assert y.node is not None and isinstance(y.type, TensorType)
     with np.errstate(over="ignore"):
         inverse = np.asarray(1.0 / number, y.type.dtype.numpy)
-    if inverse.item() != 1.0 / number:  # 2 ** -17 is a float16, 2 ** 17 is none
+    if inverse.item() != 1.0 / number:  # 2 ** -17 is a float16, 2 ** 17 is not
         return None
     attributes = {**y.node.attributes, "value": inverse}
     return _add(copy, node, "multiply", x, copy.add(OPS["constant"], (), attributes, span=node.span).results[0])
@@ -162,7 +162,7 @@ def _power(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     if number == 1:
         return _same(x, node)
     if number == 0.5 and _is_float(x) and x.type.shape and y.type.shape == ():  # type: ignore[union-attr]
-        return _add(copy, node, "sqrt", x)  # as NumPy does with arrays, where -inf and -0.0 tell them apart
+        return _add(copy, node, "sqrt", x)  # NumPy does so for arrays, which shows for -inf and -0.0
     if number not in (2, 3) or isinstance(number, bool):
         return None
     square = _add(copy, node, "multiply", x, x)
@@ -203,7 +203,7 @@ def _select(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
 
 
 def _cast(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
-    """To the dtype that it has, or had before a cast that loses nothing."""
+    """Remove a cast to the present dtype, or back to the dtype before a lossless cast."""
     (x,) = inputs
     found = _same(x, node) or _cast_of_choice(copy, node, inputs)
     before = _made_by(x, "cast")
@@ -217,7 +217,7 @@ def _cast(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
 
 
 def _cast_of_choice(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
-    """Of a choice between two numbers that the dtype holds: a choice between those, of that dtype."""
+    """Cast a select between two constants: a select between the cast constants, if the dtype holds them exactly."""
     choice, type_ = inputs[0].node, node.results[0].type
     if choice is None or choice.op.name != "select" or not isinstance(type_, TensorType) or type_.dtype.is_string:
         return None
@@ -228,7 +228,7 @@ def _cast_of_choice(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value |
             return None
         with np.errstate(all="ignore"):
             held = np.asarray(number).astype(type_.dtype.numpy)
-        if held.item() != number:  # nor is nan, whose bits may change
+        if held.item() != number:  # excludes nan as well, whose bits may change
             return None
         arms.append({**given.node.attributes, "value": held, "weak": type_.weak})
     values = [copy.add(OPS["constant"], (), attributes, span=node.span).results[0] for attributes in arms]
@@ -236,14 +236,16 @@ def _cast_of_choice(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value |
 
 
 def _holds(wide: DType, narrow: DType) -> bool:
-    """Whether each number of `narrow` is one of `wide`. NumPy says so of 64-bit integers and float64, which rounds
-    them to 53 bits."""
+    """Return whether `wide` holds each number of `narrow` exactly.
+
+    np.can_cast accepts 64-bit integers for float64, which rounds them to 53 bits.
+    """
     rounds = narrow.is_integer and narrow.size == 8 and not wide.is_integer
     return not rounds and np.can_cast(narrow.numpy, wide.numpy, "safe")
 
 
 def _reshape(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
-    """To the shape that it has; of a reshape, that of what it reshapes."""
+    """Remove a reshape to the present shape; merge two reshapes."""
     found = _same(inputs[0], node)
     before = _made_by(inputs[0], node.op.name)
     if found is not None or before is None or len(inputs) != 1:
@@ -252,7 +254,7 @@ def _reshape(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
 
 
 def _transpose(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
-    """By the order that it has; of a transpose, by both orders in one."""
+    """Remove an identity permutation; merge two transposes."""
     (x,) = inputs
     order = _order(node)
     if order is not None and order == tuple(range(len(order))):

@@ -1,4 +1,4 @@
-"""A graph for arguments of narrower types: what their shapes decide is decided, so that backends see it.
+"""Specialisation of a graph for narrower argument types: sizes that follow from their shapes become static.
 
     before   graph f(%x: float32[?,3]) {
                %shape = shape(%x): int32[2]
@@ -8,7 +8,7 @@
                %fill = fill(%one, shape=(5, 3)): float32[5,3]
                …
 
-Not in the table of optimisations: whoever has the arguments asks for it.
+Not in the table of optimisations: it is called where the argument types are known.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ from autoconv.optimise.fold import fold
 from autoconv.optimise.list_elements import narrow_lists
 from autoconv.optimise.symbolic import Sizes, has_symbols, without_symbols
 
-# The attribute that holds dimensions, None for those that come as the last input, behind so many others.
+# Op -> (attribute with dimensions, number of operands before them). Where the attribute has None, the dimensions are
+# the last operand.
 _DIMENSIONS = {
     "fill": ("shape", 1), "reshape": ("shape", 1), "broadcast_to": ("shape", 1), "tile": ("multiples", 1),
     "scatter_nd": ("shape", 2), "random_uniform_int": ("shape", 2), "stateless_random_uniform_int": ("shape", 3),
@@ -44,29 +45,31 @@ _DIMENSIONS = {
     **{f"stateless_random_{name}": ("shape", 1) for name in ("uniform", "normal", "bits")},
     "stateless_truncated_normal": ("shape", 1),
 }  # fmt: skip
-# As that, of those whose last input is one number.
+# The same for ops whose last operand is a single number.
 _NUMBERS = {"one_hot": ("depth", 3), "linspace": ("num", 2), "segment_sum": ("num_segments", 2)}
-_PADS = frozenset({"pad", "unpad"})  # how far, comes as pairs, or as the last input
-_ROUNDS = 4  # what a shape decides may decide another
-_WIDENINGS = 3  # of the types of a loop's state, before they stay what they were
+_PADS = frozenset({"pad", "unpad"})  # the amounts are an attribute of pairs, or the last operand
+_ROUNDS = 4  # rounds over the graph: a static size may determine another
+_WIDENINGS = 3  # iterations over a loop's state types, before they are the declared ones
 
 
 class CannotSpecialise(Exception):
-    """The graph does not go with these types, or is not of a kind that can be narrowed."""
+    """The graph is incompatible with these types, or of a kind that cannot be narrowed."""
 
 
 def specialise(graph: Graph, types: Sequence[Type]) -> Graph:
-    """The graph with parameters of those types, each a narrower one of what it was.
+    """Return the graph with parameters of these types, each narrower than the declared one.
 
-    Raises CannotSpecialise: where functions call themselves, and where an op refuses the shapes; run as it is, the
-    graph says so at the place.
+    Raises CannotSpecialise for recursive functions, and where an op refuses the shapes: the unspecialised graph raises
+    the error at that op.
     """
     return _in_rounds(graph, types, None)[0]
 
 
 def generalise(graph: Graph, types: Sequence[Type]) -> tuple[Graph, list[Symbol]]:
-    """The graph with parameters of those types, some of whose dimensions are symbols, and what must not be negative
-    for it to be right. Raises CannotSpecialise."""
+    """Return the graph with parameters of these types, some of their dimensions symbols, and its preconditions.
+
+    These are symbols that must not be negative. Raises CannotSpecialise.
+    """
     graph, sizes = _in_rounds(graph, types, Sizes())
     assert sizes is not None
     return graph, [need for need in sizes.needs if isinstance(need, Symbol)]
@@ -88,14 +91,14 @@ def _in_rounds(graph: Graph, types: Sequence[Type], sizes: Sizes | None) -> tupl
 
 
 def is_static(type_: Type) -> bool:
-    """Whether the type says the whole shape; whatever is neither a tensor nor an array in memory does."""
+    """Return whether the type has a fully static shape; true for other types than tensors and arrays."""
     if not isinstance(type_, (TensorType, ArrayType)):
         return True
     return type_.shape is not None and all(isinstance(d, int) for d in type_.shape)
 
 
 def _unknown(graph: Graph) -> tuple[int, int]:
-    """How many nodes compute something, and how many values have shapes that are not known."""
+    """Return the number of non-constant nodes, and of values with unknown shapes."""
     nodes = list(graph.walk())
     unknown = sum(not is_static(value.type) for node in nodes for value in node.results)
     return sum(node.op.name != "constant" for node in nodes), unknown
@@ -104,7 +107,7 @@ def _unknown(graph: Graph) -> tuple[int, int]:
 def _specialised(
     graph: Graph, types: Sequence[Type], sizes: Sizes | None, captures: Sequence[Value] = ()
 ) -> Graph:
-    """`captures` are what the last parameters stand for."""
+    """Specialise one graph; `captures` are the outer values of its last parameters."""
     copy = Graph(graph.name)
     values = {
         value: copy.add_parameter(_narrowed(type_, value.type), value.name)
@@ -122,7 +125,7 @@ def _specialised(
 
 
 def _narrowed(type_: Type, wide: Type) -> Type:
-    """`type_`, where it says no less than `wide` of the same kind of tensor."""
+    """Return `type_` if it is compatible with `wide` and no less precise, else `wide`."""
     if isinstance(type_, ArrayType) and isinstance(wide, ArrayType):
         return _narrowed_array(type_, wide)
     if not isinstance(type_, TensorType) or not isinstance(wide, TensorType):
@@ -180,7 +183,7 @@ def _types(node: Node, inputs: Sequence[Value], attributes: Any, regions: Sequen
             return _types_without_symbols(node, given, attributes, regions)
         if _could_be_made(node):
             raise CannotSpecialise from error
-        return before  # its rule never said what it is
+        return before  # the type rule fails for the declared types as well
     if len(found) != len(before):
         return before
     return [_narrowed(new, old) for new, old in zip(found, before, strict=True)]
@@ -203,7 +206,7 @@ def _could_be_made(node: Node) -> bool:
 
 
 def _from_shapes(node: Node, inputs: Sequence[Value]) -> np.ndarray | None:
-    """What an op answers that reads nothing but shapes, all of which are known."""
+    """Evaluate an op that reads only shapes, if all of them are static."""
     if len(node.results) != 1 or not inputs or node.effects or set(node.op.shape_only) != set(range(len(inputs))):
         return None
     result = node.results[0].type
@@ -218,7 +221,7 @@ def _from_shapes(node: Node, inputs: Sequence[Value]) -> np.ndarray | None:
 
 
 def _known_dimensions(node: Node, inputs: list[Value]) -> tuple[list[Value], Any]:
-    """Dimensions that came as an input and are constants by now, as attributes."""
+    """Move dimensions from an operand that is constant by now to an attribute."""
     for table, form in ((_DIMENSIONS, _whole_numbers), (_NUMBERS, int)):
         name, others = table.get(node.op.name, ("", 0))
         given = _constant(inputs[-1]) if name and len(inputs) == others + 1 else None
@@ -238,8 +241,7 @@ def _known_dimensions(node: Node, inputs: list[Value]) -> tuple[list[Value], Any
 
 
 def _by_symbols(node: Node, inputs: list[Value], attributes: Any, sizes: Sizes) -> tuple[list[Value], Any]:
-    """Of ops that have native code for any symbols, whatever else they are given: dimensions that come as an input, as
-    attributes."""
+    """Move symbolic dimensions from an operand to an attribute, for ops with native code for any symbols."""
     if node.op.name not in _PADS or len(inputs) < 2 or attributes.get("mode", "CONSTANT") != "CONSTANT":
         return inputs, attributes
     amounts, type_ = sizes.numbers.get(inputs[1]), inputs[0].type
@@ -247,7 +249,7 @@ def _by_symbols(node: Node, inputs: list[Value], attributes: Any, sizes: Sizes) 
     if not isinstance(amounts, tuple) or shape is None or None in shape or len(amounts) != 2 * len(shape):
         return inputs, attributes
     if any(isinstance(amount, int) and amount < 0 for amount in amounts):
-        return inputs, attributes  # the kernel refuses that
+        return inputs, attributes  # the kernel refuses negative amounts
     return inputs[:1], {**attributes, "paddings": tuple(zip(amounts[::2], amounts[1::2], strict=True))}
 
 
@@ -279,7 +281,7 @@ def _with_regions(copy: Graph, node: Node, inputs: list[Value], sizes: Sizes | N
 
 
 def _loop(node: Node, types: Sequence[Type], inputs: Sequence[Value], sizes: Sizes | None) -> list[Graph]:
-    """The test and the body, for a state whose types an iteration gives back."""
+    """Return the test and body, for state types that are a fixed point of an iteration."""
     count = node.attributes["state"]
     test, body = node.regions
     state, captures, held = list(types[:count]), types[count:], inputs[count:]

@@ -1,13 +1,13 @@
-"""Shapes by symbols: what the dimensions of arguments say of all others, and of numbers that are computed of shapes.
+"""Symbolic shapes: derive all dimensions, and numbers computed from shapes, from the dimensions of the arguments.
 
     before   graph f(%x: float32[n,3]) {
                %part = get_item(%x, spec=(('slice', 1, None, None),)): float32[?,3]
                …
     after    %part is float32[n-1,3]
 
-Result rules say what they can of symbols; what takes arithmetic is said in `symbolic_shapes`, and of integers that are
-computed of dimensions in `symbolic_numbers`. What has to hold for it is kept as dimensions that must not be negative:
-of `x[:5]`, whose length is 5, that n - 5 is not.
+Type rules propagate symbols. Shapes that need arithmetic are derived in `symbolic_shapes`, and integers computed from
+dimensions in `symbolic_numbers`. Preconditions are kept as dimensions that must not be negative: for `x[:5]` with
+length 5, that is n - 5.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from autoconv.optimise.symbolic_shapes import SHAPES
 
 
 class Sizes:
-    """`numbers` are the integers that values hold, as far as they are dimensions; `needs` what must not be negative."""
+    """Facts about sizes. `numbers`: values that hold dimensions; `needs`: dimensions that must not be negative."""
 
     def __init__(self) -> None:
         self.numbers: dict[Value, Numbers] = {}
         self.needs: dict[int | Symbol, None] = {}
 
     def types(self, node: Node, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> list[Type] | None:
-        """What the results are; None for an op of which nothing is known here."""
+        """Return the result types of a node; None for an op without a rule."""
         rule = SHAPES.get(node.op.name)
         if rule is None or not inputs or not isinstance(inputs[0].type, (TensorType, ArrayType)):
             return None
@@ -41,7 +41,7 @@ class Sizes:
         return [type_.with_shape(shape) for type_, shape in zip(before, shapes, strict=True)]  # type: ignore[union-attr, arg-type]
 
     def note(self, node: Node) -> None:
-        """Keeps in mind what a node's result holds."""
+        """Derive the dimensions that a node's result holds."""
         if len(node.results) != 1 or not isinstance(node.results[0].type, TensorType):
             return
         type_ = node.results[0].type
@@ -53,13 +53,13 @@ class Sizes:
             self.numbers[node.results[0]] = found
 
     def share(self, inner: Sequence[Value], outer: Sequence[Value]) -> None:
-        """Says that parameters of a region are those values of the graph around it."""
+        """Copy the facts about outer values to the parameters of a region."""
         for parameter, value in zip(inner, outer, strict=True):
             if value in self.numbers:
                 self.numbers[parameter] = self.numbers[value]
 
     def need(self, dimension: Dimension) -> None:
-        """Says that it must not be negative."""
+        """Add the precondition that the dimension is not negative."""
         if isinstance(dimension, Symbol):
             self.needs[dimension] = None
 
@@ -69,7 +69,7 @@ def has_symbols(type_: Type) -> bool:
 
 
 def without_symbols(type_: Type) -> Type:
-    """For rules that do arithmetic of their own."""
+    """Replace symbols by unknown sizes, for type rules that compute with sizes."""
     if not isinstance(type_, (TensorType, ArrayType)) or type_.shape is None:
         return type_
     return type_.with_shape(tuple(None if isinstance(d, Symbol) else d for d in type_.shape))

@@ -1,11 +1,10 @@
-"""Slices whose bounds are dimensions: they stand in the node then, as known bounds do.
+"""Move symbolic slice bounds from operands into the node, where static bounds are.
 
     before   %half = floor_divide(%n, %2)                 of x: float32[n,3]
              %part = get_item(%x, %half, spec=(('slice', None, 'input', None),)): float32[(n)//2,3]
     after    %part = get_item(%x, spec=(('slice', None, (n)//2, None),)): float32[(n)//2,3]
 
-The last thing that is done to a graph before native code is made of it: no kernel understands such bounds, nor does
-another optimisation.
+The last pass before native code is generated: neither kernels nor other passes support such bounds.
 """
 
 from __future__ import annotations
@@ -18,19 +17,18 @@ from autoconv.graph.types import Symbol, TensorType
 from autoconv.ops.index_spec import INPUT
 from autoconv.optimise.symbolic import Sizes, has_symbols
 
-_OPERANDS = {"get_item": 1, "set_item": 2, "add_at_item": 2}  # before those that are bounds
+_OPERANDS = {"get_item": 1, "set_item": 2, "add_at_item": 2}  # operands before the index operands
 
 
 def with_known_bounds(graph: Graph, is_native: Callable[[Node], bool]) -> Graph | None:
-    """A copy of a graph that was made for symbols, with such bounds in the nodes that then hold for `is_native`; None
-    where there are none."""
+    """Return a copy of a symbolic graph with bounds in the nodes where `is_native` then holds; None if nowhere."""
     copy = clone(graph, lambda *_: None)
     copy.needs = graph.needs
     return copy if _settle(copy, Sizes(), is_native) else None
 
 
 def _settle(graph: Graph, sizes: Sizes, is_native: Callable[[Node], bool]) -> bool:
-    """Whether something was changed."""
+    """Move the bounds of one graph, in place; return whether anything changed."""
     changed = False
     for node in graph.nodes:
         spec = _known_spec(node, sizes) if node.op.name in _OPERANDS else None
@@ -52,13 +50,13 @@ def _settle(graph: Graph, sizes: Sizes, is_native: Callable[[Node], bool]) -> bo
 
 
 def _captures(node: Node) -> Sequence[Value]:
-    """What the last parameters of its regions stand for, in each turn."""
+    """Return the outer values of the regions' last parameters, which are the same in each iteration."""
     first = {"while": node.attributes.get("state", 0), "cond": 1, "call": 0}.get(node.op.name)
     return () if first is None else node.inputs[first:]
 
 
 def _known_spec(node: Node, sizes: Sizes) -> tuple[Any, ...] | None:
-    """With dimensions for bounds, where all of them are, and nothing but slices and numbers is in it."""
+    """Return the index spec with dimensions for bounds; None unless all are known, with slices and ints only."""
     count = _OPERANDS[node.op.name]
     shapes = [value.type.shape if isinstance(value.type, TensorType) else None for value in node.inputs[:count]]
     shape, result = shapes[0], node.results[0].type

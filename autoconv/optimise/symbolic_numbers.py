@@ -1,4 +1,4 @@
-"""Integers that are computed of dimensions, as dimensions: a rule an op."""
+"""Integers computed from dimensions, as dimensions: one rule per op."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from autoconv.graph.types import ArrayType, Dimension, TensorType
 if TYPE_CHECKING:
     from autoconv.optimise.symbolic import Sizes
 
-Numbers = Dimension | tuple[Dimension, ...]  # of a number; of a vector of some
+Numbers = Dimension | tuple[Dimension, ...]  # of a scalar; of a vector
 Shape = tuple[Dimension, ...]
-MOST = 16  # numbers of a vector that is followed
+MOST = 16  # elements of a vector that is tracked
 
 
 def shape_of(value: Value) -> Shape | None:
@@ -56,7 +56,7 @@ def _of_item(sizes: Sizes, node: Node) -> Numbers | None:
 
 
 def _of_parts(sizes: Sizes, node: Node) -> Numbers | None:
-    """Of `stack` and `concat`."""
+    """Rule for `stack` and `concat`."""
     found: list[Dimension] = []
     for value in node.inputs:
         part = sizes.numbers.get(value)
@@ -67,7 +67,7 @@ def _of_parts(sizes: Sizes, node: Node) -> Numbers | None:
 
 
 def _same(sizes: Sizes, node: Node) -> Numbers | None:
-    """Of what gives its first input, as another integer or under another shape."""
+    """Rule for ops that return their first operand, with another integer dtype or shape."""
     found = sizes.numbers.get(node.inputs[0])
     rank = len(shape_of(node.results[0]) or ())
     if found is None or isinstance(found, tuple) == (rank == 1):

@@ -1,4 +1,4 @@
-"""What the shapes of results are, where that takes arithmetic on symbols: a rule an op."""
+"""Result shapes that need arithmetic on symbols: one rule per op."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _new(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -
 
 
 def _set_item(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
-    """What is changed keeps its shape; its index has to fit."""
+    """Return the operand's shape; the index adds preconditions."""
     _get_item(sizes, (inputs[0], *inputs[2:]), attributes)
     return shape_of(inputs[0])
 
@@ -99,14 +99,14 @@ def _pad(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -
     for amount in (amount for pair in paddings for amount in pair):
         sizes.need(amount)
     if attributes.get("mode", "CONSTANT") != "CONSTANT":
-        reflects = attributes["mode"] == "REFLECT"  # an element of the edge is not repeated
+        reflects = attributes["mode"] == "REFLECT"  # the edge element is not repeated
         for size, pair in zip(shape, paddings, strict=True):
             sizes.need(plus(size, -max(pair) - (reflects and max(pair) > 0)))
     return tuple(plus(plus(size, before), after) for size, (before, after) in zip(shape, paddings, strict=True))
 
 
 def _reshape(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
-    """Where there are as many elements, and a dimension that is left over takes them without a rest."""
+    """Return the new shape if the element counts can be equal, with a size of -1 computed by exact division."""
     shape, wanted = shape_of(inputs[0]), _given(sizes, inputs, attributes["shape"])
     if shape is None or wanted is None or None in shape or None in wanted:
         return None
@@ -122,7 +122,7 @@ def _reshape(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any
 
 
 def _left_over(shape: Shape, wanted: Sequence[Dimension]) -> Dimension:
-    """The size that is missing in `wanted`: what is divided there leaves no rest."""
+    """Return the size for -1 in `wanted`; division in symbolic sizes is taken to be exact."""
     quotients = [size for size in wanted if isinstance(size, Quotient)]
     others = [size for size in wanted if not isinstance(size, Quotient)]
     total = product((*shape, *(size.divisor for size in quotients)))
@@ -137,7 +137,7 @@ def _reshape_like(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str
 
 
 def _are_equal(sizes: Sizes, first: Dimension, second: Dimension) -> bool:
-    """Whether two dimensions may be; says that they have to."""
+    """Return whether two dimensions may be equal; their equality becomes a precondition."""
     more = plus(first, times(second, -1))
     if not isinstance(more, Symbol):
         return more == 0
@@ -147,7 +147,7 @@ def _are_equal(sizes: Sizes, first: Dimension, second: Dimension) -> bool:
 
 
 def _flattened(name: str, value: Any) -> _Rule:
-    """Of an op that goes over all elements in a row, where an attribute is that."""
+    """Return a rule for ops that flatten their operand if the attribute has the value."""
 
     def rule(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
         shape = shape_of(inputs[0])
@@ -157,7 +157,7 @@ def _flattened(name: str, value: Any) -> _Rule:
 
 
 def _squeeze(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
-    """Of all dimensions that are 1: a symbol never is."""
+    """Drop all dimensions of size 1; a symbol is never 1."""
     shape = shape_of(inputs[0])
     if shape is None or None in shape or attributes.get("axis") is not None:
         return None
@@ -165,12 +165,12 @@ def _squeeze(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any
 
 
 def _to_shape(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
-    """Of `fill` and `broadcast_to`."""
+    """Rule for `fill` and `broadcast_to`."""
     return _said(sizes, _given(sizes, inputs, attributes["shape"]))
 
 
 def _said(sizes: Sizes, found: Shape | None) -> Shape | None:
-    """The shape that is asked for, where none of it is negative."""
+    """Return a requested shape; that no size is negative becomes a precondition."""
     if found is None or None in found or any(isinstance(size, int) and size < 0 for size in found):
         return None
     for size in found:
@@ -179,7 +179,7 @@ def _said(sizes: Sizes, found: Shape | None) -> Shape | None:
 
 
 def _drawn(operands: int) -> _Rule:
-    """Of random numbers whose shape is the last input, behind so many others."""
+    """Return a rule for random ops whose shape is the operand after `operands` others."""
 
     def rule(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
         if len(inputs) <= operands:
@@ -191,8 +191,10 @@ def _drawn(operands: int) -> _Rule:
 
 
 def _numbered(operands: int, place: int) -> _Rule:
-    """Of an op whose last input, behind so many others, is the size of one dimension of its result, the others being
-    those of the first input."""
+    """Return a rule for ops that add a dimension to the first operand's shape.
+
+    Its size is the operand after `operands` others.
+    """
 
     def rule(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
         shape = shape_of(inputs[0])
@@ -207,7 +209,7 @@ def _numbered(operands: int, place: int) -> _Rule:
 
 
 def _given(sizes: Sizes, inputs: Sequence[Value], attribute: Any) -> Shape | None:
-    """Dimensions that come as the last input, or as an attribute."""
+    """Return dimensions from the last operand, or from the attribute."""
     if len(inputs) < 2:
         return None if attribute is None else tuple(attribute)
     found = sizes.numbers.get(inputs[-1])
@@ -250,7 +252,7 @@ def _split(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any])
         parts[parts.index(-1)] = left
     elif None in parts:
         each = rounded_down(shape[axis], len(parts))
-        sizes.need(plus(times(each, len(parts)), times(shape[axis], -1)))  # none is left over
+        sizes.need(plus(times(each, len(parts)), times(shape[axis], -1)))  # the division is exact
         return [(*shape[:axis], each, *shape[axis + 1 :])] * len(parts)
     total: Dimension = 0
     for part in parts:

@@ -1,4 +1,4 @@
-"""Lists of numbers that nothing but the graph sees: their items lie side by side, and no number is an object.
+"""Unboxing of number lists that stay inside the graph: items lie contiguously, and numbers are not objects.
 
     before   graph f(%n: weak int64[]) {
                %list = object_build(kind='list'): object<list>
@@ -23,7 +23,7 @@
 from __future__ import annotations
 
 from autoconv.graph.graph import Graph, Node, clone
-from autoconv.optimise.unboxing import arrays, given, lists, numbers, rows, whole_lists  # they say what ops mean
+from autoconv.optimise.unboxing import arrays, given, lists, numbers, rows, whole_lists  # register the rules
 from autoconv.optimise.unboxing.kinds import Kinds
 from autoconv.optimise.unboxing.writer import rewritten
 
@@ -31,11 +31,11 @@ _MAKING = frozenset({"object_build", "object_apply", given.NAME})
 
 
 def unbox(graph: Graph, contract: str = "function") -> Graph:
-    """The graph with typed lists (see ops/typed_lists.py) in the place of lists that are made in it, hold numbers of
-    one kind and go nowhere, but may be results; with Python's numbers in registers in the place of objects.
+    """Replace lists of numbers of one kind by typed lists (see ops/typed_lists.py), and boxed numbers by scalars.
 
-    Under the contract of `compile`, where a call with ints beyond 64 bits is made again as plain Python; what comes
-    behind something that cannot be taken back stays with objects where an int may outgrow them.
+    The lists are made in the graph and don't escape from it, except as results. Only under `compile`, where a call with
+    ints beyond 64 bits reruns as plain Python. After an irreversible side effect, ints that may exceed 64 bits stay
+    objects.
     """
     makes = any(node.op.name in _MAKING for node in graph.walk())
     if contract == "compile" and makes and not any(map(_asks_identity, graph.walk())):
@@ -46,7 +46,7 @@ def unbox(graph: Graph, contract: str = "function") -> Graph:
 
 
 def _asks_identity(node: Node) -> bool:
-    """Whether two objects are compared by `is`, neither of them known: a number that is an object again is another."""
+    """Return whether the node compares two unknown objects by `is`; a number boxed again is a new object."""
     if node.op.name != "object_apply" or node.attributes["function"] not in ("is", "is_not"):
         return False
     return not any(value.node is not None and value.node.op.name == "object_constant" for value in node.inputs)

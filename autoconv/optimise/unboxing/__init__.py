@@ -1,1 +1,1 @@
-"""What the pass `unbox` knows of objects: their kinds, what is done with numbers, what with lists of them."""
+"""The analysis and the rewrite rules of the pass `unbox`: kinds of objects, and ops on numbers and on lists of them."""

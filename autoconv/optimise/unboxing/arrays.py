@@ -1,4 +1,4 @@
-"""What NumPy makes of lists of numbers, and of lists of such lists: arrays of what lies side by side."""
+"""NumPy arrays made from lists of numbers, and from lists of such lists."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autoconv.optimise.unboxing.writer import Writer, write
 @rule(OF_OBJECTS)
 @nested_rule(OF_OBJECTS)
 def _array_kind(kinds: Kinds, node: Node) -> bool | None:
-    """Where the items are what they were taken for."""
+    """Accept the node where the items have the dtype that was assumed."""
     kind = kinds.kind(node.inputs[0])
     if "function" in node.attributes:
         return False
@@ -26,7 +26,7 @@ def _array_kind(kinds: Kinds, node: Node) -> bool | None:
 
 
 def _innermost(cell: Cell) -> tuple[Cell, int]:
-    """The cell of a list's items, or of theirs, and how many lists are around."""
+    """Return the cell of the innermost items of a nested list, and the nesting depth."""
     seen: set[Cell] = set()
     while cell.kind == LIST and cell not in seen and cell.of is not None:
         seen.add(cell)

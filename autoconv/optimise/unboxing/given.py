@@ -1,4 +1,4 @@
-"""Lists of numbers that come in from outside: read only, they are typed lists, of the items that there are at first."""
+"""Lists of numbers passed as arguments: read-only ones become typed lists of the items at entry."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autoconv.optimise.unboxing.kinds import LIST, LOOKS, Kinds, is_number, key_
 from autoconv.optimise.unboxing.writer import Writer, write
 
 NAME = "object_numbers"
-# What changes the list that it gets first.
+# Operations that change their first operand, a list.
 _CHANGES = frozenset(
     {"object_apply.setitem", "object_apply.delitem", "object_apply.iadd"}
     | {f"object_method.{name}" for name in (
@@ -25,8 +25,10 @@ _QUIET = frozenset({"object_build", "object_make", "object_exception", "object_i
 
 
 def with_numbers(graph: Graph, given: Mapping[int, tuple[TensorType, int]]) -> Graph:
-    """A copy of the graph that is told of the parameters at some positions that they are lists of numbers of that
-    type, or lists of such lists (2), and so on."""
+    """Return a copy of the graph that marks parameters as lists of numbers.
+
+    `given` maps positions to (type of the numbers, depth of nesting: 1 for a flat list, 2 for a list of lists).
+    """
 
     def told(copy: Graph, value: Value, position: int) -> Value:
         if position not in given:
@@ -39,7 +41,7 @@ def with_numbers(graph: Graph, given: Mapping[int, tuple[TensorType, int]]) -> G
 
 
 def kept_apart(kinds: Kinds) -> None:
-    """Leaves alone the lists from outside that are not only read."""
+    """Ban the argument lists that may be changed."""
     sites = {site for cell in kinds.cells() for site in cell.sites if site.op.name == NAME}
     if not sites:
         return
@@ -47,7 +49,7 @@ def kept_apart(kinds: Kinds) -> None:
     fresh = fresh_objects(kinds.graph)
     for node in kinds.graph.walk():
         if node in kinds.known:
-            # Cells are of what may meet somewhere; what is made here is not what came in, wherever it goes.
+            # Cells merge values flow-insensitively, but a list allocated here is never an argument.
             if key_of(node) in _CHANGES and node.inputs[0] not in fresh and kinds.kind(node.inputs[0]) == LIST:
                 wrong |= root(kinds.cell(node.inputs[0])).sites & sites
         elif not node.regions and _may_change(node, fresh):
@@ -57,7 +59,7 @@ def kept_apart(kinds: Kinds) -> None:
         if cell.kind != LIST:
             continue
         wrong |= {site for site in cell.sites & sites if site.attributes["depth"] > 1}
-        while cell.of is not None and not is_number(root(cell.of).kind):  # what is in what goes out, goes out
+        while cell.of is not None and not is_number(root(cell.of).kind):  # items of a returned list escape with it
             cell = root(cell.of)
             wrong |= cell.sites & sites
     kinds.ban(wrong)

@@ -1,8 +1,8 @@
-"""The kinds of a graph's objects: which are numbers of one kind, and which are lists of such that nothing else sees.
+"""Kind inference by unification: find objects that are numbers of one kind, and lists of these that do not escape.
 
-Values that may be one object share a cell (Steensgaard, Points-to Analysis in Almost Linear Time); the kind of a cell
-goes up until nothing changes. A list that something gets which is not known to be harmless is left alone from the
-start, and everything is looked at again.
+Values that may be one object share a cell (Steensgaard, Points-to Analysis in Almost Linear Time). The lattice of a
+cell's kind is None (nothing known) < one kind < OTHER; kinds only rise, to a fixed point. Conservative: a list with a
+use of unknown effect is banned, and the analysis starts again without it.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from autoconv.optimise.unboxing.late import late_nodes
 LIST, ENUMERATE, CURSOR, PAIRS, PAIR = "list", "enumerate", "cursor", "pairs", "pair"
 SLICE, RANGE, ROW_CURSOR, OTHER = "slice", "range", "row cursor", "other"
 INT, FLOAT, BOOL = (TensorType(dtype, (), True) for dtype in (int64, float64, bool_))
-Kind = TensorType | str | None  # None: nothing is known to come there yet
+Kind = TensorType | str | None  # None: no definition is known yet
 
-# Of a node, by its op and by what it applies: whether it is known what it does with objects of the kinds that there
-# are (then the kinds of its results are said); None where that cannot be said yet.
+# By the key of a node: return whether its effect on objects of the present kinds is known (then the kinds of the
+# results are set); None where that cannot be decided yet.
 Rule = Callable[["Kinds", Node], bool | None]
 RULES: dict[str, Rule] = {}
-LOOKS: list[Callable[[Kinds], object]] = []  # at everything when it is found out
-NESTED_RULES: dict[str, Rule] = {}  # the same where an input is a list of lists
+LOOKS: list[Callable[[Kinds], object]] = []  # checks of a finished round, which may ban lists
+NESTED_RULES: dict[str, Rule] = {}  # the same for nodes with a list of lists as an operand
 
 
 def rule(*names: str) -> Callable[[Rule], Rule]:
@@ -46,15 +46,18 @@ def _registers(rules: dict[str, Rule], names: Sequence[str]) -> Callable[[Rule],
 
 
 def key_of(node: Node) -> str:
-    """The name of the op, and of the function or method that it applies."""
+    """Return the name of the op, with the function or method that it applies."""
     applied = node.attributes.get("function") if node.op.name == "object_apply" else None
     applied = node.attributes["name"] if node.op.name == "object_method" else applied
     return node.op.name if applied is None else f"{node.op.name}.{applied}"
 
 
 class Cell:
-    """What is known of the objects that some values may be. `of`: the cell of a list's items, or of the list that is
-    gone over; `sites`: the nodes that make the lists."""
+    """A class of values that may be one object.
+
+    `of`: the cell of a list's items, or the cell of the list behind an iterator; `sites`: the nodes that allocate the
+    lists.
+    """
 
     __slots__ = ("kind", "of", "parent", "sites")
 
@@ -66,7 +69,11 @@ class Cell:
 
 
 class Kinds:
-    """`known`: the nodes whose meaning for these kinds is known; `nested`: those that are given lists of lists."""
+    """The result of the analysis.
+
+    `known`: nodes with a rule for the kinds of their operands; `nested`: those among them with a list of lists as
+    operand.
+    """
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -81,7 +88,7 @@ class Kinds:
         return OTHER if found is None and self._settled else found
 
     def number(self, value: Value) -> Kind:
-        """As `kind`; of a tensor what it is as a number, if it is one."""
+        """Return the kind of an object, or the number type of a tensor."""
         if not isinstance(value.type, ObjectType):
             type_ = value.type
             return type_ if isinstance(type_, TensorType) and is_number(type_) else OTHER
@@ -94,7 +101,7 @@ class Kinds:
         return root(found)
 
     def item(self, value: Value) -> Cell:
-        """Of a list: the cell of its items; of what goes over one: the list's."""
+        """Return the cell of a list's items, or the cell of the list behind an iterator."""
         of = self.cell(value).of
         assert of is not None
         return root(of)
@@ -102,7 +109,7 @@ class Kinds:
     def has_lists(self) -> bool:
         return any(root(cell).kind == LIST for cell in self._cells.values())
 
-    # ---- what rules say
+    # ---- transfer functions used by rules
 
     def say(self, cell: Cell, kind: Kind) -> None:
         cell = root(cell)
@@ -139,7 +146,7 @@ class Kinds:
         self._spoil(first, None)
 
     def make_list(self, node: Node) -> Cell | None:
-        """Of a node that makes a new list: the cell of its items; None where the list is left alone."""
+        """Mark a node as an allocation site of a list; return the cell of its items, or None for a banned list."""
         if node in self._banned:
             return None
         cell = self.cell(node.results[0])
@@ -153,7 +160,7 @@ class Kinds:
         return root(cell.of)
 
     def make_row(self, cell: Cell, node: Node) -> Cell | None:
-        """As `make_list`, of the items of a list of lists that the node makes as well."""
+        """Do the same for the inner lists that the node allocates, given their cell."""
         cell.sites.add(node)
         if cell.of is None:
             cell.of = Cell()
@@ -168,11 +175,11 @@ class Kinds:
         return set(map(root, self._cells.values()))
 
     def ban(self, sites: set[Node]) -> None:
-        """Leaves alone the lists of these nodes."""
+        """Exclude the lists allocated by these nodes."""
         self._banned |= sites
 
     def put(self, target: Value, value: Value) -> None:
-        """Says that the list gets the value."""
+        """Add the value to the list's items."""
         kind = self.number(value)
         if kind == LIST:
             self.unify(self.item(target), self.cell(value))
@@ -180,7 +187,7 @@ class Kinds:
         self.say(self.item(target), OTHER if kind is not None and not is_number(kind) else kind)
 
     def go_over(self, value: Value, kind: str, of: Cell) -> None:
-        """Says that the value is a way of going over the list, whose cell that is."""
+        """Make the value an iterator of the kind over the list of cell `of`."""
         cell = self.cell(value)
         if cell.of is None:
             cell.of = of
@@ -191,7 +198,7 @@ class Kinds:
             self._spoil_lists(of)
 
     def _spoil(self, cell: Cell, before: Kind) -> None:
-        """Leaves alone the lists that such an object may be, or go over."""
+        """Ban the lists of a cell that rises to OTHER, and those behind it if it was an iterator."""
         self._spoil_lists(cell)
         if cell.of is not None and before != LIST:
             self._spoil_lists(cell.of)
@@ -199,15 +206,15 @@ class Kinds:
     def _spoil_lists(self, cell: Cell) -> None:
         self._banned |= root(cell).sites
 
-    # ---- finding out
+    # ---- fixed point
 
     def _found(self) -> bool:
-        """Looks at everything; False where a list has to be left alone that was not until now."""
+        """Run the analysis to a fixed point; return False if another list was banned, which requires a new run."""
         before = len(self._banned)
         self._cells: dict[Value, Cell] = {}
         for value in self.graph.parameters:
             self._escape(value)
-        for self._settled in (False, True):  # what still waits then waits for what never comes
+        for self._settled in (False, True):  # the second round treats undecided kinds as OTHER
             self._changed = True
             while self._changed:
                 self._changed = False
@@ -227,7 +234,7 @@ class Kinds:
         return len(self._banned) == before
 
     def _look_at_outputs(self) -> None:
-        """A list goes out as one object: no other result may be the same one."""
+        """Ban lists that two results may share: each list leaves the graph as one object."""
         seen: dict[Cell, Value] = {}
         for value in self.graph.outputs:
             cell = self.cell(value)
@@ -236,10 +243,10 @@ class Kinds:
                     self._spoil_lists(cell)
                 cell = root(cell.of or cell)
                 if seen.get(cell) is value:
-                    break  # a list that holds itself, which is left alone
+                    break  # a list that contains itself is banned elsewhere
 
     def _visit(self, graph: Graph) -> None:
-        if graph in self._visited:  # a function that calls itself
+        if graph in self._visited:  # a recursive function
             return
         self._visited.add(graph)
         for node in graph.nodes:
@@ -266,13 +273,13 @@ class Kinds:
                     self._escape(value)
 
     def _is_nested(self, value: Value) -> bool:
-        """Whether it is a list of lists."""
+        """Return whether the value is a list of lists."""
         if not isinstance(value.type, ObjectType) or self.kind(value) != LIST:
             return False
         return self.item(value).kind == LIST
 
     def _escape(self, value: Value) -> None:
-        """Somebody gets the object of whom nothing is known."""
+        """Raise the kind of an escaping object to OTHER."""
         if isinstance(value.type, ObjectType):
             self.say_of(value, OTHER)
 
@@ -308,7 +315,7 @@ class Kinds:
             held = isinstance(source.type, ObjectType), isinstance(target.type, ObjectType)
             if all(held):
                 self.unify(self.cell(target), self.cell(source))
-                if self.kind(source) == SLICE:  # what it is made of is asked for where it is made
+                if self.kind(source) == SLICE:  # the bounds have to be visible at its use
                     self._escape(source)
             elif any(held):
                 self._escape(source)
@@ -316,7 +323,7 @@ class Kinds:
 
 
 def _holds_numbers(cell: Cell) -> bool:
-    """Whether the list's items are numbers of one kind, or such lists."""
+    """Return whether the list's items are numbers of one kind, or lists of these."""
     seen: set[Cell] = set()
     while cell.kind == LIST and cell not in seen:
         seen.add(cell)
@@ -340,7 +347,7 @@ def root(cell: Cell) -> Cell:
 
 
 def is_number(kind: Any) -> bool:
-    """Whether that is the type of a number which can be an item of a typed list."""
+    """Return whether the kind is a number type that can be an item of a typed list."""
     if not isinstance(kind, TensorType) or kind.shape != ():
         return False
     if kind.weak:
@@ -350,7 +357,7 @@ def is_number(kind: Any) -> bool:
 
 
 def constant_of(value: Value) -> Any:
-    """The object, where that is known; else None."""
+    """Return the constant object, or None."""
     known = value.node is not None and value.node.op.name == "object_constant"
     return value.node.attributes["value"] if known else None  # type: ignore[union-attr]
 
@@ -360,7 +367,7 @@ def is_none(value: Value) -> bool:
 
 
 def is_index(kind: Any) -> bool:
-    """Whether a list takes such a number for an index."""
+    """Return whether a list accepts numbers of the kind as indices."""
     if not is_number(kind):
         return False
     return bool(kind.dtype.is_integer or kind == BOOL)

@@ -1,4 +1,4 @@
-"""Which nodes may run behind what cannot be taken back, a print say."""
+"""Forward analysis: nodes that may run after an irreversible side effect, such as a print."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from autoconv.ops.undo import lasts
 
 
 def late_nodes(graph: Graph) -> set[Node]:
-    """The nodes that may run behind what cannot be taken back: there no call can be made again as plain Python."""
+    """Return the nodes that may run after an irreversible side effect: there a call cannot rerun as plain Python."""
     found: set[Node] = set()
-    entered: set[tuple[Graph, bool]] = set()  # functions that call themselves
+    entered: set[tuple[Graph, bool]] = set()  # bodies of recursive functions
 
     def visit(region: Graph, late: bool) -> bool:
         for node in region.nodes:

@@ -1,4 +1,4 @@
-"""What is done with lists of numbers of one kind: the same with typed lists (see ops/typed_lists.py)."""
+"""Rules for lists of numbers of one kind: their operations on typed lists (see ops/typed_lists.py)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from autoconv.optimise.unboxing.numbers import operator_kind, write_operator
 from autoconv.optimise.unboxing.whole_lists import gives, gives_nothing, makes, part_kind, write_part
 from autoconv.optimise.unboxing.writer import Writer, write
 
-# ---- new lists
+# ---- construction
 
 
 @rule("object_build")
@@ -51,7 +51,7 @@ def _write_build(w: Writer, node: Node) -> list[Value]:
 
 @rule("object_apply.mul")
 def _product_kind(kinds: Kinds, node: Node) -> bool | None:
-    """`[x] * n` and `n * [x]`; of numbers, see numbers."""
+    """Rule for `[x] * n` and `n * [x]`; products of numbers are in `numbers`."""
     if LIST not in map(kinds.number, node.inputs):
         return operator_kind(kinds, node)
     value, count = _list_and_count(kinds, node)
@@ -159,7 +159,7 @@ def _write_pop(w: Writer, node: Node) -> list[Value]:
     return [w.on_list("pop", node, value, *(w.converted(w.number(one), INT, node) for one in index))]
 
 
-# ---- going over a list
+# ---- iteration
 
 
 @rule("object_apply.enumerate")
@@ -257,7 +257,7 @@ def _write_unpack(w: Writer, node: Node) -> list[Value]:
 
 
 def _items(kinds: Kinds, value: Value) -> Kind:
-    """Of what a list is gone over by: the kind of its items."""
+    """Return the kind of the items behind an iterator."""
     of = kinds.item(value).of
     return None if of is None else root(of).kind
 

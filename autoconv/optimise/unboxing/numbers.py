@@ -1,4 +1,4 @@
-"""What is done with numbers that are objects: the same with numbers in registers, by Python's own ops on them."""
+"""Rules for boxed numbers: Python's own ops on scalars."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _constant_kind(kinds: Kinds, node: Node) -> bool:
 def _write_constant(w: Writer, node: Node) -> list[Value]:
     value, kind = node.attributes["value"], w.kinds.kind(node.results[0])
     if kind == SLICE:
-        return []  # what it is of says what it is
+        return []  # the bounds are read at the slice's use
     assert isinstance(kind, TensorType)
     array = np.array(value, kind.dtype.numpy)
     found = w.add("constant", node, value=array, weak=True)
@@ -119,7 +119,7 @@ def _element_kind(kinds: Kinds, node: Node) -> bool | None:
         return None
     if not isinstance(kind, TensorType) or not is_number(TensorType(dtype)):
         return False
-    if not kind.weak:  # other numbers of NumPy's may not fit
+    if not kind.weak:  # other dtypes of NumPy may not fit
         return kind.dtype is dtype or (dtype.is_floating and (kind.dtype.is_floating or kind.dtype.is_integer))
     return not (kind == FLOAT and dtype.is_integer and node in kinds.late)
 
@@ -168,12 +168,13 @@ def operator_kind(kinds: Kinds, node: Node) -> bool | None:
 
 
 def _result(kinds: Kinds, node: Node, name: str, given: list[Kind]) -> tuple[Kind, bool]:
-    """The kind of what an operator gives, and whether it is to stay one on objects."""
+    """Return the result kind of an operator, and whether the operator has to stay on objects."""
     if name.removeprefix("python_") in _BITS and FLOAT in given:
-        return OTHER, True  # Python's TypeError
+        return OTHER, True  # raises Python's TypeError
     (kind,) = OPS[name].result_types(given, {})  # type: ignore[arg-type]
     assert isinstance(kind, TensorType)
-    limited = kind == INT or name in ("python_power", "python_int")  # may be what a graph does not carry
+    # The result may be beyond 64 bits, or of another kind.
+    limited = kind == INT or name in ("python_power", "python_int")
     bounded = name in ("python_modulo", "python_float", "python_and", "python_or", "python_xor", "python_right_shift")
     return kind, limited and not bounded and node in kinds.late
 
@@ -211,7 +212,7 @@ def _write_same(w: Writer, node: Node) -> list[Value]:
 
 @rule("object_apply.min", "object_apply.max")
 def _choice_kind(kinds: Kinds, node: Node) -> bool | None:
-    """Of several numbers of one kind; of one operand, a list: see lists."""
+    """Rule for min and max of several numbers of one kind, and of one list."""
     given = [kinds.number(value) for value in node.inputs]
     if len(given) == 1:
         from_list = given[0]
@@ -293,7 +294,7 @@ def _write_math(w: Writer, node: Node) -> list[Value]:
     return [w.add("python_math", node, *numbers, function=_math_name(node))]
 
 
-# Of one or two numbers, an int, a float or a bool of each, as python_math has them.
+# Functions of one or two numbers with an int, float or bool result, as in python_math.
 _MATH = [
     f"object_apply.math.{name}"
     for name in (

@@ -1,4 +1,4 @@
-"""What is done with lists of lists of numbers: the outer ones stay Python's, and hold typed lists."""
+"""Rules for lists of lists of numbers: the outer list stays a Python list, and holds typed lists."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def _is_rows(kinds: Kinds, value: Value) -> bool:
 
 
 def _at(kinds: Kinds, node: Node, position: int = 1) -> bool | None:
-    """Whether the first input is the list of lists, and what stands at the position an index of one."""
+    """Return whether the first operand is a list of lists and the one at `position` an index; None if undecided."""
     index = kinds.number(node.inputs[position])
     if not _is_rows(kinds, node.inputs[0]):
         return False
@@ -34,7 +34,7 @@ def _makes_rows(kinds: Kinds, node: Node, value: Value) -> bool:
 @nested_rule("object_apply.getitem")
 def _get_kind(kinds: Kinds, node: Node) -> bool | None:
     if kinds.number(node.inputs[1]) == SLICE and _is_rows(kinds, node.inputs[0]):
-        return False  # a slice is an object no more
+        return False  # a SLICE has no object representation
     known = _at(kinds, node)
     return _gives_row(kinds, node) if known else known
 

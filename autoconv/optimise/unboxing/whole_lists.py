@@ -1,4 +1,4 @@
-"""What is done with a list of numbers as a whole: copied, cut, put together, ordered, searched, shown."""
+"""Rules for operations on whole lists of numbers: copy, slice, concatenate, sort, search, print."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ALL = (False, False, False)
 
 
 def is_list(kinds: Kinds, node: Node, count: int = 1) -> bool | None:
-    """Whether the node has so many inputs, the first of which is a list; None where that is not known yet."""
+    """Return whether the node has `count` operands, the first a list; None if undecided."""
     kind = kinds.number(node.inputs[0])
     if kind is None:
         return None
@@ -46,7 +46,7 @@ def gives_nothing(kinds: Kinds, node: Node) -> bool:
 
 
 def makes(kinds: Kinds, node: Node, *items: Kind) -> bool:
-    """Says that the node makes a list of such items; whether it may."""
+    """Mark the node as the allocation of a list with items of these kinds; return False if the list is banned."""
     of = kinds.make_list(node)
     if of is None:
         return False
@@ -59,7 +59,7 @@ def _copied(w: Writer, node: Node, value: Value) -> Value:
     return w.on_list("slice", node, value, given=_ALL)
 
 
-# ---- copies and parts
+# ---- copies and slices
 
 
 @rule("object_apply.list", "object_method.copy", "object_apply.sorted")
@@ -82,7 +82,7 @@ def _write_copy(w: Writer, node: Node) -> list[Value]:
 
 @rule("object_apply.range")
 def _range_kind(kinds: Kinds, node: Node) -> bool | None:
-    """With a step that is known not to be 0; what else is done with it than to make a list of it, is an object's."""
+    """Rule for a range with a constant nonzero step; uses other than `list(range(…))` make it an object."""
     given = [kinds.number(value) for value in node.inputs]
     if node.attributes["keywords"] or not all(kind is None or is_index(kind) for kind in given):
         return False
@@ -112,7 +112,7 @@ def _slice_kind(kinds: Kinds, node: Node) -> bool | None:
     if None in given:
         return None
     if not is_none(node.inputs[2]) and not constant_of(node.inputs[2]):
-        return False  # a step of 0 is an error of its own
+        return False  # a step of 0 raises its own error
     kinds.say_of(node.results[0], SLICE)
     return kinds.kind(node.results[0]) == SLICE
 
@@ -123,7 +123,7 @@ def _write_slice(w: Writer, node: Node) -> list[Value]:
 
 
 def part_kind(kinds: Kinds, node: Node) -> bool | None:
-    """Of `xs[start:stop:step]`."""
+    """Rule for `xs[start:stop:step]`."""
     value, index = node.inputs
     if index.node is None:
         return False
@@ -147,7 +147,7 @@ def write_part(w: Writer, node: Node) -> list[Value]:
 
 @rule("object_apply.add", "object_apply.iadd")
 def _sum_kind(kinds: Kinds, node: Node) -> bool | None:
-    """`xs + ys` and `xs += ys`; of numbers, see numbers."""
+    """Rule for `xs + ys` and `xs += ys`; sums of numbers are in `numbers`."""
     first, second = (kinds.number(value) for value in node.inputs)
     if LIST not in (first, second):
         return operator_kind(kinds, node)
@@ -164,7 +164,7 @@ def _sum_kind(kinds: Kinds, node: Node) -> bool | None:
 
 
 def _same_items(kinds: Kinds, node: Node) -> bool:
-    """Whether both lists hold numbers of one kind, as far as one sees."""
+    """Return whether both lists have items of one kind, as far as known."""
     first, second = (kinds.item(value).kind for value in node.inputs)
     return first == second or None in (first, second)
 
@@ -193,7 +193,7 @@ def _write_extend(w: Writer, node: Node) -> list[Value]:
     return w.change("extend", node, node.inputs[0], *w.list(node.inputs[1]))
 
 
-# ---- changes
+# ---- in-place changes
 
 
 @rule("object_method.sort", "object_method.reverse", "object_method.clear")
@@ -240,12 +240,12 @@ def _write_insert(w: Writer, node: Node) -> list[Value]:
     return w.change("change", node, value, w.converted(w.number(index), INT, node), w.number(item), method="insert")
 
 
-# ---- what is found in lists
+# ---- searches and reductions
 
 
 @rule("object_method.index", "object_method.count", "object_apply.contains", "object_method.remove")
 def _find_kind(kinds: Kinds, node: Node) -> bool | None:
-    """Of ints and bools: a nan is found where it is the very same object."""
+    """Rule for ints and bools only: a nan is found by identity."""
     known, wanted = is_list(kinds, node, 2), kinds.number(node.inputs[1])
     if not known or wanted is None:
         return None if known is None or (known and wanted is None) else False
@@ -287,12 +287,12 @@ def _write_reduce(w: Writer, node: Node) -> list[Value]:
     return [w.on_list("reduce", node, node.inputs[0], function=node.attributes["function"])]
 
 
-# ---- what only looks at the items
+# ---- readers of all items
 
 
 @rule("object_apply.tuple", "object_apply.set", "object_apply.frozenset", "object_apply.str", "object_apply.repr")
 def _shown_kind(kinds: Kinds, node: Node) -> bool | None:
-    """A Python list of what there is now will do."""
+    """Rule for operations that only read: they get a Python list of the present items."""
     return is_list(kinds, node) and gives(kinds, node, OTHER)
 
 

@@ -1,4 +1,4 @@
-"""The graph anew, with numbers in the place of objects that are numbers, and typed lists in that of lists of them."""
+"""Rewrite a graph by its inferred kinds: scalars replace boxed numbers, and typed lists replace lists of them."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from autoconv.optimise.unboxing.kinds import (
     root,
 )
 
-# Of a node whose meaning is known (see kinds.RULES): the values in the place of its results, one each, unless a result
-# is a way of going over a list, which has as many as `_types` says.
+# Returns the replacements of a known node's results (see kinds.RULES): one each, but for an iterator as many values as
+# `Writer.types` gives.
 Write = Callable[["Writer", Node], Sequence[Value]]
 _WRITES: dict[str, Write] = {}
-_ALIKE = frozenset({"object_defined", OF_OBJECTS})  # written in one way for lists of numbers and lists of lists
+_ALIKE = frozenset({"object_defined", OF_OBJECTS})  # one rule serves lists of numbers and lists of lists
 
 
 def write(*names: str) -> Callable[[Write], Write]:
@@ -45,7 +45,7 @@ def write(*names: str) -> Callable[[Write], Write]:
 
 
 def rewritten(graph: Graph, kinds: Kinds) -> Graph:
-    """The graph as `kinds` says; its parameters and the types of its results stay."""
+    """Return the graph rewritten by `kinds`; its parameters and result types stay."""
     identified = any(node.attributes.get("how") == "identified" for node in graph.walk())
     copy = _Copies(kinds, "identified" if identified else "number").graph(graph, outermost=True)
     settle_effects(copy)
@@ -73,7 +73,7 @@ class _Copies:
         return copy
 
     def _copy(self, w: Writer, node: Node) -> None:
-        """The node itself, on objects where it takes such; control flow takes what there is in their place."""
+        """Copy a node: on boxed operands, or, for control flow, on the replacements."""
         if node.op.name == "object_numbers":
             w.values[node.results[0]] = w.parts(node.inputs[0])
             return
@@ -96,20 +96,20 @@ class _Copies:
 
 
 class Writer:
-    """Writes one graph. `values`: what stands for a value of the old one; `constants`: the numbers known of those."""
+    """Writes one graph. `values`: the replacements of the old graph's values; `constants`: known numbers among them."""
 
     def __init__(self, graph: Graph, kinds: Kinds, how_floats: str = "number") -> None:
-        """`how_floats`: how a Python float becomes an object."""
+        """`how_floats` is the `how` attribute of a box for Python floats."""
         self.how_floats = how_floats
         self.graph = graph
         self.kinds = kinds
         self.values: dict[Value, tuple[Value, ...]] = {}
         self.constants: dict[Value, Any] = {}
-        self._made: dict[Value, Value] = {}  # the Python lists that go out
-        self.given: list[tuple[Value, Value]] = []  # typed lists with what came in as the same
+        self._made: dict[Value, Value] = {}  # returned Python lists, by their typed lists
+        self.given: list[tuple[Value, Value]] = []  # typed lists with the arguments from which they were made
 
     def types(self, value: Value) -> list[Type]:
-        """Of what stands for the value."""
+        """Return the types of the value's replacements."""
         if not isinstance(value.type, ObjectType):
             return [value.type]
         kind = self.kinds.kind(value)
@@ -135,7 +135,7 @@ class Writer:
         is_row = nested and key_of(node) == "object_apply.getitem"
         found = self._row(node) if is_row else self.raw(node) if nested else _WRITES[key_of(node)](self, node)
         if not found:
-            return  # a None that nobody uses, or a slice of what is known
+            return  # an unused None, or a constant slice
         self.set(node, found)
         for value in node.results:
             (*_, last) = self.values[value]
@@ -150,7 +150,7 @@ class Writer:
         return found
 
     def object(self, value: Value, node: Node | None) -> Value:
-        """The value itself where it is no object; else the object: a number is put into a box, a list is made."""
+        """Return the value as an object: a number is boxed, a typed list converted; other values stay as they are."""
         found = self.values[value]
         if not isinstance(value.type, ObjectType):
             return found[0]
@@ -166,7 +166,7 @@ class Writer:
         return self._made[found[0]]
 
     def _outgoing(self, value: Value) -> Value:
-        """The Python list that goes out: where it came in, the same one."""
+        """Return the Python list for a result: the caller's own list if it came in as an argument."""
         (found,) = self.list(value)
         if found in dict(self.given):
             return dict(self.given)[found]
@@ -181,7 +181,7 @@ class Writer:
         return any(site.op.name == "object_numbers" for site in self.kinds.cell(value).sites)
 
     def _python_list(self, value: Value, span: Span | None) -> Value:
-        """A new list of the items that there are now."""
+        """Make a new Python list of the present items."""
         item = self.kinds.item(value)
         op = OPS["typed_list_object" if is_number(item.kind) else "typed_list_rows"]
         while not is_number(item.kind):
@@ -199,15 +199,15 @@ class Writer:
         return self.graph.add(OPS["object_box"], [number], {"how": how}, types=[type_], span=span).results[0]
 
     def add(self, name: str, node: Node, *inputs: Value, **attributes: Any) -> Value:
-        """The result of an op, in the place of what the node gives."""
+        """Add an op that replaces the node; return its result."""
         return self.graph.add(OPS[name], inputs, attributes, name=node.name, span=node.span).results[0]
 
     def on_list(self, name: str, node: Node, value: Value, *operands: Value, **attributes: Any) -> Value:
-        """The result of an op on typed lists, on the one that stands for the value."""
+        """Add an op on the typed list that replaces the value; return its result."""
         return self.add(f"typed_list_{name}", node, *self.list(value), *operands, **self.element(value), **attributes)
 
     def change(self, name: str, node: Node, value: Value, *operands: Value, **attributes: Any) -> list[Value]:
-        """As `on_list`, of an op that gives nothing; then None stands for what the node gives."""
+        """Add an op without results on the value's typed list; None replaces the node's result."""
         inputs = (*self.list(value), *operands)
         attributes |= self.element(value)
         self.graph.add(OPS[f"typed_list_{name}"], inputs, attributes, name=node.name, span=node.span)
@@ -215,16 +215,16 @@ class Writer:
         return [self.add("object_constant", node, value=None) for _ in used]
 
     def run(self, name: str, node: Node, made: Value, *operands: Value, **attributes: Any) -> None:
-        """Applies an op that changes the typed list `made`."""
+        """Add an op that changes the typed list `made`."""
         self.graph.add(OPS[f"typed_list_{name}"], (made, *operands), attributes, name=node.name, span=node.span)
 
     def copy(self, node: Node) -> list[Value]:
-        """The results of the node itself, on objects."""
+        """Copy the node itself, on boxed operands."""
         inputs = [self.object(value, node) for value in node.inputs]
         return [*copy_node(self.graph, node, inputs).results]
 
     def raw(self, node: Node) -> list[Value]:
-        """The results of the node itself, on a list of lists as it is."""
+        """Copy the node itself, on lists of lists as they are."""
         kinds = self.kinds
         inputs = [self.parts(v)[0] if kinds.number(v) == LIST else self.object(v, node) for v in node.inputs]
         types = [type_ for value in node.results for type_ in self.types(value)]
@@ -232,7 +232,7 @@ class Writer:
         return [*made.results]
 
     def _row(self, node: Node) -> list[Value]:
-        """A list out of a list of lists."""
+        """Read an inner list from a list of lists."""
         index = self.converted(self.number(node.inputs[1]), INT, node)
         (type_,) = self.types(node.results[0])
         inputs = [*self.list(node.inputs[0]), index]
@@ -246,7 +246,7 @@ class Writer:
         return {"element": self.kinds.item(value).kind}
 
     def converted(self, number: Value, kind: Any, node: Node) -> Value:
-        """The number as one of that kind, which can hold it or says that it cannot."""
+        """Convert the number to the kind; the conversion raises at run time where the kind cannot hold it."""
         assert isinstance(number.type, TensorType) and isinstance(kind, TensorType)
         if number.type == kind:
             return number
