@@ -1,4 +1,4 @@
-"""Differentiation of graphs; as a public namespace it has `ForwardAccumulator`, which the public names bring."""
+"""Differentiation of graphs; the public namespace of `ForwardAccumulator`, which `autoconv._public` sets here."""
 
 from importlib import import_module
 from typing import Any
@@ -9,7 +9,7 @@ from autoconv.forks import lazy_import
 def __getattr__(name: str) -> Any:
     if name == "ForwardAccumulator":
         with lazy_import():
-            import_module("autoconv._public")  # which sets it here
+            import_module("autoconv._public")  # sets ForwardAccumulator in this module
         if name in globals():
             return globals()[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

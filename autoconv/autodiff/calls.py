@@ -1,4 +1,4 @@
-"""The way back through a call, and through what brings a gradient of its own."""
+"""Reverse rules of calls and of nodes with a custom gradient."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autoconv.ops.record import OPS
 
 
 def reverse_call(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None]) -> None:
-    """Adds a call to the backward graph; what it reads the called graph gives as further results."""
+    """Add the backward call; the called graph returns the values that it reads as further results."""
     if is_recursive(node):
         reverse_recursion(level, node, varied, backprop)
         return
@@ -46,8 +46,10 @@ def reverse_call(level: Level, node: Node, varied: set[Value], backprop: Callabl
 
 
 def reverse_custom(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None]) -> None:
-    """Adds a call of the gradient that the node brings: of cotangents, and of what it captured, makes those of the
-    arguments that it has one for."""
+    """Add a call of the node's own gradient.
+
+    It maps the results' cotangents and its captures to cotangents of the arguments at the positions `reached`.
+    """
     (pull,) = node.regions
     count, reached = node.attributes["arguments"], node.attributes["reached"]
     given = [level.cotangents.get(r) for r in node.results]

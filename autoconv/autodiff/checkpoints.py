@@ -1,9 +1,9 @@
-"""Less memory for more time: a loop keeps its state at every n-th iteration, and what lies between is computed again.
+"""Checkpointing of loops: store the state at every n-th iteration, and recompute what lies between.
 
-A reversed loop keeps, of every value of its body that a gradient reads, one a iteration. With `recompute_every=n` it
-becomes a loop over segments of n iterations. Forward it keeps the state at the start of each segment alone; on the way
-back each segment runs once more, this time keeping what is read, and is then gone back through. Of m iterations that
-keeps m/n states and n iterations' values, least at n = √m, for one more run forward.
+A reversed loop stores one copy per iteration of each body value that a gradient reads. With `recompute_every=n` it
+becomes a loop over segments of n iterations. The forward pass stores only the state at the start of each segment. The
+backward pass runs each segment once more, stores the values, and then reverses it. For m iterations that stores m/n
+states and the values of n iterations, least at n = √m, for one more forward run.
 (A. Griewank, "Achieving logarithmic growth of temporal and spatial complexity in reverse automatic differentiation",
 1992, of which this is one level.)
 """
@@ -24,7 +24,7 @@ from autoconv.ops.builder import GraphBuilder
 
 
 def into_segments(node: Node, every: int) -> bool:
-    """Makes a loop one over segments of `every` iterations; False for one with effects, which cannot run twice."""
+    """Turn a loop into one over segments of `every` iterations; return False for one with side effects to repeat."""
     if node.effects & ~Effects.RAISE:
         return False
     size = node.attributes["state"]
@@ -47,17 +47,18 @@ def reverse_again(
     child: Region, own: Sequence[Value], seeds: Sequence[tuple[Value, Value]], varied: set[Value],
     backprop: Callable[..., None],
 ) -> None:  # fmt: skip
-    """Puts a copy of the level's forward graph into its backward graph, and goes back through that.
+    """Copy the level's forward graph into its backward graph, and reverse the copy.
 
-    `seeds` are outputs with their cotangents. Of the level itself nothing but its parameters is kept.
+    `seeds` are outputs with their cotangents. Of the level itself only the parameters are stored.
     """
-    repeated = child.forward.nodes[:]  # before what is kept of the parameters is pushed there
+    repeated = child.forward.nodes[:]  # before pushes of the stored parameters are added there
     copies: dict[Value, Value] = {}
     for parameter in own:
         if parameter in varied or _is_used(child.forward, parameter):
             held = child.resolve(parameter)
             tensor = isinstance(held.type, TensorType)
-            copies[parameter] = child.builder.identity(held) if tensor else held  # one value for each parameter
+            # A value of its own for each parameter.
+            copies[parameter] = child.builder.identity(held) if tensor else held
     nodes = []
     for node in repeated:
         copied = copy_node(child.backward, node, [copies[value] for value in node.inputs])

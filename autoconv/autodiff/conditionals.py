@@ -1,4 +1,4 @@
-"""The way back through a cond: the arm that was taken, chosen by the same index."""
+"""Reverse rule of cond: the backward cond selects the arm by the same index."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autoconv.ops.record import OPS
 
 
 def reverse_cond(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None]) -> None:
-    """Adds a cond to the backward graph. An arm that was not taken runs neither way and keeps nothing."""
+    """Add the backward cond. The arm that was not taken is not run in either direction, and stores nothing."""
     captures = node.inputs[1:]
     results = [r for r in node.results if r in level.cotangents and r in varied]
     children = [_reverse_arm(level, region, node, captures, results, varied, backprop) for region in node.regions]
@@ -35,7 +35,7 @@ def _reverse_arm(
 
 
 class Arm:
-    """A region, its parameters forward (`own` are the captures, behind `leading`), and the cotangents it takes."""
+    """A region with its forward parameters (`own` are the captures, after `leading`) and its cotangent parameters."""
 
     def __init__(
         self, child: Region, own: Sequence[Value], parameters: Sequence[Value], leading: Sequence[Value] = ()
@@ -44,7 +44,7 @@ class Arm:
 
 
 def seed(child: Level, pairs: Sequence[tuple[Value, Value]], varied: set[Value]) -> list[Value]:
-    """Parameters of the backward graph for the cotangents of results, which become those of the outputs beside."""
+    """Add cotangent parameters to the backward graph for the results, and accumulate them at the paired outputs."""
     parameters = []
     for result, output in pairs:
         parameter = child.backward.add_parameter(cotangent_type(result.type), "cotangent")
@@ -58,9 +58,9 @@ def finish(
     level: Level, node: Node, index: Value, arms: Sequence[Arm], captures: Sequence[Value],
     given: Sequence[Value], varied: set[Value], body: Graph | None = None,
 ) -> None:  # fmt: skip
-    """Threads the stacks through the node, and records the cond of the ways back through its arms.
+    """Thread the stacks through the node, and add the cond of its arms' backward graphs.
 
-    `body` is the region that runs before them, of a try.
+    `body` is the body of a try, which runs before the arms.
     """
     wanted = [
         j for j, outer in enumerate(captures)
@@ -87,7 +87,7 @@ def finish(
         child.backward.parameters = [*arm.parameters, *inner, *tops]
         child.backward.outputs = [*outputs, *rests]
     resolved = [level.resolve(outer) for outer in union]
-    # What comes out of a list may be known by less of its shape than the result that it belongs to.
+    # The type of a cotangent popped from a list may be less precise than the result's.
     taken = zip(given, arms[0].parameters, strict=True)
     given = [conformed(level.builder, cotangent, parameter.type) for cotangent, parameter in taken]
     types = [*(cotangent_type(captures[j].type) for j in wanted), *(inside.type for _, inside, _ in stacks)]
@@ -111,7 +111,7 @@ def _cotangent(child: Level, parameter: Value, outer: Value) -> Value:
 def thread(
     level: Level, node: Node, arms: Sequence[Arm], body: Graph | None
 ) -> list[tuple[Region, Stack, Stack]]:
-    """Leads the stacks of the arms through the node: (the arm's level, the stack in it, the stack around it) each."""
+    """Thread the arms' stacks through the node; return (level of the arm, its stack, the enclosing stack) for each."""
     children = [arm.child for arm in arms]
     pairs = [(child, inside) for child in children for inside in child.stacks]
     count = len(level.forward.nodes)

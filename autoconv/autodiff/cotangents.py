@@ -1,4 +1,4 @@
-"""Cotangents: what type they have, how they add up, and the zeros that stand where nothing flows."""
+"""Cotangents: their types, sums and zeros."""
 
 from __future__ import annotations
 
@@ -24,10 +24,9 @@ Cotangents = dict[Value, Value]
 
 
 def carries(type_: Type) -> bool:
-    """Whether what is differentiated may flow through a value of that type.
+    """Return whether a gradient may flow through a value of the type.
 
-    An object of Python's own may hold anything, so it carries: an op that reads a tensor out of one has to say what
-    happens to its gradient.
+    A Python object may hold anything, so it carries: an op that reads a tensor from one has to define its gradient.
     """
     if isinstance(type_, TensorType):
         return type_.dtype.is_differentiable
@@ -41,12 +40,12 @@ def carries(type_: Type) -> bool:
 
 
 def cotangent_type(type_: Type) -> Type:
-    """That of the value; for a variable that of what it holds."""
+    """Return the type of a value's cotangent: its own type; for a variable, the type of its contents."""
     return type_.value if isinstance(type_, ResourceType) else type_
 
 
 def zeros_of(b: Any, value: Value) -> Value:
-    """The cotangent of `value` where nothing flows; reads nothing where the type says the shape."""
+    """Return the zero cotangent of `value`; the value is not read where its type has a static shape."""
     type_ = cotangent_type(value.type)
     if isinstance(type_, ListType):
         return b.list_zeros_like(value)  # type: ignore[no-any-return]
@@ -65,7 +64,7 @@ def _zeros(type_: TensorType) -> np.ndarray:
 
 
 def accumulate(b: Builder, found: Cotangents, value: Value, cotangent: Value, node: Node | None = None) -> None:
-    """Adds to the cotangent of `value`."""
+    """Add to the cotangent of `value`."""
     before = found.get(value)
     kind = cotangent_type(value.type)
     if before is None:
@@ -82,7 +81,7 @@ def accumulate(b: Builder, found: Cotangents, value: Value, cotangent: Value, no
 
 
 def _sum(b: Builder, before: Value, cotangent: Value) -> Value:
-    """Of two cotangents. What was added to zeros, at a part of a tensor, is added to the first one there."""
+    """Add two cotangents. Before: add(x, add_at_item(zeros, y)); after: add_at_item(x, y)."""
     node = cotangent.node
     whole = node is not None and node.op.name == "add_at_item" and before.type == cotangent.type
     if node is not None and whole and _is_zeros(node.inputs[0]):
@@ -100,7 +99,7 @@ def _is_zeros(value: Value) -> bool:
 
 
 def conformed(b: Builder, cotangent: Value, type_: Type) -> Value:
-    """The cotangent with the type that the border of a region asks for."""
+    """Convert the cotangent to the type required at the border of a region."""
     wanted, found = cotangent_type(type_), cotangent.type
     if is_subtype(found, wanted) or not (isinstance(wanted, TensorType) and isinstance(found, TensorType)):
         return cotangent
@@ -113,7 +112,7 @@ def conformed(b: Builder, cotangent: Value, type_: Type) -> Value:
 
 
 def refused(node: Node, reason: str) -> StagingError:
-    """What is raised for a node that has no gradient."""
+    """Return the error for a node without a gradient."""
     return StagingError(
         f"the op {node.op.name!r} has no gradient: {reason}",
         place_of(node.span),

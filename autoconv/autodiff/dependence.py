@@ -1,4 +1,4 @@
-"""Which values of a graph depend on chosen ones, as far as gradients are concerned."""
+"""Activity analysis: values that depend differentiably on chosen ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autoconv.graph.types import ObjectType
 
 
 class Heap:
-    """The objects that a running graph holds: once something varied was put into one, any of them may hold it."""
+    """One abstract heap for all objects of a running graph: once a varied value is stored, any object may hold it."""
 
     def __init__(self) -> None:
         self.varied = False
@@ -19,9 +19,10 @@ class Heap:
 def varied_values(
     graph: Graph, chosen: Iterable[Value], heap: Heap, within: Iterable[Node] | None = None
 ) -> set[Value]:
-    """The values that carry what is differentiated from `chosen`, these included.
+    """Return the values that depend differentiably on `chosen`, these included.
 
-    Of a node with regions only those results count that its regions connect. `within` leaves out all nodes but those.
+    A forward analysis. Results of a node with regions are varied only if its regions connect them; loops are iterated
+    to a fixed point. `within` restricts it to those nodes.
     """
     return _varied(graph, chosen, heap, (), None if within is None else set(within))
 
@@ -48,7 +49,8 @@ def _varied(
 
 def _varied_results(node: Node, inputs: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]) -> Sequence[bool]:
     rule = _RULES.get(node.op.name)
-    if rule is None or any(region in enclosing for region in node.regions):  # a function within itself: all of them
+    # A call inside of its own function: conservatively all results.
+    if rule is None or any(region in enclosing for region in node.regions):
         return [True] * len(node.results)
     return rule(node, inputs, heap, enclosing)
 
@@ -72,7 +74,7 @@ def _while(node: Node, inputs: Sequence[bool], heap: Heap, enclosing: tuple[Grap
 def state_flags(
     body: Graph, inputs: Sequence[bool], size: int, heap: Heap, enclosing: tuple[Graph, ...] = ()
 ) -> list[bool]:
-    """Which parameters of a loop's body are varied, in some iteration, when these inputs of the loop are."""
+    """Return which parameters of a loop's body are varied in some iteration, given the varied inputs of the loop."""
     flags = list(inputs)
     while True:
         before = heap.varied

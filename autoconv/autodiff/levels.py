@@ -1,14 +1,14 @@
-"""Levels: a graph that runs forward, and beside it the graph that runs back and reads what the first one kept.
+"""Levels of a differentiation: a forward graph, and the backward graph that reads values stored by it.
 
-A gradient rule is given the values of the forward graph; only those that it hands to an op of the backward graph are
-brought over (`resolve`), so that only what a gradient reads is kept. How it is kept is the level's:
+Gradient rules are written on values of the forward graph. `resolve` transfers those that are operands of a backward op,
+so only values read by a gradient are stored. The kind of level decides how:
 
-- at the root both graphs may be one, then nothing has to be done (`Root`), or the value leaves the one and enters the
-  other (`SplitRoot`);
-- in an arm, a loop's body or the end of a try, what came in from outside is read from outside, and what was computed
-  goes onto a stack: a tensor list of its own, which runs through all regions around and is popped on the way back
-  (`Region`). Nested loops so share one flat stack a value, and an arm that was not taken leaves nothing there;
-- the graph of a call, which runs as often as what is around it, gives the value out as one more result (`Inner`).
+- At the root, both graphs may be one, and nothing is stored (`Root`); or the value becomes a result of the forward
+  graph and a parameter of the backward graph (`SplitRoot`).
+- In an arm, a loop's body or an end of a try, captures are read from the enclosing level. Computed values are pushed
+  onto a stack: a tensor list per value, threaded through all enclosing regions and popped in the backward pass
+  (`Region`). So nested loops share one flat stack per value, and an arm that was not taken pushes nothing.
+- The graph of a call, which runs as often as the enclosing one, returns the value as a further result (`Inner`).
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from autoconv.ops.record import OPS, Op
 
 
 class Level:
-    """`forward` is what runs first, `builder` records what runs back; `cotangents` are those found so far."""
+    """The base of levels. `builder` records the backward graph; `cotangents` are those found so far in `forward`."""
 
     def __init__(self, forward: Graph, backward: Graph, around: Level | None = None) -> None:
         self.heap = Heap()
         self.recompute_every: int | None = None
-        # Of functions that call themselves: their ways back, and what they are without variables (see recursion.py).
+        # For recursive functions: their backward graphs, and their versions without variables (see recursion.py).
         self.recursions: dict[Any, Graph] = {}
         self.by_value: dict[Graph, Graph] = {}
         if around is not None:
@@ -46,7 +46,7 @@ class Level:
         self._outlines: dict[Value, Value] = {}
 
     def share(self, level: Level) -> None:
-        """Has in common with another level what is found once for a whole differentiation."""
+        """Share the state of a whole differentiation with another level."""
         self.heap, self.recompute_every = level.heap, level.recompute_every
         self.recursions, self.by_value = level.recursions, level.by_value
 
@@ -55,7 +55,7 @@ class Level:
         return self.builder.graph
 
     def resolve(self, value: Value) -> Value:
-        """What stands in the backward graph for a value of the forward graph."""
+        """Return the backward graph's value for a value of the forward graph."""
         if value.graph is self.backward:
             return value
         found = self._resolved.get(value)
@@ -64,7 +64,7 @@ class Level:
         return found
 
     def resolve_outline(self, value: Value) -> Value:
-        """As `resolve`, for those who read the shape alone: what is kept is an array of that shape without elements."""
+        """Resolve a value whose shape alone is read: an array of that shape without elements is stored."""
         if self.has(value) or isinstance(value.type, ResourceType):
             return self.resolve(value)
         found = self._outlines.get(value)
@@ -74,23 +74,23 @@ class Level:
         return found
 
     def resolve_result(self, op: Op, value: Value, attributes: Mapping[str, Any]) -> Value:
-        """As `resolve`, of what an op makes of the value when it is computed on the way forward."""
+        """Resolve the result of an op on the value, computed in the forward graph."""
         return self.resolve(self.forward.add(op, [value], attributes).results[0])
 
     def has(self, value: Value) -> bool:
-        """Whether the value is there in the backward graph, or comes over without being kept."""
+        """Return whether the value is available in the backward graph without being stored."""
         return value.graph is self.backward or value in self._resolved or self._is_free(value)
 
     def open_stack(self, node: Node, type_: ListType) -> Stack:
-        """A stack that `node`, which has regions, is going to push on: `entry` is what it starts from."""
+        """Open a stack on which `node`, which has regions, will push; `entry` is its initial value."""
         raise NotImplementedError
 
     def close_stack(self, stack: Stack, after: Value) -> None:
-        """Says what the stack is after the node; then `top` is what the way back finds."""
+        """Set the stack's value after the node; from then on `top` is what the backward pass pops from."""
         raise NotImplementedError
 
     def _is_free(self, value: Value) -> bool:
-        """Whether bringing the value over keeps nothing."""
+        """Return whether transferring the value stores nothing."""
         return value.node is not None and value.node.op.name == "constant"
 
     def _bring(self, value: Value) -> Value:
@@ -104,7 +104,7 @@ class Level:
 
 @dataclass(eq=False)
 class Stack:
-    """One kept value of a region: forward from `entry` to `exit`, back from `top` to `rest`."""
+    """A stored value of a region: pushed from `entry` to `exit` in the forward graph, popped from `top` to `rest`."""
 
     type: ListType
     entry: Value
@@ -114,7 +114,7 @@ class Stack:
 
 
 class Root(Level):
-    """Forward and backward are one graph, or `bring` brings values over."""
+    """A root whose forward and backward graph are one, or whose values `bring` transfers."""
 
     def __init__(self, forward: Graph, backward: Graph, bring: Callable[[Value], Value] | None = None) -> None:
         super().__init__(forward, backward)
@@ -132,7 +132,7 @@ class Root(Level):
 
 
 class SplitRoot(Root):
-    """The backward graph is one of its own: what it reads are results of the forward graph."""
+    """A root with a separate backward graph, which reads results of the forward graph."""
 
     def __init__(self, forward: Graph, backward: Graph) -> None:
         super().__init__(forward, backward)
@@ -147,12 +147,12 @@ class SplitRoot(Root):
 
 
 class Region(Level):
-    """The graph of an arm, a loop's body, or the end of a try.
+    """The level of an arm, a loop's body, or an end of a try.
 
-    `outer` maps its parameters to what they are for values of the level around; `captures` collects those that the way
-    back reads, with their parameters in the backward graph. With `repeats` (a loop), pure nodes that depend on these
-    alone are computed again rather than kept, as are parts of them. `counters` are parameters that the number of the
-    iteration gives, with what says so in the backward graph: numbers that depend on them are computed again, too.
+    `outer` maps its parameters to values of the enclosing level. `captures` holds those read by the backward graph,
+    with their parameters there. With `repeats` (loops), pure nodes that depend on captures alone are recomputed, not
+    stored, as are slices of them. `counters` are parameters that follow from the iteration number, each with a function
+    that builds it in the backward graph: numbers that depend on them are recomputed too.
     """
 
     def __init__(self, parent: Level, forward: Graph, outer: Mapping[Value, Value], repeats: bool = False) -> None:
@@ -207,7 +207,7 @@ class Region(Level):
         return found
 
     def _is_counted(self, value: Value) -> bool:
-        """Whether it is a number that depends on counters and invariants alone."""
+        """Return whether the value is a number that depends on counters and invariants alone."""
         found = self._counted.get(value)
         if found is None:
             node = value.node
@@ -225,7 +225,7 @@ class Region(Level):
         return self._is_invariant(value) or self._is_counted(value)
 
     def _is_part(self, value: Value) -> bool:
-        """Whether it is cut out of an invariant at places that are numbers: those are kept, and it is cut out again."""
+        """Return whether the value is an invariant indexed by numbers: these are stored, the indexing is repeated."""
         node = value.node
         if node is None or node.op.name != "get_item" or not self._is_invariant(node.inputs[0]):
             return False
@@ -242,9 +242,9 @@ class Region(Level):
 
 
 class Inner(Level):
-    """A graph that runs once with each run of the level around it; `give_out` makes a value one of that level.
+    """A graph that runs once per run of the enclosing level; `give_out` adds a result to that level.
 
-    It shares the backward graph of that level, or has one of its own: then `captures` are what it reads.
+    It shares the backward graph of that level, or has its own: then `captures` are the values that this one reads.
     """
 
     def __init__(
@@ -274,7 +274,7 @@ class Inner(Level):
 
 
 class ReverseBuilder(GraphBuilder):
-    """Records into the backward graph of a level; operands of its forward graph are brought over."""
+    """Records into the backward graph of a level; operands from the forward graph are resolved."""
 
     def __init__(self, level: Level, graph: Graph) -> None:
         super().__init__(graph)
@@ -286,7 +286,7 @@ class ReverseBuilder(GraphBuilder):
             return apply
 
         def apply_to_shape(x: Any, **attributes: Any) -> Any:
-            """A size, or another small result, is computed on the way forward and kept in place of the operand."""
+            """Compute an integer result of the shape in the forward graph, and store it in place of the operand."""
             if not isinstance(x, Value) or x.graph is self.graph or self._level.has(x):
                 return apply(x, **attributes)
             (type_,) = op.result_types([x.type], attributes)
@@ -320,7 +320,7 @@ def empty_stack(b: GraphBuilder, type_: ListType) -> Value:
 
 
 def move_before(graph: Graph, node: Node, count: int) -> None:
-    """Moves the nodes that were added after the first `count` in front of `node`."""
+    """Move the nodes after the first `count` in front of `node`."""
     added = graph.nodes[count:]
     if added:
         del graph.nodes[count:]
@@ -331,7 +331,7 @@ def move_before(graph: Graph, node: Node, count: int) -> None:
 def extend(
     node: Node, inputs: Sequence[Value], regions: Sequence[Graph], types: Sequence[Type], **attributes: Any
 ) -> tuple[Value, ...]:
-    """Gives a node other inputs and regions, and results of these types behind those that it has; answers the new."""
+    """Replace a node's inputs and regions, and append results of these types; return the new results."""
     node.inputs, node.regions = tuple(inputs), tuple(regions)
     node.attributes = {**node.attributes, **attributes}
     count = len(node.results)
@@ -343,7 +343,7 @@ def extend(
 
 
 def clone(graph: Graph) -> Graph:
-    """A copy whose nodes can be changed; regions are shared with the original until they are replaced."""
+    """Copy a graph for in-place changes of its nodes; regions are shared with the original until they are replaced."""
     copy = Graph(graph.name)
     values: dict[Value, Value] = {}
     for parameter in graph.parameters:

@@ -1,4 +1,4 @@
-"""The way back through a while: as many iterations as it made, the last one first."""
+"""Reverse rule of while: the backward loop runs the iterations in reverse order."""
 
 from __future__ import annotations
 
@@ -25,8 +25,11 @@ _ONE, _ZERO = np.array(1, np.int64), np.array(0, np.int64)
 
 @dataclass(eq=False)
 class _Body:
-    """A loop's body on its way back, with `remaining` iterations to go: `carried` are the positions of the state with
-    cotangents, which `parameters` are; `summed` those of the captures, whose cotangents add up in `sums`."""
+    """The backward graph of a loop's body; `remaining` is its number of iterations to go.
+
+    `carried` are the positions of the state with cotangents, which are its `parameters`. `summed` are the positions of
+    captures, whose cotangents are accumulated in `sums`.
+    """
 
     child: Region
     own: Sequence[Value]
@@ -38,7 +41,7 @@ class _Body:
 
 
 def reverse_while(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None]) -> None:
-    """Counts the iterations on the way forward, and adds a loop of as many to the backward graph."""
+    """Count the iterations in the forward loop, and add a backward loop with the same number."""
     inputs, size = node.inputs, node.attributes["state"]
     again = level.recompute_every is not None and into_segments(node, level.recompute_every)
     body = _settled(level, node, varied, backprop, again)
@@ -80,9 +83,9 @@ def reverse_while(level: Level, node: Node, varied: set[Value], backprop: Callab
 
 
 def _settled(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None], again: bool) -> _Body:
-    """The body on its way back, with cotangents for all of the state that needs one: found by trying.
+    """Return the backward body with cotangents for all state that needs them: a least fixed point.
 
-    With `again` it is computed once more rather than kept.
+    With `again` the body is recomputed in the backward graph.
     """
     size = node.attributes["state"]
     flags = state_flags(node.regions[1], [value in varied for value in node.inputs], size, level.heap)
@@ -120,7 +123,7 @@ def _reverse_body(
 
 
 def _counters(node: Node, child: Region, remaining: Value) -> dict[Value, Callable[[], Value]]:
-    """The state that each iteration adds the same number to: what it begins with, and how often that was added."""
+    """Find induction variables with a constant step, each with a function that builds it in the backward graph."""
     found: dict[Value, Callable[[], Value]] = {}
     for start, parameter, after in zip(node.inputs, child.forward.parameters, child.forward.outputs, strict=False):
         step = _step(parameter, after)
@@ -130,7 +133,7 @@ def _counters(node: Node, child: Region, remaining: Value) -> dict[Value, Callab
 
 
 def _step(parameter: Value, after: Value) -> int:
-    """What is added to an int64; 0 where that is not known."""
+    """Return the constant step of an int64 induction variable; 0 where there is none."""
     made, type_ = after.node, parameter.type
     if made is None or not isinstance(type_, TensorType) or (type_.dtype, type_.shape) != (int64, ()):
         return 0
@@ -157,7 +160,7 @@ def _cotangent(child: Region, parameter: Value) -> Value:
 
 
 def _count_and_thread(level: Level, node: Node, body: _Body) -> tuple[Value, list[Stack]]:
-    """Leads the stacks through the loop, and makes it count: the number of iterations, and the stacks around."""
+    """Thread the stacks through the loop and make it count; return the iteration count and the enclosing stacks."""
     size = node.attributes["state"]
     child, forward, own = body.child, body.child.forward, body.own
     test = clone(node.regions[0])

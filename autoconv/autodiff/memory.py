@@ -1,10 +1,10 @@
-"""Arrays in memory as values: a graph in which every write gives the array anew, which gradients can go back through.
+"""Conversion of array memory to values (memory SSA): each store defines the array anew, so that gradients can flow.
 
     before   array_store(array_view(%A, %i, spec=…), %x)
     after    %A_1 = set_item(%A, %x, %i, spec=…)
 
-What is written in a loop or an arm becomes state of it. Where two arrays change places, the value says which it is:
-a number, by which reads and writes choose.
+Arrays written in a loop or an arm become its state. Where names swap arrays, an integer value says which array a name
+refers to; reads and writes select by it.
 """
 
 from __future__ import annotations
@@ -26,8 +26,10 @@ from autoconv.ops.overlaps import Overlaps
 
 
 def functional(graph: Graph) -> tuple[Graph, list[int]]:
-    """The graph with tensors for its arrays, and which parameters it writes to: what they hold in the end are further
-    outputs, in that order. Raises StagingError for what has no such form."""
+    """Return the graph with tensors in place of arrays, and the positions of the parameters that it writes.
+
+    The final contents of these are further outputs, in that order. Raises StagingError for graphs without such a form.
+    """
     return _Conversion(graph).run()
 
 
@@ -106,7 +108,7 @@ class _Conversion:
         region.references[result] = Reference((result,))
 
     def _filled(self, region: WrittenRegion, node: Node, fill: np.ndarray) -> Value:
-        """A new array some of whose sizes only the running graph knows."""
+        """Make a new array with symbolic sizes."""
         given, b, shape = iter(node.inputs), region.b, node.attributes["shape"]
         sizes = [
             b.cast(region.values[next(given)], dtype=int64) if size == INPUT else b.constant(value=np.array(size))
@@ -126,7 +128,7 @@ class _Conversion:
         operands = [region.values[operand] for operand in node.inputs[2:]]
         self._store(region, x, region.values[value], spec, operands)
 
-    # ---- what arrays hold
+    # ---- contents of arrays
 
     def _load(self, region: WrittenRegion, value: Value) -> Value:
         reference = region.references[value]
@@ -169,7 +171,7 @@ class _Conversion:
     # ---- regions
 
     def _call(self, region: WrittenRegion, node: Node) -> None:
-        """Its graph, written out."""
+        """Inline the called graph."""
         (inner,) = node.regions
         for parameter, value in zip(inner.parameters, node.inputs, strict=True):
             self._enter(region, region, parameter, value)
@@ -184,7 +186,7 @@ class _Conversion:
             region.values[parameter] = outer.values[value]
 
     def _written(self, node: Node, region: WrittenRegion) -> list[Value]:
-        """The arrays of the region around that are written to in the node's regions."""
+        """Return the enclosing region's arrays that the node's regions write."""
         found: dict[Value, None] = {}
         for inner in (inner for graph in node.regions for inner in graph.walk()):
             if inner.op.name in ("array_store", "array_set"):
@@ -266,7 +268,7 @@ class _Conversion:
             region.contents[root] = next(results)
 
     def _roots_of(self, value: Value, region: WrittenRegion) -> tuple[Value, ...]:
-        """The arrays that a result of a region may be, all of which are there around it."""
+        """Return the arrays that a region's result may be, all of which have to exist outside."""
         found = self._overlaps.roots(value)
         if not found or not all(root in region.contents for root in found):
             refuse("an array that a loop or a branch makes takes the place of another one")
@@ -274,7 +276,7 @@ class _Conversion:
         return tuple(sorted(found, key=order.index))
 
     def _which(self, region: WrittenRegion, value: Value, roots: tuple[Value, ...]) -> Value:
-        """The number among `roots` of the array that a value is."""
+        """Return the index in `roots` of the array to which a value refers."""
         reference = region.references[value]
         if reference.steps or not set(reference.roots) <= set(roots):
             refuse("a view of an array takes the place of another one")
@@ -286,7 +288,7 @@ class _Conversion:
 
 
 def _touches(node: Node) -> bool:
-    """Whether arrays in memory are read or written in the node's regions."""
+    """Return whether the node or its regions read or write arrays."""
     return any(
         isinstance(value.type, ArrayType)
         for graph in node.regions

@@ -1,4 +1,4 @@
-"""Regions of a graph that is written without memory: what each array holds now, and what comes in from around."""
+"""Regions of the converted graph: the present contents of each array, and the captures of each region."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autoconv.ops.builder import GraphBuilder
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """One of the arrays `roots`, the one that the number `which` says where there are several, looked at in steps."""
+    """A reference to one of the arrays `roots`, `which` being its index if there are several, viewed by `steps`."""
 
     roots: tuple[Value, ...]
     which: Value | None = None
@@ -22,7 +22,11 @@ class Reference:
 
 
 class WrittenRegion:
-    """A graph that is being written: its values by those of the graph that it is made of, and what arrays hold now."""
+    """A region under construction.
+
+    `values` maps old values to new ones, `references` old arrays to references, and `contents` arrays to their
+    contents.
+    """
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -33,20 +37,20 @@ class WrittenRegion:
 
 
 class Captures:
-    """The regions of one node, which all get the values of the region around that one of them uses."""
+    """The regions of one node, all of which capture each outer value that one of them uses."""
 
     def __init__(self, outer: WrittenRegion) -> None:
         self._outer = outer
         self._inner: list[tuple[WrittenRegion, dict[Value, Value]]] = []
 
     def region(self, name: str) -> WrittenRegion:
-        """A new region of the node."""
+        """Add a region to the node."""
         made = _Lifting(Graph(name), self._outer)
         self._inner.append((made, made.captured))
         return made
 
     def enter(self, inner: WrittenRegion, parameter: Value, value: Value) -> None:
-        """Has a parameter of the graph that is read be what the value outside is."""
+        """Bind a parameter of the old region to the outer value."""
         assert isinstance(inner, _Lifting)
         if isinstance(value.type, ArrayType):
             reference = self._outer.references[value]
@@ -60,7 +64,7 @@ class Captures:
         self, op: str, leading: list[Value], node: Node, attributes: Any, regions: Sequence[WrittenRegion],
         types: Any = None,
     ) -> Node:  # fmt: skip
-        """The node, recorded in the region around, with what its regions use of that."""
+        """Add the node to the enclosing region, with the captures of its regions as inputs."""
         union: dict[Value, None] = {}
         for _, captured in self._inner:
             union.update(dict.fromkeys(captured))
@@ -77,7 +81,7 @@ class Captures:
 
 
 class _Lifting(WrittenRegion):
-    """A region that takes what arrays hold, and other values, from the one around when they are first used."""
+    """A region that captures contents and other values of the enclosing one at their first use."""
 
     def __init__(self, graph: Graph, outer: WrittenRegion) -> None:
         super().__init__(graph)
@@ -111,7 +115,7 @@ class _Contents(dict[Value, Value]):
 
 
 def chosen(region: WrittenRegion, which: Value, arms: Sequence[Sequence[Value]], used: Sequence[Value]) -> list[Value]:
-    """The values of the arm that the number says."""
+    """Return the values of the arm with the index `which`, by a cond."""
     captures = list(dict.fromkeys(used))
     graphs = []
     for number, arm in enumerate(arms):

@@ -1,4 +1,4 @@
-"""Views of arrays as values: what one shows of an array, and what the array is once that has changed."""
+"""Views of arrays as values: read a view of an array, and write one back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autoconv.ops.builder import GraphBuilder
 
 
 def seen(b: GraphBuilder, x: Value, step: tuple[Any, ...]) -> Value:
-    """The part of an array that a step shows: (op, attributes, operands, type of the array)."""
+    """Return the part of an array that a step views; a step is (op, attributes, operands, type of the array)."""
     name, attributes, operands, type_ = step
     if name == "array_view":
         return b.get_item(x, *operands, spec=attributes["spec"])  # type: ignore[no-any-return]
@@ -25,20 +25,20 @@ def seen(b: GraphBuilder, x: Value, step: tuple[Any, ...]) -> Value:
 
 
 def put(b: GraphBuilder, outer: Value, inner: Value, step: tuple[Any, ...]) -> Value:
-    """What `outer` is once the part of it that the step shows is `inner`."""
+    """Return `outer` with `inner` stored in the part that the step views."""
     name, attributes, operands, type_ = step
     if name == "array_view":
         return b.set_item(outer, inner, *operands, spec=attributes["spec"])  # type: ignore[no-any-return]
     if name == "array_transpose":
         return b.transpose(inner, perm=tuple(np.argsort(attributes["perm"]).tolist()))  # type: ignore[no-any-return]
     if name == "array_diagonal":
-        return outer  # nobody writes to it
+        return outer  # a read-only view
     flat = b.set_item(b.reshape(outer, shape=(-1,)), inner, _places(b, attributes, type_), spec=(("array",),))
     return b.reshape(flat, shape=type_.shape)  # type: ignore[no-any-return]
 
 
 def _places(b: GraphBuilder, attributes: Any, type_: ArrayType) -> Value:
-    """Which element, counted in order, each element of a view by strides is."""
+    """Return the flat index of each element of a strided view."""
     if None in type_.shape or None in type_.strides:
         refuse("an array is looked at in another form, and its sizes are known only when the graph runs")
     pairs: list[Any] = list(zip(type_.shape, type_.strides, strict=True))
@@ -55,5 +55,5 @@ def _places(b: GraphBuilder, attributes: Any, type_: ArrayType) -> Value:
 
 
 def refuse(what: str) -> Any:
-    """Raises StagingError: no value can say this."""
+    """Raise StagingError for memory without a form as values."""
     raise StagingError(f"{what}, and no gradient goes through that")

@@ -1,16 +1,15 @@
-"""The way back through a function that calls itself: another function that calls itself.
+"""Reverse rule of recursive functions: the backward graph is another recursive function.
 
-Everywhere else what a gradient reads is kept on the way forward. A function that calls itself would have to keep it for
-each of the calls within it, in the order of the calls; instead the way back is given what the function was given, and
-computes it once more, call by call:
+Other forward graphs store the values that gradients read. A recursive function would have to store them per nested
+call, in order. Instead, its backward function gets the original arguments and recomputes the values, call by call:
 
     def power(x, n):                       def power_back(x, n, cotangent):
         if n == 0:                             if n == 0:
             return 1.0                             return 0.0
         return x * power(x, n - 1)             return cotangent * power(x, n - 1) + power_back(x, n - 1, cotangent * x)
 
-So a chain of n calls computes n * n / 2 of them again. Variables are read where the function is called, as they may
-have changed by then. What has further effects, which would happen again, has no gradient.
+So a chain of n calls recomputes n * n / 2 calls. Variables are read where the function is called, as they may
+have changed by the backward pass. Functions with other side effects, which would be repeated, have no gradient.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _ONCE = Effects.READ | Effects.WRITE | Effects.OUTPUT | Effects.RANDOM
 
 
 def reverse_recursion(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None]) -> None:
-    """Adds a call of the function's way back to the backward graph."""
+    """Add a call of the function's backward graph."""
     graph = _by_value(node.regions[0], level, node)
     if graph.effects & _ONCE:
         raise refused(node, f"a function that calls itself is run again on the way back, and it {_what(graph)}")
@@ -59,8 +58,11 @@ def _what(graph: Graph) -> str:
 def _reversed(
     level: Level, graph: Graph, wanted: tuple[int, ...], given: tuple[int, ...], backprop: Callable[..., None]
 ) -> Graph:
-    """Of the parameters of `graph` and cotangents of the outputs at `given` the cotangents of the parameters at
-    `wanted`. While it is being made its calls of itself find the graph as far as it is there."""
+    """Return the backward graph of a recursive function.
+
+    It maps parameters and cotangents of the outputs at `given` to cotangents of the parameters at `wanted`. Recursive
+    calls inside refer to the graph under construction.
+    """
     key = graph, wanted, given
     back = level.recursions.get(key)
     if back is not None:
@@ -85,7 +87,7 @@ def _reversed(
 
 
 def _read(level: Level, node: Node, value: Value) -> Value:
-    """The value, of a variable what it holds before the node."""
+    """Return the value; for a variable, its contents before the node."""
     if not isinstance(value.type, ResourceType):
         return value
     count = len(level.forward.nodes)
@@ -95,7 +97,7 @@ def _read(level: Level, node: Node, value: Value) -> Value:
 
 
 def _by_value(graph: Graph, level: Level, node: Node) -> Graph:
-    """The graph with tensors for parameters in place of the variables that it reads; itself where it reads none."""
+    """Return the graph with tensor parameters in place of the variables it reads; the graph itself if it reads none."""
     found = level.by_value.get(graph)
     if found is None:
         if not any(isinstance(value.type, ResourceType) for value in graph.parameters):

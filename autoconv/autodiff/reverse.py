@@ -1,4 +1,4 @@
-"""The way back through the nodes of a level: each is asked what it adds to the cotangents of its inputs."""
+"""The backward pass over a level's nodes: each adds to the cotangents of its operands."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Backprop = Callable[[Level, set[Value]], None]
 
 
 def backprop(level: Level, varied: set[Value], nodes: Sequence[Node] | None = None) -> None:
-    """Carries the cotangents of the level back to its varied values, through `nodes` (all of them by default).
+    """Propagate the level's cotangents back to its varied values, through `nodes` (all of them by default).
 
-    `level.cotangents` holds those of the outputs, and at the end those of parameters and everything between. Raises
-    StagingError for an op without a gradient on the way.
+    Before, `level.cotangents` holds those of the outputs; afterwards also those of parameters and intermediate values.
+    Raises StagingError for an op without a gradient on the way.
     """
     span = level.builder.span
     for node in reversed(level.forward.nodes[:] if nodes is None else nodes):

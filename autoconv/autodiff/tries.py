@@ -1,4 +1,4 @@
-"""The way back through a try: of its two ends the one that was reached."""
+"""Reverse rule of try: the backward cond selects the end that was reached."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from autoconv.ops.builder import GraphBuilder
 
 
 def reverse_try(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None]) -> None:
-    """Adds a cond to the backward graph: back through the normal end and then the body, or through the handler.
+    """Add the backward cond: through the normal end and then the body, or through the handler.
 
-    A body that raised has no gradient of its own; what it kept until then is forgotten with it.
+    A body that raised has no gradient; the values it stored until then are discarded.
     """
     captures = node.inputs
     results = [r for r in node.results if r in level.cotangents and r in varied]
@@ -39,7 +39,7 @@ def _reverse_normal(
     level: Level, body: Graph, normal: Graph, node: Node, results: list[Value], varied: set[Value],
     backprop: Callable[..., None],
 ) -> Arm:  # fmt: skip
-    """The body and the normal end as one line of nodes, of which the second part takes what the first gives."""
+    """Reverse the body and the normal end as one sequence of nodes; the second takes results of the first."""
     count = len(body.outputs)
     leading, own = list(normal.parameters[:count]), normal.parameters[count:]
     child = Region(level, normal, dict(zip(own, node.inputs, strict=True)))
@@ -71,7 +71,7 @@ def _reverse_normal(
 def _reverse_handler(
     level: Level, handler: Graph, node: Node, results: list[Value], varied: set[Value], backprop: Callable[..., None]
 ) -> Arm:
-    """The exception carries what it was raised with: a gradient that would have to come out of it is refused."""
+    """Reverse the handler. The exception carries the values it was raised with: a gradient through it is refused."""
     error, *own = handler.parameters
     child = Region(level, handler, dict(zip(own, node.inputs, strict=True)))
     chosen = [p for p, outer in child.outer.items() if outer in varied]

@@ -1,7 +1,7 @@
-"""Reverse-mode differentiation: a graph in, graphs out.
+"""Reverse-mode differentiation of graphs.
 
-Applied to its own result it gives second derivatives, and so on: gradients are written in ops with gradients, and so is
-what is kept. It goes through all control flow: arms, loops of any number of iterations, calls, tries.
+Applied to its own result it gives second derivatives, and so on: gradients are ops with gradients, and so are the
+stacks of stored values. All control flow is supported: arms, loops of any number of iterations, calls, tries.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from autoconv.graph.types import ListType, TensorType
 def vjp(
     graph: Graph, wrt: Sequence[int] | None = None, *, with_outputs: bool = False, recompute_every: int | None = None
 ) -> Graph:
-    """The graph that carries cotangents of the outputs back to the parameters.
+    """Return the vector-Jacobian product: the graph from cotangents of outputs to cotangents of parameters.
 
     Its parameters are those of `graph` followed by one cotangent for every output, of the output's type (that
     of an output that is not differentiable is ignored). Its outputs are the cotangents of the parameters at
-    the positions `wrt` gives (all of them by default), zeros where nothing connects; `with_outputs` puts the
+    the positions `wrt` (all of them by default), zeros where nothing connects; `with_outputs` puts the
     outputs of `graph` before them. Raises StagingError for an op without a gradient between a chosen parameter and an
     output. `recompute_every` is explained in autoconv.autodiff.checkpoints.
     """
@@ -51,12 +51,12 @@ def vjp(
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A graph in two parts that run at different times.
+    """A differentiated graph in two parts that run at different times.
 
-    `forward` gives the outputs of the graph, and behind them what is kept. `backward` takes the cotangents of the
-    outputs at the positions `given` and then what was kept, and gives the cotangents of the parameters at the
-    positions `reached`; nothing flows to the others. `lost` says that an output is an object of Python's own that may
-    hold what depends on a parameter, and has no cotangent.
+    `forward` returns the outputs of the graph, followed by the stored values. `backward` takes the cotangents of the
+    outputs at the positions `given` and then the stored values; it returns the cotangents of the parameters at the
+    positions `reached`; the others have none. `lost` is true if an output is a Python object that may hold a value that
+    depends on a parameter, as it has no cotangent.
     """
 
     forward: Graph
@@ -68,7 +68,7 @@ class Split:
 
 
 def split(graph: Graph, wrt: Sequence[int], *, recompute_every: int | None = None) -> Split:
-    """As `vjp`, in two graphs. Raises what that raises."""
+    """Differentiate as `vjp` does, into two graphs; raises the same errors."""
     forward = clone(graph)
     parameters, outputs = list(forward.parameters), forward.outputs[:]
     level = SplitRoot(forward, Graph(f"{graph.name}_back"))

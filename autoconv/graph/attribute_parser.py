@@ -1,4 +1,4 @@
-"""Parses types and the values of attributes, as `attribute_text` writes them."""
+"""Parser of types and attribute values in the format of `attribute_text`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _TAG = re.compile(r"[^:<>,\n]+")
 
 
 def parse_value(scanner: Scanner) -> Any:
-    """The value that stands next; raises GraphSyntaxError."""
+    """Parse the next value; raises GraphSyntaxError."""
     text = scanner.string()
     if text is not None:
         return text
@@ -69,7 +69,7 @@ def parse_value(scanner: Scanner) -> Any:
 
 
 def parse_type(scanner: Scanner) -> Type:
-    """The type that stands next; raises GraphSyntaxError."""
+    """Parse the next type; raises GraphSyntaxError."""
     scanner.skip()
     start = scanner.position
     word = scanner.match(_WORD)
@@ -103,7 +103,7 @@ def _shape(scanner: Scanner) -> Shape:
 
 
 def _items(scanner: Scanner, closing: str, item: Callable[[Scanner], Any]) -> tuple[list[Any], bool]:
-    """Items up to `closing`, which is passed, and whether a comma stands before it."""
+    """Parse items up to `closing`, which is consumed; return them, and whether a comma stands before it."""
     items: list[Any] = []
     comma = False
     while not scanner.at(closing):
@@ -184,7 +184,7 @@ def _number(scanner: Scanner) -> int | float | None:
         return None
     try:
         return int(found) if found.lstrip("-").isdecimal() else float(found)
-    except ValueError as error:  # more digits than Python reads
+    except ValueError as error:  # more digits than Python converts
         scanner.fail(str(error), start)
 
 
@@ -276,7 +276,7 @@ def _scalar(scanner: Scanner) -> Any:
 
 
 def _element(scanner: Scanner, dtype: DType) -> Any:
-    """One element, as NumPy's scalar of that dtype; `bytes` or `str` of a string."""
+    """Parse one element as NumPy's scalar of the dtype; `bytes` or `str` for a string."""
     scanner.skip()
     start = scanner.position
     if dtype.is_complex and scanner.take("complex"):

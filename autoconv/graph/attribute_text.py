@@ -1,4 +1,4 @@
-"""The values of attributes as text; `text_parser` reads them back, bit by bit the same."""
+"""Attribute values as text; `text_parser` restores them bit by bit."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _BARE = re.compile(r"[A-Za-z0-9_.<>/\-]+")
 
 
 def value_text(value: Any) -> str:
-    """What an attribute's value is written as.
+    """Return the text of an attribute's value.
 
     Python's literals are written as in Python, with `nan`, `inf` and `complex(re, im)` too; dtypes and
     types as they print; arrays as `array(float32[2], [1.0, 2.0])`, NumPy's scalars as `scalar(float32, 1.0)`;
@@ -64,12 +64,12 @@ def value_text(value: Any) -> str:
 
 
 def quoted(name: str) -> str:
-    """A name as it is where it is made of plain characters, in quotes otherwise."""
+    """Return the name, in quotes if it contains other than plain characters."""
     return name if _BARE.fullmatch(name) else repr(name)
 
 
 def builtin_exception(name: str) -> type[BaseException] | None:
-    """Python's own exception class of that name."""
+    """Return Python's own exception class of that name, or None."""
     found = getattr(builtins, name, None)
     return found if isinstance(found, type) and issubclass(found, BaseException) else None
 
@@ -78,7 +78,7 @@ def _float_text(value: float) -> str:
     text = repr(value)
     (bits,) = struct.unpack("<Q", struct.pack("<d", value))
     (back,) = struct.unpack("<Q", struct.pack("<d", float(text)))
-    return text if bits == back else f"bits({bits:#x})"  # a nan with another payload
+    return text if bits == back else f"bits({bits:#x})"  # a nan with a payload
 
 
 def _array_text(value: Any) -> str:
@@ -101,7 +101,7 @@ def _nested(array: np.ndarray, dtype: DType) -> str:
 
 
 def element_text(item: Any, dtype: DType) -> str:
-    """One element: floats in the fewest digits that give the same bits back."""
+    """Return the text of an element: floats have the fewest digits that restore their bits."""
     if dtype.is_string:
         return repr(str(item) if isinstance(item, str) else bytes(item))
     if dtype.is_bool:

@@ -1,8 +1,8 @@
-"""Arithmetic on dimensions: whole numbers, symbols, and what is computed of them.
+"""Arithmetic on dimensions: ints, symbols, and expressions of them.
 
-A `Sum` is a polynomial over symbols with whole coefficients, written in one way only, so that two that are equal are
-equal as dimensions too: `(n - 1) + 1` is `n`. A `Quotient` rounds down and is a symbol of its own, as is the `Minimum`
-of two dimensions. An unknown dimension (None) makes everything that is computed of it unknown.
+A `Sum` is a polynomial over symbols with integer coefficients in normal form, so that equal polynomials are equal
+dimensions: `(n - 1) + 1` is `n`. A `Quotient` rounds down and is a symbol itself, as is the `Minimum`
+of two dimensions. An unknown dimension (None) makes every expression of it unknown.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ Monomial = tuple[Symbol, ...]  # sorted by name; empty for a number
 
 @dataclass(frozen=True, slots=True)
 class Sum(Symbol):
-    """`terms`: products of symbols, and how often each is taken."""
+    """A polynomial; `terms` are products of symbols with their coefficients."""
 
     terms: tuple[tuple[Monomial, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Quotient(Symbol):
-    """`divisor` is a number above 0, or a product of sizes of arguments."""
+    """A quotient, rounded down; `divisor` is a positive int, or a product of argument sizes."""
 
     dividend: int | Symbol = 0
     divisor: int | Symbol = 1
@@ -65,7 +65,7 @@ def product(dimensions: Sequence[Dimension]) -> Dimension:
 
 
 def rounded_down(dividend: Dimension, divisor: Dimension) -> Dimension:
-    """The quotient by a number above 0, or by a product of sizes of arguments; of others it is unknown."""
+    """Return the quotient by a positive int, or by a product of argument sizes; None for other divisors."""
     if dividend is None or divisor is None or (isinstance(divisor, int) and divisor <= 0):
         return None
     exact = quotient(dividend, divisor)
@@ -79,7 +79,7 @@ def rounded_down(dividend: Dimension, divisor: Dimension) -> Dimension:
 
 
 def least(first: Dimension, second: Dimension) -> Dimension:
-    """The smaller one; where that is not known, as a symbol."""
+    """Return the minimum; a `Minimum` where it is not static."""
     if first is None or second is None:
         return None
     more = plus(first, times(second, -1))
@@ -90,12 +90,12 @@ def least(first: Dimension, second: Dimension) -> Dimension:
 
 
 def most(first: Dimension, second: Dimension) -> Dimension:
-    """The larger one."""
+    """Return the maximum."""
     return plus(plus(first, second), times(least(first, second), -1))
 
 
 def fills(first: Sequence[Dimension], second: Sequence[Dimension]) -> bool:
-    """Whether two shapes have as many elements, where each Quotient in them leaves no rest."""
+    """Return whether two shapes have equally many elements, each Quotient in them taken to be exact."""
     if None in first or None in second:
         return False
     if product(first) == product(second):
@@ -109,7 +109,7 @@ def fills(first: Sequence[Dimension], second: Sequence[Dimension]) -> bool:
 
 
 def quotient(dividend: Dimension, divisor: Dimension) -> Dimension:
-    """`dividend` by `divisor`, a number or one product; None where it does not go into every term evenly."""
+    """Return the exact quotient by an int or one product; None where it does not divide every term."""
     if dividend is None or divisor is None or divisor == 0:
         return None
     terms = _terms(divisor)
@@ -130,8 +130,10 @@ def quotient(dividend: Dimension, divisor: Dimension) -> Dimension:
 
 
 def slice_length(size: Dimension, bounds: Sequence[Any], needs: list[Dimension]) -> Dimension:
-    """How long a slice is, whose bounds are dimensions or None: they are taken to lie in the dimension. Adds to `needs`
-    what must not be negative for that."""
+    """Return the length of a slice, its bounds taken to lie within the dimension; None if unknown.
+
+    Bounds are dimensions or None. The dimensions that must not be negative for that are added to `needs`.
+    """
     start, stop, step = bounds
     step = 1 if step is None else step
     if size is None or not isinstance(step, int) or not step or isinstance(start, tuple) or isinstance(stop, tuple):
@@ -168,7 +170,7 @@ def _inside(size: Dimension, bound: Dimension, needs: list[Dimension]) -> Dimens
 
 
 def value_of(dimension: int | Symbol, values: Mapping[str, int]) -> int:
-    """The number, for these values of plain symbols."""
+    """Evaluate a dimension for values of its plain symbols."""
     if isinstance(dimension, Quotient):
         return value_of(dimension.dividend, values) // value_of(dimension.divisor, values)
     if isinstance(dimension, Minimum):
@@ -184,7 +186,7 @@ def value_of(dimension: int | Symbol, values: Mapping[str, int]) -> int:
 
 
 def plain_symbols(dimension: int | Symbol) -> Iterator[Symbol]:
-    """What it is computed of."""
+    """Iterate over the plain symbols in a dimension."""
     if isinstance(dimension, Quotient):
         yield from (*plain_symbols(dimension.dividend), *plain_symbols(dimension.divisor))
     elif isinstance(dimension, Minimum):
@@ -198,7 +200,7 @@ def plain_symbols(dimension: int | Symbol) -> Iterator[Symbol]:
 
 
 def _is_product(dimension: Symbol) -> bool:
-    """Whether it is above 0 wherever all sizes of arguments are."""
+    """Return whether the dimension is positive whenever all argument sizes are."""
     if not isinstance(dimension, Sum):
         return type(dimension) is Symbol
     ((monomial, count), *more) = dimension.terms
@@ -240,7 +242,7 @@ def _order(term: tuple[Monomial, int]) -> tuple[int, list[str]]:
 
 
 def _text(terms: Sequence[tuple[Monomial, int]]) -> str:
-    """`2*n*m+n-1`."""
+    """Return the text of a sum, such as `2*n*m+n-1`."""
     found = ""
     for monomial, count in terms:
         factors = [symbol.name for symbol in monomial]

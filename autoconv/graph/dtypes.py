@@ -11,7 +11,7 @@ _Found = TypeVar("_Found")
 
 
 class _Once(Generic[_Found]):
-    """`functools.cached_property` without its lock, which up to Python 3.11 a forked process may inherit closed."""
+    """`functools.cached_property` without its lock, which up to Python 3.11 a forked process may inherit locked."""
 
     def __init__(self, find: Callable[[Any], _Found]) -> None:
         self._find = find
@@ -25,9 +25,9 @@ class _Once(Generic[_Found]):
 
 
 class DType:
-    """An element type: `name`, its NumPy dtype, and what kind of number it holds.
+    """An element type: `name`, its NumPy dtype, and predicates for the kind of number.
 
-    There is one instance a type, so `is` and `==` agree; a DType also equals whatever `as_dtype` maps to it.
+    There is one instance per type, so `is` and `==` agree; a DType also equals everything that `as_dtype` maps to it.
     """
 
     __slots__ = ("__dict__", "enum", "name")
@@ -83,7 +83,7 @@ class DType:
 
     @property
     def size(self) -> int:
-        """Bytes an element."""
+        """Bytes per element."""
         return self.numpy.itemsize
 
     @property
@@ -131,7 +131,7 @@ class DType:
 
 
 def as_dtype(value: object) -> DType:
-    """The DType that `value` names: a DType, a name, a NumPy dtype or scalar type, or a Python number type.
+    """Convert `value` to a DType: a DType, a name, a NumPy dtype or scalar type, or a Python number type.
 
     Raises TypeError for anything else.
     """
@@ -142,7 +142,7 @@ def as_dtype(value: object) -> DType:
         return found
     try:
         dtype = np.dtype(value)  # type: ignore[call-overload]
-    except Exception:  # of some texts NumPy raises SyntaxError, of objects what their attribute `dtype` raises
+    except Exception:  # NumPy raises SyntaxError for some texts, and errors of an object's own attribute `dtype`
         raise TypeError(f"Cannot convert {value!r} to a dtype.") from None
     if dtype.kind in "OSU":
         return string
@@ -157,7 +157,7 @@ def as_dtype(value: object) -> DType:
 
 def _bfloat16() -> Any:
     try:
-        import ml_dtypes  # heavy and optional: only when bfloat16 is used
+        import ml_dtypes  # heavy and optional
     except ImportError:
         raise ImportError("bfloat16 needs the package ml_dtypes: pip install 'autoconv[bfloat16]'") from None
     return ml_dtypes.bfloat16
@@ -179,7 +179,7 @@ complex128 = DType("complex128", 18)
 float16 = DType("float16", 19)
 uint32 = DType("uint32", 22)
 uint64 = DType("uint64", 23)
-# What the handles of variables have; no tensor of numbers has it.
+# The dtype of variables' handles; no tensor of numbers has it.
 resource = DType("resource", 20)
 
 DTYPES: dict[str, DType] = {

@@ -1,4 +1,4 @@
-"""What running a node may do besides computing its results."""
+"""Side effects of nodes."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from enum import Flag, auto
 
 
 class Effects(Flag):
-    """Declared on plain ops, computed from the bodies for nodes with regions."""
+    """Side effects: declared for plain ops, computed from the regions for nodes with regions."""
 
     PURE = 0
     READ = auto()  # reads a resource
     WRITE = auto()  # writes a resource
-    OUTPUT = auto()  # prints, or otherwise talks to the world
+    OUTPUT = auto()  # prints, or has other external output
     RANDOM = auto()  # draws from a stateful generator
     RAISE = auto()  # may raise
 
     @property
     def must_run(self) -> bool:
-        """Whether a node has to stay although nobody uses its results."""
+        """True if a node has to stay even if its results are unused."""
         return bool(self & (Effects.WRITE | Effects.OUTPUT | Effects.RANDOM))
 
     @property
@@ -26,7 +26,7 @@ class Effects(Flag):
 
 
 def conflict(first: Effects, second: Effects) -> bool:
-    """Whether two nodes with these effects have to keep the order of the program."""
+    """Return whether two nodes with these effects must keep their program order."""
     ordered = Effects.WRITE | Effects.OUTPUT | Effects.RANDOM | Effects.RAISE
     if first & ordered and second & ordered:
         return True

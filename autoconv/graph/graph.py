@@ -1,10 +1,8 @@
-"""Graphs: nodes in program order, the values they make, and regions.
+"""Graphs: nodes in program order, their values, and regions.
 
-A region is a graph of its own whose values are its parameters and what its nodes make: what it reads from around it
-is an explicit capture, a parameter fed by an input of the node that owns it.
-
-A function that calls itself is a graph that several `call` nodes with the attribute `recursive` share, of which some
-are inside of it.
+A region is a graph whose values are its parameters and its nodes' results. It reads outer values by explicit captures:
+parameters, each fed by an input of the node that owns the region.
+A recursive function is a graph shared by several `call` nodes with the attribute `recursive`, some of them inside it.
 """
 
 from __future__ import annotations
@@ -26,8 +24,11 @@ _NO_ATTRIBUTES: Mapping[str, Any] = {}
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A place in the user's source; lines and columns count from 1, 0 is unknown. `caller` is where the function was
-    called from, as far as that was traced too. `plain`: what fails there raises what plain Python or NumPy raises."""
+    """A place in the user's source; lines and columns count from 1, 0 is unknown.
+
+    `caller` is the span of the function's call, as far as the caller was traced too. `plain`: errors raised there are
+    those of plain Python or NumPy.
+    """
 
     file: str
     line: int
@@ -43,7 +44,7 @@ class Span:
 
 
 class Value:
-    """One result of a node, or one parameter of a graph (then `node` is None)."""
+    """A result of a node, or a parameter of a graph (then `node` is None)."""
 
     __slots__ = ("__weakref__", "graph", "index", "name", "node", "type")
 
@@ -56,7 +57,7 @@ class Value:
 
     @property
     def full_name(self) -> str:
-        """`node:index`, the name TensorFlow's users know; ops with regions have their own way to name results."""
+        """The name in TensorFlow's form, `node:index`; ops with regions may name their results otherwise."""
         named = self.node.op.result_name if self.node is not None else None
         return f"{self.name}:{self.index}" if named is None else named(self.name, self.index)
 
@@ -65,7 +66,7 @@ class Value:
 
 
 class Node:
-    """One application of an op. `effects` is what this node may do, its regions included."""
+    """An application of an op. `effects` are those of the node, its regions included."""
 
     __slots__ = ("attributes", "device", "effects", "inputs", "name", "op", "regions", "results", "span")
 
@@ -81,11 +82,11 @@ class Node:
     ) -> None:
         self.op = op
         self.inputs = tuple(inputs)
-        self.attributes = attributes  # shared by the copies of a node: they are replaced, never changed
+        self.attributes = attributes  # shared by copies of the node: replaced, never mutated
         self.regions = tuple(regions)
         self.name = name
         self.span = span
-        self.device = device  # what the program asked for; there is one device
+        self.device = device  # as requested by the program; there is one device
         self.results: tuple[Value, ...] = ()
         self.effects = node_effects(op, self.regions, self.attributes, self.inputs)
 
@@ -95,15 +96,15 @@ class Node:
 
 @dataclass(eq=False)
 class Graph:
-    """Parameters in, nodes in program order, outputs out."""
+    """A dataflow graph: parameters, nodes in program order, outputs."""
 
     name: str
     parameters: list[Value] = field(default_factory=list)
     nodes: list[Node] = field(default_factory=list)
     outputs: list[Value] = field(default_factory=list)
-    # What the program says has to run before a node, by names: only for looking at, as all effects keep their order.
+    # The program's control dependencies: node -> names of nodes to run before. For display only, as effects stay ordered.
     controls: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
-    # Of one whose parameters have symbols for dimensions: what must not be negative, or it is wrong. Who runs it looks.
+    # Preconditions for symbolic parameter shapes: these symbols must not be negative. The caller checks them per run.
     needs: tuple[Symbol, ...] = ()
     _names: dict[str, int] = field(default_factory=dict, repr=False)
 
@@ -124,9 +125,9 @@ class Graph:
         span: Span | None = None,
         device: str = "",
     ) -> Node:
-        """Appends a node. Result types come from the op's rule unless `types` gives them.
+        """Append a node. Result types come from the op's type rule unless `types` is given.
 
-        Raises what the rule raises (TypeError, ValueError) for inputs that do not fit.
+        Raises the rule's errors (TypeError, ValueError) for incompatible inputs.
         """
         attributes = attributes or _NO_ATTRIBUTES
         if types is None:
@@ -137,14 +138,14 @@ class Graph:
         return node
 
     def unique_name(self, name: str) -> str:
-        """`name`, or `name_1`, `name_2` … when the graph has it already."""
+        """Return `name`, or `name_1`, `name_2` … if the graph has it already, and reserve it."""
         found, number = self._next_name(name)
         self._names[name] = number
         self._names[found] = self._names.get(found, 0)
         return found
 
     def next_name(self, name: str) -> str:
-        """What `unique_name` is going to give."""
+        """Return the next result of `unique_name`."""
         return self._next_name(name)[0]
 
     def _next_name(self, name: str) -> tuple[str, int]:
@@ -163,20 +164,22 @@ class Graph:
         return total
 
     def walk(self) -> Iterator[Node]:
-        """Every node, those of regions (and of called graphs) after the first node that owns them."""
+        """Iterate over every node, those of regions (and of called graphs) after the first node that owns them."""
         return _walk(self, {self})
 
     def as_graph_def(self) -> Any:
-        """The graph as data in the form TensorFlow's users know (see autoconv.graph.graphdef): a protocol buffer where
-        TensorBoard is installed, and an object of the same attributes where not."""
-        from autoconv.graph.graphdef import as_graph_def  # the form is built on graphs
+        """Return the graph as a GraphDef (see autoconv.graph.graphdef).
+
+        A protocol buffer where TensorBoard is installed, otherwise an object with the same attributes.
+        """
+        from autoconv.graph.graphdef import as_graph_def  # breaks a cycle: graphdef is built on graphs
         from autoconv.graph.graphdef_protobuf import protobuf_classes, to_protobuf
 
         classes = protobuf_classes()
         return as_graph_def(self) if classes is None else to_protobuf(as_graph_def(self), classes)
 
     def get_operations(self) -> list[Node]:
-        """The nodes, in program order."""
+        """Return the nodes, in program order."""
         return list(self.nodes)
 
     @property
@@ -184,19 +187,19 @@ class Graph:
         return self.parameters
 
     def mark(self) -> Node | None:
-        """The place behind the nodes that there are now, for `since`: differentiation may put others before it."""
+        """Return the position after the present nodes, for `since`; nodes may later be inserted before it."""
         return self.nodes[-1] if self.nodes else None
 
     def since(self, mark: Node | None) -> list[Node]:
-        """The nodes behind the mark."""
+        """Return the nodes after the mark."""
         return self.nodes[self.position(mark) :]
 
     def position(self, mark: Node | None) -> int:
-        """How many nodes there are before the mark now."""
+        """Return the number of nodes before the mark."""
         return 0 if mark is None else self.nodes.index(mark) + 1
 
     def truncate(self, length: int) -> None:
-        """Forgets the nodes after the first `length`."""
+        """Drop the nodes after the first `length`."""
         del self.nodes[length:]
 
 
@@ -210,22 +213,22 @@ def _walk(graph: Graph, seen: set[Graph]) -> Iterator[Node]:
 
 
 def is_recursive(node: Node) -> bool:
-    """Whether the node calls a function that calls itself: its region is shared, and may be what the node is in."""
+    """Return whether the node is a recursive call: its region is shared, and may contain the node."""
     return node.op.name == "call" and bool(node.attributes.get("recursive"))
 
 
 def leads_to_recursion(node: Node) -> bool:
-    """Whether the node, or one inside of its regions, is a recursive call."""
+    """Return whether the node, or one inside of its regions, is a recursive call."""
     return is_recursive(node) or any(is_recursive(inner) for region in node.regions for inner in region.walk())
 
 
 def has_recursion(graph: Graph) -> bool:
-    """Whether a function in the graph calls itself."""
+    """Return whether the graph contains a recursive function."""
     return any(map(is_recursive, graph.walk()))
 
 
 def settle_effects(graph: Graph) -> None:
-    """Gives the nodes with regions the least effects that agree, where functions of the graph call themselves."""
+    """Compute the effects of nodes with regions as a least fixed point, where the graph has recursive functions."""
     nodes = [node for node in graph.walk() if node.regions]
     if not any(map(is_recursive, nodes)):
         return
@@ -234,14 +237,14 @@ def settle_effects(graph: Graph) -> None:
     changed = True
     while changed:
         changed = False
-        for node in reversed(nodes):  # the innermost first
+        for node in reversed(nodes):  # innermost regions first
             found = node_effects(node.op, node.regions, node.attributes, node.inputs)
             changed |= found != node.effects
             node.effects = found
 
 
 def own_effects(op: Op, attributes: Mapping[str, Any], inputs: Sequence[Value]) -> Effects:
-    """Those of an op without regions, whether or not its inputs go together."""
+    """Return the effects of an op without regions, apart from a failed broadcast of its inputs."""
     declared = op.effects
     return declared if isinstance(declared, Effects) else declared([value.type for value in inputs], attributes)
 
@@ -256,7 +259,7 @@ def node_effects(op: Op, regions: Iterable[Graph], attributes: Mapping[str, Any]
 
 
 def _may_not_broadcast(inputs: Sequence[Value]) -> bool:
-    """Whether dimensions that only the run knows are to go with others."""
+    """Return whether the inputs' shapes may fail to broadcast at run time."""
     shapes = [shape for value in dict.fromkeys(inputs) if (shape := getattr(value.type, "shape", ())) != ()]
     if len(shapes) < 2:
         return False
@@ -275,11 +278,11 @@ Rewrite = Callable[["Graph", Node, "list[Value]"], "Sequence[Value] | None"]
 def clone(
     graph: Graph, rewrite: Rewrite, begin: Callable[[Graph, Value, int], Value] | None = None
 ) -> Graph:
-    """A copy of `graph`, regions included, in which `rewrite(copy, node, inputs)` may stand in for a node.
+    """Copy `graph`, regions included; `rewrite(copy, node, inputs)` may replace a node.
 
-    `rewrite` gets the node and its inputs in the copy, and answers the values that replace the node's results
-    (after adding what it wants to the copy), or None to have the node copied as it is. `begin(copy, parameter,
-    position)` gives what stands in for a parameter of the graph itself.
+    `rewrite` gets the node and its inputs in the copy. It returns the values that replace the node's results
+    (after adding nodes to the copy), or None to copy the node. `begin(copy, parameter, position)` returns the
+    replacement of a parameter of the graph itself.
     """
     copy = _clone(graph, rewrite, {}, begin)
     settle_effects(copy)
@@ -309,7 +312,7 @@ def _clone(
 
 
 def copy_node(graph: Graph, node: Node, inputs: Sequence[Value], regions: Sequence[Graph] | None = None) -> Node:
-    """Appends to `graph` the same application with other inputs (and regions)."""
+    """Append a copy of the node to `graph`, with other inputs (and regions)."""
     return graph.add(
         node.op,
         inputs,
@@ -323,9 +326,9 @@ def copy_node(graph: Graph, node: Node, inputs: Sequence[Value], regions: Sequen
 
 
 def copied_regions(node: Node, copies: dict[Graph, Graph], copy: Callable[[Graph], Graph]) -> list[Graph]:
-    """The node's regions, copied by `copy`; one that recursive calls share is copied once, as `copies` says.
+    """Return the node's regions copied by `copy`; a region shared by recursive calls is copied once, kept in `copies`.
 
-    `copy` enters a graph into `copies` before it copies what is in it.
+    `copy` has to enter a graph into `copies` before it copies the graph's nodes.
     """
     if is_recursive(node):
         return [copies.get(region) or copy(region) for region in node.regions]

@@ -1,4 +1,4 @@
-"""A graph as TensorFlow's users look at it: nodes with names, ops and inputs, effects ordered by `^control` inputs."""
+"""A graph in TensorFlow's GraphDef form: nodes with names, ops and inputs, effects ordered by `^control` inputs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autoconv.graph.types import TensorType
 
 @dataclass(slots=True)
 class NodeDef:
-    """`input` holds `name`, `name:index` for results after the first, and `^name` for what has to run before."""
+    """A node. `input` holds `name`, `name:index` for results after the first, and `^name` for control inputs."""
 
     name: str
     op: str
@@ -65,7 +65,7 @@ class GraphDef:
 
 
 def as_graph_def(graph: Graph) -> GraphDef:
-    """The graph as data: parameters are Placeholders, nodes have their GraphDef names."""
+    """Return the graph as a GraphDef: parameters are Placeholders, nodes have their GraphDef names."""
     bodies: dict[str, FunctionDef] = {}
     nodes = _nodes(graph, bodies, {})
     return GraphDef(nodes, FunctionLibrary(list(bodies.values())))
@@ -84,7 +84,7 @@ def _nodes(graph: Graph, bodies: dict[str, FunctionDef], shared: dict[Graph, str
 
 
 def _bodies_of(node: Node, bodies: dict[str, FunctionDef], shared: dict[Graph, str]) -> list[str]:
-    """Adds the bodies of a node to the library; their names there. `shared` are those that may call themselves."""
+    """Add a node's bodies to the library; return their names there. `shared` are bodies that may be recursive."""
     names = []
     for region in node.regions:
         if region in shared:
@@ -122,7 +122,7 @@ def _reference(value: Value) -> str:
 
 
 def _controls(graph: Graph, node: Node, previous: list[Node]) -> list[str]:
-    """The last node before this one whose effects have to come first, and what the program wants to."""
+    """Return the control inputs: the last earlier node with conflicting effects, and those of the program."""
     names = list(graph.controls.get(node.name, ()))
     ordered = node.effects & ~Effects.RAISE
     before = [other for other in previous if ordered and conflict(other.effects & ~Effects.RAISE, ordered)]
@@ -132,7 +132,7 @@ def _controls(graph: Graph, node: Node, previous: list[Node]) -> list[str]:
 
 
 def _attributes(node: Node) -> dict[str, Any]:
-    """The types as TensorFlow calls them (`T`, `dtype`), and the value of a constant."""
+    """Return the types under TensorFlow's names (`T`, `dtype`), and the value of a constant."""
     if node.op.name == "constant":
         return {"dtype": node.results[0].type.dtype, "value": node.attributes["value"]}  # type: ignore[union-attr]
     return _type_attributes("T", node.inputs[0]) if node.inputs else {}

@@ -1,4 +1,4 @@
-"""A GraphDef as the protocol buffer that TensorBoard reads. Field numbers and types are those of its own classes."""
+"""Conversion of a GraphDef to the protocol buffer that TensorBoard reads, with its field numbers and types."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import numpy as np
 from autoconv.graph.dtypes import DType, as_dtype, string
 from autoconv.graph.graphdef import GraphDef, NodeDef
 
-_LARGEST = 1024  # elements of a constant that are written out
+_LARGEST = 1024  # elements of a constant whose contents are written
 
 
 def protobuf_classes() -> Any:
-    """TensorBoard's modules of protocol buffers, None where it is not installed."""
+    """Return TensorBoard's module of protocol buffers, None where it is not installed."""
     try:
-        from tensorboard.compat.proto import graph_pb2  # heavy and optional: only for those who look at graphs
+        from tensorboard.compat.proto import graph_pb2  # heavy and optional
     except ImportError:
         return None
     return graph_pb2
 
 
 def to_protobuf(graph_def: GraphDef, classes: Any) -> Any:
-    """The same graph as a message."""
+    """Convert the graph to a message."""
     message = classes.GraphDef()
     message.versions.producer = 1
     for node in graph_def.node:

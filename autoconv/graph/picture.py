@@ -1,4 +1,4 @@
-"""A graph as a picture for notebooks: SVG inside of HTML, the bodies of branches and loops folded below it."""
+"""A graph as a picture for notebooks: SVG inside of HTML, with the bodies of branches and loops folded below it."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from html import escape
 
 from autoconv.graph.graph import Graph, Node, Value
 
-_MOST = 200  # nodes that one picture shows
-_WIDE = 8  # boxes side by side
-_BOX, _HIGH, _GAP_X, _GAP_Y = 150, 34, 16, 26  # pixels
+_MOST = 200  # nodes per picture
+_WIDE = 8  # boxes per row
+_BOX, _HIGH, _GAP_X, _GAP_Y = 150, 34, 16, 26  # pixels: box width and height, horizontal and vertical gap
 _STYLE = "font:11px monospace"
 _COLOURS = {"input": "#e8f0fe", "op": "#ffffff", "region": "#fff4d6", "output": "#e6f4ea"}
 
 
 def graph_html(graph: Graph) -> str:
-    """The graph as HTML: one box a parameter, node and output, lines for the values that go between them.
+    """Return the graph as HTML: a box per parameter, node and output, and a line per use of a value.
 
-    Boxes of nodes with bodies are marked; the bodies are pictures of their own, folded.
+    Boxes of nodes with bodies are marked; each body is a folded picture of its own.
     """
     bodies = "".join(_folded(node) for node in graph.nodes[:_MOST] if node.regions)
     left = len(graph.nodes) - _MOST
@@ -49,7 +49,7 @@ def _svg(graph: Graph) -> str:
 
 
 def _places(graph: Graph, nodes: list[Node]) -> dict[object, tuple[int, int]]:
-    """Where the boxes stand: below all that they read; outputs by their position, at the bottom."""
+    """Return the positions of the boxes: below their operands; outputs in order, at the bottom."""
     depth: dict[object, int] = dict.fromkeys(graph.parameters, 0)
     for node in nodes:
         depth[node] = 1 + max((depth.get(_maker(value), 0) for value in node.inputs), default=0)

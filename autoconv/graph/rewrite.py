@@ -1,4 +1,4 @@
-"""Helpers of passes over graphs, which never change the graph they are given."""
+"""Helpers of graph passes, which never mutate their input graph."""
 
 from __future__ import annotations
 
@@ -13,27 +13,28 @@ from autoconv.graph.types import Type, is_subtype, leaves
 
 
 def begin_copy(graph: Graph) -> tuple[Graph, dict[Value, Value]]:
-    """An empty graph with the parameters of `graph`, and the map from the old ones to the new."""
+    """Return an empty graph with the parameters of `graph`, and the map from the old ones to the new."""
     copy = Graph(graph.name)
     return copy, {value: copy.add_parameter(value.type, value.name) for value in graph.parameters}
 
 
 def stand_for(narrow: Type, wide: Type) -> bool:
-    """Whether one type is the other but for what is known of shapes: consumers see the same dtypes."""
+    """Return whether `narrow` can replace `wide`: a subtype with the same dtypes, different only in shapes."""
     kinds = [[(leaf.dtype, leaf.weak) for leaf in leaves(type_)] for type_ in (narrow, wide)]
     return kinds[0] == kinds[1] and is_subtype(narrow, wide)
 
 
 def attributes_key(attributes: Mapping[str, Any]) -> Hashable:
-    """Equal for attributes that mean the same: types count (1, True and 1.0 differ), floats go by their bits.
+    """Return a key that is equal for equivalent attributes.
 
-    What has no value of its own, such as a function or an exception, is equal to itself alone.
+    Types count (1, True and 1.0 differ), and floats are compared by their bits. Objects without value semantics, such
+    as functions or exceptions, are equal to themselves alone.
     """
     return frozenset((name, value_key(value)) for name, value in attributes.items())
 
 
 def value_key(value: Any) -> Hashable:
-    """As `attributes_key`, of one value. The value has to outlive the key."""
+    """Return the same key for one value. The value has to outlive the key."""
     kind = type(value)
     if kind is float:
         return kind, struct.pack("<d", value)

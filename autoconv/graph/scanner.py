@@ -1,4 +1,4 @@
-"""A place in a text that is being parsed, and what comes next there."""
+"""Scanner: a position in a text being parsed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _BARE = re.compile(r"[A-Za-z0-9_.<>/\-]+")
 
 
 class GraphSyntaxError(ValueError):
-    """A text that is no graph; `line` and `column` count from 1."""
+    """Syntax error in a graph's text; `line` and `column` count from 1."""
 
     def __init__(self, message: str, line: int, column: int) -> None:
         super().__init__(f"line {line}, column {column}: {message}")
@@ -21,14 +21,14 @@ class GraphSyntaxError(ValueError):
 
 
 class Scanner:
-    """Reads `text` from the left. Space and comments (`# …`) before anything are skipped."""
+    """Reads `text` from the left. Space and comments (`# …`) before a token are skipped."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.position = 0
 
     def fail(self, message: str, position: int | None = None) -> NoReturn:
-        """Raises GraphSyntaxError for what stands at `position`, or next."""
+        """Raise GraphSyntaxError for the text at `position`, by default the next token."""
         if position is None:
             self.skip()
             position = self.position
@@ -42,7 +42,7 @@ class Scanner:
         self.position = match.end()
 
     def match(self, pattern: re.Pattern[str], skip: bool = True) -> str | None:
-        """What `pattern` matches next, None where it does not."""
+        """Consume and return a match of `pattern`; None where it does not match."""
         if skip:
             self.skip()
         found = pattern.match(self.text, self.position)
@@ -56,7 +56,7 @@ class Scanner:
         return self.text.startswith(symbol, self.position)
 
     def take(self, symbol: str) -> bool:
-        """Whether `symbol` comes next; then it is passed."""
+        """Consume `symbol` if it is next; return whether it was."""
         if not self.at(symbol):
             return False
         self.position += len(symbol)
@@ -67,13 +67,13 @@ class Scanner:
             self.fail(f"expected {symbol!r}, found {self.shown()}")
 
     def shown(self) -> str:
-        """What comes next, for messages."""
+        """Return the next text, for messages."""
         self.skip()
         rest = self.text[self.position : self.position + 20].split("\n")[0]
         return repr(rest) if rest else "the end of the text"
 
     def string(self, skip: bool = True) -> str | bytes | None:
-        """A literal in quotes, bytes with a `b`; None where there is none."""
+        """Parse a literal in quotes, bytes with a `b`; None where there is none."""
         if skip:
             self.skip()
         start = self.position
@@ -88,12 +88,12 @@ class Scanner:
         return value
 
     def name(self, what: str) -> str:
-        """A bare or quoted name."""
+        """Parse a bare or quoted name."""
         self.skip()
         return self.name_here(what)
 
     def name_here(self, what: str) -> str:
-        """As `name`, where nothing may stand before it."""
+        """Parse a name without space before it."""
         start = self.position
         found = self.string(skip=False)
         if found is None:

@@ -30,7 +30,7 @@ __all__ = ["GraphSyntaxError", "from_text", "to_text"]
 
 
 def to_text(graph: Graph, spans: bool = False) -> str:
-    """The text of `graph`, regions included, ending in a newline; `spans` adds the lines of the source.
+    """Return the text of `graph`, regions included, ending in a newline; `spans` adds source lines.
 
     Raises ValueError for functions of one name that call each other.
     """
@@ -67,7 +67,7 @@ def _node_text(node: Node, spans: bool) -> str:
 
 
 def reference(value: Value) -> str:
-    """`%name`, or `%name:index` for one of several results."""
+    """Return `%name`, or `%name:index` for one of several results."""
     several = value.node is not None and len(value.node.results) > 1
     return f"%{quoted(value.name)}:{value.index}" if several else f"%{quoted(value.name)}"
 

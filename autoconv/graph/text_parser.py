@@ -1,4 +1,4 @@
-"""Parses the text of graphs. Nothing in it is ever evaluated: a text is data."""
+"""Parser of graphs' text. Nothing in it is evaluated: a text is data."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ __all__ = ["GraphSyntaxError", "from_text"]
 
 
 def from_text(text: str, ops: Mapping[str, Op]) -> Graph:
-    """The graph that `text` is the text of, with ops looked up in `ops`; see `text.to_text`.
+    """Parse a graph, with ops looked up in `ops`; the inverse of `text.to_text`.
 
-    Types are taken as they are written; `verify` says whether they agree with the ops' rules. Raises
+    Types are taken as written; `verify` checks them against the ops' type rules. Raises
     GraphSyntaxError, with line and column.
     """
     scanner = Scanner(text)
@@ -41,7 +41,7 @@ def from_text(text: str, ops: Mapping[str, Op]) -> Graph:
 
 
 class Written:
-    """The graphs of a text as far as it goes: those around this place, and the last one of each name before it."""
+    """Names in scope while a text is read or written: enclosing graphs, and the last earlier one of each name."""
 
     def __init__(self) -> None:
         self.around: list[Graph] = []
@@ -55,7 +55,7 @@ class Written:
         self._before[graph.name] = graph
 
     def named(self, name: str) -> Graph | None:
-        """The graph that the name stands for here."""
+        """Return the graph to which the name refers here."""
         return next((graph for graph in reversed(self.around) if graph.name == name), self._before.get(name))
 
 

@@ -1,8 +1,7 @@
-"""The types of graph values, their text, and how two of them join.
+"""Types of graph values, their text, and their join.
 
-A dimension is an int, a shared symbol (`Symbol("n")`), or None when nothing is known about it; a shape of None has
-an unknown rank. A *weak* tensor type is that of a Python number that became state: it takes the dtype of the typed
-value it meets.
+A dimension is an int, a shared symbol (`Symbol("n")`), or None when unknown; a shape of None has
+an unknown rank. A *weak* tensor type is that of a Python number in a graph: it adopts the dtype of typed operands.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from autoconv.graph.dtypes import DType
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A dimension that is unknown while tracing but the same wherever it appears."""
+    """A dimension that is unknown while tracing but equal wherever it appears."""
 
     name: str
 
@@ -57,7 +56,7 @@ class TupleType:
 
 @dataclass(frozen=True, slots=True)
 class ListType:
-    """A list of any length whose elements are of one type."""
+    """A list of any length with elements of one type."""
 
     element: Type
 
@@ -94,7 +93,7 @@ class IteratorType:
 
 @dataclass(frozen=True, slots=True)
 class IterableType:
-    """Something that gives iterators over `element`s, as often as it is asked: a dataset."""
+    """A source of any number of iterators over `element`s: a dataset."""
 
     element: Type
 
@@ -104,7 +103,7 @@ class IterableType:
 
 @dataclass(frozen=True, slots=True)
 class VariantType:
-    """One of several arms, told apart by a tag; each arm has a payload (an empty tuple when it carries nothing)."""
+    """A tagged union; each arm has a payload (an empty tuple where it carries nothing)."""
 
     arms: tuple[tuple[str, Type], ...]
 
@@ -114,9 +113,9 @@ class VariantType:
 
 @dataclass(frozen=True, slots=True)
 class ObjectType:
-    """A value of Python's own that the running graph makes, holds and changes: text, a list of anything, an exception.
+    """A Python object that the running graph makes, holds and changes: text, a list of anything, an exception.
 
-    Two values of this type may be one object; `kind` is the name of its class where that is known, else "any".
+    Two values of this type may alias; `kind` is the name of the class where it is known, else "any".
     """
 
     kind: str = "any"
@@ -127,10 +126,10 @@ class ObjectType:
 
 @dataclass(frozen=True, slots=True)
 class ArrayType:
-    """An array in memory that is changed in place, or a view of one: two values may share their elements.
+    """A mutable array in memory, or a view of one: two values may alias.
 
-    `strides` are in bytes, as NumPy counts them; what is not known of sizes and strides is None. `shared`: some of its
-    elements may be those of another argument. `read_only`: a view that nobody may write to.
+    `strides` are in bytes, as in NumPy; None stands for unknown sizes and strides. `shared`: the elements may overlap
+    with those of another argument. `read_only`: a view that must not be written.
     """
 
     dtype: DType
@@ -145,7 +144,7 @@ class ArrayType:
 
     @property
     def is_dense(self) -> bool:
-        """Whether its elements are known to lie side by side, the last dimension's first."""
+        """True if the elements are known to be contiguous in C order."""
         return None not in self.strides and self.strides == dense_strides(self.shape, self.dtype)
 
     def with_shape(self, shape: Sequence[Dimension]) -> ArrayType:
@@ -158,7 +157,7 @@ class ArrayType:
 
 
 def dense_strides(shape: Sequence[Dimension], dtype: DType) -> tuple[int | None, ...]:
-    """The strides of a new array of that shape: from a size on that is not known, none is."""
+    """Return the strides of a new C-contiguous array; those outside of an unknown size are None."""
     found: list[int | None] = []
     stride: int | None = dtype.size
     for size in reversed(shape):
@@ -182,11 +181,11 @@ Type = (
 
 
 class NoCommonType(TypeError):
-    """Two types that no value can have at once; `str()` says which and why."""
+    """Two types without a join; `str()` names them and the reason."""
 
 
 def join(first: Type, second: Type) -> Type:
-    """The least type that both are instances of; raises NoCommonType.
+    """Return the least type of which both are subtypes; raises NoCommonType.
 
     Shapes widen dimension by dimension. dtypes must agree, except that a weak one yields to a typed one, weak
     integers to weak floats, and weak bools to weak integers.
@@ -230,11 +229,11 @@ def _join_arrays(first: ArrayType, second: ArrayType) -> ArrayType:
 
 
 def join_dtypes(first: TensorType, second: TensorType) -> tuple[DType, bool]:
-    """The dtype and weakness of a value that is of either type."""
+    """Return the dtype and weakness of the join."""
     if first.dtype is second.dtype:
         return first.dtype, first.weak and second.weak
     if first.weak and second.weak:
-        # Of one kind the wider, so that the order of the two does not matter.
+        # Within one kind take the wider, so that the join is commutative.
         return max(first.dtype, second.dtype, key=lambda d: (weak_rank(d), d.size, d.name)), True
     for weak, typed in ((first, second), (second, first)):
         if weak.weak and not typed.weak and weak_fits(weak.dtype, typed.dtype):
@@ -243,12 +242,12 @@ def join_dtypes(first: TensorType, second: TensorType) -> tuple[DType, bool]:
 
 
 def weak_rank(dtype: DType) -> int:
-    """Python's own order of its number types: bool, int, float, complex."""
+    """Return the rank in Python's order of number types: bool, int, float, complex."""
     return 0 if dtype.is_bool else 1 if dtype.is_integer else 2 if dtype.is_floating else 3
 
 
 def weak_fits(weak: DType, typed: DType) -> bool:
-    """Whether a Python number of that kind takes on the typed dtype without changing kind."""
+    """Return whether a Python number of the weak kind can adopt the typed dtype without changing kind."""
     if weak.is_string or typed.is_string:
         return False
     return weak_rank(weak) <= weak_rank(typed)
@@ -263,7 +262,7 @@ def join_shapes(first: Shape, second: Shape) -> Shape:
 
 
 def is_subtype(narrow: Type, wide: Type) -> bool:
-    """Whether every value of type `narrow` is also one of type `wide`."""
+    """Return whether every value of type `narrow` is also one of type `wide`."""
     try:
         return join(narrow, wide) == wide
     except NoCommonType:
@@ -271,7 +270,7 @@ def is_subtype(narrow: Type, wide: Type) -> bool:
 
 
 def shapes_compatible(first: Shape, second: Shape) -> bool:
-    """Whether one array could have both shapes."""
+    """Return whether one array could have both shapes."""
     if first is None or second is None:
         return True
     if len(first) != len(second):
@@ -280,14 +279,14 @@ def shapes_compatible(first: Shape, second: Shape) -> bool:
 
 
 def shape_text(shape: Shape) -> str:
-    """`2,?,n`; `*` for an unknown rank."""
+    """Return the text of a shape: `2,?,n`; `*` for an unknown rank."""
     if shape is None:
         return "*"
     return ",".join("?" if dimension is None else str(dimension) for dimension in shape)
 
 
 def leaves(type_: Type) -> Iterator[TensorType]:
-    """The tensor types a type is made of, left to right."""
+    """Iterate over the tensor types in a type, left to right."""
     if isinstance(type_, TensorType):
         yield type_
     elif isinstance(type_, TupleType):

@@ -1,4 +1,4 @@
-"""What has to hold of every graph, checked: of what a trace gives, and between optimisations under test."""
+"""Verifier of graphs' invariants: for the results of traces, and between passes under test."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from autoconv.graph.types import NoCommonType, ObjectType, TensorType, TupleType
 
 
 class VerificationError(AssertionError):
-    """A graph is not what a graph has to be; the message names the graph, the node, and what is wrong."""
+    """A violated invariant; the message names the graph, the node, and the violation."""
 
 
 def verify(graph: Graph) -> None:
-    """Checks `graph` and its regions; raises VerificationError.
+    """Check `graph` and its regions; raises VerificationError.
 
-    Every input is a parameter or made by an earlier node of the same graph, names are unique, results agree
-    with the ops' rules, regions take and give what their node says, and `effects` is what the op and the
-    regions may do.
+    Every input is a parameter or the result of an earlier node of the same graph; names are unique; result types agree
+    with the ops' type rules; the parameters and outputs of regions agree with their node; and `effects` equals the
+    effects of the op and the regions.
     """
     _verify_graph(graph, graph.name, set())
 
 
 def agree(first: Type, second: Type) -> bool:
-    """Whether one value could have both types; the dtype of a weak type may be widened to a typed one."""
+    """Return whether one value could have both types; the dtype of a weak type may be widened to a typed one."""
     if isinstance(first, TensorType) and isinstance(second, TensorType):
         if not shapes_compatible(first.shape, second.shape):
             return False
@@ -38,7 +38,7 @@ def agree(first: Type, second: Type) -> bool:
 
 
 def _verify_graph(graph: Graph, path: str, seen: set[Graph]) -> None:
-    if graph in seen:  # a function that is called in several places, perhaps within itself
+    if graph in seen:  # shared by several calls, or recursive
         return
     seen.add(graph)
     known: set[Value] = set()
@@ -187,7 +187,7 @@ _REGIONS: dict[str, Callable[[str, Node], None]] = {
 
 
 def _check_rule(where: str, node: Node) -> None:
-    """Declared types may be wider or narrower than what the rule says: one value has to fit both."""
+    """Check declared types against the type rule: they may be wider or narrower, if one value fits both."""
     inputs = [value.type for value in node.inputs]
     try:
         types = node.op.result_types(inputs, node.attributes, node.regions)
