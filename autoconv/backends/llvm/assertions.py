@@ -1,4 +1,4 @@
-"""Assertions about numbers: a branch, and the kernel where one does not hold."""
+"""Lower assertions about numbers to a branch, with the kernel where one fails."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def _is_of_numbers(node: Node) -> bool:
-    """Arrays that the message shows may be views, whose elements nobody has made."""
+    """Return whether all operands are scalars: arrays for the message may be views without elements in memory."""
     return all(is_scalar(value.type) for value in node.inputs)
 
 

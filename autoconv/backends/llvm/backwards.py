@@ -1,23 +1,23 @@
-"""Loops that go backwards over memory, whose counts LLVM is not told.
+"""Hide constant trip counts of loops with falling addresses from LLVM.
 
-It asks two models of cost how many elements a loop is to take at a time. Built with assertions, as llvmlite has it, it
-ends the process when they disagree: they do for some loops that go over memory from its end (`x[::-1]` of 30 numbers),
-if it knows how often. So the counts in such functions are numbers that it has to read.
+LLVM consults two cost models for the vectorisation factor. Built with assertions, as in llvmlite, it aborts when they
+disagree. They do for some loops over memory from its end (`x[::-1]` of 30 numbers) with a known trip count. The counts
+in such functions are therefore loaded from memory.
 """
 
 from __future__ import annotations
 
 import re
 
-# A stride that is negative, times a counter.
+# A negative stride times a counter.
 _FALLING = re.compile(r"mul nsw i64 %\S+, -\d")
 _COUNT = re.compile(r"(= icmp slt i64 %\S+, )(\d+)$", re.MULTILINE)
 _ENTRY = "\nentry:\n"
-_FEWEST = 4  # below, no loop is worth taking several elements at a time
+_FEWEST = 4  # trip count below which no loop is vectorised
 
 
 def with_hidden_counts(function: str) -> str:
-    """The text of a function; of one with an index that may fall, without the numbers that loops are compared with."""
+    """Return the text of a function; if an index in it may fall, with loops compared to loaded counts."""
     if not _FALLING.search(function):
         return function
     counts: set[int] = set()

@@ -1,4 +1,4 @@
-"""Between the regions of a node in native code: where what they give is kept until the blocks meet."""
+"""Cells that carry the results of regions across basic blocks, until the control flow joins."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def new_cell(region: Region, type_: Type) -> str | Cells:
-    """Where a value of that type is kept: memory for a number, a slot for an object."""
+    """Return a cell for a value of the type: memory for a number, a slot for an object."""
     if memory_values.is_memory(type_):
         return memory_values.cells(region, type_)  # type: ignore[arg-type]
     return region.out.alloca(memory(type_.dtype)) if is_scalar(type_) else region.out.slot()  # type: ignore[union-attr]
@@ -31,7 +31,7 @@ def fill(
     outputs: Sequence[Value],
     natives: Sequence[Native],
 ) -> None:
-    """Puts what a region gave for its `outputs` where the `results` are kept, which takes over the references."""
+    """Store a region's `outputs` in the cells of `results`, which take over the references."""
     for cell, value, output, native in zip(cells, results, outputs, natives, strict=True):
         if isinstance(cell, Cells):
             assert isinstance(native, Memory)
@@ -47,7 +47,7 @@ def fill(
 
 
 def read(region: Region, cell: str | Cells, type_: Type) -> Native:
-    """What is there; an object's slot owns it."""
+    """Load the value of a cell; an object is owned by its slot."""
     if isinstance(cell, Cells):
         return memory_values.read(region, cell, type_)  # type: ignore[arg-type]
     if is_scalar(type_):
@@ -56,7 +56,7 @@ def read(region: Region, cell: str | Cells, type_: Type) -> Native:
 
 
 def converted(region: Region, native: Native, from_type: Type, to_type: Type) -> Native:
-    """A result of a region as a value of its owner's type, which may know less: numbers may need a box."""
+    """Convert a region's result to the owner's type, which may be less precise: a number may be boxed."""
     if isinstance(native, Element):
         if is_scalar(to_type):
             return native
@@ -67,7 +67,7 @@ def converted(region: Region, native: Native, from_type: Type, to_type: Type) ->
 
 
 def held_elsewhere(native: Native) -> Native:
-    """The same for a region that is not to let go of it."""
+    """Return the value as borrowed, for a region that must not release it."""
     if isinstance(native, Memory):
         return memory_values.lent(native)
     return Object(native.ir) if isinstance(native, Object) else native

@@ -1,7 +1,7 @@
-"""What a condition holds for: its coordinates, and the parts of an array where a mask is true.
+"""Compaction: the coordinates where a condition holds, and the parts of an array selected by a mask.
 
-How many there are is counted first. Then each element is written where the next one belongs, whether it is wanted or
-not, and the place moves on if it was: without branches, and nothing is written behind the last.
+The selected elements are counted first. Then each element is stored at the next free place, whether it is selected or
+not, and the place advances if it is. That needs no branches, and stops behind the last selected element.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @counted("where_indices", fits=lambda node: is_dense(node.inputs[0].type))
 def write_where(region: Region, node: Node) -> None:
-    """Coordinates, in the order of the elements."""
+    """Store the coordinates, in the order of the elements."""
     (condition,) = node.inputs
     shape = sizes(condition.type)
     rank, count = len(shape), _count(region, region.data(condition), condition.type)
@@ -84,7 +84,7 @@ def write_masked(region: Region, node: Node) -> None:
 
 
 def _count(region: Region, pointer: str, type_: Any) -> str:
-    """How many elements are true."""
+    """Return the number of true elements."""
     routine = Routine(region, [*open_dimensions(region), "ptr noalias readonly %condition"], "i64")
     out, b = routine.out, routine.b
     cell = out.alloca("i64", "0")
@@ -95,7 +95,7 @@ def _count(region: Region, pointer: str, type_: Any) -> str:
 
 
 def _each(routine: Routine, write: Callable[[str, str], None]) -> None:
-    """`write(i, place)` for each element up to the last that is true, with the place of the next one that is."""
+    """Run `write(i, place)` for each element up to the last true one; `place` is that of the next true element."""
     out, b = routine.out, routine.b
     place, position = out.alloca("i64", "0"), out.alloca("i64", "0")
     head, body, done = out.label("look"), out.label("take"), out.label("all")

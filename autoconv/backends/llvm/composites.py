@@ -1,4 +1,4 @@
-"""Ops that move, cut, or choose elements in terms of those that have loops: rules for `expand`."""
+"""Expand ops that move, cut or select elements into ops that have loops: rules for `expand`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from autoconv.ops.builder import GraphBuilder
 
 
 def _shift(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    """By one along an axis: what lies outside is zero."""
+    """Shift by one along an axis, filling with zeros."""
     (x,) = inputs
     shape = dimensions(x)
     axis = node.attributes["axis"] % len(shape)
@@ -46,7 +46,7 @@ def _unpad(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def _split(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    """By the sizes that the results have."""
+    """Slice by the sizes of the results."""
     by_lengths = node.op.name == "split" and len(inputs) > 1
     if by_lengths and (inputs[1].node is None or inputs[1].node.op.name != "constant"):
         return None
@@ -76,18 +76,18 @@ def _sum_tiles(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def _shuffle(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    """Rows in the order of random numbers, one a row."""
+    """Gather the rows in the order of random numbers, one for each row."""
     x = inputs[-1]
     if is_scalar(x.type) or node.attributes.get("alg", "philox") != "philox":
         return None
-    # The bits of its seed, or of its algorithm.
+    # The attributes include its seed, or its algorithm.
     how = {"shape": dimensions(x)[:1], "dtype": uint64, **node.attributes}
     bits = b.random_bits(**how) if node.op.name == "random_shuffle" else b.stateless_random_bits(inputs[0], **how)
     return b.gather(x, b.argsort(bits, axis=0, descending=False), axis=0, batch_dims=0)
 
 
 def _masked(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    """A number written where a mask holds."""
+    """Select a number where a mask holds."""
     spec, rest = node.attributes["spec"], list(inputs)
     if spec != (("mask",),) or not is_scalar(rest[1].type):
         return None
@@ -98,8 +98,11 @@ def _masked(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def _clip(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    """Of -0.0 and 0.0, NumPy's clip keeps the one that is there where the bounds are numbers, and maximum and minimum
-    the second one. Of floats and arrays of bounds it depends on how NumPy goes over them."""
+    """Clip by maximum and minimum.
+
+    For -0.0 and 0.0, NumPy's clip keeps the operand if the bounds are numbers, and maximum and minimum keep their
+    second operand. For floats and arrays of bounds the choice depends on NumPy's iteration, so the kernel runs.
+    """
     x, low, high = inputs
     numbers = all(dimensions(bound) == () for bound in (low, high))
     return b.minimum(high, b.maximum(low, x)) if x.type.dtype.is_integer or numbers else None
@@ -117,7 +120,7 @@ def _log_sum_exp(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def _unless_zero(name: str) -> Any:
-    """x times the logarithm of y, or by y, and zero where x is, whatever y is but nan."""
+    """Return the rule for x times log(y), or x over y, which is zero where x is, unless y is nan."""
 
     def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
         x, y = inputs
@@ -129,7 +132,7 @@ def _unless_zero(name: str) -> Any:
 
 
 def _log_add_exp(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    """As NumPy: of equal ones, which may be infinite, their logarithm of 2 more."""
+    """Follow NumPy: equal operands, which may be infinite, give the operand plus log(2)."""
     x, y = inputs
     gap, two = b.subtract(x, y), b.constant(value=np.asarray(np.log(2.0), x.type.dtype.numpy))
     zero = b.constant(value=np.zeros((), x.type.dtype.numpy))
@@ -139,7 +142,7 @@ def _log_add_exp(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def _integer_mean(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    """The sum divided towards zero; the mean of nothing is the sum."""
+    """Divide the sum towards zero; the mean of no elements is left to the kernel."""
     (x,), dtype = inputs, inputs[0].type.dtype
     if not dtype.is_integer:
         return None
@@ -167,7 +170,9 @@ def _towards_zero(b: GraphBuilder, total: Any, by: Any) -> Any:
 
 
 def _rounded(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    """To so many digits behind the point, as NumPy does: times a power of ten, to the nearest, and back."""
+    """Round to `decimals` digits behind the point, as NumPy does: scale by a power of ten, round to nearest, scale
+    back.
+    """
     (x,), decimals = inputs, node.attributes.get("decimals", 0)
     kind = node.results[0].type.dtype  # type: ignore[union-attr]
     if x.type.dtype is not kind or kind not in (float32, float64) or abs(decimals) > _DECIMALS:
@@ -179,11 +184,11 @@ def _rounded(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     return back(b.rint(there(x, power)), power)
 
 
-_DECIMALS = 22  # up to which powers of ten are exact
+_DECIMALS = 22  # largest exact power of ten in float64
 
 
 def _matmul(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    """Of matrices that are another one the other way round: of those."""
+    """Fold transposes of the operands into the attributes of the product."""
     found, flips = list(inputs), [node.attributes.get(name, False) for name in ("transpose_a", "transpose_b")]
     for i, value in enumerate(inputs):
         if value.node is None or len(sizes(value.type)) != 2:

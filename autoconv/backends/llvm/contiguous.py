@@ -1,4 +1,4 @@
-"""Views that are the same elements in the same order in memory: what they look at can be read in their place."""
+"""Contiguous views: the same elements in the same order in memory, so that consumers can read the source instead."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SAME_ORDER = frozenset({"reshape", "reshape_like", "expand_dims", "squeeze"})
 
 
 def is_contiguous(value: Value) -> bool:
-    """Whether the elements of a view lie in memory as those of the array that it looks at, all of them."""
+    """Return whether a view has all elements of its source, at the same offsets in memory."""
     node = value.node
     if node is None or not node.inputs or not is_dense(node.inputs[0].type):  # a number has no memory
         return False
@@ -26,8 +26,10 @@ def _is_whole(entry: tuple[object, ...]) -> bool:
 
 
 def is_block(value: Value) -> bool:
-    """Whether the elements of a view lie side by side in the array that it looks at: numbers are indices of its first
-    dimensions, the next one is cut, all others are whole."""
+    """Return whether the elements of a view are contiguous in its source.
+
+    That holds if numbers index the first dimensions, the next one is sliced with step 1, and all others are whole.
+    """
     node = value.node
     if node is None or node.op.name != "get_item" or not is_array(node.inputs[0].type):
         return False
@@ -42,7 +44,7 @@ def is_block(value: Value) -> bool:
 
 
 def base_of(value: Value, views: Collection[Value]) -> Value:
-    """What a contiguous view, of views, looks at; any other value is its own."""
+    """Return the source of a contiguous view, through further views; any other value is its own base."""
     while value in views and is_contiguous(value):
         assert value.node is not None
         value = value.node.inputs[0]

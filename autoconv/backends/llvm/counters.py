@@ -1,7 +1,7 @@
-"""Random numbers: Philox's bits, counted from a key, and what distributions make of them (see draws.py).
+"""Counter-based random numbers: Philox's bits for a key, and distributions made from them (see draws.py).
 
-The bits, and the order in which they are used, are those of `autoconv.ops.random`; so are uniform numbers and integers,
-to the last bit. Normal numbers are computed by native functions, so they are equal within rounding.
+The bits, and the order in which they are used, are those of `autoconv.ops.random`. Uniform numbers and integers are
+equal to the last bit. Normal numbers are computed by native functions, so they are equal within rounding.
 
 Philox4x64-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3" (2011).
 """
@@ -26,8 +26,8 @@ from autoconv.ops.random import PRECISION, TRUNCATION
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
 
-_CHUNK = 512  # numbers that are drawn before they are made into others; a multiple of the four of a block
-_SPLIT = 1 << 16  # numbers from which on threads share the work
+_CHUNK = 512  # numbers that are drawn before they are transformed; a multiple of the four of a block
+_SPLIT = 1 << 16  # numbers from which threads share the work
 _MULTIPLIERS = (0xD2E7470EE14C6C93, 0xCA5A826395121157)
 _WEYL = (0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B)
 _ROUNDS = 10
@@ -39,7 +39,7 @@ _KEY_NAMES = ", ".join(_KEY)
 
 
 def _philox(routine: Routine) -> str:
-    """The name of the function that writes `blocks` times four numbers, from the block of that number on."""
+    """Return the name of the function that writes four numbers for each of `blocks` blocks from number `block` on."""
     header = (
         f"define internal void @FUNCTION(ptr noalias %bits, i64 %block, i64 %blocks, {_KEY_NAMES}) noinline nounwind"
     )
@@ -66,7 +66,7 @@ def _philox(routine: Routine) -> str:
 
 
 def _product(out: FunctionText, x: str, factor: int) -> tuple[str, str]:
-    """The upper and the lower 64 bits."""
+    """Return the upper and the lower 64 bits of a product."""
     whole = out.new(f"mul i128 {out.new(f'zext i64 {x} to i128')}, {factor}")
     upper = out.new(f"trunc i128 {out.new(f'lshr i128 {whole}, 64')} to i64")
     return upper, out.new(f"trunc i128 {whole} to i64")
@@ -77,19 +77,22 @@ def _signed(number: int) -> int:
 
 
 class _Writer(ElementWriter):
-    """For angles and logarithms, whose arguments are always in range."""
+    """Write angles and logarithms, whose arguments are always in range."""
 
     in_loop = True
 
     def rare(self, condition: Element) -> None: ...
 
 
-# ---- what distributions make of them
+# ---- distributions
 
 
 class _Draw:
-    """A function over the numbers from `%first` to `%last`, in chunks: `bits(position)` gives the address of those that
-    a chunk begins with. `finish` answers one that has several threads run it, where that is worth it."""
+    """A function over the numbers from `%first` to `%last`, in chunks.
+
+    `bits(position)` returns the address of a chunk's bits. `finish` returns a function that runs it on several threads,
+    where that is worth it.
+    """
 
     def __init__(self, region: Region, dtype: DType, extra: Sequence[str] = ()) -> None:
         self.parameters = ["ptr noalias %result", "i64 %position", "i64 %count", *_KEY, *extra]
@@ -101,7 +104,7 @@ class _Draw:
         self._philox = _philox(self._body)
 
     def bits(self, position: str) -> str:
-        """The address of the bits from that position on, as many as a chunk has."""
+        """Return the address of the bits from that position on, as many as a chunk has."""
         out = self.out
         buffer = out.alloca(f"[{_CHUNK + 4} x i64]")
         block = out.new(f"lshr i64 {position}, 2")
@@ -109,7 +112,7 @@ class _Draw:
         return out.new(f"getelementptr inbounds i64, ptr {buffer}, i64 {out.new(f'and i64 {position}, 3')}")
 
     def chunks(self, write: Callable[[str, str], None]) -> None:
-        """`write(start, length)` for each chunk of the part."""
+        """Run `write(start, length)` for each chunk of the part."""
         out = self.out
         with out.loop("%first", "%last") as number:
             start = out.new(f"mul nsw i64 {number}, {_CHUNK}")
@@ -120,7 +123,7 @@ class _Draw:
         store(self.b, self.b.cast(element, self.dtype), "%result", place)
 
     def finish(self, count: Position) -> str:
-        """The name of the function. `count` is what it is asked for; 0 where that is not known yet."""
+        """Return the name of the function. `count` is the number that is drawn, or 0 if it is unknown."""
         body = self._body.finish("ret i1 false")
         whole = Routine(self._region, self.parameters)
         out = whole.out
@@ -140,13 +143,13 @@ class _Draw:
 
 
 def _each(out: FunctionText, start: str, length: str, write: Callable[[str, str], None]) -> None:
-    """`write(i, place)` for each number of a chunk."""
+    """Run `write(i, place)` for each number of a chunk."""
     with out.loop("0", length) as i:
         write(i, out.new(f"add nsw i64 {start}, {i}"))
 
 
 def uniform(region: Region, dtype: DType, count: Position) -> str:
-    """Multiples of 2 to the minus precision in [0, 1)."""
+    """Draw multiples of 2 to the minus precision in [0, 1)."""
     draw = _Draw(region, dtype)
     out, b, precision = draw.out, draw.b, PRECISION[dtype.name]
 
@@ -164,7 +167,7 @@ def uniform(region: Region, dtype: DType, count: Position) -> str:
 
 
 def gaussian(region: Region, dtype: DType, count: Position) -> str:
-    """Box and Muller's transform in float64. `%count` pairs: `%left` of their sines are wanted, behind the cosines."""
+    """Box and Muller's transform in float64 of `%count` pairs: the cosines, and behind them `%left` of the sines."""
     draw = _Draw(region, dtype, ["i64 %left"])
     out, b = draw.out, draw.b
     sines = out.alloca(f"[{_CHUNK} x double]")
@@ -196,7 +199,7 @@ def gaussian(region: Region, dtype: DType, count: Position) -> str:
 
 
 def integers(region: Region, dtype: DType, count: Position) -> str:
-    """`%low` and the remainder of the bits by `%range`."""
+    """Draw `%low` plus the remainder of the bits by `%range`."""
     draw = _Draw(region, dtype, ["i64 %low", "i64 %range"])
     out, b = draw.out, draw.b
     low, range_ = b.wrap(uint64, "%low"), b.wrap(uint64, "%range")
@@ -211,7 +214,7 @@ def integers(region: Region, dtype: DType, count: Position) -> str:
         signed_range = b.wrap(int64, "%range")
 
         def by_quotient(x: Element) -> Element:
-            """Without a division: what is left of the first quotient's error is a small number."""
+            """Compute the remainder without a division; a second step corrects the error of the float quotient."""
             quotient = b.wrap(uint64, out.new(f"fptoui double {(b.cast(x, float64) * inverse).ir} to i64"))
             rest = b.wrap(int64, (x - quotient * range_).ir)
             again = b.intrinsic("floor", b.cast(rest, float64) * inverse)
@@ -243,7 +246,7 @@ def bits(region: Region, dtype: DType, count: Position) -> str:
 
 
 def truncated(region: Region, dtype: DType, count: Position) -> str:
-    """Normal numbers, those beyond two standard deviations drawn again from the bits that follow, until none is."""
+    """Draw normal numbers; those beyond two standard deviations are redrawn from the next bits until none is left."""
     several: Position = (count + 1) // 2 if isinstance(count, int) else "%count"
     first, others = (gaussian(region, float64, pairs) for pairs in (several, 0))
     buffers = ["ptr noalias %numbers", "ptr noalias %again", "ptr noalias %places"]
@@ -261,7 +264,7 @@ def truncated(region: Region, dtype: DType, count: Position) -> str:
         out.line(f"store i64 {out.new(f'add i64 {begin}, {used}')}, ptr {position}")
 
     def keep_outside(wanted: str, number: Callable[[str], Element], place_of: Callable[[str], str]) -> None:
-        """Notes the places of the numbers that have to be drawn again."""
+        """Record the places of the numbers that have to be redrawn."""
         out.line(f"store i64 0, ptr {missing}")
         with out.loop("0", wanted) as i:
             beyond = b.compare("gt", b.intrinsic("fabs", number(i)), TRUNCATION)

@@ -1,4 +1,4 @@
-"""Composite ops in terms of those that have loops: a softmax becomes a maximum, an exp, a sum and a quotient."""
+"""Expand composite ops into ops that have loops: a softmax becomes a maximum, an exp, a sum and a quotient."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, clone, copy_node, leads_to_recursion
 from autoconv.ops.builder import GraphBuilder
 
-_SAME = frozenset({"identity", "stop_gradient"})  # give their input
+_SAME = frozenset({"identity", "stop_gradient"})  # ops that return their input
 Rule = Callable[[GraphBuilder, Node, Any], Any]
 
 
 def expand(graph: Graph) -> Graph:
-    """A copy of the graph, regions included, with composite ops of known shapes replaced."""
+    """Return a copy of the graph, regions included, with composite ops of known shapes expanded."""
     return clone(graph, _replaced)
 
 
 def is_composite(node: Node) -> bool:
-    """Whether `expand` would replace the node, as far as its name and its types say."""
+    """Return whether `expand` would replace the node, judging by its name and types."""
     return node.op.name in _RULES and _is_known(node)
 
 
 def _replaced(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
     if any(_is_empty_list(value) for value in inputs) and not leads_to_recursion(node):
-        # A list of its own for every use, so that each can be a stack.
+        # An empty list of its own for every use, so that each can be a stack.
         own = [copy_node(copy, v.node, ()).results[0] if v.node and _is_empty_list(v) else v for v in inputs]
         return copy_node(copy, node, own, [clone(region, _replaced) for region in node.regions]).results
     if node.op.name in _SAME and inputs[0].type == node.results[0].type:
@@ -55,7 +55,7 @@ def _replaced(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] |
 
 
 def _is_known(node: Node) -> bool:
-    """Whether all shapes are; by symbols, where the rule takes that."""
+    """Return whether all shapes are known, constant or, where the rule supports it, open."""
     known = is_dense if node.op.name in _BY_SYMBOLS else is_array
     types = [value.type for value in (*node.inputs, *node.results)]
     return all((known(type_) or is_scalar(type_)) and not is_complex(type_) for type_ in types)
@@ -66,7 +66,7 @@ def _is_empty_list(value: Value) -> bool:
 
 
 def _softmax(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    """Times the inverse of the sum: one quotient a row, an ulp away."""
+    """Multiply by the reciprocal of the sum: one division a row, accurate to an ulp."""
     (x,), axis = inputs, (node.attributes["axis"],)
     powers = b.exp(b.subtract(x, b.reduce_max(x, axis=axis, keepdims=True)))
     return b.multiply(powers, b.reciprocal(b.reduce_sum(powers, axis=axis, keepdims=True)))
@@ -91,7 +91,7 @@ def _over(node: Node) -> dict[str, Any]:
 
 
 def _as_numpy(name: str) -> Rule:
-    """A reduction whose elements first become of the dtype of its result."""
+    """Return the rule of a reduction that first converts elements to the dtype of its result."""
 
     def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
         (x,), dtype = inputs, node.results[0].type.dtype  # type: ignore[union-attr]
@@ -113,7 +113,7 @@ def _truth(name: str) -> Rule:
 
 
 def _spread(root: bool) -> Rule:
-    """The mean of squares less the mean, as NumPy computes it."""
+    """Return the rule of the variance, or its root: the mean of squared differences from the mean, as in NumPy."""
 
     def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
         (x,), dtype = inputs, node.results[0].type.dtype  # type: ignore[union-attr]
@@ -153,7 +153,7 @@ def _index_of(name: str) -> Rule:
 
 
 def _astype(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    """Elements of another dtype are an array of their own."""
+    """Convert to another dtype, which always makes a new array."""
     kind = node.results[0].type.dtype  # type: ignore[union-attr]
     if node.attributes["how"] != "astype" or kind is node.inputs[0].type.dtype:  # type: ignore[union-attr]
         return None
@@ -176,13 +176,13 @@ def _unstack(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     (x,), count = inputs, node.attributes["num"]
     axis = node.attributes.get("axis", 0) % len(sizes(x.type))
     if sizes(x.type)[axis] != count:
-        return None  # it is known when it runs whether there are so many: the kernel says so
+        return None  # the count is checked at run time: the kernel raises
     whole = (("slice", None, None, None),) * axis
     return tuple(b.get_item(x, spec=(*whole, ("int", i))) for i in range(count))
 
 
 def _like(number: int) -> Rule:
-    """Of a number that is known by its type alone."""
+    """Return the rule that makes a scalar constant of the result's type."""
 
     def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
         (result,) = node.results
@@ -214,7 +214,7 @@ _OF_NUMBERS = frozenset({
     "ones_like", "zeros_like", "size", "broadcast_to_shape_of", "broadcast_to", "expand_dims", "reshape", "xlogy",
     "xdivy", "logaddexp", "stack", "numpy_round",
 })  # fmt: skip
-# Those that do no arithmetic on dimensions.
+# Ops whose rules take open dimensions.
 _BY_SYMBOLS = frozenset({
     "softmax", "log_softmax", "reduce_euclidean_norm", "numpy_sum", "numpy_prod", "numpy_mean", "numpy_max",
     "numpy_min", "numpy_any", "numpy_all", "numpy_copy", "numpy_clip", "xlogy", "xdivy", "logaddexp", "matmul",

@@ -1,4 +1,4 @@
-"""Which arrays that a graph gives out it made itself: nobody else has them, or memory that they share."""
+"""Ownership analysis of outputs: which arrays were allocated by the graph, with memory that nothing else refers to."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ _GENERATORS = frozenset({"zeros_like", "ones_like", "fill", "one_hot", OF_OBJECT
 
 
 def made_outputs(graph: Graph, made: Sequence[bool] = ()) -> list[bool]:
-    """For each output, whether the graph made it; `made` says so of its parameters, of which it made none else."""
+    """Return for each output whether the graph allocated it (conservative).
+
+    `made` marks the parameters that count as allocated here.
+    """
     known: set[Value] = set()
     for value, is_made in zip(graph.parameters, made, strict=False):
         if is_made:
@@ -28,8 +31,7 @@ def made_outputs(graph: Graph, made: Sequence[bool] = ()) -> list[bool]:
 
 
 def keeps_nothing(graph: Graph) -> bool:
-    """Whether nothing of an array that a graph is given is left when it has run: not in what it gives out, and in
-    nothing that it writes to."""
+    """Return whether no parameter array escapes from a run: neither through outputs nor through side effects."""
     given_out = zip(made_outputs(graph), graph.outputs, strict=True)
     if not all(made or is_scalar(value.type) for made, value in given_out):
         return False
@@ -63,7 +65,9 @@ def _made_results(node: Node, known: set[Value]) -> list[bool]:
 
 
 def _through_loop(node: Node, given: list[bool]) -> list[bool]:
-    """What is made before the loop and by each turn of it."""
+    """Return the flags of a loop's state: the greatest fixed point over the values before the loop and after each
+    iteration.
+    """
     state = node.attributes["state"]
     made = list(given)
     while True:

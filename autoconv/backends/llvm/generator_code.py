@@ -1,7 +1,7 @@
-"""Draws from NumPy's generators of random numbers: `random` by the function that NumPy itself calls for each number.
+"""Lower draws from NumPy's random generators: `random` calls the function that NumPy itself calls for each number.
 
-A Generator holds the interface of its bit generator (`bitgen_t` of NumPy's C API): the address of its state, and of
-functions that take it. So the numbers are NumPy's, bit by bit.
+A Generator contains the interface of its bit generator (`bitgen_t` of NumPy's C API): the address of its state, and of
+functions that take it. The numbers therefore equal NumPy's, bit for bit.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from autoconv.backends.llvm.roles import OBJECTS, is_array, is_scalar, sizes
 from autoconv.graph.dtypes import float64
 from autoconv.graph.graph import Node
 
-_NEXT_DOUBLE = 24  # bytes behind the beginning of the interface
+_NEXT_DOUBLE = 24  # offset in the interface, in bytes
 
 
 def _draw(op: Operation) -> None:
@@ -46,7 +46,7 @@ def _draw(op: Operation) -> None:
 
 
 def _fits(node: Node) -> bool:
-    """`random()` and `random(size)`, of float64."""
+    """Return whether the draw is `random()` or `random(size)`, of float64."""
     attributes, type_ = node.attributes, node.results[0].type
     sized = {"size"}.issuperset(dict(attributes["keywords"])) and len(node.inputs) == 1
     if attributes["method"] != "random" or not sized:
@@ -57,7 +57,7 @@ def _fits(node: Node) -> bool:
 
 @functools.cache
 def _interface() -> int | None:
-    """Where in a Generator the interface lies, in bytes; None where it is not to be seen."""
+    """Return the offset of the interface in a Generator, in bytes; None if it is not found."""
     generator: Any = np.random.default_rng(0)
     told = generator.bit_generator.ctypes
     functions = (told.next_uint64, told.next_uint32, told.next_double)

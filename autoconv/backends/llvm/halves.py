@@ -1,8 +1,8 @@
-"""Sorting one long row by two threads: each half for itself, then both into one from either end.
+"""Sort one long row in two threads: each half by itself, then merge both from either end.
 
-The merge from the front and the one from the back give half of the elements each, so neither can come to the end of a
-half: no place is looked for at which to cut, and no turn asks for bounds. Where two keys are equal, the one of the
-first half comes first, so the order is stable.
+The merge from the front and the one from the back yield half of the elements each, so neither can reach the end of a
+half: there is no search for a splitting point, and no bounds check in an iteration. Of equal keys, the first half's
+comes first, so the order is stable.
 """
 
 from __future__ import annotations
@@ -26,24 +26,26 @@ Put = Callable[[Routine, str, Element, Element | None], None]
 
 
 def is_worthwhile(size: int, dtype: DType, work: int) -> bool:
-    """Whether a row of that size, whose sort takes `work` (in units of 0.05 ns), is sorted in halves."""
+    """Return whether to sort a row of that size, whose sort takes `work` (in units of 0.05 ns), in halves."""
     return dtype.size >= 4 and thread_count() > 1 and split_counts(2, work) is not None
 
 
 class Halves:
-    """One row of keys, and with them (`ordered`) their positions."""
+    """One row of keys, and with `ordered` their positions."""
 
     def __init__(self, region: Region, size: int, dtype: DType, ordered: bool, work: int) -> None:
         self._region = region
         self._size = size
-        self._half = (size + 1) // 2  # of an odd row, a key that is behind all others makes the second half as long
+        self._half = (size + 1) // 2  # an odd row gets a maximal key at the end, so that both halves are equally long
         self._dtype = dtype
         self._ordered = ordered
         self._work = work
 
     def sort(self, x: str, result: str, key_at: KeyAt, put: Put) -> None:
-        """Calls what sorts the elements at `x` into `result`. In the routines these are called `%x` and `%result0`:
-        `key_at` reads the key at a place, `put` writes a key and its position to one."""
+        """Call the routines that sort the elements at `x` into `result`, named `%x` and `%result0` there.
+
+        `key_at` reads the key at a place, `put` writes a key and its position to a place.
+        """
         region, held = self._region, []
         names = ["ptr noalias readonly %x", "ptr noalias %result0"]
         pointers = [f"ptr {x}", f"ptr {result}"]
@@ -62,7 +64,7 @@ class Halves:
             region.body.let_go(slot, type_)
 
     def _sort_halves(self, names: list[str], key_at: KeyAt) -> str:
-        """Each half in its share of the memory; `found` says which part of that it ends in."""
+        """Sort each half in its share of the memory; `%found` records in which part of it each ends up."""
         routine = Routine(self._region, [*names, *PART], "i1", short=True)
         out, b = routine.out, routine.b
         with out.loop("%first", "%last") as half:
@@ -88,14 +90,14 @@ class Halves:
         return [("%keys", self._dtype), *([("%positions", uint32)] if self._ordered else [])]
 
     def _share(self, routine: Routine, array: str, dtype: DType, half: str, part: str = "0") -> str:
-        """Where in an array the memory of that half begins, or the second part of it."""
+        """Return where in an array the memory of that half begins, or the second part of it."""
         out = routine.out
         share = out.new(f"shl i64 {half}, 1")
         place = out.new(f"mul nsw i64 {out.new(f'add nsw i64 {share}, {part}')}, {self._half}")
         return out.new(f"getelementptr inbounds {register(dtype)}, ptr {array}, i64 {place}")
 
     def _merge(self, names: list[str], put: Put) -> str:
-        """By the first part from the front, by the second from the back."""
+        """Merge from the front in the first part, from the back in the second."""
         routine = Routine(self._region, [*names, *PART], "i1", short=True)
         out, b = routine.out, routine.b
         with out.loop("%first", "%last") as which:
@@ -117,7 +119,7 @@ class Halves:
     def _merge_from(self, routine: Routine, sorted_: list[list[str]], put: Put, from_back: bool) -> None:
         out, b = routine.out, routine.b
         odd = 2 * self._half - self._size
-        # Of the second half, how many were taken; from the back the key behind all others counts as one.
+        # Elements taken from the second half; from the back, the maximal key counts as one.
         taken = out.alloca("i64", str(odd if from_back else 0))
         with out.loop(str(odd if from_back else 0), str(self._half)) as turn:
             second = out.new(f"load i64, ptr {taken}")

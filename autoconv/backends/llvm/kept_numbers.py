@@ -1,4 +1,4 @@
-"""Numbers that the body of a `try` keeps for its handlers, in registers.
+"""Promote handler cells: numbers that the body of a `try` stores for its handlers live in registers instead of a dict.
 
     before   %frame = object_build(kind='dict')
              try(%frame, %x, …) { body: object_apply(%frame, 0, object_box(%x), function='setitem') …
@@ -7,7 +7,7 @@
              try(%x, …, %cell)  { body: cell_set(%cell, %x) …
                                   handler: cell_get(%cell, %y) … }
 
-What is kept there last is read, or what the handler says where nothing was.
+A read yields the last value stored, or the handler's default if there is none.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ GET = Op(
 
 
 def with_cells(graph: Graph) -> Graph:
-    """The graph, regions included, where dicts that only hold numbers for handlers are cells."""
+    """Return the graph, regions included, with dicts that only hold numbers for handlers replaced by cells."""
     if not any(node.op.name == "try" for node in graph.walk()) or has_recursion(graph):
         return graph
     copy = clone(graph, lambda *_: None)
@@ -61,12 +61,12 @@ def with_cells(graph: Graph) -> Graph:
     return copy
 
 
-# ---- what becomes a cell
+# ---- escape analysis of the dicts
 
 
 @dataclass
 class _Uses:
-    """Of one key: what puts a number there, what gets one, what unboxes what was got, and which type they have."""
+    """The uses of one key: nodes that store a number, that load one, that unbox a loaded one, and the common type."""
 
     sets: list[Node] = field(default_factory=list)
     gets: list[Node] = field(default_factory=list)
@@ -79,8 +79,8 @@ class _Frame:
 
     def __init__(self, made: Node) -> None:
         self.made = made
-        self.owners: list[Node] = []  # that take it into their regions, the outer ones first
-        self.places: dict[Graph, Value] = {}  # what it is called there
+        self.owners: list[Node] = []  # nodes that capture it in their regions, the outer ones first
+        self.places: dict[Graph, Value] = {}  # the value that stands for it in each graph
         self.keys: dict[int, _Uses] = defaultdict(_Uses)
         self.unfit: set[int] = set()
 
@@ -96,7 +96,7 @@ class _Frame:
             self._take_out()
 
     def _follow(self, value: Value) -> bool:
-        """Finds all uses of the dict in the graph of `value`, which is what it is there; whether all are known."""
+        """Collect all uses of the dict in the graph of `value`, its name there; return False if it escapes."""
         graph = value.graph
         self.places[graph] = value
         if value in graph.outputs:
@@ -122,7 +122,7 @@ class _Frame:
         return all(self._follow(region.parameters[from_behind]) for region in node.regions)
 
     def _note(self, graph: Graph, node: Node) -> bool:
-        """What a node puts there or gets; False where it does something else with the dict."""
+        """Record a node that stores or loads a key; return False for another use of the dict."""
         name, attributes = node.op.name, node.attributes
         is_set = name == "object_apply" and attributes["function"] == "setitem" and not attributes["keywords"]
         is_get = name == "object_method" and attributes["name"] == "get"
@@ -146,10 +146,10 @@ class _Frame:
 
     @staticmethod
     def _agree(uses: _Uses) -> bool:
-        """Whether all that is put there and read there is of one type that registers hold."""
+        """Return whether all stored and loaded numbers have one type, which fits a register."""
         types = {reader.attributes["type"] for reader in uses.readers}
         if not types:
-            return True  # nobody reads it
+            return True  # never read
         uses.type = types.pop()
         given = [node.inputs[2] for node in (*uses.sets, *uses.gets)]
         return not types and is_scalar(uses.type) and all(_is_number(value, uses.type) for value in given)
@@ -170,7 +170,7 @@ class _Frame:
             _graph_of(node).nodes.remove(node)
 
     def _new_cell(self, type_: Type) -> dict[Graph, Value]:
-        """What it is called in each graph."""
+        """Make a cell; return the value that stands for it in each graph."""
         graph = self.made.results[0].graph
         cell = _insert(graph, self.made, CELL, (), type=type_).results[0]
         cells = {graph: cell}
@@ -181,7 +181,7 @@ class _Frame:
         return cells
 
     def _take_out(self) -> None:
-        """Nobody uses the dict any more."""
+        """Remove the dict, which has no uses left."""
         for owner in reversed(self.owners):
             outer = self.places[_graph_of(owner)]
             owner.inputs = tuple(value for value in owner.inputs if value is not outer)
@@ -195,7 +195,7 @@ def _graph_of(node: Node) -> Graph:
 
 
 def _got(reader: Node) -> Node:
-    """What got the object that a node unboxes."""
+    """Return the node that loaded the object that `reader` unboxes."""
     node = reader.inputs[0].node
     assert node is not None
     return node
@@ -211,7 +211,7 @@ def _is_plain_unboxing(node: Node) -> bool:
 
 
 def _is_number(value: Value, type_: Type) -> bool:
-    """Whether an object is a number of that type."""
+    """Return whether an object is a number of that type."""
     if value.node is not None and value.node.op.name == "object_box":
         return value.node.inputs[0].type == type_
     number, kind = _constant(value), _DTYPES.get(type(_constant(value)))
@@ -221,7 +221,7 @@ def _is_number(value: Value, type_: Type) -> bool:
 
 
 def _number(graph: Graph, node: Node, type_: Type) -> Value:
-    """The number that a node puts there, or takes for one that is not there."""
+    """Return the number that a node stores, or loads as the default."""
     boxed = node.inputs[2]
     if boxed.node is not None and boxed.node.op.name == "object_box":
         return boxed.node.inputs[0]
@@ -235,11 +235,11 @@ def _insert(graph: Graph, before: Node, op: Op, inputs: Sequence[Value], **attri
     return node
 
 
-# ---- native code: memory for the number, and for whether it is there, which is no object but goes where one would
+# ---- lowering: memory for the number and for a flag whether it is set; it is no object, but is held as one
 
 
 def write_cell(region: Region, node: Node) -> None:
-    """Nothing is there at first."""
+    """Allocate an empty cell."""
     out, (result,) = region.out, node.results
     cell = out.alloca(_struct(node.attributes["type"]))
     region.set(result, Object(cell))
@@ -264,5 +264,5 @@ def _struct(type_: Type) -> str:
 
 
 def _filled(region: Region, cell: str, type_: Type) -> str:
-    """The address of what says whether a number is there."""
+    """Return the address of the flag that tells whether a number is stored."""
     return region.out.new(f"getelementptr {_struct(type_)}, ptr {cell}, i64 0, i32 1")

@@ -1,7 +1,7 @@
-"""Stacks that come in as lists of the caller's, or go out as such: what native code holds them by (see `stacks`).
+"""Convert stacks from and to the caller's lists (see `stacks`).
 
-One that comes in is a header alone, behind which the elements of the caller's list lie where they are. They are only
-read: a push makes a buffer of its own.
+An incoming list becomes a header alone, which points to the elements of the caller's list in place. They are only read:
+a push allocates a buffer of its own.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from autoconv.ops.packed_list import PackedList, rows_of
 
 
 def write_borrowed(body: Body, given: str, value: Value) -> Object:
-    """The stack that a list is, in a slot of its own."""
+    """Return the stack of a list, in a slot of its own."""
     element: Any = value.type.element  # type: ignore[union-attr]
     dtype, shape = element.dtype.numpy, sizes(element)
     return body.own(_asked(body, lambda list_: _borrowed(list_, dtype, shape), given))
 
 
 def write_given(body: Body, stack: Object, value: Value) -> Object:
-    """The list that a stack is to whoever gets it; takes the reference to the stack."""
+    """Return the list of a stack; takes over the reference to the stack."""
     element: Any = value.type.element  # type: ignore[union-attr]
     dtype, shape, weak = element.dtype.numpy, sizes(element), element.weak
     held = body.own(stack.ir)
@@ -46,7 +46,7 @@ def _asked(body: Body, function: Callable[[Any], Any], argument: str) -> str:
 
 
 class _Borrowed(np.ndarray):
-    """The header of a stack whose elements are `kept`."""
+    """The header of a stack with borrowed elements, which `kept` keeps alive."""
 
     kept: np.ndarray
 

@@ -1,7 +1,8 @@
-"""The typed list (see ops/typed_lists.py) of a Python list of numbers, or a list of such lists, as LLVM's text.
+"""Runtime function in LLVM text: convert a Python list of numbers, possibly nested, to a typed list.
 
-`object_numbers` takes the list, the class of its items, their size in bytes and how many lists deep they are; NULL
-where something is not of that class, or is an int beyond 64 bits, or there is no memory: its kernel says which.
+`object_numbers` takes the list, the class of its items, their size in bytes and the depth of nesting (see
+ops/typed_lists.py). It returns NULL if an item is of another class, an int exceeds 64 bits, or memory runs out; the
+op's kernel raises the error.
 """
 
 from __future__ import annotations

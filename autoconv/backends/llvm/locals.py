@@ -1,4 +1,4 @@
-"""Small arrays that only loops see: they lie on the stack, and are no objects of Python's."""
+"""Stack allocation of small arrays that only loops read: they are no Python objects."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from autoconv.graph.types import Type
 if TYPE_CHECKING:
     from autoconv.backends.llvm.fusion import Plan
 
-_LARGEST = 2048  # bytes of such an array
-_MOST = 1 << 14  # bytes of a function's
+_LARGEST = 2048  # bytes of a stack-allocated array
+_MOST = 1 << 14  # bytes of all such arrays of a function
 _LOOPS = frozenset({"element", "reduce", "copy", "place", "pick", "join"})
 
 
 class Locals:
-    """The memory of one function's small arrays: what is not used any more is for the next one of its size."""
+    """The memory of one function's small arrays; that of dead arrays is reused for later ones of their size."""
 
     def __init__(self, out: FunctionText) -> None:
         self._out = out
@@ -30,7 +30,7 @@ class Locals:
         self._bytes = 0
 
     def take(self, type_: Type) -> str | None:
-        """Where an array of that type may lie; None where there is no room."""
+        """Return memory for an array of that type; None if there is no room."""
         size = _bytes(type_)
         free = self._free.get(size)
         if free:
@@ -50,7 +50,7 @@ class Locals:
 
 
 def is_local(plan: Plan, value: Value) -> bool:
-    """Whether an array that a loop makes is small, and read by nothing but loops that cannot fail."""
+    """Return whether an array that a loop makes is small, and read only by loops that cannot fail."""
     node = value.node
     if node is None or not is_array(value.type) or not 0 < _bytes(value.type) <= _LARGEST:
         return False
@@ -59,7 +59,7 @@ def is_local(plan: Plan, value: Value) -> bool:
     if value in plan.graph.outputs:
         return False
     if any(looker.effects is not Effects.PURE or is_indexed(looker) for looker in plan.lookers(value)):
-        return False  # where positions are wrong a kernel says so, and wants an object
+        return False  # for invalid positions the kernel raises, and needs an object
     return all(plan.roles[reader] in _LOOPS and not reader.regions for reader in plan.readers(value))
 
 

@@ -1,4 +1,4 @@
-"""Views that say what an element is by where it stands: identity matrices, ranges, diagonals and bands."""
+"""Views whose elements are determined by their positions: identity matrices, ranges, diagonals and bands."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autoconv.graph.graph import Node
 
 
 def _view(name: str, fits: Callable[[Node], bool]) -> Callable[[Any], Any]:
-    """Makes a function `(b, node, index) -> Place` what the views of that op are looked through by."""
+    """Register a function `(b, node, index) -> Place` as the index map of an op's views."""
 
     def register(place: Callable[[Any, Node, Index], Place]) -> Any:
         PLACES[name] = place
@@ -29,7 +29,7 @@ def _of_arrays(node: Node) -> bool:
 
 
 def _of_numbers(node: Node) -> bool:
-    """Bounds are single numbers; an operand that holds lengths is not read, as the type says them."""
+    """Return whether bounds are scalars; an operand that holds lengths is not read, as the type contains them."""
     named = {"range": 3, "linspace": 2, "eye": 0}[node.op.name]
     return all(is_scalar(value.type) for value in node.inputs[:named])
 
@@ -52,7 +52,7 @@ def _range(b: Any, node: Node, index: Index) -> Place:
 
 @_view("linspace", _of_numbers)
 def _linspace(b: Any, node: Node, index: Index) -> Place:
-    """As NumPy computes it: where the step is too small for a number, each part of the distance for itself."""
+    """Follow NumPy: where the step underflows, scale the distance for each element instead."""
     start, stop = (b.number(value) for value in node.inputs[:2])
     (count,) = sizes(node.results[0].type)
     place = b.cast(_number(b, index[0]), start.dtype)
@@ -67,7 +67,7 @@ def _linspace(b: Any, node: Node, index: Index) -> Place:
 
 
 def _on_diagonal(b: Any, index: Index, offset: int, length: Position) -> tuple[Element, str]:
-    """Whether the last two positions meet a diagonal of that length, and where on it, or next to it, the row is."""
+    """Return whether the last two positions are on a diagonal of that length, and the position on it, clamped to it."""
     out = b.out
     row, column = plus(out, index[-2], -max(-offset, 0)), plus(out, index[-1], -max(offset, 0))
     met = _number(b, row).same(_number(b, column))

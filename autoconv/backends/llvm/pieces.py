@@ -1,17 +1,19 @@
-"""Into which pieces an innermost loop is cut, so that vectors go over each."""
+"""Split innermost loops into pieces that vectorise."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-VECTOR = 64  # bytes of the longest vectors that there are
-_SHORT_ROW = 1024  # counts up to which what is left over behind the last whole vector takes time that shows
-_MOST = 6  # pieces of a loop: each is written out
+VECTOR = 64  # bytes of the longest supported vectors
+_SHORT_ROW = 1024  # counts up to which the remainder behind the last whole vector takes noticeable time
+_MOST = 6  # pieces of a loop, each of which is emitted separately
 
 
 def straight(size: int, cuts: Callable[[int, int], set[int]]) -> list[tuple[int, int]]:
-    """The parts of the counts up to `size` in which nothing depends on which one it is; all in one where they are many.
-    `cuts(low, high)` are the counts, of those, where something changes."""
+    """Split the counts up to `size` into ranges within which the body does not depend on the count.
+
+    `cuts(low, high)` returns the counts in between where the body changes. With too many ranges the loop stays whole.
+    """
     found, left = [], [(0, size)]
     while left:
         low, high = left.pop()
@@ -26,8 +28,10 @@ def straight(size: int, cuts: Callable[[int, int], set[int]]) -> list[tuple[int,
 
 
 def in_vectors(low: int, high: int, lanes: int) -> Iterator[tuple[int, int]]:
-    """Counts that vectors do not go into evenly: as many as they do, and a last vector that begins so much earlier,
-    instead of one number after the other. What is computed twice has to come out the same."""
+    """Split a range that is no multiple of the vector length: whole vectors, and an overlapping last vector.
+
+    Precondition: elements that are computed twice come out the same.
+    """
     over = (high - low) % lanes
     if not over or not lanes < high - low <= _SHORT_ROW:
         yield low, high

@@ -1,5 +1,6 @@
-"""Python's ints in registers: without checks, and by shorter code, where they are known not to overflow; what they stay
-below."""
+"""Range-based lowering of Python's ints: unchecked, shorter code where they cannot overflow, and upper bounds of
+results.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def unchecked(b: ElementWriter, name: str, operands: Sequence[Element], given: Sequence[Range]) -> Element | None:
-    """The result of an op that is known not to raise; None where it has no shorter form."""
+    """Return the result of an op that is known not to raise; None if it has no shorter form."""
     if any(x.dtype is not int64 for x in operands):
         return None
     if name in _PLAIN:
@@ -30,7 +31,7 @@ def unchecked(b: ElementWriter, name: str, operands: Sequence[Element], given: S
 
 
 def note_limits(body: Body, node: Node, found: Element, operands: Sequence[Element]) -> None:
-    """Keeps in mind by how much the result of a node, an integer, is above others at most."""
+    """Record upper bounds of a node's integer result relative to its operands."""
     name = node.op.name
     if not is_integer(node.results[0].type) or not all(x.dtype in (int32, int64) for x in operands):
         return

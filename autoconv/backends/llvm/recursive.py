@@ -1,10 +1,10 @@
-"""Functions that call themselves, in native code: one function each, which is called as a C function is.
+"""Lower recursive functions to native functions, which are called as C functions are.
 
     define i1 @recursive_fib1(i64 %p0, i64 %depth, ptr %results, ptr %state)
 
-`%depth` is how many frames of Python's the calls so far stand for. `%state` is one for all calls of an activation of
-the graph: how many frames there may be, how often an interrupt was thought of, and where the thread's stack is to end.
-A call beyond that end runs on a stack of its own, as all do where this file has no form for the function (see
+`%depth` is the number of Python frames that the calls so far stand for. `%state` is shared by all calls of an
+activation of the graph: the limit of frames, the number of polls, and the address where the thread's stack has to end.
+A call beyond that address runs on an explicit stack, and so do all functions without a native form (see
 backends/stack.py).
 """
 
@@ -29,19 +29,21 @@ from autoconv.graph.graph import Graph, Node, Value, is_recursive, leads_to_recu
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
 
-# Frames that a call may take before anybody counts how many there are on Python's stack.
+# Frames that a call may use before those on Python's stack are counted.
 _FEW = 100
-# Bytes of a thread's stack that the calls of one graph take, at most: a main thread's is 8 MB as a rule.
+# Largest use of a thread's stack by the calls of one graph, in bytes; a main thread has 8 MB as a rule.
 _STACK = 2 << 20
-# Bytes that are left above the thread's floor (see prelude.py) for what these calls call.
+# Bytes above the thread's floor (see prelude.py) that are reserved for callees of these calls.
 _RESERVE = 192 << 10
-_LIMIT, _TICKS, _END = 0, 8, 16  # where in the state these are; behind them lie the cells of writes
+_LIMIT, _TICKS, _END = 0, 8, 16  # offsets in the state, which ends with the cells of writes
 _CONTROL = ("call", "cond", "while")
 
 
 def has_form(graph: Graph) -> bool:
-    """Whether all functions of the graph that call themselves can be native: whatever leads to such a call is a call,
-    or a condition or loop that a number steers."""
+    """Return whether all recursive functions of the graph can be native.
+
+    Every node that leads to a recursive call has to be a call, or a condition or loop controlled by a scalar.
+    """
     if any(is_complex(value.type) for node in graph.walk() for value in (*node.inputs, *node.results)):
         return False
     return all(
@@ -52,7 +54,7 @@ def has_form(graph: Graph) -> bool:
 
 
 def _keeps_types(node: Node) -> bool:
-    """Whether numbers are numbers on both sides."""
+    """Return whether operands and parameters agree in being scalars or memory, and so do results."""
     (graph,) = node.regions
     pairs = [*zip(node.inputs, graph.parameters, strict=True), *zip(node.results, graph.outputs, strict=True)]
     return all(
@@ -63,7 +65,7 @@ def _keeps_types(node: Node) -> bool:
 
 
 def write_recursive_call(region: Region, node: Node) -> None:
-    """A call of the node's function; what is beyond the end of the thread's stack runs on another."""
+    """Call the node's function; beyond the end of the thread's stack, run it on an explicit stack."""
     body, out = region.body, region.out
     (graph,) = node.regions
     name = _function_of(region, graph)
@@ -106,7 +108,7 @@ def write_recursive_call(region: Region, node: Node) -> None:
 
 
 def _arguments(region: Region, node: Node) -> tuple[list[str], list[str]]:
-    """What the function takes for the node's inputs, and the slots of what is made for it."""
+    """Return the arguments of the function, and the slots of temporary objects among them."""
     found, boxes = [], []
     for value in node.inputs:
         native = region.native(value)
@@ -143,7 +145,7 @@ def _keep(region: Region, cells: Sequence[str], natives: Sequence[Native]) -> No
 
 
 def _function_of(region: Region, graph: Graph) -> str:
-    """The name of the function, which is written when it is first called."""
+    """Return the name of the function, which is written at its first call."""
     module = region.body.module
     if graph in module.recursive:
         return str(module.recursive[graph])
@@ -185,7 +187,7 @@ def _function_of(region: Region, graph: Graph) -> str:
 
 
 def _check_depth(body: Body) -> None:
-    """Leaves where there would be more frames than Python allows."""
+    """Raise RecursionError where there would be more frames than Python allows."""
     out = body.out
     deep, fine = out.label("deep"), out.label("shallow")
     place = _field(out, "%state", _LIMIT)
@@ -205,8 +207,10 @@ def _check_depth(body: Body) -> None:
 
 
 def _state_of(body: Body) -> tuple[str, str]:
-    """The registers with the address of the state and with the depth; outside of functions the state of the whole
-    activation, which is made where it is first asked for."""
+    """Return the registers with the address of the state and with the depth.
+
+    Outside of recursive functions that is the state of the whole activation, initialised on first use.
+    """
     if body.recursion is not None:
         return body.recursion
     out = body.out
@@ -230,7 +234,7 @@ def _state_of(body: Body) -> tuple[str, str]:
 
 
 def _write_first_limit(body: Body, place: str) -> None:
-    """How many frames there may be, or fewer, which is quicker to find."""
+    """Store a limit of frames: the exact one, or a lower bound, which is found faster."""
     out = body.out
     offset = abi.frames_left_offset()
     count, many, counted = out.label("count"), out.label("many"), out.label("limit")
@@ -250,7 +254,7 @@ def _write_first_limit(body: Body, place: str) -> None:
 
 
 def _whole(body: Body, function: Callable[[], int]) -> str:
-    """The register with the int that a Python function gives."""
+    """Return the register with the int that a Python function returns."""
     out = body.out
     found = out.new(f"call ptr @call_python(ptr {body.calls.object(function)(out)}, ptr null, i64 0)")
     body.check(out.new(f"icmp eq ptr {found}, null"))
@@ -266,16 +270,18 @@ def _field(out: FunctionText, state: str, offset: int) -> str:
     return out.new(f"getelementptr inbounds i8, ptr {state}, i64 {offset}")
 
 
-# ---- what Python is asked
+# ---- Python functions that native code calls
 
 
 def _frames_left() -> int:
-    """How many frames a function that is called now may have above it."""
+    """Return how many frames a function that is called now may have above it."""
     return sys.getrecursionlimit() - frames_on_stack(reference.is_own)
 
 
 def _stack_size() -> int:
-    """Where the system does not say where a thread's stack ends, what Python says of new threads counts."""
+    """Return the bytes of stack for these calls: on Linux a constant, else at most a quarter of Python's size for
+    threads.
+    """
     own = threading.stack_size() if sys.platform != "linux" else 0
     return min(_STACK, own // 4) if own else _STACK
 

@@ -1,11 +1,12 @@
-"""Loops whose arrays go each element for itself: the loop is run for a few elements at a time, in registers.
+"""Interchange a scalar-controlled loop with the elementwise loops in its body, and strip-mine the result into register
+blocks.
 
     before   while i < n: z, i = z * z + c, i + 1
     after    how often: while i < n: i, times = i + 1, times + 1
              and for each block of elements that many times: z = z * z + c
 
-What the loop's test and counters compute are numbers, which come first; what they raise, they raise there. The second
-loop stands in the graph as one that is marked, and `write_sunk` writes it.
+The test and the counters of the loop are scalars, which are computed first; what they raise, they raise there. The
+second loop is in the graph as a marked one, which `write_sunk` lowers.
 """
 
 from __future__ import annotations
@@ -30,15 +31,15 @@ from autoconv.ops.builder import GraphBuilder
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
 
-MARK = "of_elements"  # the attribute of such a loop
-_BYTES = 256  # of a block of one array: four of the longest vectors
-_MOST_ARRAYS, _MOST_NODES = 6, 40  # beyond which registers do not do
-_CALL = 20_000_000  # of one call of the loops, in units of about 0.05 ns: it is not interrupted
-_STEPS = 8  # that are supposed of a loop, where it is to be said whether it is worth several threads
+MARK = "of_elements"  # attribute that marks such a loop
+_BYTES = 256  # bytes of a block of one array: four of the longest vectors
+_MOST_ARRAYS, _MOST_NODES = 6, 40  # limits beyond which registers do not suffice
+_CALL = 20_000_000  # work of one call of the loops, in units of about 0.05 ns: it cannot be interrupted
+_STEPS = 8  # assumed trip count, to decide whether several threads are worth it
 
 
 def sink(graph: Graph) -> Graph:
-    """The graph, regions included, with such loops in two."""
+    """Return the graph, regions included, with such loops split in two."""
     if not any(node.op.name == "while" and _fits(node) for node in graph.walk()):
         return graph
 
@@ -48,7 +49,7 @@ def sink(graph: Graph) -> Graph:
     return clone(graph, rewrite)
 
 
-# ---- which loops
+# ---- conditions
 
 
 def _fits(node: Node) -> bool:
@@ -88,7 +89,7 @@ def _numbers_alone(test: Graph, allowed: set[Value]) -> bool:
 
 
 def _by_elements(body: Graph, changing: set[Value], shape: tuple[int, ...]) -> bool:
-    """Whether arrays are computed element by element, of arrays of the shape and of numbers that stay what they are."""
+    """Return whether the body is elementwise, over arrays of the shape and loop-invariant numbers."""
     changing = set(changing)
     some = False
     for node in body.nodes:
@@ -111,7 +112,7 @@ def _by_elements(body: Graph, changing: set[Value], shape: tuple[int, ...]) -> b
 
 
 class _Asking(ElementWriter):
-    """Finds out whether a rule leaves some operands to the C library."""
+    """Detect whether a rule leaves some operands to the C library."""
 
     in_loop = True
     asked = False
@@ -129,7 +130,7 @@ def _is_rare(node: Node) -> bool:
     return b.asked
 
 
-# ---- in two
+# ---- rewrite
 
 
 def _in_two(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]:
@@ -172,7 +173,7 @@ def _in_two(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]:
 
 
 def _counting(graph: Graph, numbers: Sequence[int], captured: Sequence[int], is_body: bool) -> Graph:
-    """A region of numbers alone, with how often the body ran as the last of its state."""
+    """Reduce a region to its scalars, and append the trip count to the state."""
     copy = Graph(graph.name)
     values = {graph.parameters[i]: copy.add_parameter(graph.parameters[i].type) for i in numbers}
     turns = copy.add_parameter(GraphBuilder(Graph("")).constant(value=int64.numpy.type(0)).type)
@@ -190,11 +191,11 @@ def _counting(graph: Graph, numbers: Sequence[int], captured: Sequence[int], is_
     return copy
 
 
-# ---- as native code
+# ---- lowering
 
 
 def write_sunk(region: Region, node: Node) -> None:
-    """Block by block, as often as the first capture says; in several calls where that takes long."""
+    """Write the loop block by block, with the first capture as trip count; long loops run in several calls."""
     out, (_, body) = region.out, node.regions
     count = node.attributes["state"]
     given, captures = node.inputs[1:count], node.inputs[count + 1 :]
@@ -223,7 +224,7 @@ def write_sunk(region: Region, node: Node) -> None:
     left = out.new(f"load i64, ptr {cell}")
     out.branch_if(out.new(f"icmp sgt i64 {left}, 0"), again, done)
     out.begin(again)
-    region.body.check(out.new("call i1 @pause()"))  # each took about a millisecond
+    region.body.check(out.new("call i1 @pause()"))  # each call took about a millisecond
     out.line(f"store i64 {call(targets, left)}, ptr {cell}")
     out.branch(head)
     out.begin(done)
@@ -233,7 +234,7 @@ def write_sunk(region: Region, node: Node) -> None:
 
 
 class _Blocks:
-    """The function of sources, captures, targets and how often; a source may be its target."""
+    """The function of the loop: it takes sources, captures, targets and the trip count; a source may be its target."""
 
     def __init__(self, region: Region, node: Node) -> None:
         count = node.attributes["state"]
@@ -279,7 +280,7 @@ class _Blocks:
                     store(b, load(b, value.type.dtype, cells[i], j), f"%to{i}", plus(out, base, j))  # type: ignore[union-attr]
 
     def _step(self, b: _Elements, cells: Sequence[str], base: Any, j: Any) -> None:
-        """All elements at one place, before the first of them is stored."""
+        """Write one iteration for an element: all loads precede the first store."""
         found: dict[Value, Element] = {}
         for value, cell in zip(self._state, cells, strict=True):
             found[value] = load(b, value.type.dtype, cell, j)  # type: ignore[union-attr]
@@ -289,7 +290,7 @@ class _Blocks:
             found[value] = at
         for node in self._body.nodes:
             (result,) = node.results
-            if self._body.parameters[0] in node.inputs:  # how often so far
+            if self._body.parameters[0] in node.inputs:  # the trip counter
                 continue
             if node.op.name == "constant":
                 found[result] = b.constant(node.attributes["value"].item(), result.type.dtype)  # type: ignore[union-attr]

@@ -1,7 +1,7 @@
-"""Matrices of few numbers, decomposed in registers: a call of LAPACK takes many times as long as their arithmetic.
+"""Decompose small matrices in registers: a call of LAPACK takes many times as long as their arithmetic.
 
-Each function also answers an i1: that everything was finite and the matrix far from singular. Where it was not, LAPACK
-has to say what comes out, so that what is refused does not hang on the order of roundings.
+Each function also returns an i1: whether everything was finite and the matrix far from singular. Otherwise LAPACK has
+to run, so that what is refused does not depend on the order of roundings.
 """
 
 from __future__ import annotations
@@ -11,15 +11,18 @@ from collections.abc import Sequence
 from autoconv.backends.llvm.scalars import Element, ElementWriter
 from autoconv.graph.dtypes import float64
 
-LARGEST = 4  # rows and columns
-_SINGULAR = 1e-11  # how small pivots may become, beside the largest number
+LARGEST = 4  # most rows and columns
+_SINGULAR = 1e-11  # least pivot, relative to the largest number
 
 Rows = list[list[Element]]
 
 
 def eliminated(b: ElementWriter, matrix: Rows, right: Rows) -> tuple[list[Element], Element, Rows, Element]:
-    """Gauss's elimination with the largest pivots: the diagonal, the sign of the exchanges, the solutions for the
-    right-hand sides (rows of as many numbers as there are), and whether all is well."""
+    """Gaussian elimination with partial pivoting.
+
+    Return the diagonal, the sign of the row exchanges, the solutions for the right-hand sides `right` (rows), and
+    whether the matrix is finite and far from singular.
+    """
     n = len(matrix)
     rows = [[*row, *more] for row, more in zip(matrix, right or [[]] * n, strict=True)]
     fine, least = _is_finite(b, rows), _bound(b, matrix)
@@ -43,7 +46,7 @@ def eliminated(b: ElementWriter, matrix: Rows, right: Rows) -> tuple[list[Elemen
 
 
 def cholesky(b: ElementWriter, matrix: Rows) -> tuple[Rows, Element]:
-    """The lower triangle, by rows that grow longer, and whether all is well."""
+    """Return the rows of the lower triangle, and whether the matrix is finite and far from singular."""
     n = len(matrix)
     fine, least = _is_finite(b, matrix), _bound(b, matrix)
     found: Rows = []
@@ -71,7 +74,7 @@ def _is_finite(b: ElementWriter, rows: Sequence[Sequence[Element]]) -> Element:
 
 
 def _bound(b: ElementWriter, matrix: Rows) -> Element:
-    """What is small beside the largest number."""
+    """Return the threshold for pivots, relative to the largest number."""
     largest = b.constant(0.0, float64)
     for row in matrix:
         for x in row:

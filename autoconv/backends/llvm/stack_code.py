@@ -1,4 +1,4 @@
-"""The code of stacks (see `stacks`): made, pushed to, popped from."""
+"""Lower stacks (see `stacks`): creation, push and pop."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def write_list_empty(region: Region, node: Node) -> None:
-    """With room for as many elements as stacks of its type have come to need."""
+    """Make a stack, with the capacity that earlier stacks of its type came to need."""
     out, size = region.out, _element_size(region, node.results[0])
     first, most = (_quotient(out, bytes_, size) for bytes_ in (stacks.FIRST_BYTES, stacks.MOST_KNOWN))
     least = _least(out, first)
@@ -39,8 +39,10 @@ def write_list_empty(region: Region, node: Node) -> None:
 
 
 def _known(region: Region, list_: Value) -> str:
-    """Where it is kept how many elements stacks of that type came to need: the next one need not grow. It is a guess
-    alone, which threads may write as they come."""
+    """Return the variable with the number of elements that stacks of that type came to need.
+
+    The next stack need not grow then. It is only a hint, which threads write without synchronisation.
+    """
     element: Any = list_.type.element  # type: ignore[union-attr]
     name = ".".join(map(str, ("known", element.dtype.name, *sizes(element)))).replace("%", "")
     region.body.module.variable(name, "i64")
@@ -48,7 +50,7 @@ def _known(region: Region, list_: Value) -> str:
 
 
 def write_list_push(region: Region, node: Node) -> None:
-    """Into the buffer, which grows where it is full. One that is borrowed has room for nothing."""
+    """Store the item in the buffer, which grows if it is full. A borrowed buffer has no capacity."""
     out, (list_, item), (result,) = region.out, node.inputs, node.results
     given = _taken_stack(region, list_)
     size = _element_size(region, list_)
@@ -59,14 +61,15 @@ def write_list_push(region: Region, node: Node) -> None:
     assert held.slot is not None
     out.branch_if(full, grow, fits, unlikely=True)
     out.begin(grow)
-    more = out.new(f"lshr i64 {length}, 3")  # large ones grow by an eighth: what they are copied to counts as well
+    more = out.new(f"lshr i64 {length}, 3")  # large stacks grow by an eighth, as the copy's memory counts as well
     few = _quotient(out, stacks.SMALL, size)
     small = out.new(f"icmp slt i64 {length}, {max(few, 8) if isinstance(few, int) else few}")
     half = out.new(f"add i64 {out.new(f'lshr i64 {length}, 1')}, 1")
     larger = out.new(f"add i64 {length}, {out.new(f'select i1 {small}, i64 {half}, i64 {more}')}")
     out.line(f"store i64 {larger}, ptr {_known(region, list_)}")
     needed = out.new(f"add i64 {out.new(f'mul nuw nsw i64 {larger}, {size}')}, {stacks.HEADER}")
-    large = out.new(f"icmp ugt i64 {needed}, {2 * stacks.SMALL}")  # better moved by the system than there twice
+    # Reallocated by the system, rather than present twice.
+    large = out.new(f"icmp ugt i64 {needed}, {2 * stacks.SMALL}")
     large = out.new(f"and i1 {large}, {out.new(f'icmp ne i64 {room}, 0')}")
     again, anew = out.label("again"), out.label("anew")
     out.branch_if(large, again, anew)
@@ -129,7 +132,7 @@ def write_list_pop(region: Region, node: Node) -> None:
 
 
 def _taken_stack(region: Region, value: Value) -> str:
-    """The buffer, whose slot holds it no more: versions of a stack are used once."""
+    """Take the buffer out of its slot: each version of a stack is used once."""
     native = region.object(value)
     assert native.slot is not None, "a stack that somebody else holds"
     region.out.line(f"store ptr null, ptr {native.slot}")
@@ -137,18 +140,18 @@ def _taken_stack(region: Region, value: Value) -> str:
 
 
 def _element_size(region: Region, list_: Value) -> Position:
-    """In bytes."""
+    """Return the size of an element in bytes."""
     element: Any = list_.type.element  # type: ignore[union-attr]
     return product(region.out, element_count(region.out, sizes(element)), int(element.dtype.size))
 
 
 def _quotient(out: FunctionText, bytes_: int, size: Position) -> Position:
-    """How many elements of that size there are in so many bytes."""
+    """Return how many elements of that size fit in that many bytes."""
     return bytes_ // max(size, 1) if isinstance(size, int) else out.new(f"sdiv i64 {bytes_}, {size}")
 
 
 def _least(out: FunctionText, first: Position) -> Position:
-    """The room of a new stack."""
+    """Return the capacity of a new stack."""
     if isinstance(first, int):
         return max(1, min(stacks.FIRST_ROOM, first))
     low, high = (out.module.declare(f"llvm.{name}.i64", "i64", "i64, i64") for name in ("smin", "smax"))
@@ -160,7 +163,7 @@ def _new_bytes(region: Region, size: str) -> Object:
     dimension = out.alloca("i64")
     out.line(f"store i64 {size}, ptr {dimension}")
     descriptor = region.body.calls.object(np.dtype(np.uint8))
-    memory = region.body.calls.object(handler())(out)  # kept for the next call
+    memory = region.body.calls.object(handler())(out)  # pooled for the next call
     made = out.new(f"call ptr @new_large_array(i32 1, ptr {dimension}, ptr {descriptor(out)}, ptr {memory})")
     region.body.check(out.new(f"icmp eq ptr {made}, null"))
     return region.body.own(made)
@@ -172,13 +175,13 @@ def _data_of(region: Region, object_: str) -> str:
 
 
 def _set_room(region: Region, data: str, room: str) -> None:
-    """Of a buffer that holds its elements itself."""
+    """Set the capacity of a buffer that contains its elements itself."""
     region.out.line(f"store i64 {room}, ptr {_past(region, data, '8')}")
     region.out.line(f"store ptr {_past(region, data, str(stacks.HEADER))}, ptr {_past(region, data, '16')}")
 
 
 def _elements(region: Region, data: str) -> str:
-    """Where the first element is."""
+    """Return the address of the first element."""
     return region.out.new(f"load ptr, ptr {_past(region, data, '16')}")
 
 

@@ -1,7 +1,7 @@
-"""The `try` of a graph in native code: whatever fails in its body goes on at the handler, with the exception.
+"""Lower `try`: any failure in the body branches to the handler, with the exception as its first argument.
 
-What the body holds is let go of there, slot by slot, as where a function is left. While the handler runs, its exception
-is the one that Python takes to be handled, so that what the handler raises has it for its context.
+The handler first releases the slots of the body, as the exit of a function does. While it runs, the exception is the
+one that Python considers handled, so that exceptions raised by the handler get it as their context.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _API = {
     "PyException_SetTraceback": ("i32", "ptr, ptr"),
 }
 
-# Takes the error that is raised, and answers a reference to it; what was handled so far goes to the slot. NULL where
-# it is one of the limits, and still raised.
+# Catch the raised error and return a reference to it; the exception handled so far is stored in the slot. NULL for an
+# error that reports a limit, which stays raised.
 _CATCH = """define internal ptr @catch_error(ptr %limits, ptr %before) noinline optnone nounwind {
 entry:
   %parts = alloca [3 x ptr]
@@ -71,7 +71,7 @@ entry:
 
 
 def write_try(region: Region, node: Node) -> None:
-    """A body, and what follows its normal end or what it raises; both give the results."""
+    """Write a body, what follows its normal end, and the handler; either of the last two yields the results."""
     out, body = region.out, region.body
     attempt, normal, handler = node.regions
     for name, (result, parameters) in _API.items():
@@ -113,7 +113,7 @@ def write_try(region: Region, node: Node) -> None:
 
 
 def write_match(region: Region, node: Node) -> None:
-    """The number of the first clause that takes the exception, how many they are where none does."""
+    """Compute the number of the first clause that catches the exception, or the number of clauses if none does."""
     out, clauses = region.out, node.attributes["clauses"]
     error = region.object(node.inputs[0]).ir
     matches = region.body.module.declare("PyErr_GivenExceptionMatches", *_API["PyErr_GivenExceptionMatches"])
@@ -125,7 +125,7 @@ def write_match(region: Region, node: Node) -> None:
 
 
 def names_exceptions(kinds: Any) -> bool:
-    """Whether that is a class of exceptions, or a tuple of such: what an except clause takes."""
+    """Return whether the object is a class of exceptions, or a tuple of such, as an except clause requires."""
     if isinstance(kinds, tuple):
         return all(map(names_exceptions, kinds))
     return isinstance(kinds, type) and issubclass(kinds, BaseException)

@@ -1,4 +1,4 @@
-"""Right-hand sides of products that lie in memory the other way round, turned before tiles go over them."""
+"""Transpose the right-hand sides of products, where tiles need the other order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def turned(region: Region, y: Value, lanes: int) -> str:
-    """The address of a matrix the other way round; where a loop captures it, made once for all turns."""
+    """Return the address of the transposed matrix; if it is loop-invariant, it is made once for all iterations."""
     out, (rows, columns) = region.out, sizes(y.type)
     dtype: DType = y.type.dtype  # type: ignore[union-attr]
     kind = TensorType(dtype, (columns, rows))

@@ -1,4 +1,4 @@
-"""Native code for lists of numbers as a whole: sorted, summed, searched, cut."""
+"""Lower operations on whole typed lists: sort, sum, search, slice."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autoconv.graph.graph import Node
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
 
-_FEW = 40  # items that insertion sorts; more are NumPy's
+_FEW = 40  # items up to which insertion sorts; the kernel sorts more by NumPy
 _COPY = "llvm.memcpy.p0.p0.i64"
 
 
@@ -35,8 +35,10 @@ def _write_change(region: Region, node: Node) -> None:
 
 
 def _sorted(region: Region, dtype: DType) -> str:
-    """A function that sorts a few items by insertion, which is stable, and says whether it did not: they are many, or
-    one is no number."""
+    """Return a function that sorts a few items by insertion, which is stable.
+
+    It returns true, having done nothing, if there are many items or one is a nan.
+    """
     routine = Routine(region, ["ptr %items", "i64 %count"], "i1")
     out, b = routine.out, routine.b
     few, no, go_on = out.label("few"), out.label("no"), out.label("numbers")
@@ -107,7 +109,7 @@ def _write_reduce(region: Region, node: Node) -> None:
 
 
 def _has_loop(node: Node) -> bool:
-    """Floats are summed up as Python does up to 3.11, one by one."""
+    """Return whether the reduction is native; floats are summed one by one, as Python does up to 3.11."""
     dtype, function = dtype_of(node), node.attributes["function"]
     return function in ("min", "max") or (
         function == "sum" and (not dtype.is_floating or (sys.version_info < (3, 12) and dtype.size == 8))
@@ -127,7 +129,9 @@ def _whole_sum(region: Region, dtype: DType) -> str:
 
 
 def _folded(region: Region, dtype: DType, function: str) -> str:
-    """One item after the other, as Python does: what is compared with a nan stays."""
+    """Return a function that reduces the items in order, as Python does: a comparison with a nan keeps the earlier
+    item.
+    """
     kind = register(dtype)
     routine = Routine(region, ["ptr readonly %items", "i64 %count"], kind)
     out, b = routine.out, routine.b
@@ -160,7 +164,7 @@ def _write_find(region: Region, node: Node) -> None:
 
 
 def _searched(region: Region, dtype: DType) -> str:
-    """Where the first such item is; behind the last where there is none."""
+    """Return a function that finds the first equal item; its result is the length if there is none."""
     routine = Routine(region, ["ptr readonly %items", "i64 %count", f"{register(dtype)} %item"], "i64")
     out, b = routine.out, routine.b
     with out.loop("0", "%count") as i:
@@ -207,7 +211,7 @@ def _write_slice(region: Region, node: Node) -> None:
 
 
 def _bound(region: Region, bound: Element, length: str) -> str:
-    """Where a slice begins or ends, within the list."""
+    """Clamp a bound of a slice to the list."""
     out = region.out
     wanted = RegisterWriter(region).cast(bound, int64).ir
     below = out.new(f"icmp slt i64 {wanted}, 0")
@@ -251,13 +255,11 @@ def _step(node: Node) -> int | None:
 
 @counted("typed_list_of", "typed_list_of_rows", fits=lambda node: node.attributes["element"].weak)
 def _write_of(region: Region, node: Node) -> None:
-    """Of a Python list: where an item is of another kind, the kernel says so."""
+    """Convert a Python list; the kernel raises if an item is of another class."""
     out, body, dtype = region.out, region.body, dtype_of(node)
     kind = bool if dtype.is_bool else float if dtype.is_floating else int
     body.module.declare("object_numbers", "ptr", "ptr, ptr, i64, i64")
     given = f"ptr {region.object(node.inputs[0]).ir}, ptr {body.calls.object(kind)(out)}"
-    made = out.new(
-        f'call ptr @"object_numbers"({given}, i64 {dtype.size}, i64 {node.attributes.get("depth", 1)})'
-    )
+    made = out.new(f'call ptr @"object_numbers"({given}, i64 {dtype.size}, i64 {node.attributes.get("depth", 1)})')
     region.refuse(node, out.new(f"icmp eq ptr {made}, null"))
     region.set(node.results[0], body.own(made))

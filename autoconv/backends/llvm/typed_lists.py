@@ -1,4 +1,4 @@
-"""Native code for lists of numbers (see ops/typed_lists.py): items are read and written where they are."""
+"""Lower typed lists of numbers (see ops/typed_lists.py): items are read and written in place."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from autoconv.graph.graph import Node
 if TYPE_CHECKING:
     from autoconv.backends.llvm.regions import Region
 
-_LIST, _ITEMS = "!tbaa !5", "!tbaa !6"  # what is known of a list, and its items (see text.METADATA)
+_LIST, _ITEMS = "!tbaa !5", "!tbaa !6"  # alias classes of lists and of their items (see text.METADATA)
 
 
 class TypedList:
@@ -27,7 +27,7 @@ class TypedList:
         self.out, self.ir, self.dtype = out, ir, dtype
 
     def size(self) -> str:
-        """In bytes."""
+        """Return the size in bytes."""
         return self.out.new(f"load i64, ptr {self._at(abi.BYTE_COUNT)}, {_LIST}")
 
     def set_size(self, size: str) -> None:
@@ -85,7 +85,7 @@ def _set_count(region: Region, node: Node, ir: str) -> None:
 
 
 def new_list(region: Region, size: str) -> Object:
-    """A list of so many bytes, its items not set."""
+    """Make an uninitialised list of `size` bytes."""
     region.body.module.declare("PyByteArray_FromStringAndSize", "ptr", "ptr, i64")
     made = region.out.new(f'call ptr @"PyByteArray_FromStringAndSize"(ptr null, i64 {size})')
     region.body.check(region.out.new(f"icmp eq ptr {made}, null"))
@@ -124,7 +124,7 @@ def _write_repeat(region: Region, node: Node) -> None:
 
 
 def _filled(region: Region, dtype: DType) -> str:
-    """A function that puts items `%times` times one after the other."""
+    """Return a function that repeats items `%times` times."""
     routine = Routine(region, ["ptr noalias %target", "ptr noalias %source", "i64 %size", "i64 %times"])
     out = routine.out
     one, several, done = out.label("one"), out.label("several"), out.label("filled")
@@ -170,7 +170,7 @@ def _write_append(region: Region, node: Node) -> None:
     out, x = region.out, list_of(region, node)
     size, step = x.size(), x.dtype.size
     after = out.new(f"add i64 {size}, {step}")
-    # One more byte: a bytearray ends with a zero, which others may write.
+    # One byte more: a bytearray ends with a zero, which other code may write.
     needed = out.new(f"getelementptr i8, ptr {x.start()}, i64 {out.new(f'add i64 {after}, 1')}")
     full, room = out.label("full"), out.label("room")
     out.branch_if(out.new(f"icmp ugt ptr {needed}, {x.end_of_memory()}"), full, room, unlikely=True)
@@ -211,7 +211,7 @@ def _write_clear(region: Region, node: Node) -> None:
     list_of(region, node).set_size("0")
 
 
-# ---- going over a list: a cursor is a list of two numbers, the next position and the current item
+# ---- iteration: a cursor is a list of two numbers, the next position and the current item
 
 
 @counted("typed_list_cursor", fits=_always)
