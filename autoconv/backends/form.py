@@ -19,7 +19,10 @@ class Captured:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A list parameter: nested `depth` deep, at least `least` items long, its first items of class `items`."""
+    """A list parameter, `depth` lists deep.
+
+    The (first) innermost item is of class `items`, and the product of the (first) lengths is at least `least`.
+    """
 
     items: type
     depth: int

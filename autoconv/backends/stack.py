@@ -38,7 +38,7 @@ def compile_recursive(
     `lower` makes a function of a node without recursive calls, and `locate` records a node's span on an error.
     `package` tests for files of this package, whose frames do not count towards Python's limit. The function raises
     RecursionError where the program would. With `within` the graph is itself a recursive function: the second argument
-    of the result is the number of Python frames that the calls around it stand for.
+    of the returned function is the number of Python frames that the calls around it stand for.
     """
     code = _Compiler(lower, locate, within).code(graph)
 

@@ -149,10 +149,9 @@ def _numpy_table() -> Any:
 
 
 def _blas() -> dict[str, int]:
-    """Return the functions of NumPy's bundled BLAS and LAPACK (64-bit sizes) that native code calls, thread count
-    included.
+    """Return the functions of NumPy's bundled BLAS and LAPACK (64-bit sizes) that native code calls.
 
-    The dict is empty where NumPy uses another library.
+    Those that get and set the number of threads are included. The dict is empty where NumPy uses another library.
     """
     library = ctypes.CDLL(_numpy_core().__file__)
     return {ours: _address(getattr(library, theirs)) for ours, theirs in _BLAS.items() if hasattr(library, theirs)}

@@ -52,7 +52,7 @@ class Answers:
         self.end()
 
     def as_form(self, found: Sequence[Element | Object], form: CallForm, made: Sequence[bool]) -> None:
-        """Return what the form describes; `made` tells for each output whether the graph allocated it."""
+        """Return what the form describes; `made` flags the outputs that the graph allocated."""
         kinds = outputs_of(form.answer)
         self._form = form
         self._found: list[Element | Object] = []

@@ -88,12 +88,12 @@ def _work(plan: Plan, item: Item) -> int:
 
 
 class Launches:
-    """The calls that run concurrently, each with the code behind it, collected while such items are written."""
+    """The calls that run concurrently, each with the code after it, collected while such items are written."""
 
     def __init__(self, out: FunctionText) -> None:
         self.out = out
         self.calls: list[tuple[str, Sequence[str], str]] = []  # function, arguments, cell for its result
-        self.cut: int | None = None  # first line behind the present call
+        self.cut: int | None = None  # first line after the present call
         self.block = ""  # the block of the call
         self.is_alone = False  # whether a call uses LAPACK, whose own threads are switched off then
 
@@ -107,7 +107,7 @@ class Launches:
 
 
 def write_apart(region: Region, whole: Item) -> None:
-    """Write the code in front of the calls of all items, the concurrent calls, and the code behind them."""
+    """Write the code before the calls of all items, the concurrent calls, and the code after them."""
     out = region.out
     launches = Launches(out)
     ends: list[tuple[list[str], str]] = []

@@ -77,7 +77,9 @@ def _letter(dtype: DType) -> str:
 
 @contextmanager
 def alone(out: FunctionText, large: bool = True) -> Iterator[None]:
-    """Switch off the own threads of BLAS and LAPACK, which they use where something is `large`."""
+    """Switch off the threads of BLAS and LAPACK within the context, if the work is `large` enough for
+    them to use any.
+    """
     if not large or "blas_set_threads" not in abi.symbols():
         yield
         return

@@ -70,8 +70,9 @@ class _Run:
 
     def write(self) -> None:
         """Set `name`, the function of a part; `given`, its arguments before the part; and `split`."""
-        steps: list[tuple[str, list[str], int]] = []  # function, arguments, counts of a row
-        height = max(self._lines, default=0)  # (if negative: rows of a count)
+        # Function, arguments, counts of a row (negative: minus the rows of a count).
+        steps: list[tuple[str, list[str], int]] = []
+        height = max(self._lines, default=0)
         for number, item in enumerate(self._members):
             if number in self._products:
                 name, given, unit = tile_rows(self._region, self._products[number], max(self._lines, default=0))

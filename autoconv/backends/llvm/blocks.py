@@ -1,6 +1,6 @@
 """Run matrix products and row-wise loops block by block, each block in one thread.
 
-In `tanh(x @ w + b)`, a block of rows of the product is all that the same rows of the loop behind it read. Run in
+In `tanh(x @ w + b)`, a block of rows of the product is all that the same rows of the loop after it read. Run in
 sequence, they find it in the caches, and threads synchronise once instead of after each step. What other rows need (the
 right-hand side of a product, a sum over rows) must be complete before, or is computed afterwards. Independent runs and
 products execute concurrently.

@@ -1,7 +1,7 @@
 """Compaction: the coordinates where a condition holds, and the parts of an array selected by a mask.
 
 The selected elements are counted first. Then each element is stored at the next free place, whether it is selected or
-not, and the place advances if it is. That needs no branches, and stops behind the last selected element.
+not, and the place advances if it is. That needs no branches, and stops after the last selected element.
 """
 
 from __future__ import annotations

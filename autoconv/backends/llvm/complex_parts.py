@@ -91,7 +91,7 @@ def _part_type(type_: Type) -> TensorType:
 
 
 class _Writer:
-    """Writes one graph."""
+    """Write one graph."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph

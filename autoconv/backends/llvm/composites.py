@@ -100,8 +100,8 @@ def _masked(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 def _clip(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     """Clip by maximum and minimum.
 
-    For -0.0 and 0.0, NumPy's clip keeps the operand if the bounds are numbers, and maximum and minimum keep their
-    second operand. For floats and arrays of bounds the choice depends on NumPy's iteration, so the kernel runs.
+    For -0.0 and 0.0, NumPy's clip keeps x if the bounds are numbers; maximum and minimum keep their second operand. For
+    floats and arrays of bounds the choice depends on NumPy's iteration, so the kernel runs.
     """
     x, low, high = inputs
     numbers = all(dimensions(bound) == () for bound in (low, high))
@@ -170,7 +170,7 @@ def _towards_zero(b: GraphBuilder, total: Any, by: Any) -> Any:
 
 
 def _rounded(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    """Round to `decimals` digits behind the point, as NumPy does: scale by a power of ten, round to nearest, scale
+    """Round to `decimals` digits after the point, as NumPy does: scale by a power of ten, round to nearest, scale
     back.
     """
     (x,), decimals = inputs, node.attributes.get("decimals", 0)

@@ -167,7 +167,7 @@ def uniform(region: Region, dtype: DType, count: Position) -> str:
 
 
 def gaussian(region: Region, dtype: DType, count: Position) -> str:
-    """Box and Muller's transform in float64 of `%count` pairs: the cosines, and behind them `%left` of the sines."""
+    """Draw normal numbers by Box and Muller's transform in float64: `%count` cosines, then `%left` of their sines."""
     draw = _Draw(region, dtype, ["i64 %left"])
     out, b = draw.out, draw.b
     sines = out.alloca(f"[{_CHUNK} x double]")

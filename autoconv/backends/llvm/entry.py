@@ -158,7 +158,7 @@ def write_call(graph: Graph, module: ModuleText, calls: Calls, form: CallForm) -
         if i in arrays:
             entry.check_different(natives[i], [natives[j] for j in arrays if j != i and j not in boxes])
     slots = []
-    for i in boxes:  # behind the last check, so that a refusal has allocated nothing
+    for i in boxes:  # after the last check, so that a refusal has allocated nothing
         natives[i], slot = entry.boxed(natives[i])
         slots.append(slot)
     for i in sorted(form.donated):

@@ -133,7 +133,7 @@ class Plan:
                     self._in_memory.add(result)
 
     def _is_alias(self, node: Node, readers: Sequence[Node], looked_through: bool) -> bool:
-        """Return whether the view reuses the elements under another shape.
+        """Return whether to lower the view to an alias: the same memory under another shape.
 
         That is cheaper than computing each element's index in the source.
         """

@@ -20,7 +20,7 @@ from autoconv.backends.llvm.compiler import longest_last
 from autoconv.backends.llvm.machine_code import BadText
 from autoconv.backends.llvm.threads import thread_count
 
-SECONDS = 4.0  # of processor time for a short text
+SECONDS = 4.0  # processor time that a short text may take
 _CODE = """
 import sys
 sys.path.append(sys.argv[1])

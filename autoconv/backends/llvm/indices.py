@@ -126,7 +126,7 @@ def shares_loop(node: Node) -> bool:
 
 
 def _lead(node: Node) -> int:
-    """Return the number of dimensions of the part in front of the contiguous ones."""
+    """Return the number of dimensions of the part before the contiguous ones."""
     name = node.op.name
     if name in VECTORS:
         return len(sizes(positions(node)[0].type)) - 1

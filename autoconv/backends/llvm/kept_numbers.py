@@ -264,5 +264,5 @@ def _struct(type_: Type) -> str:
 
 
 def _filled(region: Region, cell: str, type_: Type) -> str:
-    """Return the address of the flag that tells whether a number is stored."""
+    """Return the address of the flag that is set when a number is stored."""
     return region.out.new(f"getelementptr {_struct(type_)}, ptr {cell}, i64 0, i32 1")

@@ -67,7 +67,7 @@ class KernelCalls:
         return self.call_function(node, self.body.calls.kernel(node, self.owners, rarely))
 
     def call_function(self, node: Node, function: Callable[[FunctionText], str], *more: Element) -> list[Native]:
-        """Call a Python function with the node's inputs, and `more` numbers behind them; it returns
+        """Call a Python function with the node's inputs, and `more` numbers after them; it returns
         the node's results.
         """
         out, body = self.out, self.body

@@ -178,7 +178,7 @@ class KernelText:
                 self._fill_around(node)
 
     def _finish(self, sums: Sequence[Reduction]) -> None:
-        """Write the code behind all loops."""
+        """Write the code after all loops."""
         for one in sums:
             if isinstance(one, MemoryReduction):
                 one.finish()
@@ -394,7 +394,7 @@ class KernelText:
 
 
 def _guarded_views(plan: Plan, item: Item) -> list[Node]:
-    """Return the nodes of the item and the views it reads through that take dynamic indices."""
+    """Return the views that the loops of the item read through, and its own copies and scatters."""
     found: dict[Node, None] = {}
 
     def visit(value: Value) -> None:

@@ -54,7 +54,7 @@ def workspace(
     """Return LAPACK's preferred workspace sizes: of numbers, of integers and, for complex routines, of real numbers.
 
     `arguments` are the routine's, None where a query ignores them. Its results are stored at the positions `work`,
-    `integers` and `reals`, each in front of its length. For open sizes, symbols are returned, whose registers are set
+    `integers` and `reals`, each before its length. For open sizes, symbols are returned, whose registers are set
     here.
     """
     if any(isinstance(argument, Symbol) for argument in arguments):
@@ -206,7 +206,7 @@ class Batch:
         return routine_of(self.dtype, real, complex_)
 
     def lapack(self, name: str, *arguments: Argument) -> str:
-        """Call the routine, with `info` behind the arguments; return the i1 that tells whether it failed."""
+        """Call the routine, with `info` after the arguments; return the i1 that holds if it failed."""
         _call(self.out, name, [*(_by_reference(self.out, argument) for argument in arguments), self._info])
         return self.out.new(f"icmp ne i64 {self.out.new(f'load i64, ptr {self._info}')}, 0")
 

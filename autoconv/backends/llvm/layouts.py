@@ -97,7 +97,7 @@ def _mirrors(node: Node) -> bool:
 
 
 def _mirrored(routine: Routine, position: Position, size: Position, symmetric: bool) -> Position:
-    """Map a position before the first element, or behind the last, to its mirror image; others map to themselves."""
+    """Map a position before the first element, or after the last, to its mirror image; others map to themselves."""
     out = routine.out
     again = 0 if symmetric else 1
     before = plus(out, times(out, position, -1), again - 1)

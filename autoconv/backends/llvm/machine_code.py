@@ -19,7 +19,7 @@ _KNOWN = ("0.50.",)  # versions of llvmlite whose library has the functions belo
 _LIBRARIES = {"win32": "llvmlite.dll", "darwin": "libllvmlite.dylib"}
 _POINTER, _TEXT, _PLACE = ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)
 _FLAG, _INT, _SIZE = ctypes.c_bool, ctypes.c_int, ctypes.c_size_t
-# Argument and result types, by the name behind LLVMPY_.
+# Argument and result types, by the name after the prefix LLVMPY_.
 _FUNCTIONS: dict[str, tuple[list[Any], Any]] = {
     "InitializeNativeTarget": ([], None),
     "InitializeNativeAsmPrinter": ([], None),

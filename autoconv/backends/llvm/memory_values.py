@@ -60,7 +60,7 @@ def _position(number: Dimension) -> Position | None:
 
 
 def ends(out: FunctionText, x: Memory, width: int) -> tuple[str, str]:
-    """Return the addresses of an array's first byte and of the byte behind its last; `width` is the element size."""
+    """Return the addresses of an array's first byte and of the byte after its last; `width` is the element size."""
     low = high = out.new(f"ptrtoint ptr {x.pointer} to i64")
     if 0 in x.sizes:
         return low, high

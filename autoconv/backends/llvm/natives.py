@@ -106,8 +106,8 @@ class Routine:
 
 
 def open_dimensions(region: Region) -> list[str]:
-    """Return the open dimensions as parameters, and equally as arguments, of a routine: every function has the same
-    names.
+    """Return the open dimensions, which serve as parameters and as arguments of a routine: names agree in all
+    functions.
     """
     return [f"i64 {size}" for size in region.body.module.sizes]
 

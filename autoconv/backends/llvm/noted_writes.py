@@ -1,4 +1,4 @@
-"""Writes to objects older than the run: kernels write and record the undo, until nothing is left to record.
+"""Writes to objects older than the run: kernels write and record how to undo it, until nothing is left to record.
 
 From then on native code writes. Each writing place of the program has a cell with the object for which that holds.
 """

@@ -82,7 +82,7 @@ class Operation:
         return self.out.new(f'call {result} @"{name}"({arguments})')
 
     def place(self, object_: str, offset: int) -> str:
-        """Return the address `offset` bytes behind the beginning of an object."""
+        """Return the address `offset` bytes after the beginning of an object."""
         return self.out.new(f"getelementptr inbounds i8, ptr {object_}, i64 {offset}")
 
     def api(self, name: str, result: str, *kinds: str) -> str:
@@ -98,7 +98,7 @@ class Operation:
     def answer(self, found: str, after: Callable[[], None] | None = None) -> None:
         """Set the result, if there is one, to `found`, the result of a function of `object_text`.
 
-        `after` writes code behind the kernel call in the uncommon case.
+        `after` writes code after the kernel call in the uncommon case.
         """
 
         def fast() -> list[str]:

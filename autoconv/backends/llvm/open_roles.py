@@ -117,8 +117,9 @@ def _maps(node: Node) -> bool:
 
 
 def _fits(source: Type, result: Type) -> bool:
-    """Return whether both types have equally many elements; a division in a size is exact, as its
-    type's maker guards.
+    """Return whether both types have equally many elements.
+
+    Quotients in sizes are exact: the code that made the type guards that.
     """
     first, second = ([size for size in sizes(type_) if size != 1] for type_ in (source, result))
     return first == second or fills(shape_of(source), shape_of(result))

@@ -84,7 +84,7 @@ class OpenProductText(_OpenRows):
 class OpenPatchText(_OpenRows):
     """Product functions over patches that take `%rows`, the number of patches in a line, and the registers `told`.
 
-    `told` are the registers that may occur in where sums begin, and in lines. The number of steps is constant.
+    The starts of sums, and the lines, may refer to these registers. The number of steps is constant.
     """
 
     def __init__(

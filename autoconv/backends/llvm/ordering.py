@@ -23,13 +23,13 @@ def key(b: ElementWriter, x: Element, kind: str) -> Element:
         return x
     dtype = key_dtype(x.dtype)
     bits = b.bitcast(x, dtype)
-    # The bits of a negative float, read as an integer, order the other way round.
+    # The bits of negative floats, read as integers, have the reverse order.
     ordered = bits ^ (b.bits("ashr", bits, dtype.size * 8 - 1) & dtype.max)
     return b.select(b.is_nan(x), dtype.max if kind == "max" else dtype.min, ordered)
 
 
 def worst(dtype: DType, kind: str) -> Any:
-    """Return the least good key."""
+    """Return the worst key."""
     if dtype.is_floating:  # the key of an infinity
         infinity = {4: 0x7F800000, 8: 0x7FF0000000000000}[dtype.size]
         return -infinity - 1 if kind == "max" else infinity

@@ -67,7 +67,7 @@ def _linspace(b: Any, node: Node, index: Index) -> Place:
 
 
 def _on_diagonal(b: Any, index: Index, offset: int, length: Position) -> tuple[Element, str]:
-    """Return whether the last two positions are on a diagonal of that length, and the position on it, clamped to it."""
+    """Return whether the last two positions are on a diagonal of that length, and the position on it (0 if outside)."""
     out = b.out
     row, column = plus(out, index[-2], -max(-offset, 0)), plus(out, index[-1], -max(offset, 0))
     met = _number(b, row).same(_number(b, column))

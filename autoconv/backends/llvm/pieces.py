@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 VECTOR = 64  # bytes of the longest supported vectors
-_SHORT_ROW = 1024  # counts up to which the remainder behind the last whole vector takes noticeable time
+_SHORT_ROW = 1024  # counts up to which the remainder after the last whole vector takes noticeable time
 _MOST = 6  # pieces of a loop, each of which is emitted separately
 
 

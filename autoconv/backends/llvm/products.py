@@ -92,7 +92,7 @@ def takes_patches(node: Node, patches: Patches) -> bool:
 def tile_rows(region: Region, product: Product, unit: int = 0) -> tuple[str, list[str], int]:
     """Allocate the product's result, and write the function that fills it.
 
-    Return the function, which takes a first and last unit; its arguments in front of these; and the rows of a unit: the
+    Return the function, which takes a first and last unit; its arguments before these; and the rows of a unit: the
     height of a tile, or a line of patches. The height of a tile divides `unit`, if that is given.
     """
     machine = registers()

@@ -279,8 +279,9 @@ def _frames_left() -> int:
 
 
 def _stack_size() -> int:
-    """Return the bytes of stack for these calls: on Linux a constant, else at most a quarter of Python's size for
-    threads.
+    """Return the bytes of stack for these calls.
+
+    Where the system does not report the end of a stack, that is at most a quarter of Python's size for new threads.
     """
     own = threading.stack_size() if sys.platform != "linux" else 0
     return min(_STACK, own // 4) if own else _STACK

@@ -34,7 +34,7 @@ def _kept_index(node: Node, index: Index) -> Index:
     kept = len(sizes(node.results[0].type))
     if len(index) - len(axes) == kept:
         return tuple(i for d, i in enumerate(index) if d not in axes)
-    # Reduced dimensions remain as ones: all of them, or those behind the ones that a sum to a shape drops.
+    # Reduced dimensions remain as ones: all of them, or those after the ones that a sum to a shape drops.
     return tuple(0 if d in axes else i for d, i in enumerate(index))[len(index) - kept :]
 
 

@@ -414,7 +414,7 @@ class Region(KernelCalls):
         return self._plan.patches.get(node)
 
     def drop_later(self, made: Object, type_: Type) -> None:
-        """Release, behind the present item, an object that no value refers to."""
+        """Release, after the present item, an object that no value refers to."""
         assert made.slot is not None
         self._dropped.append((made.slot, type_))
 

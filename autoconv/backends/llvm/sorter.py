@@ -151,7 +151,7 @@ class Sorter:
 
 
 def sift(routine_out: Any, start: str, is_before: Callable[[str], str], move: Callable[[str, str], None]) -> str:
-    """Move the elements in front of `start` for which `is_before` holds up by one; return the place
+    """Move the elements before `start` for which `is_before` holds up by one; return the place
     that becomes free.
     """
     out = routine_out

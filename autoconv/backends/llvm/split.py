@@ -46,7 +46,7 @@ class Split:
         return -(-self.size // self.step)
 
     def run(self, module: ModuleText, out: FunctionText, body: str, parameters: Sequence[str], has_rare: bool) -> str:
-        """Write the call of all parts into `out`; return the i1 that tells whether one of them returned true.
+        """Write the call of all parts into `out`; return the i1 that holds if one of them returned true.
 
         `body` takes `parameters`, then the number of the part and its first and last count as i64.
         """

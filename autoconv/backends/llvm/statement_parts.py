@@ -29,7 +29,7 @@ class Reading:
     def __init__(self, region: Region, inputs: Sequence[Value], steps: Sequence[Step]) -> None:
         self.region = region
         self.steps = steps
-        count = 1 + max(step.given[0] for step in steps if not step.op)  # the inputs behind only keep memory alive
+        count = 1 + max(step.given[0] for step in steps if not step.op)  # later inputs only keep memory alive
         self.given: list[tuple[Value, Memory | Element]] = [(value, self._taken(value)) for value in inputs[:count]]
 
     def _taken(self, value: Value) -> Memory | Element:
@@ -91,7 +91,7 @@ class Reading:
 
     @property
     def is_rare(self) -> bool:
-        """Whether some elements may be left to the C library."""
+        """True if some elements may be left to the C library."""
         return any(is_rare(step, self.steps) for step in self.steps)
 
     def value(self, b: ElementWriter, given: Sequence[Memory | Element], index: Index) -> Element:
@@ -156,7 +156,7 @@ class QuickWriter(ElementWriter):
 
 
 class AskingWriter(ElementWriter):
-    """Compute elements without storing them: `flag` tells whether a rule would leave one of them to the C library."""
+    """Compute elements without storing them; `flag` is set if a rule would leave one of them to the C library."""
 
     in_loop = True
 

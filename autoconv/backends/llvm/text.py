@@ -27,7 +27,7 @@ METADATA = """
 _DEFINED = re.compile(r"\s*define (?:internal )?\w+ @(\w+)\(")
 _NAME = re.compile(r'@"?([\w.]+)')
 
-# Trip count above which LLVM may not unroll a loop: the remainder behind the vectorised loop would be most of the
+# Trip count above which LLVM may not unroll a loop: the remainder after the vectorised loop would be most of the
 # code, and of the compile time.
 _SHORT = 15
 _MOST_LINES = 400  # lines of a loop after unrolling, inner loops unrolled too; larger loops stay rolled
@@ -224,7 +224,7 @@ class FunctionText:
         return name
 
     def first(self, *lines: str) -> None:
-        """Append lines to the entry block, behind the allocas so far."""
+        """Append lines to the entry block, after the allocas so far."""
         self._allocas += [f"  {line}" for line in lines]
 
     def slot(self) -> str:

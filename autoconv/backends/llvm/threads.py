@@ -46,10 +46,11 @@ def thread_count() -> int:
 # `here` counts the calls that still run in the caller alone, `penalty` how many will after the next late call.
 # `next` counts parts taken from the first on in its lower half, and parts taken from the last in its upper half.
 # The job begins with its state: its number in the upper half, an open bit, and the number of threads in a part. Parts
-# may be taken while the bit is set: until the caller finds none left. A write to the state brings the whole job in
-# one cache line. A thread that goes to sleep increments `sleeping` before it rereads the state, and a caller that opens
-# a job reads `sleeping` after that, so no wake-up is lost. The same holds for the waiting caller and the last thread
-# to leave. 128 bytes hold a mutex, a condition or a signal set on every supported system.
+# may be taken while the bit is set: until the caller finds none left. The whole job is in the cache line of the state,
+# so that a write to the state fetches all of it. A thread that goes to sleep increments `sleeping` before it rereads
+# the state, and a caller that opens a job reads `sleeping` after that, so no wake-up is lost. The same holds for the
+# waiting caller and the last thread to leave. 128 bytes hold a mutex, a condition or a signal set on every supported
+# system.
 TEXT = """
 @workers = global i64 0
 @owner = internal global i32 0

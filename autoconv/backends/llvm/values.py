@@ -205,14 +205,14 @@ class Body:
         return self.own(made)
 
     def end_loop(self) -> None:
-        """Release the loop-invariant values of the loop, and behind the outermost loop the spare arrays."""
+        """Release the loop-invariant values of the loop, and after the outermost loop the spare arrays."""
         self.loops -= 1
         for slot in self._invariants.pop()[1].values():
             self.release(slot)
         self.let_go_of_spares()
 
     def let_go_of_spares(self) -> None:
-        """Release the spare arrays behind the outermost loop, or where an error left one."""
+        """Release the spare arrays after the outermost loop, or where an error left one."""
         if not self.loops:
             for first, count in self._spares.values():
                 self.out.line(f"call void @release_all(ptr {first}, i64 {count})")
@@ -260,7 +260,7 @@ class Body:
         return self.limits.get(number.ir, {}).get(str(size), 0) < 0
 
     def poll_after(self, iterations: str) -> None:
-        """Poll, as `poll`, for that many short iterations that are about to run."""
+        """Count `iterations` short iterations that are about to run, and poll if that is due."""
         if self._ticks is None:
             self._ticks = self.out.alloca("i64", "0")
         out = self.out
@@ -276,7 +276,7 @@ class Body:
         self._ticks = cell
 
     def poll(self, often: bool) -> None:
-        """Check for an interrupt and yield to other threads: every 256 polls if `often` (long iterations), else every
+        """Check for an interrupt and let other threads run, in one of 256 calls if `often` (long iterations), else of
         65,536.
         """
         if self._ticks is None:

@@ -41,7 +41,7 @@ class VectorWriter:
         return self.out.new(f"getelementptr inbounds {self.kind}, ptr {pointer}, i64 {offset}")
 
     def load(self, pointer: str, width: int) -> str:
-        """Load the first `width` numbers, with zeros behind them."""
+        """Load the first `width` numbers, with zeros after them."""
         if width == self._lanes:
             return self.out.new(f"load {self.vector}, ptr {pointer}, align {self._size}")
         name = f"llvm.masked.load.{self._suffix}.p0"
