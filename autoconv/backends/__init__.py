@@ -22,9 +22,7 @@ from autoconv.graph.graph import Graph
 
 
 def _native(graph: Graph, form: CallForm | None = None) -> Run:
-    """Compile to native code; fall back to the reference, with one warning, on an unsupported Python,
-    NumPy or machine.
-    """
+    """Compile to native code; on an unsupported Python, NumPy or machine warn once and use the reference."""
     try:
         return llvm.compile_graph(graph, form)
     except (UnknownLayout, ImportError) as error:

@@ -1,6 +1,4 @@
-"""Call forms: how a user's call maps to the parameters and results of a compiled graph, for backends with native
-entries.
-"""
+"""Call forms: how the arguments and results of a user's call map to those of a compiled graph."""
 
 from __future__ import annotations
 

@@ -161,9 +161,7 @@ _FUNCTIONS: dict[str, Callable[[Node, Compile], Function]] = {
 
 
 def locate(error: BaseException, span: Span | None) -> None:
-    """Append the span of the failing node, and then of each call around it, to the error; set the
-    place of an OpError.
-    """
+    """Append the span of the failing node, or of a call around it, to the error; set the place of an OpError."""
     if span is None:
         return
     spans = error.__dict__.setdefault("_autoconv_spans", [])

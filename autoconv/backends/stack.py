@@ -242,8 +242,7 @@ def _too_deep(control: Control) -> RecursionError:
 
 
 def frames_of(span: Span | None, outermost: bool) -> int:
-    """Return the number of Python frames of a recursive call: of the functions that it passes through, and of the
-    callee.
+    """Return the number of Python frames of a recursive call: of the functions it passes through, and of the callee.
 
     Within a recursive function the first place lies in the function's own frame, which its caller has counted.
     """

@@ -38,9 +38,7 @@ def set_apart(plan: Plan, items: Sequence[Item]) -> list[Item]:
 
 
 def _scheduled(plan: Plan, items: Sequence[Item], heavy: dict[Item, int]) -> list[Item]:
-    """Order the items: first those that no heavy item precedes, then a group of independent heavy
-    ones, then the rest.
-    """
+    """Order the items: those that no heavy item precedes, a group of independent heavy ones, the rest."""
     ids = {item: 1 << i for i, item in enumerate(plan.all_items)}
     order: list[Item] = []
     left, found = list(items), False

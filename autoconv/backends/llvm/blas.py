@@ -77,9 +77,7 @@ def _letter(dtype: DType) -> str:
 
 @contextmanager
 def alone(out: FunctionText, large: bool = True) -> Iterator[None]:
-    """Switch off the threads of BLAS and LAPACK within the context, if the work is `large` enough for
-    them to use any.
-    """
+    """Switch off the threads of BLAS and LAPACK within the context, unless the work is too small for them."""
     if not large or "blas_set_threads" not in abi.symbols():
         yield
         return

@@ -42,8 +42,9 @@ def block_rows(plan: Plan, items: Sequence[Item]) -> list[Item]:
 
 
 def side_by_side(plan: Plan, items: Sequence[Item]) -> list[Item]:
-    """Return the items with independent runs and products as runs of one item, so that parts of all are handed out at
-    once.
+    """Return the items with independent runs and products as runs of one item.
+
+    Parts of all runs are then handed to the threads at once.
     """
     for i, item in enumerate(items):
         if not _runs(plan, item):
@@ -93,8 +94,9 @@ def product_of(plan: Plan, item: Item) -> Product | None:
 
 
 def is_flat(plan: Plan, item: Item) -> bool:
-    """Return whether one counter indexes everything: all arrays have the loop's shape, and reductions cover all
-    dimensions.
+    """Return whether one counter indexes everything.
+
+    That holds if all arrays have the loop's shape, and reductions cover all dimensions.
     """
     shape = item.shape
     for node in item.nodes:
@@ -116,9 +118,7 @@ def is_flat(plan: Plan, item: Item) -> bool:
 
 
 class _Run:
-    """A partition of a list of items: the members of a run, items that may precede it, and items that
-    have to follow.
-    """
+    """A partition of a list of items: members of a run, items that may precede it, and items that must follow."""
 
     def __init__(self, plan: Plan, rows: int) -> None:
         self.plan = plan

@@ -53,7 +53,8 @@ def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseExcepti
 
 
 def longest_last(modules: Sequence[tuple[str, int]]) -> list[int]:
-    """Return the positions of the modules by ascending compile time: workers pop from the end and start with the
-    longest.
+    """Return the positions of the modules by ascending compile time.
+
+    Workers pop from the end, so they start with the longest.
     """
     return sorted(range(len(modules)), key=lambda i: (modules[i][1] > 0, len(modules[i][0])))

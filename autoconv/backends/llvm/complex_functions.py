@@ -1,8 +1,8 @@
-"""Elementary functions of complex numbers in terms of real ones, with infinities, nans and signed zeros as in C's Annex
-G.
+"""Elementary functions of complex numbers in terms of real ones.
 
-Each rule is `(b, x, y) -> (real, imag)` for x + iy. Formulas are Kahan's (Branch cuts for complex elementary functions,
-1987). Factors that are powers of two, or of e, keep squares and exponentials in range until the product is small again.
+Infinities, nans and signed zeros are as in C's Annex G. Each rule is `(b, x, y) -> (real, imag)` for x + iy. Formulas
+are Kahan's (Branch cuts for complex elementary functions, 1987). Factors that are powers of two, or of e, keep squares
+and exponentials in range until the product is small again.
 """
 
 from __future__ import annotations

@@ -62,8 +62,8 @@ def _endless(b: GraphBuilder, x: Any, y: Any) -> Any:
 
 
 def _triangle(b: GraphBuilder, x: Value, y: Value) -> tuple[Any, Any]:
-    """Return the side opposite to the arc cosine's angle (x is the adjacent one), and the result's distance from the
-    real axis.
+    """Return the side opposite to the arc cosine's angle (x is adjacent), and the result's distance
+    from the real axis.
     """
     height, large = b.abs(y), _is_beyond(b, x, y, 0)
     (p, q), (u, v) = _root(b, b.subtract(1.0, x), height), _root(b, b.add(x, 1.0), height)

@@ -219,9 +219,7 @@ class _Writer:
             self.set(value, (next(left), next(left)) if pair else next(left))
 
     def _is_carried(self, node: Node, i: int) -> bool:
-        """Return whether a result, and for a loop its state, is carried in parts: its shape must be the same
-        everywhere.
-        """
+        """Return whether a result, and for a loop its state, is carried in parts: its shape must not vary."""
         values = [node.results[i]]
         if node.op.name == "while":
             values += [node.inputs[i], *(region.parameters[i] for region in node.regions), node.regions[1].outputs[i]]

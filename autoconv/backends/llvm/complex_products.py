@@ -23,8 +23,9 @@ def product(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
 
 
 def quotient(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
-    """Divide by Smith's method (Algorithm 116, 1962): by the larger part of the divisor first, so squares do not
-    overflow.
+    """Divide by Smith's method (Algorithm 116, 1962).
+
+    It divides by the larger part of the divisor first, so that squares do not overflow.
     """
     (xr, xi), (yr, yi) = x, y
     upright = b.greater_equal(b.abs(yr), b.abs(yi))
@@ -53,11 +54,10 @@ def plain_product(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
 
 
 def power(b: GraphBuilder, node: Node, operands: Any) -> Any:
-    """Raise to a power: to integers below 100 in magnitude by products (inverted for negative ones), else by the
-    logarithm.
+    """Raise to a power: to integers below 100 in magnitude by products, to others by the logarithm.
 
-    The error of the logarithm's last digits grows with the exponent of the result. A power of 0 is 1, 0 or nan,
-    depending on the exponent.
+    Negative integers invert the product. The error of the logarithm's last digits grows with the exponent of the
+    result. A power of 0 is 1, 0 or nan, depending on the exponent.
     """
     x, y = operands
     found = _power(b, node, x, y)

@@ -32,8 +32,9 @@ _JOINED = {"sum": "add", "prod": "multiply"}  # elementwise op of a reduction ov
 
 
 def split_components(graph: Graph) -> Graph:
-    """Return the graph, regions included, with elementwise nodes over short vectors split, where only reductions read
-    them.
+    """Return the graph, regions included, with elementwise nodes over short vectors split into components.
+
+    Only nodes whose results are read by such nodes and by reductions are split.
     """
     chosen = {node for part in _graphs(graph) for node in _chosen(part)}
     if not chosen:

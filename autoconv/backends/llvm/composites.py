@@ -170,9 +170,7 @@ def _towards_zero(b: GraphBuilder, total: Any, by: Any) -> Any:
 
 
 def _rounded(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    """Round to `decimals` digits after the point, as NumPy does: scale by a power of ten, round to nearest, scale
-    back.
-    """
+    """Round to `decimals` digits after the point as NumPy does: scale by a power of ten, round, scale back."""
     (x,), decimals = inputs, node.attributes.get("decimals", 0)
     kind = node.results[0].type.dtype  # type: ignore[union-attr]
     if x.type.dtype is not kind or kind not in (float32, float64) or abs(decimals) > _DECIMALS:

@@ -34,9 +34,7 @@ def write_control(region: Region, node: Node) -> None:
 
 
 def _lent(region: Region, node: Node, inputs: Sequence[Value]) -> list[Native]:
-    """Return the inputs as a region takes them: it owns the objects whose last use this node is, and borrows the
-    others.
-    """
+    """Return the inputs as a region takes them: owned where this node is the last use, else borrowed."""
     lent: list[Native] = []
     for value in inputs:
         native = region.native(value)

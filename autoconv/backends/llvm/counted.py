@@ -18,8 +18,8 @@ from autoconv.graph.graph import Graph, Node, Value
 
 @dataclass(frozen=True, slots=True)
 class Counter:
-    """The induction variable `position` of a loop, with its constant `limit`, or the index of the capture that holds
-    it.
+    """The induction variable `position` of a loop, with its limit: the constant `limit`, or the capture number
+    `capture`.
 
     `alone`: whether nothing else ends the loop.
     """

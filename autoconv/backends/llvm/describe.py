@@ -1,6 +1,4 @@
-"""Describe the native code of a graph in words: which ops share a loop, which are numbers in registers, and which run
-by their kernels.
-"""
+"""Describe the native code of a graph in words: shared loops, numbers in registers, ops that run by their kernels."""
 
 from __future__ import annotations
 

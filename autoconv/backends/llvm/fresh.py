@@ -65,9 +65,7 @@ def _made_results(node: Node, known: set[Value]) -> list[bool]:
 
 
 def _through_loop(node: Node, given: list[bool]) -> list[bool]:
-    """Return the flags of a loop's state: the greatest fixed point over the values before the loop and after each
-    iteration.
-    """
+    """Return the flags of a loop's state: the greatest fixed point over its initial values and its iterations."""
     state = node.attributes["state"]
     made = list(given)
     while True:

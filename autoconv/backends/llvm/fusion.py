@@ -33,9 +33,7 @@ _RESHAPES = frozenset({"reshape", "reshape_like", "expand_dims", "squeeze"})
 
 @dataclass(eq=False)
 class Item:
-    """One step of a plan: a single node, or a loop nest over `shape` (then `nodes` are the elementwise and reducing
-    nodes).
-    """
+    """One step of a plan: a single node, or a loop nest over `shape` of elementwise and reducing `nodes`."""
 
     nodes: list[Node]
     position: int
@@ -101,8 +99,9 @@ class Plan:
             self._consumers = self._found_consumers()
 
     def inputs(self, node: Node) -> tuple[Value, ...]:
-        """Return the values that running the node reads; only loops and views skip inputs whose elements they do not
-        read.
+        """Return the values that running the node reads.
+
+        Loops and views skip inputs whose elements they do not read; other nodes take all inputs.
         """
         if node in self.patches:
             return self.patches[node].base, *node.inputs[1:]

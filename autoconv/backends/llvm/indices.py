@@ -1,5 +1,6 @@
-"""Index maps of gathers and scatters: the operand that holds the positions, and the map from an element of the indexed
-part to its place in the whole.
+"""Index maps of gathers and scatters.
+
+They give the operand that holds the positions, and map an element of the indexed part to its place in the whole.
 """
 
 from __future__ import annotations

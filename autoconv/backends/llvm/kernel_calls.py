@@ -67,9 +67,7 @@ class KernelCalls:
         return self.call_function(node, self.body.calls.kernel(node, self.owners, rarely))
 
     def call_function(self, node: Node, function: Callable[[FunctionText], str], *more: Element) -> list[Native]:
-        """Call a Python function with the node's inputs, and `more` numbers after them; it returns
-        the node's results.
-        """
+        """Call a Python function that takes the node's inputs, then `more` numbers, and returns the node's results."""
         out, body = self.out, self.body
         count = len(node.inputs) + len(more)
         arguments = out.alloca(f"[{max(count, 1)} x ptr]")
@@ -102,8 +100,9 @@ class KernelCalls:
         return self._unpacked(node, found)
 
     def _shown(self, value: Value) -> Object:
-        """Return an array for a view, for a kernel that is about to raise: the elements if contiguous, else only the
-        shape.
+        """Return an array for a view, for a kernel that is about to raise: only its shape matters.
+
+        A contiguous view has its elements, another one zeros.
         """
         base = base_of(value, self._plan.views)
         if base in self._values and is_dense(base.type):

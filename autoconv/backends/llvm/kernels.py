@@ -223,9 +223,7 @@ class KernelText:
                 self._body((index,), flat=True, sums=sums)
 
     def _fill_around(self, node: Node) -> None:
-        """Fill the padding around the elements that the loops store: in each dimension before and after, outer
-        dimensions first.
-        """
+        """Fill the padding around the elements that the loops store: before and after, outer dimensions first."""
         type_: Any = node.results[0].type
         shape, pointer = sizes(type_), self._stores[node.results[0]]
         constant = self.b.constant(node.attributes.get("constant_values", 0), type_.dtype)

@@ -220,9 +220,7 @@ class Batch:
         return None if self.dtype is self.wide else self.matrix(count)
 
     def turn(self, source: str, target: str, rows: Dimension, columns: Dimension, back: bool = False) -> None:
-        """Copy a row-major matrix, `rows` by `columns`, to a column-major one: from the op's dtype to LAPACK's, or
-        `back`.
-        """
+        """Transpose a row-major matrix, `rows` by `columns`, from the op's dtype to LAPACK's, or `back`."""
         machine = registers()
         lanes = machine.size // 8 if machine is not None else 0
         wide = isinstance(rows, int) and isinstance(columns, int) and min(rows, columns) >= lanes > 0

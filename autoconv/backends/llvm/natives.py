@@ -106,9 +106,7 @@ class Routine:
 
 
 def open_dimensions(region: Region) -> list[str]:
-    """Return the open dimensions, which serve as parameters and as arguments of a routine: names agree in all
-    functions.
-    """
+    """Return the open dimensions as parameters of a routine, which are its arguments too: names agree everywhere."""
     return [f"i64 {size}" for size in region.body.module.sizes]
 
 

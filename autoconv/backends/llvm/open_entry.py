@@ -28,8 +28,9 @@ class SizesOfArguments:
         self._known: set[str] = set()
 
     def take(self, given: str, type_: Any) -> None:
-        """Check that an object is a plain ndarray of the type, whose dimensions agree with other arguments, and load
-        these.
+        """Check that an object is a plain ndarray of the type, and load its open dimensions.
+
+        Dimensions that other arguments have determined must agree.
         """
         out = self._out
         place = out.alloca(f"[{len(type_.shape)} x i64]")

@@ -17,8 +17,9 @@ SMALLEST = 2  # least value of an open dimension: 0 and 1 change the meaning (em
 
 @dataclass(frozen=True, slots=True)
 class OpenSizes:
-    """The open dimensions (`symbols`) in the types of a graph, its parameters' first, and `needs` that must not be
-    negative.
+    """The open dimensions in the types of a graph.
+
+    `symbols` begins with those of the parameters; `needs` are further symbols that must not be negative.
     """
 
     symbols: tuple[Symbol, ...] = ()

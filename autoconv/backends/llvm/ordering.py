@@ -1,6 +1,4 @@
-"""Order-preserving map from floats to integers, so that a search for the best needs one instruction and no test for
-nan.
-"""
+"""Order-preserving map from floats to integers: a search for the best is one instruction, without a test for nan."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""Matrix products with implicit patches: rows composed of slices of one array, as in a convolution, are not
-materialised.
+"""Matrix products with implicit patches: rows composed of slices of one array are not materialised.
 
-The left-hand side of such a product is a concatenation, along the inner dimension, of slices that differ only in where
-they begin. An element of a row lies in the array at the row's place plus an offset of its slice, so tiles read it
-there.
+The left-hand side of such a product, as in a convolution, is a concatenation along the inner dimension. Its slices
+differ only in where they begin. An element of a row lies in the array at the row's place plus an offset of its slice,
+so tiles read it there.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Lower matrix products: by tiles where they suit, else by NumPy's BLAS, with this package's threads instead of its
-own.
+"""Lower matrix products: by tiles where they suit, else by NumPy's BLAS.
 
 The threads of the BLAS wait for each other in turns: where something else occupies one of the cores, a product takes
-many times as long as in a single thread. The BLAS is therefore limited to one thread, and large products are split into
-twice as many parts as there are threads.
+many times as long as in a single thread. The BLAS is therefore limited to one thread, and this package's own threads
+share large products, in twice as many parts as there are threads.
 """
 
 from __future__ import annotations
@@ -196,10 +195,10 @@ def _write_parts(product: Product, parts: int, module: ModuleText, out: Function
 
 
 class Product:
-    """The matrix product of a node: x, `rows` by `inner`, times y, `inner` by `columns`; each may be transposed in
-    memory.
+    """The matrix product of a node: x, `rows` by `inner`, times y, `inner` by `columns`.
 
-    Rows of stacked matrices count as those of one, except with `batched`, where each is multiplied by its own matrix.
+    Each may be transposed in memory. Rows of stacked matrices count as those of one, except with `batched`, where each
+    is multiplied by its own matrix.
     """
 
     def __init__(self, node: Node, patches: Patches | None = None, batched: bool = False) -> None:
@@ -220,9 +219,7 @@ class Product:
         self.work = math.prod(sides) if is_known(sides) else 0  # 0 also for open sizes
 
     def suits_tiles(self) -> bool:
-        """Return whether tiles are as fast as any way: y stays in caches, and transposing it is cheap beside the
-        product.
-        """
+        """Return whether tiles are fast: y stays in caches, and transposing it is cheap beside the product."""
         if not self.work:
             return False
         large = self.inner * self.columns * self.dtype.size > LARGEST

@@ -1,6 +1,4 @@
-"""Range-based lowering of Python's ints: unchecked, shorter code where they cannot overflow, and upper bounds of
-results.
-"""
+"""Range-based lowering of Python's ints: unchecked code where they cannot overflow, and upper bounds of results."""
 
 from __future__ import annotations
 

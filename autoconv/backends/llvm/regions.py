@@ -352,9 +352,7 @@ class Region(KernelCalls):
             self.set(value, load(b, value.type.dtype, cell, 0))  # type: ignore[union-attr]
 
     def launch(self, function: str, arguments: Sequence[str], answers: bool = True) -> str:
-        """Call a long-running function, or add it to those that run concurrently; return its i1
-        result, if it has one.
-        """
+        """Call a long-running function, or add it to the concurrent ones; return its i1 result, if it has one."""
         if self.launches is not None and self.launches.cut is None:
             return self.launches.add(function, arguments, answers)
         text = f"@{function}({', '.join(arguments)})"
@@ -364,9 +362,7 @@ class Region(KernelCalls):
         return ""
 
     def loop_arguments(self, item: Item, kernel: KernelText) -> tuple[dict[Value, str], list[str]]:
-        """Allocate what the loops store; return the cells of scalars among it, and the arguments of the loops'
-        function.
-        """
+        """Allocate the loops' results; return the cells of scalar ones, and the arguments of the loops' function."""
         arguments = []
         for value in kernel.arguments:
             if is_scalar(value.type):

@@ -58,9 +58,7 @@ def is_integer(type_: Type) -> bool:
 
 
 def is_array(type_: Type) -> bool:
-    """Return whether values are held as plain ndarrays of known shape, C-contiguous and aligned. Complex numbers always
-    are.
-    """
+    """Return whether values are plain ndarrays of known shape, C-contiguous and aligned; complex numbers always are."""
     return (
         isinstance(type_, TensorType)
         and type_.shape is not None
@@ -70,9 +68,7 @@ def is_array(type_: Type) -> bool:
 
 
 def is_open(type_: Type) -> bool:
-    """Return whether values are held as arrays with open dimensions (symbols, bound at the call), else as for
-    `is_array`.
-    """
+    """Return whether values are plain ndarrays as for `is_array`, but with open dimensions (bound at the call)."""
     return (
         isinstance(type_, TensorType)
         and type_.shape is not None
@@ -128,9 +124,10 @@ def read_inputs(node: Node) -> tuple[Value, ...]:
 
 
 def role(node: Node) -> str:
-    """Return the lowering class of a node: "scalar", "pair", "element", "view", "reduce", "scatter", "matmul",
-    "update", "join", "search", "memory", "object", "control", "whole", "kernel", or another that a registered function
-    returns.
+    """Return the lowering class of a node.
+
+    One of "scalar", "pair", "element", "view", "reduce", "scatter", "matmul", "update", "join", "search", "memory",
+    "object", "control", "whole", "kernel", or another that a registered function returns.
     """
     name = node.op.name
     if node.regions:
@@ -296,9 +293,7 @@ def _is_inside(node: Node) -> bool:
 
 
 def _multiplies(node: Node) -> bool:
-    """Return whether the node is a single matrix product; stacked matrices on the left count as one with all their
-    rows.
-    """
+    """Return whether the node is a single matrix product; stacked matrices on the left count as one."""
     x, y = (len(sizes(value.type)) for value in node.inputs)
     whole = x == 2 or (x > 2 and not node.attributes.get("transpose_a", False))
     kinds: list[Any] = [value.type for value in node.inputs]

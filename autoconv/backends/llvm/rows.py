@@ -123,9 +123,7 @@ class _Chain:
     # ---- elements that are read
 
     def _keeps_to_rows(self, into: int, depth: int) -> bool:
-        """Return whether each element depends, among the earlier loops' values, only on the same element or on its
-        row's.
-        """
+        """Return whether each element depends, among earlier loops' values, only on the same element or its row's."""
         target = self.plan.all_items[into]
         own = tuple(0 if size == 1 else f"%o{d}" for d, size in enumerate(self.shape))
         row_nodes = [node for row in self.rows for node in self.plan.all_items[row].nodes]

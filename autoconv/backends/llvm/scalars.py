@@ -302,8 +302,9 @@ class ElementWriter:
         return self.bitcast(self.select(inexact, odd, bits), float32)
 
     def cast(self, x: Element, dtype: DType) -> Element:
-        """Convert as NumPy's astype on this machine: integers wrap, floats outside an integer type give its lowest
-        number.
+        """Convert as NumPy's astype does on this machine.
+
+        Integers wrap; floats outside the range of an integer type give its lowest number.
         """
         source = x.dtype
         if source is dtype:

@@ -69,9 +69,7 @@ def _groups(out: FunctionText, each: Position) -> str:
 
 
 class _Search:
-    """Branch-free binary search: a row of n elements takes equally many steps for every number. nan exceeds all
-    numbers.
-    """
+    """Branch-free binary search, with equally many steps for every number; nan exceeds all numbers."""
 
     def __init__(self, routine: Routine, node: Node) -> None:
         self.routine, self.out, self.b = routine, routine.out, routine.b
@@ -93,8 +91,9 @@ class _Search:
         out.begin(done)
 
     def write(self, counts: Any, each: Position, lanes: int) -> None:
-        """Search the part's groups of `lanes` numbers; a row has `each` numbers, in as many groups as the last of
-        `counts`.
+        """Search the part's groups of `lanes` numbers.
+
+        A row has `each` numbers, in as many groups as the last of `counts`.
         """
         out = self.out
         with out.loop("%first", "%last") as number:

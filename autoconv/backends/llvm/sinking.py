@@ -1,12 +1,11 @@
-"""Interchange a scalar-controlled loop with the elementwise loops in its body, and strip-mine the result into register
-blocks.
+"""Interchange a scalar-controlled loop with the elementwise loops in its body, and strip-mine the result.
 
     before   while i < n: z, i = z * z + c, i + 1
     after    how often: while i < n: i, times = i + 1, times + 1
              and for each block of elements that many times: z = z * z + c
 
-The test and the counters of the loop are scalars, which are computed first; what they raise, they raise there. The
-second loop is in the graph as a marked one, which `write_sunk` lowers.
+A block of elements stays in registers. The test and the counters of the loop are scalars, which are computed first, and
+raise there. The second loop is in the graph as a marked one, which `write_sunk` lowers.
 """
 
 from __future__ import annotations

@@ -151,9 +151,7 @@ class Sorter:
 
 
 def sift(routine_out: Any, start: str, is_before: Callable[[str], str], move: Callable[[str, str], None]) -> str:
-    """Move the elements before `start` for which `is_before` holds up by one; return the place
-    that becomes free.
-    """
+    """Move the elements before `start` for which `is_before` holds up by one; return the free place."""
     out = routine_out
     cell = out.alloca("i64")
     out.line(f"store i64 {start}, ptr {cell}")

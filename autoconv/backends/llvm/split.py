@@ -32,9 +32,7 @@ NARROWEST = 128  # least counts of an inner dimension in a part, which passes ov
 
 @dataclass(frozen=True)
 class Split:
-    """A split of the counter of `dimension` (None: a flat loop's counter), up to `size`, into parts of
-    `step` counts.
-    """
+    """A split of the counter of `dimension` (None: of a flat loop), up to `size`, into parts of `step` counts."""
 
     dimension: int | None
     size: Position

@@ -58,8 +58,8 @@ ASSIGN = Op(
 
 
 def with_statements(graph: Graph) -> Graph:
-    """Return a copy of the graph, regions included, with elementwise assignments, and totals of them, fused into one
-    step.
+    """Return a copy of the graph, regions included, with elementwise assignments and their totals fused into one step
+    each.
     """
     if not any(node.op.name in ("array_store", "array_of", "array_load") or _is_part(node) for node in graph.walk()):
         return graph

@@ -36,8 +36,9 @@ def available() -> bool:
 
 
 def thread_count() -> int:
-    """Return the number of threads that run parts, the caller's included: AUTOCONV_NUM_THREADS, or all usable
-    processors.
+    """Return the number of threads that run parts, the caller's included.
+
+    It is AUTOCONV_NUM_THREADS, or the number of usable processors.
     """
     may_use = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(SETTINGS.threads or may_use, MOST_THREADS)

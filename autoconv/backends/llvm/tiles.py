@@ -97,9 +97,7 @@ class ProductText:
         self._more: tuple[str, ...] = ()  # further i64 parameters of tiles
 
     def rows(self) -> str:
-        """Return the name of a function that computes the tiles, or lines, from %first to %last,
-        counted from the top.
-        """
+        """Return the name of a function of the tiles, or lines, from %first to %last, counted from the top."""
         self._module.has_loops = True
         out, tiling = self._function(), self._tiling
         full, rest = divmod(tiling.rows, tiling.height)

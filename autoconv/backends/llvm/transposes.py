@@ -86,8 +86,9 @@ class _Transpose:
         return [vectors[block] for block in range(lanes // within) for vectors in turned]
 
     def _dealt(self, vectors: list[str], within: int) -> list[str]:
-        """Regroup as many vectors as they have blocks of `within` numbers: the first blocks of all, then the second
-        ones.
+        """Regroup the blocks of `within` numbers of several vectors: the first block of all, then the second ones.
+
+        There are as many vectors as a vector has blocks.
         """
         if len(vectors) == 1:
             return vectors

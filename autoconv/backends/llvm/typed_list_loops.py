@@ -129,8 +129,9 @@ def _whole_sum(region: Region, dtype: DType) -> str:
 
 
 def _folded(region: Region, dtype: DType, function: str) -> str:
-    """Return a function that reduces the items in order, as Python does: a comparison with a nan keeps the earlier
-    item.
+    """Return a function that reduces the items in order.
+
+    As in Python, a comparison with a nan keeps the earlier item.
     """
     kind = register(dtype)
     routine = Routine(region, ["ptr readonly %items", "i64 %count"], kind)

@@ -276,8 +276,9 @@ class Body:
         self._ticks = cell
 
     def poll(self, often: bool) -> None:
-        """Check for an interrupt and let other threads run, in one of 256 calls if `often` (long iterations), else of
-        65,536.
+        """Check for an interrupt and let other threads run, in one of 256 calls if `often`, else of 65,536.
+
+        `often` is for loops with long iterations.
         """
         if self._ticks is None:
             self._ticks = self.out.alloca("i64", "0")

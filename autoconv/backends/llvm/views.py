@@ -126,9 +126,7 @@ def _text(position: Position) -> str:
 
 
 def mapped(out: FunctionText, node: Node, index: Index) -> Index | None:
-    """Return the index in the first input of an element of a fixed permutation, reshape or broadcast; None for other
-    views.
-    """
+    """Return the index in the source for a fixed permutation, reshape or broadcast; None for other views."""
     return _MAPS[node.op.name](out, node, index, ()) if node.op.name in _STRAIGHT else None
 
 
