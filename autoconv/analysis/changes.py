@@ -1,20 +1,20 @@
-"""Which names a function only writes: it assigns them, or puts something into the list or dict that they hold."""
+"""Names that a function only writes: it assigns them, or mutates the list or dict that they refer to."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 
-# Methods of Python's containers and files that say nothing about what was there before.
+# Methods of Python's containers and files whose result does not depend on the previous contents.
 _WRITERS = frozenset(
     {"add", "append", "appendleft", "clear", "discard", "extend", "insert", "update", "write", "writelines"}
 )
 
 
 def only_changed(function: ast.AST) -> frozenset[str]:
-    """The names that a function (or lambda), its inner ones included, never reads but to change what they hold.
+    """Return the names that a function (or lambda), including nested ones, never reads except to mutate their value.
 
-    `seen.append(x)` and `seen[k] = x`, as statements, change; everything else reads.
+    `seen.append(x)` and `seen[k] = x`, as statements, are mutations; any other use is a read.
     """
     changes = set(map(id, _changes(function)))
     written: set[str] = set()
@@ -23,13 +23,13 @@ def only_changed(function: ast.AST) -> frozenset[str]:
         if isinstance(node, ast.Name):
             only = id(node) in changes or not isinstance(node.ctx, ast.Load)
             (written if only else read).add(node.id)
-        elif isinstance(node, ast.AugAssign):  # the target is a Store, and is read as well
+        elif isinstance(node, ast.AugAssign):  # the target is both read and written
             read |= {name.id for name in ast.walk(node.target) if isinstance(name, ast.Name)}
     return frozenset(written - read)
 
 
 def _changes(function: ast.AST) -> Iterator[ast.Name]:
-    """The names whose value a statement changes without looking at it."""
+    """Yield the uses of names whose value a statement mutates without reading it."""
     for node in ast.walk(function):
         holder: ast.AST | None = None
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):

@@ -1,4 +1,4 @@
-"""How statements are left: by break, continue or return, or at their end."""
+"""Exits of statements: break, continue, return, or normal completion. Conservative: every path counts as feasible."""
 
 from __future__ import annotations
 
@@ -21,27 +21,26 @@ class Ways(NamedTuple):
 
 
 class Escapes:
-    """Answers how the statements of a function are left; what was found once is kept."""
+    """Compute the exits of a function's statements, cached by node."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[gast.AST, Ways]] = {}
 
     def block(self, statements: Sequence[gast.AST]) -> Ways:
-        """The exits of statements that cannot be reached count as well: Python refuses a break outside of a
-        loop."""
+        """Return the exits of a block, including those of unreachable statements: Python compiles these as well."""
         found = [self.statement(statement) for statement in statements]
         return Ways(_NOTHING.union(*(ways.escapes for ways in found)), all(ways.falls for ways in found))
 
     def falls(self, statements: Sequence[gast.AST]) -> bool:
-        """Whether statements can end normally; asked from the last, which most often tells."""
+        """Return whether the statements can complete normally; starts with the last one, which mostly decides."""
         return all(self.statement(statement).falls for statement in reversed(statements))
 
     def leaves_in_finally(self, node: gast.AST) -> bool:
-        """Whether a statement has a finally that may be left early: what was raised then counts no more."""
+        """Return whether a statement has a finally with an early exit, which discards a pending exception."""
         return isinstance(node, TRIES) and bool(self.block(node.finalbody).escapes)
 
     def ends_in_code(self, statements: Sequence[gast.AST]) -> bool:
-        """Whether an exit from the statements runs other code on its way: a finally, or the end of a with."""
+        """Return whether an exit from the statements runs a finally clause or a context manager's exit."""
         for node in statements:
             if not self.statement(node).escapes or isinstance(node, LOOPS):
                 continue

@@ -1,7 +1,8 @@
-"""Which ifs and loops of a function keep their statement form, and why.
+"""Decide which ifs and loops of a function keep their statement form, and why.
 
-A region becomes a function of its own, unless something in it is tied to the frame it stands in (yield,
-await, `locals()`), or an exit in it leaves something that keeps its statement form."""
+A region becomes a function of its own, unless something in it is tied to its frame (yield, await, `locals()`), or an
+exit in it leaves a statement that keeps its form.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +18,7 @@ REGIONS = (gast.If, *LOOPS)
 
 
 def statement_forms(function: gast.AST, escapes: Escapes) -> tuple[dict[int, str], str]:
-    """Reasons by `id(region)`, and why returns of the function have to stay as they are ("" if they need
-    not)."""
+    """Return reasons by `id(region)`, and the reason why the function's returns must stay ("" if they need not)."""
     native_return = frame_of(function)
     finder = _Finder(escapes, frame_call(function), bool(native_return))
     finder.block(function.body, None, native_return)
@@ -26,7 +26,7 @@ def statement_forms(function: gast.AST, escapes: Escapes) -> tuple[dict[int, str
 
 
 def frame_of(function: gast.AST) -> str:
-    """What ties a function as a whole to its frame: it looks at it, or stops in it; "" when nothing does."""
+    """Return what ties a whole function to its frame: it inspects it or suspends in it; "" if nothing."""
     return frame_call(function) or next(
         (found for s in function.body if (found := pinned_by(s)) and not found.endswith("()")), ""
     )
@@ -35,15 +35,17 @@ def frame_of(function: gast.AST) -> str:
 def staged_tries(
     function: gast.AST, escapes: Escapes, reasons: dict[int, str], native_return: str
 ) -> list[gast.AST]:
-    """The try and with statements of a function that can be recorded round by round: what leaves them early has to do
-    so by an exit code, and nothing in them may be tied to the frame."""
+    """Return the try and with statements of a function that can be recorded in rounds.
+
+    Their early exits must be exit codes, and nothing in them may be tied to the frame.
+    """
     tries = _StagedTries(escapes, reasons, native_return)
     tries.block(function.body, False, 0)
     return tries.found
 
 
 class _StagedTries:
-    """Goes through a function for `staged_tries`."""
+    """Traversal of a function for `staged_tries`."""
 
     def __init__(self, escapes: Escapes, reasons: dict[int, str], native_return: str) -> None:
         self.escapes = escapes
@@ -53,7 +55,7 @@ class _StagedTries:
         self.found: list[gast.AST] = []
 
     def block(self, statements: Sequence[gast.AST], native: bool, depth: int) -> None:
-        """`native`: whether something around keeps its form; `depth`: how many blocks of Python's are around."""
+        """`native`: whether a statement around keeps its form; `depth`: the number of Python blocks around."""
         for node in statements:
             if isinstance(node, REGIONS):
                 kept = id(node) in self.reasons
@@ -75,12 +77,12 @@ class _StagedTries:
                 self.block(part, inside, level)
 
 
-# Python allows twenty blocks inside of each other; rounds are made of several.
+# Largest nesting of blocks that rounds may reach; Python's limit is 20.
 _DEEPEST = 16
 
 
 def rounds_depth(node: gast.AST, escapes: Escapes) -> int:
-    """How many blocks a statement is in its rounds."""
+    """Return how many nested blocks a statement takes in its rounds."""
     if isinstance(node, gast.With):
         return 3 * len(node.items)
     whole = 5 if escapes.leaves_in_finally(node) else 0
@@ -88,7 +90,7 @@ def rounds_depth(node: gast.AST, escapes: Escapes) -> int:
 
 
 def give_room(function: gast.AST, escapes: Escapes, wrap: Callable[[gast.AST], gast.AST]) -> None:
-    """Where the rounds of a try or with would be too deep inside of others, `wrap` makes it a region of its own."""
+    """Apply `wrap` to a try or with statement whose rounds would nest too deeply, which makes it a region."""
     if not frame_of(function):
         _give_room_in(function.body, 0, escapes, wrap)
 
@@ -113,7 +115,7 @@ def _give_room_in(
 
 
 def frame_call(function: gast.AST) -> str:
-    """The call by which a function looks at its own frame; "" when there is none."""
+    """Return the call by which a function inspects its own frame; "" if there is none."""
     for statement in function.body:
         for node in walk_scope(statement):
             if (
@@ -127,7 +129,7 @@ def frame_call(function: gast.AST) -> str:
 
 class _Finder:
     def __init__(self, escapes: Escapes, whole: str, keeps_finals: bool) -> None:
-        """`keeps_finals`: whether a finally that is left early stays as it is."""
+        """`keeps_finals`: whether a finally clause with an early exit stays as it is."""
         self.escapes = escapes
         self.whole = whole
         self.keeps_finals = keeps_finals
@@ -135,7 +137,7 @@ class _Finder:
         self._pins: dict[int, tuple[gast.AST, str]] = {}
 
     def block(self, statements: Sequence[gast.AST], native_loop: str | None, native_return: str) -> None:
-        behind = ""  # what is left early takes what is behind it into a region, so that this may not keep its form
+        behind = ""  # why a statement behind cannot move into a region, as it does after an early exit
         for statement in reversed(statements):
             known = len(self.reasons)
             self.statement(statement, native_loop, native_return, behind)
@@ -145,9 +147,10 @@ class _Finder:
                 behind = next(reversed(self.reasons.values()))
 
     def statement(self, node: gast.AST, native_loop: str | None, native_return: str, behind: str) -> None:
-        """`native_loop`: why the loop around keeps its form ("" when it does not, None outside of loops).
+        """Find the reasons in a statement.
 
-        `behind`: why something behind the statement keeps its form.
+        `native_loop`: why the surrounding loop keeps its form ("" if it does not, None outside of loops).
+        `behind`: why a statement behind this one keeps its form.
         """
         inner_loop = native_loop
         if isinstance(node, REGIONS):
@@ -175,7 +178,7 @@ class _Finder:
         return ""
 
     def pin(self, node: gast.AST) -> str:
-        """What ties a statement to its frame, found once for each."""
+        """Return what ties a statement to its frame, cached by node."""
         found = self._pins.get(id(node))
         if found is None:
             found = node, self._compute_pin(node)
@@ -201,7 +204,7 @@ class _Finder:
 
 
 def _blocks(node: gast.AST) -> list[list[gast.AST]]:
-    """The statement lists directly inside a compound statement (not a function's or class's)."""
+    """Return the statement lists directly inside a compound statement (none for functions and classes)."""
     if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
         return []
     found = [getattr(node, field) for field in ("body", "orelse", "finalbody") if hasattr(node, field)]
@@ -211,7 +214,7 @@ def _blocks(node: gast.AST) -> list[list[gast.AST]]:
 
 
 def _heads(node: gast.AST) -> list[gast.AST]:
-    """The expressions of a compound statement outside of its blocks."""
+    """Return the expressions of a compound statement outside of its blocks."""
     heads = [getattr(node, field, None) for field in ("test", "iter", "subject")]
     heads += [item.context_expr for item in getattr(node, "items", ())]
     heads += [handler.type for handler in getattr(node, "handlers", ())]

@@ -1,9 +1,9 @@
-"""Liveness and definite assignment over structured code.
+"""Liveness and definite assignment over structured code, in one backward pass over the tree.
 
-For a statement, `exposed` are the names it may read before writing them, `killed` those it surely writes, and
-`modified` those it may write; `falls` says whether the next statement can be reached. What is live before a
-statement is exposed + (live after - killed); for a loop the fixpoint of that is closed form, so everything
-here is one pass over the tree."""
+For a statement, `exposed` are the names it may read before writing them (upward-exposed uses), `killed` those it
+surely writes, and `modified` those it may write; `falls` is whether the next statement is reachable. The names live
+before a statement are exposed + (live after - killed). For a loop the fixed point of that equation has a closed form.
+"""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ class Activity(NamedTuple):
 
 
 class Liveness:
-    """Answers questions about the statements of one function; what was found once is kept.
+    """Compute the activity of one function's statements, cached by node.
 
-    `is_exit` picks further statements, beside raise and the like, behind which nothing is taken to run.
+    `is_exit` selects statements, besides raise and return, that end the control flow of a block.
     """
 
     def __init__(self, is_exit: Callable[[gast.AST], bool] | None = None) -> None:
@@ -68,7 +68,7 @@ class Liveness:
     def live_before_each(
         self, statements: Sequence[gast.AST], live_after: frozenset[str]
     ) -> list[frozenset[str]]:
-        """What is live after each statement of a block."""
+        """Return the names live after each statement of a block."""
         result: list[frozenset[str]] = []
         live = live_after
         for statement in reversed(statements):
@@ -108,7 +108,7 @@ class Liveness:
         return found
 
     def either(self, *blocks: Sequence[gast.AST]) -> Activity:
-        """One of the blocks runs."""
+        """Join the activities of alternative blocks."""
         return _join([self.block(block) for block in blocks])
 
     def _loop(self, test: Activity, body: Sequence[gast.AST], orelse: Sequence[gast.AST]) -> Activity:
@@ -131,14 +131,14 @@ class Liveness:
             exposed |= inner.exposed - bound
             if handler.type is not None:
                 exposed |= expression(handler.type).exposed
-            modified |= inner.modified | bound  # which Python deletes behind the handler
+            modified |= inner.modified | bound  # Python deletes it after the handler
             ends.append(Activity(killed=inner.killed - bound, falls=inner.falls))
         joined = _join(ends)
         return Activity(exposed, joined.killed | final.killed, modified, joined.falls and final.falls)
 
 
 def simple(node: gast.AST) -> Activity:
-    """A statement without a body of its own."""
+    """Return the activity of a statement without a body."""
     if isinstance(node, gast.Assign):
         total = expression(node.value)
         for target in node.targets:
@@ -170,12 +170,12 @@ def simple(node: gast.AST) -> Activity:
 
 
 def has_loop_exit(statements: Iterable[gast.AST]) -> bool:
-    """Whether a break or continue is among the statements."""
+    """Return whether a break or continue is among the statements."""
     return any(isinstance(node, (gast.Break, gast.Continue)) for s in statements for node in walk_scope(s))
 
 
 def expression(node: gast.AST) -> Activity:
-    """Reads before writes: within one expression only the walrus writes."""
+    """Return the activity of an expression: reads before writes, since only a walrus writes."""
     reads: set[str] = set()
     writes: set[str] = set()
     for child in walk_scope(node):
@@ -195,7 +195,7 @@ def expression(node: gast.AST) -> Activity:
 
 
 def _conditional(node: gast.AST) -> bool:
-    """Whether a walrus in the expression might not run."""
+    """Return whether a walrus in the expression may be skipped."""
     return isinstance(node, gast.expr) and any(
         isinstance(child, (gast.BoolOp, gast.IfExp, gast.Compare, *COMPREHENSIONS)) for child in walk(node)
     )
@@ -206,7 +206,7 @@ def _maybe(activity: Activity) -> Activity:
 
 
 def _join(arms: list[Activity]) -> Activity:
-    """One of the arms runs; an arm that does not fall says nothing about what is assigned behind it."""
+    """Join alternative arms; an arm that does not fall through does not restrict what is assigned after them."""
     falling = [arm for arm in arms if arm.falls] or arms
     return Activity(
         frozenset().union(*(a.exposed for a in arms)),
@@ -217,7 +217,7 @@ def _join(arms: list[Activity]) -> Activity:
 
 
 def handler_name(handler: gast.AST) -> frozenset[str]:
-    """What an except clause calls the exception."""
+    """Return the name that an except clause binds, as a set."""
     if handler.name is None:
         return NOTHING
     return frozenset([handler.name if isinstance(handler.name, str) else handler.name.id])

@@ -1,4 +1,7 @@
-"""Which expressions cannot be tuples, lists, sets or objects, as far as the text of a function says."""
+"""Syntactic type inference: expressions that cannot be tuples, lists, sets or objects.
+
+Conservative: a name may hold anything unless every assignment to it in the function excludes that.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,15 @@ from autoconv.analysis.scopes import bindings, parameter_names
 from autoconv.syntax import build
 from autoconv.syntax.tree import walk
 
-# Builtins that give numbers or text.
+# Builtins that return numbers or strings.
 _SIMPLE = frozenset({"abs", "bool", "chr", "float", "hash", "id", "int", "len", "ord", "repr", "round", "str", "sum"})
 
 
 def may_have_parts(node: Any, numbers: Container[str] = ()) -> bool:
-    """Whether an expression may be a tuple, list or object: not constants, text, most arithmetic and the `numbers`."""
+    """Return whether an expression may be a tuple, list or object.
+
+    False for constants, strings, most arithmetic and the names in `numbers`.
+    """
     return _may_be(_with_parts, node, numbers)
 
 
@@ -30,7 +36,10 @@ def _with_parts(node: Any, numbers: Container[str]) -> bool:
 
 
 def _may_be(kind: Callable[[Any, Container[str]], bool], node: Any, others: Container[str]) -> bool:
-    """Whether an expression may be of a kind, which says so of operators and displays; names may be, but the others."""
+    """Return whether an expression may be of a kind.
+
+    `kind` decides for operators and displays; a name may be unless it is among `others`.
+    """
     if isinstance(node, gast.Name):
         return node.id not in others
     if isinstance(node, gast.Call) and isinstance(node.func, gast.Name):
@@ -43,10 +52,10 @@ def _may_be(kind: Callable[[Any, Container[str]], bool], node: Any, others: Cont
 
 
 def number_names(function: Any) -> set[str]:
-    """The names that a function assigns nothing to but what has no parts: counters and the like."""
+    """Return the names whose assignments are all of values without parts: counters and the like."""
     body = function.body if isinstance(function.body, list) else [function.body]
     others = set(parameter_names(function.args))
-    follows: defaultdict[str, set[str]] = defaultdict(set)  # a name, and those that it is assigned to
+    follows: defaultdict[str, set[str]] = defaultdict(set)  # from a name to the names that it is assigned to
     found: set[str] = set()
     numbered: set[int] = set()
     for node in [node for statement in body for node in walk(statement)]:
@@ -83,7 +92,7 @@ _OF_SETS = (gast.BitOr, gast.BitAnd, gast.BitXor, gast.Sub)
 
 
 def may_be_sets(node: Any, arithmetic: Container[str] = ()) -> bool:
-    """Whether both sides of an operator may be sets, as far as the text says; `arithmetic` see `arithmetic_names`."""
+    """Return whether both operands of an operator may be sets; for `arithmetic` see `arithmetic_names`."""
     sides = node.left, node.right
     return isinstance(node.op, _OF_SETS) and all(_may_be(_set, side, arithmetic) for side in sides)
 
@@ -91,13 +100,13 @@ def may_be_sets(node: Any, arithmetic: Container[str] = ()) -> bool:
 def _set(node: Any, arithmetic: Container[str]) -> bool:
     if isinstance(node, gast.BinOp):
         return may_be_sets(node, arithmetic)
-    if isinstance(node, gast.Subscript):  # what has parts by several numbers, or slices, is an array or a sequence
+    if isinstance(node, gast.Subscript):  # a value indexed by several numbers or slices is an array or a sequence
         return not isinstance(node.slice, (gast.Tuple, gast.Slice))
     return isinstance(node, (gast.Attribute, gast.Call, gast.Set, gast.SetComp, gast.BoolOp))
 
 
 def arithmetic_names(function: Any) -> set[str]:
-    """The names that a function computes with, as with no set: `2 * x`, `-x`, `x + 1`, `x -= 1` with a number."""
+    """Return the names used in operations that sets lack: `2 * x`, `-x`, `x + 1`, `x -= 1` with a number."""
     body = function.body if isinstance(function.body, list) else [function.body]
     found = number_names(function)
     for node in [node for statement in body for node in walk(statement)]:
@@ -118,7 +127,7 @@ def arithmetic_names(function: Any) -> set[str]:
 
 
 def may_change_in_place(node: Any, arithmetic: Container[str], numbers: Container[str]) -> bool:
-    """Whether `x += y`, with a name on the left, may change a list, dict or set, as far as the text says."""
+    """Return whether `x += y`, with a name on the left, may mutate a list, dict or set."""
     if isinstance(node.op, _OF_SETS):
         return node.target.id not in arithmetic and _may_be(_set, node.value, arithmetic)
     if not isinstance(node.op, (gast.Add, gast.Mult)) or node.target.id in numbers:
@@ -131,12 +140,14 @@ def may_change_in_place(node: Any, arithmetic: Container[str], numbers: Containe
 
 
 def shared_names(function: Any) -> set[str]:
-    """The names that may hold an array which others hold too, so that `x += y` changes it for them: parameters, and
-    what is taken from attributes, items and calls. Not those that the text shows to be single numbers."""
+    """Return the names that may hold an aliased array, which `x += y` would change for its aliases.
+
+    These are parameters, and names assigned from attributes, items and calls, without evident single numbers.
+    """
     body = function.body if isinstance(function.body, list) else [function.body]
     nodes = [node for statement in body for node in walk(statement)]
     found = set(parameter_names(function.args))
-    follows: defaultdict[str, set[str]] = defaultdict(set)  # a name, and those that it is assigned to
+    follows: defaultdict[str, set[str]] = defaultdict(set)  # from a name to the names that it is assigned to
     bound: set[str] = set()
     seen: set[int] = set()
     for node in nodes:
@@ -165,14 +176,14 @@ def shared_names(function: Any) -> set[str]:
 
 
 def _pairs(target: Any, value: Any) -> list[tuple[Any, Any]]:
-    """What is assigned to what, where the text says so."""
+    """Return (target, value) pairs, taken apart where both are tuples."""
     tuples = isinstance(target, gast.Tuple) and isinstance(value, gast.Tuple) and len(target.elts) == len(value.elts)
     if not tuples or any(isinstance(part, gast.Starred) for part in (*target.elts, *value.elts)):
         return [(target, value)]
     return [pair for parts in zip(target.elts, value.elts, strict=True) for pair in _pairs(*parts)]
 
 
-# Functions of NumPy, and methods, that give arrays which nobody has yet.
+# NumPy functions and methods that return a new array.
 _MAKING = frozenset(
     {
         "arange", "array", "copy", "empty", "empty_like", "eye", "full", "full_like", "linspace", "ones", "ones_like",
@@ -182,7 +193,7 @@ _MAKING = frozenset(
 
 
 def _is_new(node: Any) -> bool:
-    """Whether what an expression gives is no array that was there before."""
+    """Return whether the value of an expression is not an existing array."""
     if isinstance(node, gast.Call):
         if isinstance(node.func, gast.Name):
             return node.func.id in _SIMPLE
@@ -190,7 +201,7 @@ def _is_new(node: Any) -> bool:
     return not isinstance(node, _HANDING)
 
 
-# Expressions that give what somebody had before.
+# Expressions whose value may be an existing object.
 _HANDING = (
     gast.Attribute, gast.Await, gast.BoolOp, gast.IfExp, gast.Name, gast.NamedExpr, gast.Starred, gast.Subscript,
     gast.Yield, gast.YieldFrom,
@@ -201,7 +212,7 @@ _ORDERING = (gast.Eq, gast.NotEq, gast.Lt, gast.LtE, gast.Gt, gast.GtE)
 
 
 def _single_numbers(nodes: list[Any]) -> set[str]:
-    """The names that decide something or count: `while n > 1`, `range(n)`, `x[:n]`, as no array of two elements can."""
+    """Return the names used as no array of two elements can be: `while n > 1`, `range(n)`, `x[:n]`."""
     found: set[str] = set()
     for node in nodes:
         sides: list[Any] = []
@@ -223,7 +234,7 @@ def _single_numbers(nodes: list[Any]) -> set[str]:
 
 
 def _compared(*conditions: Any) -> list[Any]:
-    """What the comparisons compare that conditions consist of."""
+    """Return the operands of the comparisons in conditions."""
     found: list[Any] = []
     pending = [*conditions]
     while pending:
@@ -244,7 +255,7 @@ def _compared(*conditions: Any) -> list[Any]:
 
 
 def computed_names(function: Any) -> set[str]:
-    """The names that a function computes with, as with no list: `-x`, `x / 2`, `x - y`."""
+    """Return the names used in operations that lists lack: `-x`, `x / 2`, `x - y`."""
     body = function.body if isinstance(function.body, list) else [function.body]
     found = number_names(function)
     for node in [node for statement in body for node in walk(statement)]:

@@ -1,4 +1,4 @@
-"""What cannot move into a function of its own, and why."""
+"""Constructs that cannot move into a function of their own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from autoconv.syntax.tree import COMPREHENSIONS, walk, walk_scope
 
 FRAME_NAMES = frozenset({"locals", "vars", "eval", "exec", "dir"})
 
-# By name, as they are called: what stops in the frame that calls it, or has that frame's lines watched.
+# Names of functions that stop in the calling frame, or set a tracer for it.
 DEBUGGING_NAMES = frozenset({"breakpoint", "set_trace", "settrace", "setprofile"})
 
 _SUSPENDING = {
@@ -21,7 +21,7 @@ _SUSPENDING = {
 
 
 def pinned_by(node: gast.AST) -> str:
-    """The construct in the scope of `node` that ties it to the frame it stands in; "" when there is none."""
+    """Return the construct in the scope of `node` that ties it to its frame; "" if there is none."""
     for child in walk_scope(node):
         found = _SUSPENDING.get(type(child))
         if found:
@@ -42,7 +42,7 @@ def pinned_by(node: gast.AST) -> str:
 
 
 def calls_debugger(function: gast.AST) -> bool:
-    """Whether a function itself calls a debugger, or sets what watches its lines."""
+    """Return whether a function itself calls a debugger or sets a tracer."""
     for statement in function.body:
         for node in walk_scope(statement):
             if isinstance(node, gast.Call) and _last_name(node.func) in DEBUGGING_NAMES:
@@ -56,7 +56,7 @@ def _last_name(node: gast.AST) -> str:
 
 
 def cannot_be_deferred(node: gast.AST) -> str:
-    """Why an expression cannot become the body of a lambda; "" when it can."""
+    """Return why an expression cannot become the body of a lambda; "" if it can."""
     for child in walk_scope(node):
         if isinstance(child, gast.NamedExpr):
             return "a walrus"

@@ -1,5 +1,7 @@
-"""The state of each region of a function: what it takes, what it gives back, and what it reaches through
-cells."""
+"""The state of each region of a function: its inputs, its outputs, and the cells that it accesses.
+
+Computed from liveness and definite assignment; a name is state if a region may modify it and it is live afterwards.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,10 @@ from autoconv.syntax.tree import INLINED, inner_parts, walk, walk_scope
 
 
 class Region(NamedTuple):
-    """`inputs` and `outputs` are explicit state (the same for a loop); `cells` are names that others see as
-    well.
+    """`inputs` and `outputs` are explicit state (the same for a loop); `cells` are names that other functions see too.
 
-    `exit` is the exit code among a loop's state, "" when it cannot be left early. `reset` are names that rounds of a
-    try change for themselves alone.
+    `exit` is the exit code in a loop's state, "" if there is no early exit. `reset` are names that rounds of a try
+    change only for themselves.
     """
 
     inputs: tuple[str, ...]
@@ -31,9 +32,12 @@ class Region(NamedTuple):
 
 
 class Plan:
-    """`regions` by `id(statement)`. `undefined`: names that a region takes, or a function that a pass makes
-    reads, although they may not be assigned yet; they start out as Undefined. `tried`: names that a try may leave
-    unassigned, and that are read. `unsure`: the reads (ids of Name nodes) at which such a name might still be so."""
+    """`regions` by `id(statement)`, and the names that may be unassigned.
+
+    `undefined`: possibly unassigned names that a region takes as input, or that a generated function reads; they start
+    as Undefined. `tried`: names that a try may leave unassigned and that are read. `unsure`: the reads (ids of Name
+    nodes) that may find such a name unassigned.
+    """
 
     def __init__(self) -> None:
         self.regions: dict[int, Region] = {}
@@ -51,8 +55,10 @@ def plan_regions(
     thunks: Container[int] = (),
     tries: Container[int] = (),
 ) -> Plan:
-    """The plan of one function whose exits have been lowered; `thunks` holds the ids of the lambdas that
-    passes made, `tries` those of the try and with statements that are recorded round by round."""
+    """Return the plan of one function whose exits have been lowered.
+
+    `thunks` holds the ids of generated lambdas, `tries` those of the try and with statements recorded in rounds.
+    """
     planner = _Planner(scope, statement_forms, exit_names, is_exit_check, thunks, _deletes_names(function), tries)
     start = frozenset(scope.parameters)
     planner.block(function.body, NOTHING, NOTHING, Defined(start, start))
@@ -68,8 +74,7 @@ def plan_regions(
 
 
 def unsure_reads(function: Any, scope: Scope) -> set[int]:
-    """The reads (ids of Name nodes) in a function, as it was written, at which a name might not be
-    assigned."""
+    """Return the reads (ids of Name nodes) in a function as written that may find a name unassigned."""
     planner = _Planner(scope, _Everything(), set(), lambda _: False, (), _deletes_names(function))
     start = frozenset(scope.parameters)
     planner.block(function.body, NOTHING, NOTHING, Defined(start, start))
@@ -77,14 +82,14 @@ def unsure_reads(function: Any, scope: Scope) -> set[int]:
 
 
 class _Everything(dict[int, Any]):
-    """No region of a function becomes one of its own."""
+    """Contains every id: no region becomes a function of its own."""
 
     def __contains__(self, _: object) -> bool:
         return True
 
 
 class Defined(NamedTuple):
-    """The names that are surely assigned: `anyway`, and `going_on` where no exit code was set."""
+    """The names that are surely assigned: `anyway`, and `going_on` if no exit code is set."""
 
     anyway: frozenset[str]
     going_on: frozenset[str]
@@ -117,13 +122,13 @@ class _Planner:
         self.going_on = Liveness(_leaves)
         self.plan = Plan()
         self.deletes = deletes
-        self.inside = 0  # how many functions that regions become are around
+        self.inside = 0  # number of surrounding region functions
         self.kept_inside = (
-            NOTHING  # what regions assign for themselves alone: outside, the name must stay local
+            NOTHING  # names that regions assign only for themselves: they must stay local outside
         )
-        self.kept = NOTHING  # what a break or continue that stays one may lead to
+        self.kept = NOTHING  # live at the target of a break or continue that stays one
         self.needed: set[str] = set()
-        self.tried: set[str] = set()  # what a try leaves assigned on some of its paths
+        self.tried: set[str] = set()  # names that a try leaves assigned on some paths
         self.unsure_reads: list[tuple[str, int]] = []
         self.shared = scope.captured | scope.globals | scope.nonlocals
 
@@ -134,7 +139,7 @@ class _Planner:
         protected: frozenset[str],
         defined: Defined,
     ) -> None:
-        """Plans the regions of a block; `protected` names are needed where an exception may lead."""
+        """Plan the regions of a block; `protected` names are live where an exception may lead."""
         lives = self.liveness.live_before_each(statements, live_after)
         for statement, live in zip(statements, lives, strict=True):
             self.statement(statement, live | self.kept, protected, defined)
@@ -268,8 +273,7 @@ class _Planner:
         self.kept_inside |= self.liveness.statement(node).modified.difference(region.outputs, region.cells)
 
     def _reads(self, node: Any, defined: Defined, inside: bool = False) -> None:
-        """Notes the reads that may find nothing; in a function that a pass makes, there has to be
-        something."""
+        """Note the reads that may find a name unassigned; in a generated function the name must have a value."""
         waiting: list[tuple[Any, bool, frozenset[str]]] = [(node, inside or self.inside > 0, defined.anyway)]
         while waiting:
             part, closed, known = waiting.pop()
@@ -289,18 +293,18 @@ class _Planner:
                     waiting += [(inner_part, closed, inner) for inner_part in inner_parts(child)]
 
     def _deleted(self, node: Any) -> frozenset[str]:
-        """The names that a statement, or what is inside of it, may delete."""
+        """Return the names that a statement, or one nested in it, may delete."""
         if not self.deletes:
             return NOTHING
         return frozenset(name for part in walk(node) for name in _deleted_by(part))
 
     def _is_guard(self, test: Any) -> bool:
-        """Whether this is `ag__.goes_on(exit_)`."""
+        """Return whether this is `ag__.goes_on(exit_)`."""
         return build.is_operation(test, "goes_on")
 
 
 def _leaves(node: Any) -> bool:
-    """Whether a statement sets an exit code, or is a break or continue that stays one."""
+    """Return whether a statement sets an exit code, or is a break or continue that stays one."""
     if isinstance(node, gast.Assign) and isinstance(node.targets[0], gast.Name):
         return build.is_operator(node.value, "CONTINUE", "BREAK", "RETURN")
     return isinstance(node, (gast.Break, gast.Continue))
@@ -311,7 +315,7 @@ def _deletes_names(function: Any) -> bool:
 
 
 def _deleted_by(node: Any) -> frozenset[str]:
-    """The name that a node deletes: `del x`, or the end of `except E as x`."""
+    """Return the name that a node deletes: by `del x`, or at the end of `except E as x`."""
     if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Del):
         return frozenset([node.id])
     return handler_name(node) if isinstance(node, gast.ExceptHandler) else NOTHING

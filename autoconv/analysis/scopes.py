@@ -1,5 +1,4 @@
-"""Which names a function binds, which it declares global or nonlocal, and which its inner functions
-capture."""
+"""Names that a function binds, declares global or nonlocal, and that its inner functions capture."""
 
 from __future__ import annotations
 
@@ -12,8 +11,10 @@ from autoconv.syntax.tree import COMPREHENSIONS, FUNCTIONS, SCOPES, children, in
 
 
 class Scope:
-    """`bound`: names assigned in the function, parameters included. `captured`: those of them that a nested
-    function, lambda, class or generator expression uses, and that therefore have to stay real cells."""
+    """`bound`: names assigned in the function, parameters included.
+
+    `captured`: those that a nested function, lambda, class or generator expression uses, which therefore stay cells.
+    """
 
     def __init__(self, parameters: list[str] | None = None) -> None:
         self.parameters = parameters or []
@@ -27,13 +28,12 @@ class Scope:
         return self.bound - self.globals - self.nonlocals
 
 
-# The free names of scopes, by id. It lives as long as one question: trees change between two.
+# Free names of scopes, by id. Lives as long as one query, since trees change between queries.
 _Known = dict[int, set[str]]
 
 
 def scope_of(function: gast.AST, inlined: Container[int] = ()) -> Scope:
-    """The scope of a function (or lambda). Lambdas whose ids are in `inlined` run at once and capture
-    nothing."""
+    """Return the scope of a function or lambda. Lambdas whose ids are in `inlined` run at once and capture nothing."""
     return _scope_of(function, inlined, {})
 
 
@@ -75,7 +75,7 @@ def parameter_names(arguments: gast.arguments) -> list[str]:
 
 
 def bindings(node: gast.AST) -> Iterator[str]:
-    """The names that this very node binds in the scope it stands in."""
+    """Yield the names that this node itself binds in its scope."""
     if type(node) not in BINDING:
         return
     if isinstance(node, gast.Name):
@@ -96,7 +96,7 @@ def bindings(node: gast.AST) -> Iterator[str]:
         yield node.name
 
 
-# The kinds of nodes that may bind names.
+# Node kinds that may bind names.
 BINDING = frozenset(
     {
         gast.Name, gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Import, gast.ImportFrom,
@@ -105,17 +105,17 @@ BINDING = frozenset(
 )  # fmt: skip
 
 
-# What says anything about the names of a scope.
+# Node kinds that affect the names of a scope.
 _SAYING = BINDING | {gast.Global, gast.Nonlocal, gast.ClassDef, *FUNCTIONS, *COMPREHENSIONS}
 
 
 def free_names(scope: gast.AST) -> set[str]:
-    """The names that a nested scope reads or rebinds but does not bind itself."""
+    """Return the names that a nested scope reads or rebinds but does not bind."""
     return _free_names(scope, {})
 
 
 def free_names_of_each(scopes: Iterable[gast.AST]) -> Iterator[set[str]]:
-    """The free names of scopes, of which some may be in others: each is gone through once."""
+    """Return the free names of scopes that may be nested in each other; each is visited once."""
     known: _Known = {}
     return (_free_names(scope, known) for scope in scopes)
 
@@ -138,13 +138,13 @@ def _found_free(scope: Any, known: _Known) -> set[str]:
 
 
 def own_names(comprehension: Any) -> frozenset[str]:
-    """The names that the for parts of a comprehension assign."""
+    """Return the names that the for clauses of a comprehension bind."""
     targets = [generator.target for generator in comprehension.generators]
     return frozenset(node.id for target in targets for node in walk_scope(target) if isinstance(node, gast.Name))
 
 
 def _used(nodes: list[gast.AST], known: _Known) -> set[str]:
-    """Names read (or declared nonlocal) below the nodes, the free names of nested scopes included."""
+    """Return the names read (or declared nonlocal) below the nodes, including the free names of nested scopes."""
     found: set[str] = set()
     for top in nodes:
         for node in walk_scope(top):
@@ -158,7 +158,7 @@ def _used(nodes: list[gast.AST], known: _Known) -> set[str]:
 
 
 def _captured_within(comprehension: gast.AST, inlined: Container[int], known: _Known) -> set[str]:
-    """What lambdas and generators inside a comprehension capture."""
+    """Return the names that lambdas and generators inside a comprehension capture."""
     found: set[str] = set()
     pending = _within(comprehension)
     while pending:
@@ -185,5 +185,5 @@ def _walrus_targets(comprehension: gast.AST) -> set[str]:
 
 
 def _within(comprehension: Any) -> list[gast.AST]:
-    """What is evaluated inside of a comprehension; who walks the scope around it comes by the first iterable."""
+    """Return the parts evaluated inside a comprehension; its first iterable belongs to the scope around it."""
     return [comprehension.generators[0].target, *inner_parts(comprehension)]

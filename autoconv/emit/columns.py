@@ -1,8 +1,7 @@
-"""Columns for code of converted modules, whose line tables know the user's lines only: found when an error needs them.
+"""Column positions for code of converted modules, whose line tables hold lines only; computed when an error needs them.
 
-The words of an emitted line are matched with those of the user's line it came from: what is left of
-`ag__.call(f)(x, y)` is `f(x, y)`. Where that is not one piece of the user's line there is no column, so that no caret
-ever stands under the wrong words.
+The words of an emitted line are aligned with those of its source line: `ag__.call(f)(x, y)` matches `f(x, y)`. Where
+the result is not one contiguous piece of the source line there is no column, so that no caret marks wrong words.
 """
 
 from __future__ import annotations
@@ -20,31 +19,31 @@ from autoconv.process_state import without_warnings
 Lines = Callable[[int], str]
 _WORD = re.compile(r"""[^\W\d]\w*|\d[\w.]*|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\*\*|//|[<>=!]=|\S""")
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
-# What an operator stands for: the user's words around it may be parted by these.
+# Punctuation that may separate matched words, since operators replace it.
 _BETWEEN = frozenset("()[],")
 
-# By identity: the code that runs, as it was compiled from emitted text, and the lines of that.
+# By id: the relocated code, the code as compiled from emitted text, and the lines of that text.
 _EMITTED: dict[int, tuple[CodeType, CodeType, Lines]] = {}
-# By the user's file: modules whose emitted text is compiled again when the first of them is asked for.
+# By the user's file: modules whose emitted text is compiled again when its columns are first needed.
 _WAITING: dict[str, list[tuple[CodeType, str]]] = {}
 
 
 def remember(code: CodeType, emitted: CodeType, lines: Lines) -> None:
-    """Notes what code, and what is nested in it, was before it was moved to the user's lines."""
+    """Register the original of a relocated code object and of the code nested in it."""
     _EMITTED[id(code)] = code, emitted, lines
     inside, before = _nested(code), _nested(emitted)
-    if len(inside) == len(before):  # Python makes one of two functions that only their columns told apart
+    if len(inside) == len(before):  # Python merges two functions that differed only in their columns
         for inner, inner_before in zip(inside, before, strict=True):
             remember(inner, inner_before, lines)
 
 
 def remember_text(code: CodeType, text: str) -> None:
-    """As `remember`, for the code of a module and the text that it was compiled from at other places."""
+    """`remember` for the code of a module and the text that it was compiled from."""
     _WAITING.setdefault(code.co_filename, []).append((code, text))
 
 
 def columns(code: CodeType, instruction: int, line: int) -> tuple[int, int] | None:
-    """Where on the user's line, counted from 0, an instruction of converted code is; None where that is not known."""
+    """Return the 0-based columns of an instruction of converted code in the user's line; None if unknown."""
     if id(code) not in _EMITTED:
         for module, text in _WAITING.pop(code.co_filename, ()):
             with without_warnings():
@@ -60,7 +59,7 @@ def columns(code: CodeType, instruction: int, line: int) -> tuple[int, int] | No
 
 
 def matched(emitted: str, start: int, end: int, source: str) -> tuple[int, int] | None:
-    """The part of a source line that is left of a part of an emitted line."""
+    """Return the part of a source line that corresponds to a part of an emitted line."""
     if not (emitted.isascii() and source.isascii()):
         return None
     theirs = list(_WORD.finditer(source.rstrip()))
@@ -71,7 +70,7 @@ def matched(emitted: str, start: int, end: int, source: str) -> tuple[int, int] 
     if any(theirs[position].group() not in _BETWEEN for position in set(range(first, last)) - found):
         return None
     words = theirs[first : last + 1]
-    while _unpaired(words) >= 0 and len(words) < len(theirs) - first:  # `x[i]` is what ag__.get_item(x, i) was
+    while _unpaired(words) >= 0 and len(words) < len(theirs) - first:  # `ag__.get_item(x, i)` was `x[i]`
         following = theirs[first + len(words)]
         if _PAIRS.get(words[_unpaired(words)].group()) != following.group():
             break
@@ -82,7 +81,7 @@ def matched(emitted: str, start: int, end: int, source: str) -> tuple[int, int] 
 
 @functools.lru_cache(256)
 def _matches(emitted: str, source: str) -> list[tuple[int, int]]:
-    """(where a word of the emitted line starts, which word of the source line it is), in order."""
+    """Return (start of a word of the emitted line, index of the matching word of the source line), in order."""
     ours, theirs = list(_WORD.finditer(emitted)), list(_WORD.finditer(source))
     matcher = difflib.SequenceMatcher(None, [*map(_meaning, ours)], [*map(_meaning, theirs)], autojunk=False)
     return [
@@ -93,13 +92,13 @@ def _matches(emitted: str, source: str) -> list[tuple[int, int]]:
 
 
 def _meaning(word: re.Match[str]) -> str:
-    """The same for a text in either kind of quotes."""
+    """Return a word, without its quotes if it is a string."""
     text = word.group()
     return text[1:-1] if text[0] in "\"'" and len(text) > 1 else text
 
 
 def _balanced(words: list[re.Match[str]]) -> list[re.Match[str]]:
-    """The words without a bracket at either end that has no partner among them."""
+    """Strip brackets at either end whose partner is not among the words."""
     words = list(words)
     while words and _unpaired(words) in (0, len(words) - 1):
         del words[_unpaired(words)]
@@ -107,7 +106,7 @@ def _balanced(words: list[re.Match[str]]) -> list[re.Match[str]]:
 
 
 def _unpaired(words: list[re.Match[str]]) -> int:
-    """The position of the first bracket that is closed but not opened, or the last that is not closed; -1 for none."""
+    """Return the index of the first unopened closing bracket, or else of the last unclosed one; -1 if none."""
     opened: list[int] = []
     for position, word in enumerate(words):
         text = word.group()

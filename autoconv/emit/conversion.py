@@ -1,4 +1,4 @@
-"""What converting a module is asked for and what it answers."""
+"""Options and result of converting a module."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from autoconv.errors import Place
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """`compile_names`: qualified names (`f`, `Class.method`) to put under @autoconv.compile; `compile_all`: every
-    function at the top level. `rename_imports`: top-level package -> its replacement. `keep_going`: a function that
-    cannot be converted stays as it is, with a comment. `comments`: keep comments above statements. `only`: the
-    qualified names to convert, None for all. `last_pass`: stop after that pass (see autoconv.passes.PASSES).
-    `source_path`: where the source is, seen from the folder of the output; with it the converted module shows the
-    user's lines."""
+    """Options of a conversion.
+
+    `compile_names`: qualified names (`f`, `Class.method`) to decorate with @autoconv.compile; `compile_all`: every
+    function at the top level. `rename_imports`: top-level package -> its replacement. `keep_going`: leave a function
+    that cannot be converted as it is, with a comment. `comments`: keep comments above statements. `only`: the qualified
+    names to convert, None for all. `last_pass`: stop after that pass (see autoconv.passes.PASSES). `source_path`: path
+    of the source relative to the folder of the output; with it the converted module shows the user's lines.
+    """
 
     compile_names: frozenset[str] = frozenset()
     compile_all: bool = False
@@ -30,7 +32,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One construct that cannot be converted: what, where, in which function, and what to write instead."""
+    """A construct that cannot be converted: message, position, function, and what to write instead."""
 
     message: str
     place: Place
@@ -42,9 +44,9 @@ class Diagnostic:
 class Construct:
     """One if, while, for, and, or, conditional expression or comprehension of the source.
 
-    `form` says what it became: "functional" (a region with explicit state), "operator" (and, or, not …), "statement"
-    (its own statement, whose test goes through an operator: regions that hold a yield, say) or "plain" (left as it
-    was). `stages` says whether it becomes part of a graph on a tensor; if not, `reason` says why.
+    `form` is what it became: "functional" (a region with explicit state), "operator" (and, or, not …), "statement" (its
+    own statement, with a test that goes through an operator: for example regions with a yield) or "plain" (unchanged).
+    `stages`: whether it becomes part of a graph on a tensor; if not, `reason` gives the cause.
     """
 
     kind: str
@@ -57,8 +59,10 @@ class Construct:
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """`text`: the converted module. `origins[k]`: the source line of output line k+1, 0 when there is none.
-    `generated`: the names of functions that are parts of the user's."""
+    """`text`: the converted module. `origins[k]`: the source line of output line k+1, 0 if there is none.
+
+    `generated`: the names of region functions, which are parts of the user's functions.
+    """
 
     text: str
     origins: tuple[int, ...]

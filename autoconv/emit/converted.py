@@ -1,8 +1,8 @@
-"""Converted functions: those of this process, and those that an earlier one left on disk.
+"""Cache of converted functions: in this process, and on disk across processes.
 
-A conversion is read from the disk under what it was made of: the text of the whole file, where in it the function is,
-and the converter (see converter). With it neither gast nor the passes are imported. What is kept is Python's own code,
-marshalled; `autoconv.code_cache` says when the folder it lies in is trusted.
+The key on disk consists of everything that determines a conversion: the text of the whole file, the position of the
+function in it, and the converter (see converter). A hit imports neither gast nor the passes. The stored value is
+marshalled Python code; `autoconv.code_cache` states when its folder is trusted.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from autoconv.forks import CONVERSION, new_lock
 
 OPERATORS = "ag__"
 
-# By code and file: the codes of two files are equal where their functions are the same and on the same lines.
+# Keyed by code and file: codes of two files are equal if the functions and their lines are the same.
 _ByFile = dict[tuple[str, bool], tuple[types.CodeType, frozenset[str]]]
 _CONVERTED: weakref.WeakKeyDictionary[types.CodeType, _ByFile] = weakref.WeakKeyDictionary()
-# By id: of a function with nothing to convert, the code that comes out equals the one that went in.
+# By id: for a function without anything to convert, the converted code equals the original.
 _OURS: weakref.WeakValueDictionary[int, types.CodeType] = weakref.WeakValueDictionary()
-_DIGESTS: dict[str, tuple[list[str], str]] = {}  # of files, by name, with the lines that they are of
+_DIGESTS: dict[str, tuple[list[str], str]] = {}  # by file name: its lines and their digest
 _LOCK = new_lock(waited=CONVERSION)
-ABOUT_TO_CONVERT: list[Callable[[], object]] = []  # who wants to know that a conversion begins, which takes a while
+ABOUT_TO_CONVERT: list[Callable[[], object]] = []  # called before a conversion begins, since it takes a while
 
 
 def convert_function(function: types.FunctionType, operators: Any) -> types.FunctionType:
-    """The function converted, with the same globals, cells, defaults and attributes.
+    """Return the converted function, with the same globals, cells, defaults and attributes.
 
-    `operators` is what the name `ag__` stands for in it. Raises ConversionError when there is no source, or when
-    something in it cannot be converted.
+    `operators` is the value of the name `ag__` in it. Raises ConversionError when there is no source, or when something
+    in it cannot be converted.
     """
     if is_converted(function):
         return function
@@ -47,8 +47,10 @@ def convert_function(function: types.FunctionType, operators: Any) -> types.Func
 
 
 def convert_generator(function: types.FunctionType, operators: Any) -> types.FunctionType | None:
-    """A generator function as one that hands its values to the consumer that it is given before its arguments (see
-    `generators`), converted; None where that cannot be, or where its source is not found."""
+    """Return a generator function converted to pass its values to a consumer, its first argument (see `generators`).
+
+    None where that is impossible, or where its source is not found.
+    """
     try:
         return _bound(function, _converted_code(function, True), operators)
     except ConversionError:
@@ -56,15 +58,14 @@ def convert_generator(function: types.FunctionType, operators: Any) -> types.Fun
 
 
 def converted_text(function: types.FunctionType) -> str:
-    """The converted source of one function; raises ConversionError as `convert_function` does."""
-    from autoconv.emit import shown  # lazily: it brings gast and astunparse
+    """Return the converted source of one function; raises ConversionError like `convert_function`."""
+    from autoconv.emit import shown  # lazily: imports gast and astunparse
 
     return shown.converted_text(function)
 
 
 def changed_names(function: types.FunctionType) -> frozenset[str]:
-    """The outer names that a function only changes (see `autoconv.analysis.changes`); none for what never was
-    converted."""
+    """Return the outer names that a converted function only mutates (see `autoconv.analysis.changes`)."""
     code = function.__code__
     by_file = _CONVERTED.get(code, {})
     _, changed = by_file.get((code.co_filename, False)) or by_file.get((code.co_filename, True)) or (None, frozenset())
@@ -72,7 +73,7 @@ def changed_names(function: types.FunctionType) -> frozenset[str]:
 
 
 def is_converted(function: Any) -> bool:
-    """Whether a function's code came out of a conversion: at run time, or as part of a converted module."""
+    """Return whether a function's code is the result of a conversion, at run time or as part of a converted module."""
     code = getattr(function, "__code__", None)
     if code is None:
         return False
@@ -80,7 +81,7 @@ def is_converted(function: Any) -> bool:
 
 
 def register_code(code: types.CodeType) -> None:
-    """Takes the code, and what is nested in it, for converted."""
+    """Mark the code, and the code nested in it, as converted."""
     _OURS[id(code)] = code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -100,14 +101,14 @@ def _converted_code(function: types.FunctionType, hands: bool) -> types.CodeType
 
 
 def _kept_or_made(function: types.FunctionType, hands: bool) -> tuple[types.CodeType, frozenset[str]]:
-    # Who wants to be told of the passes has them run.
+    # A log of the passes needs them to run.
     key = None if "passes" in SETTINGS.logs else _key(function, hands)
     kept = None if key is None else _kept(key)
     if kept is not None:
         return kept
     for tell in ABOUT_TO_CONVERT:
         tell()
-    from autoconv.emit import function as conversion  # lazily: it brings gast
+    from autoconv.emit import function as conversion  # lazily: imports gast
 
     code, changed = conversion.convert_code(function, hands)
     if key is not None:
@@ -121,13 +122,13 @@ def _kept(key: str) -> tuple[types.CodeType, frozenset[str]] | None:
         return None
     try:
         code, changed = marshal.loads(data)
-    except (EOFError, ValueError, TypeError):  # of another form than this version writes
+    except (EOFError, ValueError, TypeError):  # written by a version with another format
         return None
     return (code, frozenset(changed)) if isinstance(code, types.CodeType) else None
 
 
 def _key(function: types.FunctionType, hands: bool) -> str | None:
-    """Everything that the conversion depends on; None where the source is not found in the usual place."""
+    """Return a key of everything that the conversion depends on; None if `linecache` has no source."""
     code = function.__code__
     linecache.checkcache(code.co_filename)
     lines = linecache.getlines(code.co_filename, function.__globals__)
@@ -143,14 +144,14 @@ def _key(function: types.FunctionType, hands: bool) -> str | None:
 
 def _digest(filename: str, lines: list[str]) -> str:
     known = _DIGESTS.get(filename)
-    if known is None or known[0] is not lines:  # another list is another version of the file
+    if known is None or known[0] is not lines:  # a new list means a new version of the file
         text = "".join(lines).encode("utf-8", "surrogatepass")
         known = _DIGESTS[filename] = lines, hashlib.sha256(text).hexdigest()
     return known[1]
 
 
 def _bound(function: types.FunctionType, converted: types.CodeType, operators: Any) -> types.FunctionType:
-    """The code as a function, with what belongs to the one it was made of."""
+    """Make a function of the converted code, with the attributes of the original one."""
     code = function.__code__
     cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
     cells[OPERATORS] = types.CellType(operators)

@@ -1,4 +1,4 @@
-"""Tells one converter from another, so that what one of them made is not taken for another's."""
+"""Identity of the converter, so that each version uses only its own cached results."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ _PARTS = ("analysis", "emit", "passes", "syntax")
 
 @functools.cache
 def converter() -> str:
-    """A text for this converter: Python's version, and size and time of the files that it is made of, so that a
-    changed one counts; gast's too, found without importing it."""
+    """Return a key of this converter: Python's version, and size and time of the converter's and gast's files.
+
+    gast is located without importing it.
+    """
     folder = Path(__file__).parents[1]
     state = [sys.version, *(_state(folder / part) for part in _PARTS)]
     found = importlib.util.find_spec("gast")

@@ -1,4 +1,4 @@
-"""Text of expressions and of the parts of statements, with the fewest parentheses that keep the tree the same."""
+"""Print expressions and parts of statements with the fewest parentheses that preserve the tree."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def arguments_text(positional: Sequence[ast.expr], keywords: Sequence[ast.keywor
 
 
 def triple_quoted(value: str) -> str:
-    """A literal of `value` that keeps its line breaks, or its `repr` where both triple quotes occur in it."""
+    """Return a literal of `value` that keeps its line breaks, or its `repr` if both triple quotes occur in it."""
     quote = '"""' if '"""' not in value else "'''"
     if quote in value:
         return repr(value)
@@ -76,7 +76,7 @@ def _escaped(character: str) -> str:
     return character
 
 
-# Expressions. Each printer takes the least precedence that needs no parentheses in its place.
+# Expressions. Each printer takes the lowest precedence that needs no parentheses at its position.
 
 
 def expression_text(node: Any, level: int = 0) -> str:
@@ -107,7 +107,7 @@ def _constant(node: ast.Constant, level: int) -> str:
         return ast.unparse(node) if isinstance(value, tuple) else repr(value)
     try:
         text = repr(value).replace("inf", _INFINITY).replace("nan", f"({_INFINITY}-{_INFINITY})")
-    except ValueError:  # more digits than Python converts
+    except ValueError:  # more digits than Python converts to decimal
         text = f"{value:#x}"
     return _grouped(text, _FACTOR if text[0] == "-" else _ATOM, level)
 
@@ -213,7 +213,7 @@ def _yield(node: ast.Yield, level: int) -> str:
 
 
 def _formatted_string(node: ast.JoinedStr, level: int) -> str:
-    """An f-string, quoted by what occurs nowhere inside it where possible, so that any Python reads it."""
+    """Print an f-string, if possible with a quote that does not occur inside it, so that any Python reads it."""
     pieces = list(_formatted_pieces(node.values))
     body = "".join([text for text, _ in pieces])
     code = "".join([text for text, literal in pieces if not literal])
@@ -232,7 +232,7 @@ def _formatted_string(node: ast.JoinedStr, level: int) -> str:
 
 
 def _string_of_newer_python(node: ast.JoinedStr) -> str:
-    """An f-string that needs care before Python 3.12, as `str.format` where it cannot be written as such."""
+    """Print an f-string that Python before 3.12 cannot parse directly: by `ast.unparse`, or as a `str.format` call."""
     try:
         text = ast.unparse(node)
         if ast.dump(ast.parse(text, mode="eval").body) == ast.dump(node):
@@ -257,7 +257,7 @@ def _string_of_newer_python(node: ast.JoinedStr) -> str:
 
 
 def _formatted_pieces(values: Iterable[Any], in_format: bool = False) -> Iterator[tuple[str, bool]]:
-    """Each piece of an f-string, with whether it is literal text (its quotes are not escaped yet)."""
+    """Yield each piece of an f-string, and whether it is literal text (with quotes not escaped yet)."""
     for value in values:
         if isinstance(value, ast.FormattedValue):
             text = expression_text(value.value, _OR)
@@ -329,4 +329,4 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 YIELDS = (ast.Yield, ast.YieldFrom)
 _INFINITY = f"1e{sys.float_info.max_10_exp + 1}"
 _QUOTES = ("'", '"', '"""', "'''")
-_NESTS_ANY_STRING = sys.version_info >= (3, 12)  # the expressions of f-strings may hold any string
+_NESTS_ANY_STRING = sys.version_info >= (3, 12)  # f-string expressions may contain any string

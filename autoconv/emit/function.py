@@ -1,4 +1,4 @@
-"""Converts one function while the program runs: finds its source, rewrites it, and compiles it where it stands."""
+"""Convert one function at run time: find its source, rewrite it, and compile it at its original position."""
 
 from __future__ import annotations
 import __future__
@@ -28,14 +28,17 @@ _RELOAD = "the function as it was, or start the program (or reload the module) a
 
 
 def convert_code(function: types.FunctionType, hands: bool = False) -> tuple[types.CodeType, frozenset[str]]:
-    """The converted code of a function (with `hands`, of a generator function that hands out its values), and the
-    outer names that it only changes (see `autoconv.analysis.changes`)."""
+    """Return the converted code of a function, and the outer names that it only mutates.
+
+    For those names see `autoconv.analysis.changes`. With `hands`, a generator function becomes one that passes its
+    values to a consumer.
+    """
     definition, class_name, filename, generated, lambdas, changed = rewritten(function, hands)
-    definition.name = _INNER  # its own name means in the body what it means outside
+    definition.name = _INNER  # so that its own name keeps its meaning inside
     inner: Any = definition
     result: ast.expr = ast.Name(definition.name, ast.Load())
     if class_name:
-        class_name = f"_______{class_name}"  # private names are the same, and its own name means what it means outside
+        class_name = f"_______{class_name}"  # mangles private names in the same way; the class's own name stays free
         inner = ast.ClassDef(class_name, [], [], [definition], [])
         if "type_params" in ast.ClassDef._fields:
             inner.type_params = []
@@ -58,15 +61,17 @@ def convert_code(function: types.FunctionType, hands: bool = False) -> tuple[typ
 
 
 def _start_operators_at_their_line(tree: ast.AST) -> None:
-    """A call of `ag__.if_stmt` is where its statement starts: Python takes it for where the name `if_stmt` ends, which
-    is the end of the statement."""
+    """Move the end of operator names to their start, so that a call of `ag__.if_stmt` has the line of its statement.
+
+    Python reports a call at the end of the function's name, which would be the end of the statement.
+    """
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == build.OPERATORS:
             node.end_lineno, node.end_col_offset = node.lineno, node.col_offset
 
 
 def _find_code(code: types.CodeType, name: str) -> types.CodeType:
-    """The code of the function inside the factory (and the class around it)."""
+    """Return the code of the function inside the factory (and the class in it)."""
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             if constant.co_name == "factory" or (constant.co_name != name and code.co_name == "factory"):
@@ -86,8 +91,11 @@ def _future_flags(function: types.FunctionType) -> int:
 def rewritten(
     function: types.FunctionType, hands: bool = False
 ) -> tuple[ast.FunctionDef, str, str, list[str], set[Extent], frozenset[str]]:
-    """(converted definition without decorators, name of the class around it, file, names of region functions, where
-    the bodies of the user's lambdas are, the outer names that it only changes)."""
+    """Return the converted definition of a function, and facts about it.
+
+    These are: the name of the class around it, its file, the names of region functions, the extents of the bodies of
+    the user's lambdas, and the outer names that it only mutates. The definition has no decorators.
+    """
     node, class_name, filename, lines = locate_source(function)
     changed = only_changed(node)
     lambdas = {_extent(inner.body) for inner in ast.walk(node) if isinstance(inner, ast.Lambda)}
@@ -112,7 +120,7 @@ def rewritten(
     with deep_recursion():
         module: Any = to_gast(ast.Module([definition], []))
         context = Context(filename, lines, Namer(module))
-        if hands:  # the function around it was converted, and gives a name that is not assigned a value of ours
+        if hands:  # the converted outer function may pass an Undefined for an unassigned name
             context.outer_names = frozenset(function.__code__.co_freevars) - {"__class__", build.OPERATORS}
         if hands and not handing(module.body[0], context):
             place = Place(filename, function.__code__.co_firstlineno)
@@ -122,7 +130,7 @@ def rewritten(
             if "type_params" in gast.ClassDef._fields:
                 wrapper.type_params = []
             module.body = [build.placed(wrapper, module.body[0])]
-        context.at_run_time = True  # this code runs under trace: what would run untraced is left out
+        context.at_run_time = True  # this code runs under trace: the untraced copy is omitted
         tree = to_ast(run_passes(module, context))
     result: Any = tree.body[0]
     if class_name:
@@ -135,9 +143,9 @@ def _extent(node: ast.expr) -> Extent:
 
 
 def locate_source(function: types.FunctionType) -> tuple[Any, str, str, list[str]]:
-    """(definition or lambda, class around it, file, lines of the file); raises ConversionError without source.
+    """Return (definition or lambda, class around it, file, lines of the file); raises ConversionError without source.
 
-    Several lambdas on one line are told apart by the columns their code comes from.
+    Several lambdas on one line are distinguished by the columns of their code.
     """
     code = function.__code__
     filename = code.co_filename
@@ -187,7 +195,7 @@ def locate_source(function: types.FunctionType) -> tuple[Any, str, str, list[str
 
 
 def _definitions(node: ast.AST, class_name: str, line: int) -> Iterator[tuple[Any, str]]:
-    """The functions and lambdas in the statements and expressions that reach over a line."""
+    """Yield the functions and lambdas in statements and expressions that span a line."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, (ast.stmt, ast.expr)):
             first = min([child.lineno, *(d.lineno for d in getattr(child, "decorator_list", ()))])
@@ -207,7 +215,7 @@ def _matches(node: Any, code: types.CodeType) -> bool:
 
 
 def _at_its_columns(found: list[tuple[Any, str]], code: types.CodeType) -> list[tuple[Any, str]]:
-    """The innermost of several functions on one line that the whole code comes from; none where that is not known."""
+    """Return the innermost of several functions on one line that spans all positions of the code; none if unknown."""
     starts, ends = [], []
     for line, end_line, column, end_column in code.co_positions():
         if None not in (line, end_line, column, end_column) and (column or end_column):

@@ -1,14 +1,14 @@
-"""Generator functions as functions that hand each value to a consumer: how a graph goes over them.
+"""Turn generator functions into functions that pass each value to a consumer, as graph loops over them need.
 
-    def count(n):
-        for i in range(n):
-            yield i
-    # becomes
-    def count(take_, n):
-        for i in range(n):
-            enough_ = take_(i)
-            if enough_:
-                return
+def count(n):
+    for i in range(n):
+        yield i
+# becomes
+def count(take_, n):
+    for i in range(n):
+        enough_ = take_(i)
+        if enough_:
+            return
 """
 
 from __future__ import annotations
@@ -23,16 +23,19 @@ from autoconv.syntax.tree import Transformer, contains, walk, walk_scope
 
 _YIELDS = (gast.Yield, gast.YieldFrom)
 _ASYNCHRONOUS = (gast.AsyncWith, gast.AsyncFor)
-# What a try or with around a yield says to the consumer: it is not to raise; nor to leave early.
+# Argument to the consumer from inside a try or with: it must not raise, or neither raise nor end the loop.
 _TRIED, _KEPT = "tried", "kept"
 _EXITS = ("BaseException", "BaseExceptionGroup", "GeneratorExit")
 _FRAME = ("StopIteration", "next", "locals", "eval", "exec")
 
 
 def handing(definition: Any, context: Context) -> bool:
-    """Turns a generator function into one that hands its values to the consumer it is given first, which answers
-    whether it wants no more. Says whether it could: not where a value is sent, or where what is evaluated before a
-    yield would be evaluated behind it. Inside of a try or with the consumer is told so."""
+    """Turn a generator function into one that passes its values to a consumer, its new first argument.
+
+    The consumer returns whether it wants no more values; a yield inside a try or with informs it of that statement.
+    Returns False, without a change, where a value is sent into the generator, or where an expression evaluated before a
+    yield would be evaluated after it.
+    """
     if not _can_hand(definition) or not _say_of_whom(definition):
         return False
     name = "take_"
@@ -47,8 +50,10 @@ def handing(definition: Any, context: Context) -> bool:
 
 
 def _say_of_whom(definition: Any) -> bool:
-    """`super()` as `super(__class__, self)`: without arguments it would be of the consumer, which comes first. Says
-    whether there is an argument that it is of."""
+    """Rewrite `super()` to `super(__class__, self)`, since the consumer becomes the first argument.
+
+    Returns False if there is no argument that it could refer to.
+    """
     arguments = definition.args.posonlyargs + definition.args.args
     found = [node for statement in definition.body for node in walk_scope(statement) if _is_super(node)]
     for node in found if arguments else ():
@@ -72,13 +77,13 @@ def _can_hand(definition: Any) -> bool:
     calls = [node for node in nodes if isinstance(node, gast.Call) and len(node.args) == 2]
     safe = {id(call.func) for call in calls if isinstance(call.func, gast.Name) and call.func.id == "next"}
     if any(isinstance(node, gast.Name) and node.id in _FRAME and id(node) not in safe for node in nodes):
-        return False  # `next` of two arguments never ends a generator
+        return False  # `next` with a default never raises StopIteration
     hosts = {id(found) for node in nodes for found in [_first_yield(node)] if found is not None}
     return all(id(node) in hosts for node in nodes if isinstance(node, _YIELDS))
 
 
 def _first_yield(statement: Any) -> Any:
-    """The yield that a statement evaluates before anything else; None where there is none."""
+    """Return the yield that a statement evaluates before anything else; None if there is none."""
     if not isinstance(statement, (gast.Expr, gast.Assign)):
         return None
     if isinstance(statement, gast.Assign) and not all(isinstance(t, gast.Name) for t in statement.targets):
@@ -92,7 +97,7 @@ def _first_yield(statement: Any) -> Any:
         else:
             return None
     if isinstance(value, gast.YieldFrom) and not (isinstance(statement, gast.Expr) and value is statement.value):
-        return None  # what the inner generator returns is asked for
+        return None  # the inner generator's return value is used
     return value if value.value is None or not contains(value.value, _YIELDS) else None
 
 
@@ -112,7 +117,7 @@ class _Handing(Transformer):
     visit_Assign = visit_Expr
 
     def visit_Return(self, node: Any) -> Any:
-        """What a generator returns, a loop over it does not see."""
+        """Drop the value of a return, which a loop over the generator does not see."""
         if node.value is None or isinstance(node.value, gast.Constant):
             node.value = None
             return node
@@ -152,7 +157,7 @@ class _Handing(Transformer):
         return handed
 
     def _if_enough(self, value: Any, statement: Any) -> list[Any]:
-        """Two statements: alone behind an else, an if would be an elif, whose test changes nothing."""
+        """Return a call and an if, since a single if behind an else would become an elif, whose test has no effects."""
         around = [build.constant(self.around)] if self.around else []
         call, enough = build.call(build.name(self.name), value, *around), self.context.namer.free("enough_")
         leave = self.context.mark(gast.If(build.name(enough), [gast.Return(None)], []))
@@ -160,13 +165,13 @@ class _Handing(Transformer):
 
 
 def _takes_every_exit(handler: Any) -> bool:
-    """Whether an except clause may take what closes a generator."""
+    """Return whether an except clause may catch the exception that closes a generator."""
     kinds = handler.type.elts if isinstance(handler.type, gast.Tuple) else [handler.type]
     return not all(isinstance(kind, gast.Name) and kind.id not in _EXITS for kind in kinds)
 
 
 def _without(statement: Any, found: Any) -> Any:
-    """The statement with None, which nobody sent, in the place of the yield."""
+    """Replace the yield in a statement by None, the value of a yield without a `send`."""
     holder: Any = statement
     field: Any = "value"
     value = statement.value

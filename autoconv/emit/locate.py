@@ -1,5 +1,4 @@
-"""Finds things by place: code objects that point at the user's lines, functions and classes by qualified
-name."""
+"""Code objects with the user's lines, and functions and classes by qualified name."""
 
 from __future__ import annotations
 
@@ -23,12 +22,12 @@ def compile_with_origins(
     source: str | None = None,
     generated: Collection[str] = (),
 ) -> CodeType:
-    """The code object of converted `text` under the user's `filename` and line numbers.
+    """Compile converted `text` under the user's `filename` and line numbers.
 
-    `origins[k]` is the line of the user's file that line k+1 of `text` came from, 0 where there is none: such
-    a line counts as the one before it. Columns are kept where a line of `text` is a line of `source` but for
-    its indentation, else there are none, so that a traceback never puts carets under the wrong words.
-    Functions named in `generated` take on the name of the function around them.
+    `origins[k]` is the line of the user's file for line k+1 of `text`, 0 if there is none: such a line counts as the
+    one before it. Columns are kept where a line of `text` equals a line of `source` except for its indentation;
+    elsewhere there are none, so that a traceback never puts carets under the wrong words. Functions named in
+    `generated` get the name of the function around them.
     """
     tree = ast.parse(text, filename)
     lines = _without_gaps(origins)
@@ -40,8 +39,10 @@ def compile_with_origins(
 
 
 def definitions(tree: ast.AST) -> dict[str, list[Definition]]:
-    """Every function and class by its qualified name: `f`, `Class.method`, `outer.inner`. One name may be
-    defined several times (in both branches of an `if`, say)."""
+    """Return every function and class by its qualified name: `f`, `Class.method`, `outer.inner`.
+
+    One name may be defined several times (for example in both branches of an `if`).
+    """
     found: dict[str, list[Definition]] = {}
     waiting: list[tuple[str, ast.AST]] = [("", tree)]
     while waiting:
@@ -57,18 +58,17 @@ def definitions(tree: ast.AST) -> dict[str, list[Definition]]:
 
 
 def is_converted(source: str) -> bool:
-    """Whether a module's text is the result of an earlier conversion."""
+    """Return whether a module's text is the result of an earlier conversion."""
     return _MARKER.search(source) is not None
 
 
 def first_line(node: Definition) -> int:
-    """The line that a definition starts on, its decorators included."""
+    """Return the line on which a definition starts, including its decorators."""
     return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
 
 
 def _statements(node: ast.AST) -> Iterator[ast.AST]:
-    """The statements right below a node; handlers and match arms count as such, expressions hold no
-    definitions."""
+    """Yield the statements, handlers and match cases directly below a node; expressions hold no definitions."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
             yield child
@@ -83,7 +83,7 @@ def _without_gaps(origins: Sequence[int]) -> list[int]:
 
 
 def _column_shifts(text: str, lines: list[int], source: str | None) -> list[int | None]:
-    """How far each line of the text moves to the right in the source; None where the two differ."""
+    """Return for each line how many columns to the right it is in the source; None where the two differ."""
     if source is None:
         return [None] * len(lines)
     original = source.split("\n")

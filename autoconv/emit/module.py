@@ -1,4 +1,4 @@
-"""Converts a whole module, statically: the user's code is parsed, never imported or run."""
+"""Convert a whole module statically: the user's code is parsed, never imported or run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MARKER = "__autoconv__"
 
 
 def convert_source(source: str, filename: str, options: Options | None = None) -> Conversion:
-    """The conversion of a module's text.
+    """Convert a module's text.
 
     Raises SourceError when the text is not Python, or too deep for its compiler, TargetError for a name in the options
     that is not in it, and UnsupportedError for the first construct that cannot be converted unless
@@ -70,13 +70,13 @@ class _Failure:
 def _made(
     source: str, filename: str, options: Options, left_alone: frozenset[str], diagnostics: Sequence[Diagnostic]
 ) -> _Made | _Failure:
-    """The conversion without those functions."""
+    """Convert everything but the functions in `left_alone`."""
     context_tree = _converted(source, filename, options, left_alone)
     if isinstance(context_tree, _Failure):
         return context_tree
     context, tree = context_tree
     comments = dict(own_line_comments(source)) if options.comments else {}
-    if tree.body and not tree.body[0].lineno:  # the header is first
+    if tree.body and not tree.body[0].lineno:  # line 0 is that of the inserted header
         comments = _with_first_lines(comments, source)
     for diagnostic in diagnostics:
         note = f"# autoconv left this function as it is: {diagnostic.message} (line {diagnostic.place.line})"
@@ -100,14 +100,17 @@ def _made(
 
 
 def _uncompiled(made: _Made, source: str, filename: str, left_alone: set[str]) -> _Failure | None:
-    """What of a conversion is too deep for Python's compiler, which takes the source: operators nest deeper."""
+    """Return the failure of a converted text that is too deep for Python's compiler, although the source is not.
+
+    Calls of operators nest more deeply than the source.
+    """
     line = 0
     try:
         with without_warnings():
             compile(made.conversion.text, filename, "exec", dont_inherit=True)
         return None
     except SyntaxError as error:
-        if not error.msg.startswith("too many"):  # nested parentheses, levels of indentation, nested blocks
+        if not error.msg.startswith("too many"):  # nested parentheses, levels of indentation or nested blocks
             raise AssertionError(f"the converted text is not Python: {error}") from error
         origins = made.conversion.origins
         if error.lineno and error.lineno <= len(origins):
@@ -120,7 +123,7 @@ def _uncompiled(made: _Made, source: str, filename: str, left_alone: set[str]) -
 def _too_deep(
     tree: ast.Module, source: str, filename: str, left_alone: Collection[str], line: int = 0
 ) -> _Failure:
-    """The failure of the function on that line, else of that which is nested deepest."""
+    """Return the failure of the function on that line, or else of the most deeply nested function."""
     if not line:
         functions = [node for name, node in qualified_functions(tree) if name not in left_alone]
         _, line = max(map(deepest, functions or [tree]))
@@ -130,11 +133,11 @@ def _too_deep(
     return _Failure(error, _function_at(tree, error))
 
 
-_FIRST_LINE = re.compile(r"#!|#.*?coding[:=][ \t]*[-\w.]+")  # only at the very start do they mean anything
+_FIRST_LINE = re.compile(r"#!|#.*?coding[:=][ \t]*[-\w.]+")  # effective only in the first lines
 
 
 def _with_first_lines(comments: Mapping[int, tuple[str, ...]], source: str) -> dict[int, tuple[str, ...]]:
-    """The comments, of which a `#!` line and that of the encoding stand above everything, as line 0."""
+    """Move a `#!` line and an encoding declaration to line 0, above everything."""
     result = dict(comments)
     lines = [line.strip() for line in source.removeprefix("\ufeff").split("\n", 2)[:2]]
     kept = [number for number, line in enumerate(lines) if _FIRST_LINE.match(line) and all(lines[:number])]
@@ -145,7 +148,7 @@ def _with_first_lines(comments: Mapping[int, tuple[str, ...]], source: str) -> d
 
 
 def _with_map(printed: Printed, source: str, context: Context, options: Options) -> tuple[str, tuple[int, ...]]:
-    """The text with a last statement that says which line came from where."""
+    """Append a statement with the map from output lines to source lines."""
     if options.source_path is None or not printed.text.strip():
         return printed.text, printed.origins
     digest = hashlib.sha256(source.encode()).hexdigest()[:16]
@@ -174,7 +177,7 @@ def _converted(
 
 
 def _insert_header(tree: ast.Module, decorated: bool) -> None:
-    """The import of the operators, behind the docstring and the __future__ imports."""
+    """Insert the import of the operators after the docstring and the __future__ imports."""
     position = 0
     body = tree.body
     if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
@@ -209,7 +212,7 @@ def _is_future(statement: ast.stmt) -> bool:
 
 
 def _decorate(tree: Any, options: Options) -> bool:
-    """Puts the chosen functions under @autoconv.compile, unless they are decorated already; whether there were any."""
+    """Decorate the chosen functions with @autoconv.compile, unless they have it; return whether there were any."""
     wanted = set(options.compile_names)
     decorated = False
     for name, node in qualified_functions(tree):
@@ -231,7 +234,7 @@ def _is_compiled(node: Any) -> bool:
 
 
 def qualified_functions(tree: Any) -> list[tuple[str, Any]]:
-    """(qualified name, node) of the functions of a module and of its classes, in order."""
+    """Return (qualified name, node) of the functions of a module and of its classes, in order."""
     return list(_functions_in(tree.body, ""))
 
 
@@ -256,7 +259,7 @@ def _check_names(tree: ast.Module, filename: str, options: Options) -> None:
     }
     for name in sorted(options.compile_names | (options.only or frozenset())):
         if name not in known and name not in classes:
-            import difflib  # only on the way to an error
+            import difflib  # needed for an error only
 
             close = difflib.get_close_matches(name, sorted(known), 3)
             hint = f"; did you mean {', '.join(close)}?" if close else ""
@@ -264,7 +267,7 @@ def _check_names(tree: ast.Module, filename: str, options: Options) -> None:
 
 
 def _rename_imports(tree: Any, options: Options) -> None:
-    """`import tensorflow as tf` becomes `import autoconv as tf`; names that were bound before are bound after."""
+    """Replace imported packages: `import tensorflow as tf` becomes `import autoconv as tf`; all names stay bound."""
     for node in walk(tree):
         if isinstance(node, gast.Import):
             names = []
@@ -282,7 +285,7 @@ def _rename_imports(tree: Any, options: Options) -> None:
 
 
 def _renamed(module: str, options: Options) -> str | None:
-    """The new name of a module: by the longest of its leading parts that is renamed."""
+    """Return the new name of a module, by the longest of its prefixes that is renamed."""
     parts = module.split(".")
     for length in range(len(parts), 0, -1):
         new = options.rename_imports.get(".".join(parts[:length]))
@@ -312,7 +315,7 @@ def _as_construct(note: Any) -> Construct:
 
 
 def _outside_functions(source: str, context: Context) -> list[Construct]:
-    """ifs and loops of the module and of class bodies: they run once, at import."""
+    """Return the ifs and loops of the module and of class bodies, which run once, at import."""
     kinds = {ast.If: "if", ast.While: "while", ast.For: "for"}
     found: list[Construct] = []
     stack: list[tuple[ast.AST, str]] = [(ast.parse(source), "")]

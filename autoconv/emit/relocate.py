@@ -1,4 +1,4 @@
-"""Moves code objects to the user's file and lines, and names region functions after the function they are part of.
+"""Relocate code objects to the user's file and lines, and name region functions after the function around them.
 
 The line table is that of CPython 3.11 and later (Objects/locations.md in its source).
 """
@@ -17,9 +17,9 @@ Extent = tuple[int | None, int | None, int | None, int | None]
 def relocate(
     code: types.CodeType, lines: Sequence[int], filename: str, generated: Collection[str] = ()
 ) -> types.CodeType:
-    """The code, and what is nested in it, as if it came from `filename`: line k+1 there is now `lines[k]`.
+    """Return the code, and the code nested in it, relocated to `filename`: line k+1 becomes `lines[k]`.
 
-    Functions named in `generated` take on the name of the function around them.
+    Functions named in `generated` get the name of the function around them.
     """
 
     def moved(line: int | None) -> int:
@@ -38,9 +38,10 @@ def relocate(
 def rename_regions(
     code: types.CodeType, generated: Collection[str], lambdas: Collection[Extent] | None = None
 ) -> types.CodeType:
-    """Gives the generated functions nested in `code` its own name, so that tracebacks show the user's functions.
+    """Give the generated functions nested in `code` its own name, so that tracebacks show the user's functions.
 
-    `lambdas` are where the bodies of the user's own lambdas are: any other lambda is generated. None: all are theirs.
+    `lambdas` are the extents of the bodies of the user's lambdas: any other lambda is generated. None: all are the
+    user's.
     """
     constants = []
     for constant in code.co_consts:
@@ -62,7 +63,7 @@ def _is_one_of(code: types.CodeType, lambdas: Collection[Extent]) -> bool:
 
 
 def encode_lines(origins: Sequence[int]) -> str:
-    """A short text for a map of lines: differences, `count*difference` where they repeat."""
+    """Return a short text for a map of lines: differences, `count*difference` where they repeat."""
     runs: list[list[int]] = []
     before = 0
     for line in origins:
@@ -75,7 +76,7 @@ def encode_lines(origins: Sequence[int]) -> str:
 
 
 def decode_lines(text: str) -> list[int]:
-    """The map that `encode_lines` made the text of; raises ValueError for anything else."""
+    """Return the map that `encode_lines` encoded; raises ValueError for other text."""
     lines: list[int] = []
     current = 0
     for run in text.split():
@@ -88,7 +89,7 @@ def decode_lines(text: str) -> list[int]:
 
 
 def _line_table(first: int, lines: Sequence[int]) -> bytes:
-    """Entries of up to eight code units: the difference of lines and no columns, or no place at all."""
+    """Encode entries of up to eight code units: the difference of lines and no columns, or no position at all."""
     table = bytearray()
     before = first
     for line, length in _runs(lines):

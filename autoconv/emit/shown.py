@@ -1,4 +1,4 @@
-"""The converted source of one function, for people to read."""
+"""The converted source of one function, for human readers."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from autoconv.emit.unparse import unparse
 
 
 def converted_text(function: types.FunctionType) -> str:
-    """The converted source of one function; raises ConversionError as `convert_function` does."""
+    """Return the converted source of one function; raises ConversionError like `convert_function`."""
     definition = rewritten(function)[0]
     return unparse(ast.Module([definition], []))

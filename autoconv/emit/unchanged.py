@@ -1,5 +1,5 @@
-"""Functions in which there is nothing to convert: straight lines of arithmetic and, at most, calls of this package's
-own functions. They are told by their text, before anything of the converter is imported.
+"""Functions that need no conversion: straight-line arithmetic and calls of this package's own functions.
+They are recognised by their text, before any part of the converter is imported.
 
     def f(x, y):
         z = x @ y + 1
@@ -20,8 +20,10 @@ _MISSING = object()
 
 
 def is_unchanged(function: types.FunctionType, with_calls: bool) -> bool:
-    """Whether conversion would leave the function as it is, but for marks on its calls where these are let through
-    (`with_calls`)."""
+    """Return whether conversion would leave the function as it is.
+
+    With `with_calls`, the operator around calls of this package's own functions is disregarded.
+    """
     code = function.__code__
     if code.co_name == "<lambda>" or code.co_cellvars or code.co_flags & inspect.CO_GENERATOR:
         return False
@@ -30,14 +32,14 @@ def is_unchanged(function: types.FunctionType, with_calls: bool) -> bool:
 
 
 def _body(code: types.CodeType, namespace: dict[str, Any]) -> list[ast.stmt]:
-    """The statements of the function, as far as its text is found; none where it is not."""
+    """Return the statements of the function; none if its text is not found."""
     last = max((end for _, end, _, _ in code.co_positions() if end is not None), default=0)
     if last - code.co_firstlineno > _MOST_LINES:
         return []
     lines = linecache.getlines(code.co_filename, namespace)[code.co_firstlineno - 1 : last]
     try:
         tree = ast.parse(textwrap.dedent("".join(lines)))
-    except (SyntaxError, ValueError):  # another file by now, or its last line is behind the last instruction
+    except (SyntaxError, ValueError):  # the file has changed, or the last line of the function has no instruction
         return []
     if len(tree.body) != 1 or not isinstance(tree.body[0], ast.FunctionDef):
         return []
@@ -48,19 +50,19 @@ def _is_plain(statement: ast.stmt, function: types.FunctionType, with_calls: boo
     if isinstance(statement, ast.Assign):
         targets = all(isinstance(target, ast.Name) for target in statement.targets)
         is_text = isinstance(statement.value, ast.Constant) and isinstance(statement.value.value, (str, bytes))
-        return targets and not is_text and _keeps(statement.value, function, with_calls)  # a text may be a template
+        return targets and not is_text and _keeps(statement.value, function, with_calls)  # strings may be templates
     if isinstance(statement, ast.Return):
         return statement.value is None or _keeps(statement.value, function, with_calls)
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)  # a docstring
 
 
 def _keeps(node: ast.expr, function: types.FunctionType, with_calls: bool) -> bool:
-    """Whether no pass changes the expression."""
+    """Return whether no pass changes the expression."""
     if isinstance(node, (ast.Name, ast.Constant)):
         return True
     if isinstance(node, ast.BinOp):
         if isinstance(node.left, ast.Constant) and isinstance(node.left.value, (str, bytes)):
-            return False  # a template
+            return False  # a template of `%`
         parts = [node.left, node.right]
     elif isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Not):
         parts = [node.operand]
@@ -78,7 +80,7 @@ def _keeps(node: ast.expr, function: types.FunctionType, with_calls: bool) -> bo
 
 
 def _value(node: ast.expr, function: types.FunctionType) -> Any:
-    """What a name stands for outside of the function, or an attribute of one of this package's modules."""
+    """Return the value of a free or global name, or of an attribute of one of this package's modules."""
     if isinstance(node, ast.Attribute):
         owner = _value(node.value, function)
         known = isinstance(owner, types.ModuleType) and _is_ours(owner)
@@ -89,13 +91,13 @@ def _value(node: ast.expr, function: types.FunctionType) -> Any:
     if node.id in code.co_freevars:
         try:
             return (function.__closure__ or ())[code.co_freevars.index(node.id)].cell_contents
-        except ValueError:  # nothing so far
+        except ValueError:  # unassigned
             return _MISSING
     return function.__globals__.get(node.id, _MISSING) if node.id in code.co_names else _MISSING
 
 
 def _is_ours(value: Any) -> bool:
-    """Whether it is one of this package's modules, or a function of one."""
+    """Return whether the value is a module of this package, or a function of one."""
     if isinstance(value, types.ModuleType):
         return value.__name__.partition(".")[0] == "autoconv"
     return isinstance(value, types.FunctionType) and value.__module__.partition(".")[0] == "autoconv"

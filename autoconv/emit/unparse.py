@@ -1,7 +1,7 @@
-"""Print standard-library `ast` trees as source text and tell which source line each output line came from.
+"""Print standard-library `ast` trees as source text, with a map from output lines to source lines.
 
-The statement layout builds on `astunparse`. Expressions are printed here with the fewest parentheses
-that keep the tree the same; patterns and nodes newer than this module go to `ast.unparse`.
+The statement layout builds on `astunparse`. Expressions are printed here with the fewest parentheses that preserve the
+tree; patterns and nodes newer than this module go to `ast.unparse`.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def unparse(tree: ast.AST) -> str:
 
 
 class _Printer(Unparser):  # type: ignore[misc]
-    """Prints statements: one method for each kind of node, named as in `astunparse`."""
+    """Printer of statements: one method for each kind of node, named as in `astunparse`."""
 
     def __init__(self, comments: Mapping[int, Sequence[str]]) -> None:
         # The inherited constructor prints at once and to a file, so it is not called.
@@ -81,10 +81,10 @@ class _Printer(Unparser):  # type: ignore[misc]
             self.fill(expression_text(expression))
 
     def printed(self) -> Printed:
-        """What has been printed so far; every line was started by a line break."""
+        """Return the text printed so far; every line was started by a line break."""
         return Printed("".join(self._parts)[1:] + "\n", tuple(self._origins or [0]))
 
-    # How the inherited methods write.
+    # Primitives of the inherited methods.
 
     def fill(self, text: str = "") -> None:
         self._parts.append(self._margin)
@@ -202,7 +202,7 @@ class _Printer(Unparser):  # type: ignore[misc]
         text = ", ".join(items)
         first = node.items[0]
         if len(items) == 1 and isinstance(first.context_expr, ast.Tuple) and not first.optional_vars:
-            text = f"({text})"  # its own parentheses would make its elements the items
+            text = f"({text})"  # without them its elements would become the items
         self._block(f"{keyword} {text}", node.body)
 
     def _AsyncWith(self, node: ast.AsyncWith) -> None:

@@ -295,7 +295,7 @@ def _noting(body: Callable[..., Any], cells: Cells | None) -> Callable[..., Any]
 
 
 def iterate(iterable: Any) -> Any:
-    """Return what a comprehension or a loop that stays a statement iterates over: the items of a tensor of known length."""
+    """Return what a comprehension, or a loop that stays a statement, iterates over: a tensor as a list of its items."""
     if current_region() is None:
         return iterable
     if is_stream(iterable):

@@ -108,7 +108,7 @@ def is_harmless(function: Any) -> bool:
 
 
 def _called(function: Any, compute: Callable[..., Any], trace: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """Call `compute`; `trace` is given under `compile`, where arrays belong to the program and each call makes new ones."""
+    """Call `compute`; `trace` is given under `compile`, where each call makes new arrays that belong to the program."""
     if any(type(x) is Variant for x in (*args, *kwargs.values())):
         return distribute_call(functools.partial(_called, function, compute, trace), *args, **kwargs)
     kinds = _kinds((*args, *kwargs.values()))

@@ -54,7 +54,7 @@ def convert_special_methods(
             if new is not value:
                 before[name] = value
                 type.__setattr__(base, name, new)
-        if "__eq__" in before and base.__ne__ is object.__ne__:  # object.__ne__ takes the truth of the result of `__eq__`
+        if "__eq__" in before and base.__ne__ is object.__ne__:  # object.__ne__ would take its truth
             before["__ne__"] = MISSING
             type.__setattr__(base, "__ne__", _not_equal)
         if isinstance(vars(base).get("__getitem__"), types.FunctionType) and not hasattr(cls, "__iter__"):

@@ -211,7 +211,7 @@ def region_now() -> Region:
 
 
 def refuse(what: str) -> NoReturn:
-    """Raise StagingError for an unsupported use; `what` completes "a list whose length only the running graph knows …"."""
+    """Raise StagingError for an unsupported use of a list of run-time length; `what` is the message's predicate."""
     raise StagingError(
         f"a list whose length only the running graph knows {what}", current_place(),
         "a loop over the list, autoconv.stack(list), or an autoconv.TensorArray",

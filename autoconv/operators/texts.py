@@ -1,4 +1,4 @@
-"""Text made of values: at once, or when the graph runs."""
+"""Text made from values: at once, or at run time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CONVERSIONS: dict[str, Any] = {"r": repr, "s": str, "a": ascii}
 
 
 def text(*parts: Any) -> Any:
-    """The parts formatted and put together: an f-string."""
+    """Format the parts and concatenate them: an f-string."""
     if current_region() is None:
         return "".join([part if type(part) is str else format(part) for part in parts])
     whole: Any = ""
@@ -41,22 +41,22 @@ def formatted(value: Any, spec: Any, conversion: str = "") -> Any:
 
 
 def percent(template: Any, values: Any) -> Any:
-    """`template % values` for a template that is a string, most likely."""
+    """`template % values`, where the template is most likely a string."""
     if not isinstance(template, (str, bytes)) or not _is_late(values):
         return template % values
     if type(values) is Variant:
         return distribute(lambda v: percent(template, v), values)
-    is_number = isinstance(values, SymbolicTensor) and values.weak  # NumPy's may be looked into, and so be left over
+    is_number = isinstance(values, SymbolicTensor) and values.weak  # NumPy values may be unpacked
     return apply_object("mod", template, (values,) if is_number else values)
 
 
 def ipercent(template: Any, values: Any) -> Any:
-    """`template %= values` for a template that is a string, most likely."""
+    """`template %= values`, where the template is most likely a string."""
     return percent(template, values) if isinstance(template, (str, bytes)) else imod(template, values)
 
 
 def _is_late(*values: Any) -> bool:
-    """Whether text is to be made of what only the running graph knows; under the first contract it tells of that."""
+    """Return whether formatting has to wait for run time: under `compile`, for values known only then."""
     region = current_region()
     if region is None or region.contract != COMPILE:
         return False

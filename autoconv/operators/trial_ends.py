@@ -1,4 +1,4 @@
-"""The ends of a body and its handlers, joined: the `try` node, and what the variables hold behind it."""
+"""Join the ends of a body and its handlers: record the `try` node and the variables after it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from autoconv.runtime.recording import COMPILE, recording, subregion
 
 
 def join(trial: Any, start: Node | None, written: Journal) -> bool:
-    """Records the try node; False when the rounds have to be made again."""
+    """Record the try node; return False if the rounds have to be repeated."""
     assert trial.normal is not None
     parent = trial.parent
     before = parent.journal
@@ -69,7 +69,7 @@ def join(trial: Any, start: Node | None, written: Journal) -> bool:
             first = same.get(position, position)
             value, layout = values[first], layouts[first]
             if position >= len(trial.cells):
-                if not isinstance(layout, Never):  # else what follows is not reached
+                if not isinstance(layout, Never):  # otherwise the code that follows is unreachable
                     write_spot(spot, value)
             elif isinstance(layout, Never):
                 spot.write(MISSING)
@@ -77,7 +77,7 @@ def join(trial: Any, start: Node | None, written: Journal) -> bool:
                 if spot.kind == "global":
                     refuse_missing(spot, value)
                 spot.write(value)
-        if all(arm.diverges for arm in arms):  # what follows is not reached, and has none of the variables
+        if all(arm.diverges for arm in arms):  # the code that follows is unreachable
             raise Suspended(parent)
     return True
 
@@ -85,7 +85,7 @@ def join(trial: Any, start: Node | None, written: Journal) -> bool:
 def _moves(
     trial: Any, start: Node | None, arms: Any, columns: Any, titles: Any, spots: Any, written: Journal
 ) -> bool:
-    """Moves lists that a tensor decides over into the graph, in front of the statement."""
+    """Move containers whose state a tensor decides into the graph, before the statement."""
     before, trial.parent.journal = trial.parent.journal, Journal()
     try:
         moved = _found_moving(trial, arms, columns, titles, spots)
@@ -94,7 +94,7 @@ def _moves(
     if not moved:
         found.hand_on(before)
         return False
-    # What was made of them here may hold what the rounds made: they move once that is taken back.
+    # Graph objects created here may hold objects of the rounds, so they are created again after those are undone.
     found.roll_back()
     take_back(trial, start, written)
     for spot in found.spots.values():
@@ -103,7 +103,7 @@ def _moves(
 
 
 def _found_moving(trial: Any, arms: Any, columns: Any, titles: Any, spots: Any) -> bool:
-    """Moves lists behind the rounds, and says whether there were any."""
+    """Move containers after the rounds, and return whether there were any."""
     values = list(zip(*columns, strict=True))
     shared = [move_shared(trial.parent, arm, held) for arm, held in zip(arms, values, strict=True)] if values else []
     layouts = [_joined(column, arms, title) for column, title in zip(columns, titles, strict=True)]
@@ -112,7 +112,7 @@ def _found_moving(trial: Any, arms: Any, columns: Any, titles: Any, spots: Any) 
     shared.append(move_parts(trial.parent, dict(zip(titles, columns[: len(trial.cells)], strict=False))))
     moved = any(shared) or move_into_graph(trial.parent, columns, layouts, spots, len(trial.cells))
     for spot in spots if trial.parent.contract == COMPILE else ():
-        # A body that always raises has no end that says what it did to a list; the handlers find it changed.
+        # A body that always raises has no end that would carry its change of a list, which the handlers observe.
         if _changed_before_raising(trial, spot) and not is_moved(spot.owner):
             materialise(spot.owner)
             moved = True
@@ -120,7 +120,7 @@ def _found_moving(trial: Any, arms: Any, columns: Any, titles: Any, spots: Any) 
 
 
 def take_back(trial: Any, start: Node | None, written: Journal) -> None:
-    """Takes everything back that the rounds did."""
+    """Undo all effects of the rounds."""
     trial.parent.graph.truncate(trial.parent.graph.position(start))
     written.roll_back()
 
@@ -131,12 +131,12 @@ def _changed_before_raising(trial: Any, spot: Spot) -> bool:
 
 
 def _join_handlers(trial: Any, types: Sequence[Any]) -> None:
-    """The handlers as arms of a cond on the first clause that takes the exception; the last raises it again."""
+    """Record the handlers as arms of a cond on the first matching clause; the last arm reraises the exception."""
     handler = trial.handler
     again = subregion(handler, "not_caught")
     again.journal = Journal(again)
     with recording(again):
-        # Whoever handles it finds the variables as the body left them.
+        # An outer handler must find the variables as the body left them.
         trial.restore({spot.key for stores in again.trace.stores for spot in stores.spots(again)})
         again.record("object_raise", [again.lift(trial.error.value_in_graph)], {})
         again.graph.outputs = [again.record("absent", [], {"type": leaf}).results[0] for leaf in types]
@@ -169,5 +169,5 @@ def _joined(column: Sequence[Any], arms: Sequence[Recorded], title: str) -> Layo
 
 
 def _named(value: Any, name: str) -> Any:
-    """A variable that is not assigned, as a value."""
+    """Convert an unassigned variable to a value."""
     return Undefined(name) if value is MISSING else value

@@ -1,8 +1,8 @@
-"""The rounds of one try or with statement that is recorded.
+"""Rounds of recording one try or with statement.
 
-The first round records the body. When nothing in it can raise while the graph runs, that was all. Else each handler is
-entered in a round of its own, with the variables as they were stored before what may raise, and the ends are joined
-into one `try` node (`trial_ends`).
+The first round records the body, and is the only one if nothing in it can raise at run time. Otherwise each handler is
+recorded in a round of its own, which starts with the variables as stored before the ops that may raise. The ends are
+joined into one `try` node (`trial_ends`).
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ class Trial:
         self.others = cells_spots(read, read, tuple(others)) if others else []
         self.clauses: dict[int, Any] = {}
         self.entered: Any = None
-        self.around = sys.exc_info()[1]  # what is being handled where the statement stands
-        self.moving: set[Any] = set()  # spots whose lists and objects are in the graph before the body changes them
+        self.around = sys.exc_info()[1]  # the exception being handled around the statement
+        self.moving: set[Any] = set()  # spots whose objects move into the graph before the body changes them
         self._reset()
 
     def _reset(self) -> None:
@@ -85,7 +85,7 @@ class Trial:
         self.stores: Stores | None = None
 
     def rounds(self) -> Iterator[Trial]:
-        """The body, then the handlers; again from the start when a list has to move into the graph first."""
+        """Yield for the body, then for each handler; start again if a container has to move into the graph first."""
         for _ in range(_ROUNDS):
             start = self.parent.graph.mark()
             outer, self.parent.journal = self.parent.journal, Journal()
@@ -105,7 +105,7 @@ class Trial:
                 enter(self.parent)
                 self._stop_storing()
                 for region in (self.region, self.handler):
-                    if region is not self.parent and region.journal is not None:  # left by what is no round's end
+                    if region is not self.parent and region.journal is not None:  # left other than by a round's end
                         region.journal.hand_on(self.parent.journal)
                 written, self.parent.journal = self.parent.journal, outer
                 if not completed:
@@ -119,7 +119,7 @@ class Trial:
         raise StagingError("the lists that this try statement changes do not settle", current_place())
 
     def begin(self) -> None:
-        """The body starts here, or the handler of this round is to be entered."""
+        """Start the body, or enter the handler of this round."""
         if self.state in ("handler", "escape"):
             raise StagedException(self.error)
         with recording(self.parent):
@@ -130,16 +130,16 @@ class Trial:
         self.parent.trace.stores.append(self.stores)
 
     def done(self) -> None:
-        """The body has come to its end."""
+        """Finish the body."""
         error = sys.exc_info()[1]
         is_ours = error is not self.around and self.parent.contract == COMPILE and passes(error)
         if is_ours and isinstance(error, (Exception, AbandonTrace)):
-            raise error  # nothing that follows would be recorded, or happen
+            raise error  # nothing after it would be recorded
         if self.state != "body":
             self.passing |= error is not None and error is not self.around and passes(error)
         elif error is None or error is self.around:
             self._finish_body(None)
-        else:  # on the way out with what was raised while it was traced
+        else:  # unwinding by an exception raised while tracing
             self.failed()
 
     def caught(self, number: int, kinds: Any) -> Any:
@@ -164,7 +164,7 @@ class Trial:
         return BaseException
 
     def failed(self) -> None:
-        """The body raised while it was traced."""
+        """Handle an exception that the body raised while it was traced."""
         error = sys.exc_info()[1]
         if passes(error):
             self.passing = True
@@ -179,7 +179,7 @@ class Trial:
         return region
 
     def _close(self, diverges: bool = False) -> Recorded:
-        """The region of this round with what the variables hold at its end; everything is put back."""
+        """Return this round's region with the variables at its end; restore the state before it."""
         journal = self.region.journal
         assert journal is not None
         results = [NEVER if diverges else spot.read() for spot in self.cells]
@@ -228,7 +228,7 @@ class Trial:
                 spot.write(value)
 
     def _splice(self) -> None:
-        """Nothing in the body can raise when the graph runs: it is part of what is around it."""
+        """Inline the body into the surrounding region, since nothing in it can raise at run time."""
         graph, outer = self.region.graph, self.parent
         frame = self.frame.value_in_graph.node
         outer.graph.nodes.remove(frame)
@@ -244,7 +244,7 @@ class Trial:
         journal.hand_on(outer.journal)
         self.region.became = outer
         self.settled = True
-        self.state = "settled"  # every clause asks: the first one splices
+        self.state = "settled"  # every clause is evaluated: only the first one splices
         enter(outer)
 
     def _end_first_round(self) -> None:
@@ -259,9 +259,12 @@ class Trial:
             self.normal = self._close(diverges=self.state == "failed")
 
     def _finds_changed(self) -> bool:
-        """Whether the body changed what it made and Python knows, behind what may raise: a handler may find it
-        in several states, and it has to be in the graph from where it was stored first. Or whether a tuple was stored
-        with lists that were there before the statement: of these a handler finds copies."""
+        """Return whether objects must move into the graph before the rounds are repeated.
+
+        This concerns an object known to Python that the body creates and changes after an op that may raise: a handler
+        may find it in several states. It also concerns a stored tuple with containers from before the statement, of
+        which a handler would find copies.
+        """
         found = {spot.key for spot, parts in self.held if any(is_changed(part, before) for part, before in parts)}
         new = found - self.moving if self.parent.contract == COMPILE else set()
         self.moving |= new
@@ -298,12 +301,12 @@ class Trial:
             self.normal = end
         else:
             if self.state == "handler":
-                # Where the classes of the clause could not be asked for, that is raised, whatever is to be handled.
+                # An exception raised by the expression of the clause propagates in any case.
                 self.clauses.setdefault(self.number, BaseException)
             self.ends.append(end)
             self.ended = True
 
-    # What the variables held when the body raised
+    # Variables at the point where the body raised
 
     def _kept_spots(self, region: Region) -> Iterator[Spot]:
         yield from self.cells
@@ -323,7 +326,7 @@ class Trial:
         for part, _ in contents_now(value, self.region) if spot.key in self.moving else ():
             box(part)
         if region.contract == COMPILE and self._is_made_here(value, region):
-            box(value)  # in an arm or loop of the body it would stay itself, which a handler cannot reach
+            box(value)  # it would stay a Python object local to an arm or loop of the body, out of the handler's reach
         if region.contract == COMPILE and isinstance(value, tuple):
             self.handed += [part for part in mutable_parts(value) if self._is_made_before(part)]
         known = self.seen.setdefault(spot.key, [])
@@ -337,12 +340,12 @@ class Trial:
             return
         known.append(layout)
         if isinstance(layout, Static) and is_owned(value, region):
-            return  # the object that it was before the body, unless another was stored as well
+            return  # the same object as before the body, unless another one was stored too
         keep(self.frame, position, value, spot.name)
 
     def _kept_layout(self, value: Any, region: Region) -> Layout:
         if heap_instance(value) is not None and self._is_made_here(value, region):
-            return Leaf(ObjectType(), as_object)  # of the stand-in, which the body made, a handler knows nothing
+            return Leaf(ObjectType(), as_object)  # the stand-in is local to the body
         return kept_layout(value, region)
 
     def _is_made_here(self, value: Any, region: Region) -> bool:
@@ -350,7 +353,7 @@ class Trial:
         return home is not None and home.is_inside(self.region)
 
     def _is_made_before(self, part: Any) -> bool:
-        """Whether a list, dict or set was there before the statement, and is not in the graph."""
+        """Return whether a container was created before the statement and is not in the graph."""
         return type(part) in PLAIN and heap_of(part) is None and self.parent.is_inside(part._home)
 
     def _stop_storing(self) -> None:
@@ -358,8 +361,8 @@ class Trial:
             self.parent.trace.stores.remove(self.stores)
 
     def restore(self, wanted: Collection[Any] | None = None) -> None:
-        """The variables as they were when the body raised; those with keys among `wanted` alone, if given."""
-        with paused(self.parent.trace.stores):  # what they held before must not be stored in between
+        """Restore the variables to their state when the body raised; only those with keys in `wanted`, if given."""
+        with paused(self.parent.trace.stores):  # the previous values must not be stored meanwhile
             self._read_back(wanted)
 
     def _read_back(self, wanted: Collection[Any] | None) -> None:
@@ -371,10 +374,10 @@ class Trial:
                 continue
             spot = spots[key]
             if spot.kind == "attribute" and is_moved(spot.owner):
-                wants_identity(spot.owner)  # an attribute of what was no object of the graph when the body set it
+                wants_identity(spot.owner)  # an attribute set before the object moved into the graph
             before = spot.read()
             is_cell = any(spot is cell for cell in self.cells)
-            if self.parent.contract != COMPILE:  # variables are stored before anything may raise
+            if self.parent.contract != COMPILE:  # variables are stored before each op that may raise
                 value = kept_parts(self.frame, position, layouts, spot.name, NEVER if is_cell else before)
             else:
                 unsaid = [kept_layout(before, self.parent)] if spot.kind == "attribute" else []
@@ -393,16 +396,16 @@ class Trial:
 
 
 def passes(error: BaseException | None) -> bool:
-    """Whether an exception is nothing that the program's clauses are to see."""
+    """Return whether the program's clauses must not see the exception."""
     region = current_region()
     if type(error) is Suspended:
-        return False  # nothing is known of the body's end, and the handlers may be reached
+        return False  # the end of the body is unknown, and the handlers may be reached
     if error is None or cannot_be_caught(error):
         return True
     return region is not None and region.contract == COMPILE and is_about_program(error)
 
 
 def _outermost(value: Value, back: dict[Value, Value], outer: Region) -> Value:
-    """The value of the outer region that a parameter of a spliced one stood for."""
+    """Return the value of the outer region for a parameter of a spliced one."""
     found = back.get(value)
     return value if found is None else outer.lift(found)

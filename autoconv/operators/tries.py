@@ -1,7 +1,7 @@
-"""try and with under trace: what a body does until it raises, and then each of its handlers, recorded one by one.
+"""try and with statements under trace: the body is recorded up to where it raises, then each of the handlers.
 
-A try statement stands in a loop over `attempts`. Without a trace there is one round, and the statement is what it was.
-Under trace the rounds are those of a `Trial`.
+A try statement stands in a loop over `attempts`. Without a trace there is one round, which runs the statement
+unchanged. Under trace the rounds are those of a `Trial`.
 """
 
 from __future__ import annotations
@@ -26,15 +26,16 @@ _ONCE = (None,)
 
 
 def attempts(handlers: int, read: Callable[[], Any] | None = None, names: tuple[str, ...] = ()) -> Any:
-    """The rounds of a try statement with that many except clauses.
+    """Return the rounds of a try statement with that many except clauses.
 
-    `read` refers to the variables called `names`, and to those that are nobody's business behind the statement."""
+    `read` is a closure over the variables called `names`, and over those that are local to the statement.
+    """
     region = current_region()
     return _ONCE if region is None else Trial(region, handlers, read, names).rounds()
 
 
 def entering(manager: Any, read: Callable[[], Any] | None = None, names: tuple[str, ...] = ()) -> Any:
-    """The rounds of a with statement."""
+    """Return the rounds of a with statement."""
     region = current_region()
     if region is None:
         return _ONCE
@@ -49,22 +50,22 @@ def entering(manager: Any, read: Callable[[], Any] | None = None, names: tuple[s
 
 
 def caught(trial: Trial | None, number: int, kinds: Any) -> Any:
-    """What the except clause of that number takes: `kinds`, unless another round is for it."""
+    """Return the classes that the except clause of that number catches: `kinds`, or none in another's round."""
     return kinds if trial is None else trial.caught(number, kinds)
 
 
 def unwound(trial: Trial | None) -> Any:
-    """What the end of a round takes: nothing without a trace."""
+    """Return the classes caught at the end of a round: none without a trace."""
     return () if trial is None else trial.unwound()
 
 
 def exception(error: Any) -> Any:
-    """What a handler calls the exception."""
+    """Return the exception for the handler's name."""
     return error.value if type(error) is StagedException else error
 
 
 def as_exception(error: Any) -> Any:
-    """What is raised, or raised from, as Python needs it."""
+    """Convert the operand of `raise` or `from` to a Python exception."""
     return StagedException(error) if type(error) is SymbolicObject else error
 
 
@@ -75,19 +76,19 @@ def begin(trial: Trial | None) -> None:
 
 
 def end(trial: Trial | None) -> None:
-    """The end of the body, where what a finally does follows."""
+    """The end of the body, before the code of a finally clause."""
     if trial is not None:
         trial.done()
 
 
 def watch(statement: str) -> Any:
-    """Where the body of a try begins that is not recorded round by round."""
+    """Mark the start of a try body that is not recorded in rounds."""
     region = current_region()
     return None if region is None else (region, region.graph.mark(), statement)
 
 
 def watched(mark: Any, value: Any = None) -> Any:
-    """`value`. Refuses a body that recorded what may raise when the graph runs: its handlers would not see it."""
+    """Return `value`; raise StagingError if the body recorded ops that may raise at run time, which no handler sees."""
     if mark is None:
         return value
     region, place, statement = mark
@@ -99,13 +100,13 @@ def watched(mark: Any, value: Any = None) -> Any:
                 place_of(node.span) if node.span else None,
                 "a condition that is tested before, instead of the exception",
             )
-            region.trace.refusal = refusal  # the statement may swallow it
+            region.trace.refusal = refusal  # the statement may catch the exception
             raise refusal
     return value
 
 
 def watching(mark: Any, iterable: Any) -> Any:
-    """What a `yield from` there goes over; it is asked before each value, too."""
+    """Iterate for a `yield from` in such a body, with a check before each value."""
     if mark is None:
         return (yield from iterable)
     iterator = iter(iterable)
@@ -118,12 +119,12 @@ def watching(mark: Any, iterable: Any) -> Any:
 
 
 def managed(trial: Trial | None, manager: Any) -> Any:
-    """The manager of a with statement in one round of it."""
+    """Return the context manager for one round of a with statement."""
     return manager if trial is None else _Managed(trial, manager)
 
 
 class _Managed:
-    """A context manager of the user's in one round."""
+    """A user-defined context manager in one round."""
 
     def __init__(self, trial: Trial, manager: Any) -> None:
         self.trial = trial

@@ -1,7 +1,7 @@
-"""Objects that the traced code made and that several names hold: they are one behind a branch or loop as well.
+"""Shared identity: objects that traced code created and that several names refer to, after a branch or loop.
 
-What a region gives out is taken apart and put together again, each name by itself. Where two names hold one object on
-every path, it is put together once; where they do on some paths, nobody may change it, or ask which object it is.
+A region's results are taken apart and rebuilt, each name separately. Where two names refer to one object on every
+path, it is rebuilt once. Where they do on some paths only, changing the object or testing its identity is refused.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from autoconv.runtime.structure import is_structure, structure_parts
 
 
 def twins(columns: Sequence[Sequence[Any]], regions: Sequence[Region]) -> dict[int, int]:
-    """Which columns hold, in every region, the very object that an earlier one holds: (the column, the earlier one)."""
+    """Return {column: earlier column} for columns that hold, in every region, the same object as an earlier one."""
     found: dict[int, int] = {}
     firsts: dict[tuple[int, ...], int] = {}
     for position, column in enumerate(columns):
@@ -37,7 +37,7 @@ def twins(columns: Sequence[Sequence[Any]], regions: Sequence[Region]) -> dict[i
 def frozen_where_shared(
     layouts: Sequence[Layout], columns: Sequence[Sequence[Any]], regions: Sequence[Region]
 ) -> list[Layout]:
-    """The layouts of columns; of those that hold an object that is held elsewhere too, such that it is not changed."""
+    """Return the layouts of the columns, frozen for those with an object that another column holds on some path."""
     shared: set[int] = set()
     for number, region in enumerate(regions):
         counts = Counter(id(made) for column in columns for made in _made(column[number], region))
@@ -52,13 +52,15 @@ def frozen_where_shared(
 
 
 def class_name(kind: type) -> str:
-    """What a class is called from one trace to the next, each of which may make it anew."""
+    """Return a name for the class that stays the same across traces, each of which may create the class anew."""
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
 def wants_identity(owner: Any) -> None:
-    """Has the trace begin anew with all objects of that one's class in the graph, where each stays the one that it is;
-    does nothing where they are there already, or the contract is not `compile`."""
+    """Restart the trace with all objects of this one's class in the graph, where they keep their identity.
+
+    No effect if they are there already, or without the contract `compile`.
+    """
     region = current_region()
     if region is None or region.trace.begin_again is None or home_of(owner, region) is None:
         return
@@ -67,7 +69,7 @@ def wants_identity(owner: Any) -> None:
 
 
 def refuse_change(owner: Any, attribute: str) -> NoReturn:
-    """Raises StagingError for a write to an object of which a path made a copy, unless the trace can begin anew."""
+    """Raise StagingError for a write to an object that a path has copied, unless the trace can be restarted."""
     wants_identity(owner)
     raise StagingError(
         f"a tensor decides which {type(owner).__name__} this is, and its attribute {attribute!r} is changed",
@@ -76,7 +78,7 @@ def refuse_change(owner: Any, attribute: str) -> NoReturn:
 
 
 def check_identity(a: Any, b: Any) -> None:
-    """Raises StagingError where nobody knows whether two objects are one."""
+    """Raise StagingError where it is unknown whether two objects are one."""
     refuse_identity(a, b)
     region = current_region()
     if region is None or a is b or type(a) is not type(b):
@@ -91,8 +93,10 @@ def check_identity(a: Any, b: Any) -> None:
 
 
 def keep_identities(values: Iterable[Any]) -> None:
-    """Has the trace begin anew where what it gives out holds an object twice, or one of which a path made a copy and
-    another of its class, which may be the same: each is put together by itself."""
+    """Restart the trace if its results hold an object twice, since each occurrence is rebuilt separately.
+
+    Also if they hold an object that a path has copied beside another of its class, which may be the same one.
+    """
     region = current_region()
     assert region is not None
     found: dict[type, set[int]] = {}
@@ -104,8 +108,7 @@ def keep_identities(values: Iterable[Any]) -> None:
 
 
 def _owned(values: Iterable[Any], seen: set[int]) -> Iterator[Any]:
-    """The objects in the values that the traced code made, and that are not in the graph, each as often as it is
-    reached."""
+    """Yield the objects in the values that traced code created and that are not in the graph, once for each path."""
     region = current_region()
     assert region is not None
     for value in values:
@@ -129,7 +132,7 @@ def _is_made(value: Any, region: Region) -> bool:
 
 
 def _made(value: Any, region: Region, around: tuple[Any, ...] = ()) -> Iterator[Any]:
-    """The objects in a value that the region made, each as often as it is reached."""
+    """Yield the objects in a value that the region created, once for each path to them."""
     if value is NEVER:
         return
     if _is_made(value, region):

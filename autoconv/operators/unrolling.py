@@ -1,4 +1,4 @@
-"""For statements over what Python knows, under trace: the body once an item, until a tensor decides."""
+"""Unroll for statements over Python iterables under trace: the body once for each item, until a tensor decides."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ from autoconv.runtime.objects import apply_object
 from autoconv.runtime.recording import COMPILE, TURN, current_region
 from autoconv.runtime.spans import current_place
 
-# Python iterables longer than this become one staged loop when a tensor decides where they end.
+# Longest rest of a Python iterable that is unrolled after a tensor decides; longer ones become one staged loop.
 _UNROLL = 4
-# More items than these are taken for no end of them.
+# Number of items from which an iterator counts as unbounded.
 _MOST = 100_000
-# Items that a list may get while Python goes over it.
+# Largest number of items by which a list may grow while Python iterates over it, under `compile`.
 _MOST_NEW = 256
-_MOST_GIVEN = 1000  # values of a generator that a trace goes over one by one
-# How far behind one another iterators of Python's own may be.
+_MOST_GIVEN = 1000  # largest number of values of a generator that a trace unrolls
+# Deepest nesting of Python iterators that is searched for the underlying containers.
 _DEEPEST = 8
-# What gives an iterator over a list from its end.
+# The builtin that returns a reverse iterator over a list.
 _REVERSED = "reversed"
 
 
 class _ChangedError(BaseException):
-    """Leaves a loop over what became the graph's business meanwhile."""
+    """Unwind a loop over a container whose contents have become known only at run time."""
 
 
 def unrolled(
@@ -61,10 +61,10 @@ def unrolled(
     code: int,
     cells: Cells | None,
 ) -> tuple[Any, ...]:
-    """A Python iterable under trace: its body once an element, until a tensor decides whether to go on.
+    """Unroll a loop over a Python iterable under trace, until a tensor decides whether it continues.
 
-    Where a list, dict or set changes in the loop over it in a way that only the running graph knows, what the loop did
-    is taken back: it is one of the graph, over an object of the graph.
+    If the loop changes its own container in a way known only at run time, its effects are undone. It then becomes a
+    graph loop over a graph object.
     """
     owner, view = _gone_over(iterable)
     region = current_region()
@@ -96,8 +96,7 @@ def unrolled(
 
 
 def _gone_over(iterable: Any) -> tuple[Any, str]:
-    """The list, dict or set of the traced code's that this is, or is a view of, or goes over from its end, with the
-    method or function that gives it."""
+    """Return the tracked container behind an iterable, and the name of the view or function between them."""
     if type(iterable) in PLAIN:
         return iterable, ""
     if type(iterable) is DictView:
@@ -114,7 +113,7 @@ def _in_python(
     cells: Cells | None,
 ) -> tuple[Any, ...]:
     iterator = _iterator(iterable)
-    if code >= 0 and is_staged(state[code]):  # it may have been left before it begins
+    if code >= 0 and is_staged(state[code]):  # the loop may end before its first iteration
         return _rest(iterable, iterator, body, state, names, code, cells)
     region = current_region()
     spend = None if region is None else region.trace.spend
@@ -146,8 +145,10 @@ def _in_python(
 
 
 def _most_turns(iterable: Any) -> int:
-    """After how many turns a list that grows under a loop is taken for one that grows without end, as it may in an arm
-    that no call reaches."""
+    """Return the number of iterations after which a growing list counts as growing forever; -1 for no limit.
+
+    Such a list may occur in an arm that no call reaches.
+    """
     region = current_region()
     if type(iterable) is not TracedList or region is None:
         return -1
@@ -164,7 +165,7 @@ def _iterator(iterable: Any) -> Any:
 
 
 def _from_end(owner: TracedList, iterator: HeldIterator) -> Iterator[Any]:
-    """The items of a list from its end, while they are known."""
+    """Yield the items of a list in reverse, while they are known."""
     for item in iterator:
         yield item
         if not is_known(owner):
@@ -173,8 +174,10 @@ def _from_end(owner: TracedList, iterator: HeldIterator) -> Iterator[Any]:
 
 
 def _entries(owner: Any, view: str) -> Iterator[Any]:
-    """The keys, values or items of a dict, or the items of a set, as its own iterator gives them while they are known:
-    the values are those of the moment, and it says what Python says where their number changes."""
+    """Yield the keys, values or items of a dict, or the items of a set, while they are known.
+
+    Values are read at the time of each step; a change of size raises Python's own error.
+    """
     own: Any = PLAIN[type(owner)]
     keys = list(own.__iter__(owner))
     for key in keys:
@@ -208,7 +211,7 @@ def _rest(
     code: int,
     cells: Cells | None,
 ) -> tuple[Any, ...]:
-    """What is left of a Python iterable once a tensor decides whether to go on."""
+    """Record the rest of a Python iterable after a tensor decides whether the loop continues."""
     sources = _sources(iterable)
     before = [contents(source) for source in sources]
     items = _taken(iterator)
@@ -230,8 +233,10 @@ def _rest(
 
 
 def _taken(iterator: Any) -> list[Any]:
-    """All that is left of an iterator, which Python would take one by one, as long as the loop goes on: it has to do
-    nothing but give its items."""
+    """Exhaust an iterator, which Python would advance only as long as the loop continues.
+
+    Raises StagingError if that has side effects, or if the iterator is unbounded.
+    """
     trial = Attempt()
     try:
         items = list(itertools.islice(iterator, _MOST))
@@ -260,7 +265,7 @@ def _taken(iterator: Any) -> list[Any]:
 
 
 def _sources(iterable: Any) -> list[Any]:
-    """The lists, dicts and sets that an iterable, or an iterator of Python's own, takes its items from."""
+    """Return the containers from which an iterable, or a chain of Python iterators, takes its items."""
     found: list[Any] = []
     pending, known = [(iterable, 0)], set()
     while pending:
@@ -283,7 +288,7 @@ def _sources(iterable: Any) -> list[Any]:
 
 
 def _check_unchanged(iterable: Any, sources: list[Any], before: list[Any]) -> None:
-    """Raises where what is gone over was changed, whose items were taken from it before."""
+    """Raise if a container has changed whose items were taken beforehand."""
     for source, held in zip(sources, before, strict=True):
         now = contents(source)
         if _same_contents(now, held):
@@ -302,7 +307,7 @@ def _same_contents(now: Any, before: Any) -> bool:
 
 
 def _is_same_entry(a: Any, b: Any) -> bool:
-    """An item, or a pair of a dict's, which `contents` makes anew."""
+    """Return whether two entries are one item, or equal pairs of a dict, which `contents` creates anew."""
     return a is b or (type(a) is tuple and type(b) is tuple and len(a) == len(b) and all(map(operator.is_, a, b)))
 
 

@@ -1,4 +1,4 @@
-"""Variants as users meet them: read, compared with None, tested, computed with."""
+"""Operations on variants: reads, comparison with None, truth, arithmetic."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from autoconv.runtime.tensor_methods import TensorMethods, is_in_place, refuse_a
 
 
 def raise_if(condition: Any, error: BaseException) -> None:
-    """Records that `error` is raised where the symbolic bool `condition` holds."""
+    """Record a raise of `error` where the symbolic bool `condition` is true."""
     region = current_region()
     assert region is not None
     error._autoconv_run_time = True  # type: ignore[attr-defined]
@@ -46,7 +46,7 @@ def is_absent(value: Any) -> bool:
 
 
 def without(variant: Variant, drop: Any, error: Any) -> Any:
-    """The variant less the arms for which `drop(value)`; where the tag is one of those, `error(value)` is raised."""
+    """Remove the arms for which `drop(value)` is true; raise `error(value)` at run time where the tag selects one."""
     kept = []
     for index, value in enumerate(variant.values):
         if isinstance(variant.layouts[index], Static) and drop(value):
@@ -64,22 +64,22 @@ def without(variant: Variant, drop: Any, error: Any) -> Any:
 
 
 def defined(variant: Variant, is_outer: bool = False) -> Any:
-    """What `ag__.ld` gives: UnboundLocalError where the name is not assigned (an outer one: NameError)."""
+    """Variant version of `ag__.ld`: UnboundLocalError where the name is unassigned (NameError for a free variable)."""
     return without(variant, lambda v: isinstance(v, Undefined), lambda v: unbound(v.name, is_outer))
 
 
 def assigned(variant: Variant) -> Any:
-    """The variant less its undefined arm, which the structure of the program rules out."""
+    """Remove the undefined arm, which the structure of the program rules out."""
     return without(variant, lambda v: isinstance(v, Undefined), None)
 
 
 def present(variant: Variant, absent: Any, error: BaseException) -> Any:
-    """The variant less the arm that is the object `absent`; `error` is raised where it is that one."""
+    """Remove the arm that is the object `absent`; raise `error` at run time where the tag selects it."""
     return without(variant, lambda value: value is absent, lambda _: error)
 
 
 def one_number(variant: Variant, dtype: DType) -> Any:
-    """A number of one of several kinds, as an element of an array of that dtype; None where an arm is no number."""
+    """Return a variant of numbers as one element of an array of that dtype; None if an arm is no number."""
     known = defined(variant)
     if type(known) is not Variant:
         return known
@@ -99,7 +99,7 @@ def _is_number(value: Any) -> bool:
 
 
 def distribute(function: Any, *operands: Any) -> Any:
-    """`function(*operands)` where some operands are variants: computed in an arm each for what they may be."""
+    """`function(*operands)` where some operands are variants: one arm for each combination of alternatives."""
     for position, operand in enumerate(operands):
         if type(operand) is Variant:
             before, after = operands[:position], operands[position + 1 :]
@@ -113,7 +113,7 @@ def distribute(function: Any, *operands: Any) -> Any:
 
 
 def distribute_call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """`function(*args, **kwargs)`, in an arm each as `distribute` does it."""
+    """`function(*args, **kwargs)`, distributed over variants like `distribute`."""
     return distribute(functools.partial(_with_names, function, tuple(kwargs)), *args, *kwargs.values())
 
 
@@ -136,7 +136,7 @@ def _arm(function: Any, before: Any, value: Any, after: Any) -> Any:
 
 
 def of_distinct_arms(variant: Variant, values: Sequence[Any], region: Region) -> Any:
-    """What the variant is when its arms hold `values` instead: arms that are tensors of one dtype become one arm."""
+    """Return the variant with `values` in its arms; arms that are tensors of one dtype are merged."""
     groups: list[list[int]] = []
     layouts = [layout_of(value, region) for value in values]
     for index, layout in enumerate(layouts):
@@ -172,13 +172,13 @@ def _merged(tag: Any, values: Sequence[Any], group: Sequence[int]) -> Any:
 
 
 def _renumbered(tag: Any, table: Sequence[int]) -> Any:
-    """The tag of a variant whose arms have other numbers."""
+    """Map the tag of a variant to new arm numbers."""
     found = dispatch.apply("gather", table_of(np.array(table, np.int64)), tag, axis=0)
     return dispatch.apply("python_cast", found, dtype=tag.type.dtype, weak=True)
 
 
 def _name_numbers(error: Exception, operands: Sequence[Any]) -> None:
-    """Has the message name Python's own class, where one number of the graph is what it tells of."""
+    """Replace our class name in the message by Python's, if one number of the graph is the operand."""
     numbers = [x for x in operands if isinstance(x, SymbolicTensor)]
     if len(numbers) == 1 and numbers[0].weak and len(error.args) == 1 and isinstance(error.args[0], str):
         kind = ("bool", "int", "float", "complex")[weak_rank(numbers[0].type.dtype)]
@@ -186,14 +186,14 @@ def _name_numbers(error: Exception, operands: Sequence[Any]) -> None:
 
 
 def boxed(variant: Variant) -> Any:
-    """The variant as one object of the graph."""
+    """Return the variant as one graph object."""
     arms = [lambda value=value: (box(value),) for value in variant.values]
     (result,) = stage_arms(variant.tag, arms, [], ("value",))
     return result
 
 
 def payload(variant: Variant, operation: str) -> Any:
-    """The one arm of the variant that is a value; the others raise what Python raises for them."""
+    """Return the one arm of the variant that is a value; the others raise Python's own errors."""
 
     def error(value: Any) -> Exception:
         if isinstance(value, Undefined):

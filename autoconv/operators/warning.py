@@ -1,4 +1,4 @@
-"""Warnings point to the user's line: `stacklevel` counts the user's functions, as it does in plain Python."""
+"""Warnings that refer to the user's line: `stacklevel` counts the user's frames, as in plain Python."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WARN = warnings.warn
 
 @functools.wraps(WARN)
 def warn(message: Any, category: Any = None, stacklevel: int = 1, source: Any = None, **options: Any) -> None:
-    """`warnings.warn` from converted code, which may be a part of the user's function that is called by ours."""
+    """`warnings.warn` from converted code, whose caller may be a region function invoked by this package."""
     region = current_region()
     if region is not None and region.trace.allows_call is not None:
         region.trace.allows_call(WARN)

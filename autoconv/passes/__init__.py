@@ -1,5 +1,4 @@
-"""THE TABLE: the passes of the source tower in order. What each does is in its docstring, before and
-after."""
+"""The table of the source tower's passes, in order. Each module's docstring shows its rewrite, before and after."""
 
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ from autoconv.passes.base import Context
 
 
 class Pass(NamedTuple):
-    """`removes`: node kinds that no function holds any more once the pass is through."""
+    """`removes`: node kinds that no function contains after the pass."""
 
     name: str
     transform: Callable[[gast.AST, Context], gast.AST]
@@ -62,7 +61,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("untraced", untraced.transform),
 )
 
-# (earlier, later, why)
+# (earlier, later, reason)
 MUST_PRECEDE: tuple[tuple[str, str, str], ...] = (
     ("matches", "normalise", "the conditions of patterns are Python's own, to be brought to plain forms"),
     ("groups", "normalise", "the else of a try statement is brought to a plain form"),
@@ -86,14 +85,14 @@ MUST_PRECEDE: tuple[tuple[str, str, str], ...] = (
 )
 
 
-# Told, after each pass, the file, the name of the pass, and the seconds that it took.
+# Called after each pass with the file, the name of the pass, and its time in seconds.
 WATCHERS: list[Callable[[str, str, float], None]] = []
 
 
 def run_passes(
     tree: gast.AST, context: Context, last: str | None = None, skip: frozenset[str] = frozenset()
 ) -> gast.AST:
-    """Runs the table, up to the pass named `last` where one is given."""
+    """Run the table, up to and including the pass named `last` if given."""
     if "untraced" not in skip and last in (None, "untraced"):
         tree = untraced.keep(tree, context)
     for row in PASSES:

@@ -1,12 +1,12 @@
-"""Makes asserts and raises able to fire when the graph runs.
+"""Defer the operands of asserts and raises, so that they can fail when the graph runs.
 
-    def f(x):
-        assert x > 0, x
-        raise ValueError(f'bad {x}') from x
-    # becomes
-    def f(x):
-        assert ag__.holds(x > 0, lambda: x), x
-        raise ag__.raising(lambda: ValueError(f'bad {x}')) from ag__.as_exception(x)
+def f(x):
+    assert x > 0, x
+    raise ValueError(f'bad {x}') from x
+# becomes
+def f(x):
+    assert ag__.holds(x > 0, lambda: x), x
+    raise ag__.raising(lambda: ValueError(f'bad {x}')) from ag__.as_exception(x)
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What passes share: the context of one conversion, and a transformer that knows which function it is in.
+"""Shared by all passes: the context of one conversion, and a transformer that tracks the enclosing function.
 
-Nothing here or in `analysis` is a dataclass: each takes half a millisecond to make, in every first call.
+Nothing here or in `analysis` is a dataclass: defining one takes 0.5 ms, in every first call.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from autoconv.syntax.tree import FUNCTIONS, Rewritten, Transformer, Untraced
 
 
 class Note(NamedTuple):
-    """What became of one control-flow construct of the source (see emit.conversion.Construct)."""
+    """The form that one control-flow construct of the source was given (see emit.conversion.Construct)."""
 
     kind: str
     place: Place
@@ -26,13 +26,13 @@ class Note(NamedTuple):
 
 
 class Context:
-    """One conversion: the file, the user's lines, fresh names, what to leave alone and what was found.
+    """State of one conversion: the file, the user's lines, fresh names, functions to leave alone, and notes.
 
-    `generated` holds the nodes that passes made and that look like the user's, so that they are not taken for
-    them. `staged_tries` are the try and with statements that are recorded round by round, `region_writes`
-    what functions that regions became write of the names around them. `outer_names` are those of an
-    outer function, converted elsewhere, that may find a name not assigned yet. `at_run_time`: whether one function is
-    converted while the program runs, whose name `ag__` is one of a scope around it."""
+    `generated` holds nodes that passes made in the shape of user code, so that later passes can tell them apart.
+    `staged_tries` are the try and with statements recorded in rounds; `region_writes` maps region functions to the
+    outer names that they write. `outer_names` are names of an outer function, converted separately, that may be
+    unassigned. `at_run_time`: a single function is converted while the program runs, with `ag__` as a free variable.
+    """
 
     def __init__(
         self,
@@ -61,13 +61,13 @@ class Context:
         self._namers: dict[int, tuple[gast.AST, Namer]] = {}
 
     def namer_of(self, function: gast.AST) -> Namer:
-        """The namer of one function: what one pass named is not named again by the next."""
+        """Return the namer of one function; names made by one pass are not reused by the next."""
         if id(function) not in self._namers:
             self._namers[id(function)] = function, self.namer.for_function()
         return self._namers[id(function)][1]
 
     def mark(self, node: Any) -> Any:
-        """Remembers that a pass made this node."""
+        """Register a node as made by a pass."""
         self.generated[id(node)] = node
         return node
 
@@ -89,7 +89,7 @@ class Context:
             self.notes.append(Note(kind, self.place(node), function, form, stages, reason))
 
     def converts(self, function: str) -> bool:
-        """Whether the function of that qualified name is to be converted (by its outermost function)."""
+        """Return whether the function of that qualified name is to be converted (decided by its outermost function)."""
         return function not in self.left_alone and (
             self.only is None
             or any(function == chosen or function.startswith(chosen + ".") for chosen in self.only)
@@ -103,12 +103,11 @@ _ENTERED = (*FUNCTIONS, gast.ClassDef, gast.Module, Untraced, Rewritten)
 
 
 class FunctionPass(Transformer):
-    """Rewrites what is inside functions; modules and class bodies run once, when imported, and stay as they
-    are.
+    """Base of passes that rewrite functions; modules and class bodies run once, at import, and stay as they are.
 
-    `function` is the qualified name of the function being rewritten, `class_name` the innermost class around
-    it (for private names). Subclasses write `visit_Kind` methods, and `finish_function(node)` for what needs
-    the whole."""
+    `function` is the qualified name of the function being rewritten, `class_name` the innermost class around it (for
+    private names). Subclasses define `visit_Kind` methods, and override `rewrite_function` for work on the whole.
+    """
 
     def __init__(self, context: Context) -> None:
         self.context = context
@@ -142,7 +141,7 @@ class FunctionPass(Transformer):
     visit_AsyncFunctionDef = visit_FunctionDef
 
     def rewrite_function(self, node: Any) -> Any:
-        """Rewrites the body; what is around it (defaults, decorators) has been."""
+        """Rewrite the body; defaults and decorators have been rewritten."""
         node.body = self.visit_list(node.body)
         return node
 
@@ -175,7 +174,7 @@ class FunctionPass(Transformer):
         return node
 
     def _outer_parts(self, node: Any) -> None:
-        """Defaults and decorators belong to the scope around the function."""
+        """Rewrite defaults and decorators, which belong to the scope around the function."""
         arguments = node.args
         arguments.defaults = self.visit_list(arguments.defaults)
         arguments.kw_defaults = [d and self.visit(d) for d in arguments.kw_defaults]
@@ -183,7 +182,7 @@ class FunctionPass(Transformer):
             node.decorator_list = self.visit_list(node.decorator_list)
 
     def visit_Untraced(self, node: Any) -> Any:
-        """Only functions inside are rewritten; what becomes of them is noted where they stand a second time."""
+        """Rewrite only functions inside, without notes: they occur a second time in the traced copy."""
         before, noting = self.in_function, self.context.noting
         self.in_function = self.context.noting = False
         node.kept = self.visit_list(node.kept)
@@ -197,14 +196,14 @@ class FunctionPass(Transformer):
         return node
 
     def visit_AnnAssign(self, node: Any) -> Any:
-        """Annotations of locals are not evaluated: they stay."""
+        """Leave the annotation, which is not evaluated for a local name."""
         if node.value is not None:
             node.value = self.visit(node.value)
         return node
 
 
 def mangled(name: str, class_name: str) -> str:
-    """The name that Python's private names get inside a class."""
+    """Return Python's name for a private name inside a class."""
     stripped = class_name.lstrip("_")
     if name.startswith("__") and not name.endswith("__") and stripped:
         return f"_{stripped}{name}"

@@ -1,11 +1,10 @@
-"""Calls go through an operator, which converts what is called when it has to be; so does the attribute `__class__`,
-which names a class of ours for what only the graph knows.
+"""Route calls through an operator that converts the callee if needed, and `x.__class__` through one for placeholders.
 
-    def f(g, x):
-        return g(x, *x), x.__class__
-    # becomes
-    def f(g, x):
-        return ag__.call(g)(x, *x), ag__.class_of(x)
+def f(g, x):
+    return g(x, *x), x.__class__
+# becomes
+def f(g, x):
+    return ag__.call(g)(x, *x), ag__.class_of(x)
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from autoconv.passes.base import Context, FunctionPass
 from autoconv.passes.class_statements import announced
 from autoconv.syntax import build
 
-# Looked at by name because they see the frame they are called in.
+# Builtins recognised by name because they inspect the frame of their caller.
 FRAME_CALLS = frozenset(
     {"super", "locals", "globals", "vars", "eval", "exec", "dir", "breakpoint", "__import__"}
 )
 
-_LISTING = frozenset({"locals", "vars", "dir"})  # the names of their frame: `ag__` is none of the user's
+_LISTING = frozenset({"locals", "vars", "dir"})  # list the names of their frame, where `ag__` must not appear
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
@@ -55,7 +54,7 @@ class Calls(FunctionPass):
             return node
         return build.placed(build.operate("class_of", node.value), node)
 
-    _announced = False  # whether the statement before is one of `class_statements`
+    _announced = False  # whether the previous statement is a call of `class_statement`
 
     def visit_Expr(self, node: Any) -> Any:
         self._announced = build.is_operation(node.value, "class_statement")
@@ -68,7 +67,7 @@ class Calls(FunctionPass):
         return found if before is None else [build.placed(before, node), found]
 
     def visit_FunctionDef(self, node: Any) -> Any:
-        """Decorators are applied as they stand."""
+        """Leave decorators, which are applied unconverted."""
         decorators = node.decorator_list
         node.decorator_list = []
         node = super().visit_FunctionDef(node)

@@ -1,7 +1,7 @@
-"""What a class statement in a function calls by itself: bases, metaclasses and decorators, and what its body calls.
+"""Announce what a class statement in a function calls implicitly: bases, metaclass, decorators, and code of its body.
 
-    class Point(Base):          # is announced by  ag__.class_statement(Base)
-        registry.append(1)      # and, for what this does, by  ag__.class_statement()
+class Point(Base):          # is announced by  ag__.class_statement(Base)
+    registry.append(1)      # and, for what this does, by  ag__.class_statement()
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _VALUES = (
 
 
 def announced(node: Any) -> gast.Expr | None:
-    """The statement that goes before a class statement; None where that calls nothing."""
+    """Return the statement to insert before a class statement; None if that calls nothing."""
     called: list[Any] = [*node.bases, *(keyword.value for keyword in node.keywords), *node.decorator_list]
     is_plain = _takes_in(node.body, called)
     names = list(map(_name_of, called))
@@ -31,7 +31,7 @@ def announced(node: Any) -> gast.Expr | None:
 
 
 def _name_of(part: Any) -> Any:
-    """`name` of `name(…)` and `name[…]`."""
+    """Return `name` of `name(…)` and `name[…]`."""
     while isinstance(part, (gast.Call, gast.Subscript)):
         part = part.func if isinstance(part, gast.Call) else part.value
     return part
@@ -44,7 +44,7 @@ def _is_path(node: Any) -> bool:
 
 
 def _takes_in(body: list[Any], called: list[Any]) -> bool:
-    """Whether statements of a class do no more than bind names; what they call is added to `called`."""
+    """Return whether a class body only binds names; append its callees to `called`."""
     for statement in body:
         if isinstance(statement, (gast.FunctionDef, gast.AsyncFunctionDef)):
             called += [part for part in statement.decorator_list if not _is_of_property(part)]
@@ -64,7 +64,7 @@ def _takes_in(body: list[Any], called: list[Any]) -> bool:
 
 
 def _is_of_property(node: Any) -> bool:
-    """`property`, `x.setter` and the like, of which Python itself knows what they do."""
+    """Return whether a decorator is one of Python's own: `property`, `staticmethod`, `x.setter` and the like."""
     known = ("property", "staticmethod", "classmethod")
     return (isinstance(node, gast.Name) and node.id in known) or (
         isinstance(node, gast.Attribute) and node.attr in ("setter", "getter", "deleter")

@@ -1,4 +1,4 @@
-"""Comprehensions and generator expressions become calls of operators, with functions of their targets.
+"""Turn comprehensions and generator expressions into calls of operators, with functions of their targets.
 
 def f(xs, table):
     low = [x * 2 for x in xs if x > 0]
@@ -28,7 +28,7 @@ _KINDS = {
     gast.DictComp: ("dict comprehension", "dict_of"),
     gast.GeneratorExp: ("generator expression", "generator"),
 }
-# What goes over a generator expression at once, before the names in it change.
+# Functions that exhaust a generator expression at once, before the names in it can change.
 _CONSUMERS = frozenset(
     {"all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple", "join"}
 )
@@ -56,7 +56,8 @@ class Comprehensions(FunctionPass):
     def _operation(self, operator: str, part: Any, element: Any) -> Any:
         """`ag__.operator(iterable, lambda target: element, lambda target: condition, into='the target')`
 
-        Its place is that of the iterable, where Python is when it cannot go over it."""
+        Its span is that of the iterable, where Python reports that it is not iterable.
+        """
         names, into = self._parameters(part.target)
         keywords = {} if isinstance(part.target, gast.Name) else {"into": build.constant(into)}
         bodies = (element, *part.ifs)
@@ -64,14 +65,14 @@ class Comprehensions(FunctionPass):
         return build.placed(build.operate(operator, part.iter, *functions, **keywords), part.iter)
 
     def _parameters(self, target: Any) -> tuple[list[str], str]:
-        """The names that a target assigns, one for each place in it, and the target as text."""
+        """Return the names that a target binds, one for each position in it, and the target as text."""
         found = [node.id for node in _names(target)]
         last = {name: position for position, name in enumerate(found)}
         names = [n if last[n] == i else self.namer.fresh(f"{n.strip('_')}_") for i, n in enumerate(found)]
         return names, _text(target, iter(names), outermost=True)
 
     def _kept(self, node: Any, kind: str, reason: str) -> Any:
-        """The comprehension as it stands: it iterates through an operator, and so do its conditions."""
+        """Keep the comprehension's form, with operators around its iterables and conditions."""
         asynchronous = any(generator.is_async for generator in node.generators)
         self.context.note(kind, node, self.function, "plain" if asynchronous else "statement", False, reason)
         if not asynchronous:
@@ -81,14 +82,14 @@ class Comprehensions(FunctionPass):
         return node if isinstance(node, gast.GeneratorExp) else build.wrapped("new", node)
 
     def visit_Call(self, node: Any) -> Any:
-        """Those that were kept before stay as they are."""
+        """Leave a comprehension that an earlier run kept."""
         if build.is_operation(node, "new") and isinstance(node.args[0], COMPREHENSIONS):
             kept = self.visit(node.args[0])
             return kept if build.is_operation(kept, "new") else build.placed(build.operate("new", kept), node)
         return self.generic(node)
 
     def _why_kept(self, node: Any) -> str:
-        """Why a comprehension keeps its form, '' where it does not."""
+        """Return why a comprehension keeps its form, '' if it does not."""
         if any(generator.is_async for generator in node.generators):
             return "asynchronous"
         inner = [child for part in inner_parts(node) for child in walk(part)]
@@ -106,7 +107,7 @@ class Comprehensions(FunctionPass):
         return ""
 
     def _functions_in(self, node: Any) -> Iterator[Any]:
-        """The functions of the user's in a comprehension, and the generators that may outlive an iteration."""
+        """Yield the user's lambdas in a comprehension, and the generator expressions that may outlive an iteration."""
         at_once = set()
         for part in inner_parts(node):
             for child in walk(part):
@@ -128,7 +129,7 @@ def _consumes(function: Any) -> bool:
 
 
 def _is_plain(target: Any) -> bool:
-    """Whether a target is names alone, in as many tuples as it likes, not an empty one."""
+    """Return whether a target consists of names, in tuples of any nesting but no empty ones."""
     if isinstance(target, (gast.Tuple, gast.List)):
         return bool(target.elts) and all(map(_is_plain, target.elts))
     if isinstance(target, gast.Starred):
@@ -144,7 +145,7 @@ def _names(target: Any) -> Iterator[Any]:
 
 
 def _text(target: Any, names: Iterator[str], outermost: bool = False) -> str:
-    """The target with those names, in order."""
+    """Return the source text of the target with those names, in order."""
     if isinstance(target, gast.Name):
         return next(names)
     if isinstance(target, gast.Starred):

@@ -1,5 +1,4 @@
-"""ifs and loops become calls of operators: their bodies functions that take the state of the region and
-return it.
+"""Turn ifs and loops into calls of operators, with functions for their bodies that take and return the region's state.
 
     def f(x, n):
         while n > 0:
@@ -60,7 +59,7 @@ class ControlFlow(FunctionPass, statements_only=True):
 
 
 class _Regions:
-    """Rewrites the regions of one function."""
+    """Rewrite the regions of one function."""
 
     def __init__(self, context: Context, function: str, namer: Namer, scope: Scope, plan: Plan) -> None:
         self.context = context
@@ -106,7 +105,7 @@ class _Regions:
             part.body = self.block(part.body)
 
     def _watch(self, node: Any) -> None:
-        """The body of a try that keeps its form reports what it records that may raise."""
+        """Insert checks for ops that may raise into the body of a try statement that keeps its form."""
         first = node.body[0]
         if isinstance(first, gast.Assign) and build.is_operation(first.value, "watch"):
             return
@@ -120,7 +119,7 @@ class _Regions:
         node.body = [build.placed(start, first), *_Leaving(mark).visit_list(node.body), *ending]
 
     def _try_rounds(self, node: Any, region: Region) -> list[Any]:
-        """The statement in a loop over rounds; one with handlers and a finally is two statements."""
+        """Put the statement into a loop over rounds; one with handlers and a finally becomes two statements."""
         if node.finalbody and node.handlers:
             inner = build.placed(gast.Try(node.body, node.handlers, [], []), node)
             node.body, node.handlers = [build.placed(s, node) for s in self._try_rounds(inner, region)], []
@@ -140,7 +139,7 @@ class _Regions:
         return [self._rounds(trial, attempts, node)]
 
     def _with_rounds(self, node: Any, region: Region) -> list[Any]:
-        """As a try; each manager has a statement of its own."""
+        """Put a with statement into rounds, like a try; each manager gets a statement of its own."""
         if len(node.items) > 1:
             inner = build.placed(gast.With(node.items[1:], node.body, None), node)
             node.body = [build.placed(s, node) for s in self._with_rounds(inner, region)]
@@ -164,7 +163,7 @@ class _Regions:
         return gast.Expr(build.operate(event, build.name(trial)))
 
     def _shared_with(self, region: Region, statement: Any) -> list[Any]:
-        """How the rounds reach the variables that the statement changes."""
+        """Return the arguments by which the rounds access the variables that the statement changes."""
         written = written_inside(statement, self.context)
         names = (*region.cells, *(name for name in region.reset if name in written))
         if not names:
@@ -216,8 +215,7 @@ class _Regions:
         return [*statements, *self._operate(operator, head, region)]
 
     def _chain(self, node: Any, region: Region) -> list[tuple[Any, list[Any], list[Any]]]:
-        """The arms of an if/elif chain as (if node, body, else of the last). A walrus keeps a test out of a
-        lambda."""
+        """Return the arms of an if/elif chain as (if node, body, else). A test with a walrus cannot become a lambda."""
         arms = [(node, node.body, node.orelse)]
         if contains(node.test, gast.NamedExpr):
             return arms
@@ -271,7 +269,7 @@ class _Regions:
         return self.context.mark(function)
 
     def _is_unread_exit(self, statement: Any, region: Region) -> bool:
-        """Whether a statement only sets an exit code that nobody behind the region asks for."""
+        """Return whether a statement only sets an exit code that is dead after the region."""
         return (
             isinstance(statement, gast.Assign)
             and isinstance(statement.targets[0], gast.Name)
@@ -301,7 +299,7 @@ class _Regions:
         return [*before, gast.Expr(applied)]
 
     def _accessors(self, cells: tuple[str, ...]) -> tuple[Any, list[Any]]:
-        """Functions that read and write the cells of a region, for the operator."""
+        """Make functions that read and write the cells of a region, for its operator."""
         free, mark = self.context.namer.free, self.context.mark
         getter, setter, values = free("get_state"), free("set_state"), free("values_")
         write = build.assign(build.stores(cells), build.name(values))
@@ -320,14 +318,14 @@ def _sees_what_is_raised(node: Any) -> bool:
 
 
 class _Leaving(Transformer):
-    """Ways out of a try body report to `watched` too."""
+    """Insert `watched` before the exits of a try body."""
 
     def __init__(self, mark: str) -> None:
         self.mark = mark
         self.in_loop = False
 
     def visit_For(self, node: Any) -> Any:
-        """A break or continue of a loop inside does not leave the try."""
+        """A break or continue of an inner loop does not leave the try."""
         before, self.in_loop = self.in_loop, True
         node.body = self.visit_list(node.body)
         self.in_loop = before
@@ -346,7 +344,7 @@ class _Leaving(Transformer):
         return [build.placed(gast.Expr(build.operate("watched", build.name(self.mark))), node), node]
 
     def visit_Yield(self, node: Any) -> Any:
-        """Nobody knows whether what follows a yield will ever run."""
+        """Check before a yield, since the code after it may never run."""
         node.value = build.operate("watched", build.name(self.mark), self.generic(node).value or build.constant(None))
         return build.placed(node, node)
 
@@ -366,7 +364,7 @@ class _Leaving(Transformer):
 
 
 def _is_round(node: Any) -> bool:
-    """Whether a try is one that the rounds of another are made of."""
+    """Return whether a try statement was generated for the rounds of another."""
     types = [handler.type for handler in node.handlers if handler.type is not None]
     told = node.body[0] if node.body else None
     begins = isinstance(told, gast.Expr) and build.is_operation(told.value, "begin")
@@ -374,8 +372,7 @@ def _is_round(node: Any) -> bool:
 
 
 def _unannotated(body: list[Any], cells: tuple[str, ...]) -> list[Any]:
-    """A name that is declared nonlocal cannot have an annotation: it goes, as that of a local is not
-    evaluated."""
+    """Drop the annotations of nonlocal names, which Python forbids; those of locals are not evaluated."""
     return _Unannotated(cells).visit_list(body) if cells else body
 
 

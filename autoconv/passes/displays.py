@@ -1,14 +1,14 @@
-"""Lists, dicts and sets that a function makes go through an operator, so that a graph can come to hold them.
+"""Route displays of lists, dicts and sets through an operator, so that a graph can come to hold them.
 
-    def f(x):
-        xs = [x, *x]
-        first, *rest = xs
-        return {x: xs, **x}
-    # becomes
-    def f(x):
-        xs = ag__.new([x, *ag__.spread(x)])
-        first, rest = ag__.unpacked(xs, 'first, *rest')
-        return ag__.new_dict(x, xs, ag__.SPREAD, x)
+def f(x):
+    xs = [x, *x]
+    first, *rest = xs
+    return {x: xs, **x}
+# becomes
+def f(x):
+    xs = ag__.new([x, *ag__.spread(x)])
+    first, rest = ag__.unpacked(xs, 'first, *rest')
+    return ag__.new_dict(x, xs, ag__.SPREAD, x)
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Displays(FunctionPass):
         return build.placed(build.operate("new_dict", *parts), node)
 
     def visit_For(self, node: Any) -> Any:
-        """What is only gone over, or looked in, nobody can change."""
+        """Leave a display that is only iterated over or searched: nothing can change it."""
         node.target = self.visit(node.target)
         node.iter = self._inside(node.iter)
         if _is_starred(node.target):
@@ -95,19 +95,19 @@ class Displays(FunctionPass):
             node.args = [self.visit(node.args[0]), self._inside(node.args[1])]
             return node
         node = self.generic(node)
-        for argument in node.args:  # which are passed one by one
+        for argument in node.args:  # the items are passed one by one
             if isinstance(argument, gast.Starred) and build.is_operation(argument.value, "spread"):
                 argument.value = argument.value.args[0]
         return node
 
     def _inside(self, node: Any) -> Any:
-        """The node with what is inside of it rewritten, itself as it is where it is a display of known length."""
+        """Rewrite the parts of the node; the node itself unless it is a display of known length."""
         known = isinstance(node, _MADE) and not any(isinstance(item, gast.Starred) for item in node.elts)
         return self.generic(node) if known else self.visit(node)
 
 
 def _is_starred(target: Any) -> bool:
-    """Whether an assignment collects items for a name of several."""
+    """Return whether an assignment target contains a starred name."""
     return isinstance(target, (gast.Tuple, gast.List)) and any(isinstance(t, gast.Starred) for t in target.elts)
 
 
@@ -116,7 +116,7 @@ def _unstarred(target: Any) -> Any:
 
 
 def _shape(target: Any) -> str:
-    """The target as text: `first, *rest`, with numbers for what is not a name."""
+    """Return the target as text, `first, *rest`, with numbered names for parts that are no names."""
     names = [t.id if isinstance(t, gast.Name) else f"item_{n}" for n, t in enumerate(map(_unstarred, target.elts))]
     return ", ".join("*" * isinstance(t, gast.Starred) + name for t, name in zip(target.elts, names, strict=True)) + (
         "," if len(names) == 1 else ""

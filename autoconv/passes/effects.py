@@ -1,5 +1,4 @@
-"""Side effects in order: writes to attributes and items become operators, which know when they happen in a
-region.
+"""Turn writes to attributes and items into operators, which journal writes made in a region.
 
     def f(self, xs, i):
         self.n = xs[0]
@@ -52,8 +51,7 @@ class Effects(FunctionPass, statements_only=True):
         return node
 
     def _accessors(self, function: Any) -> bool:
-        """Whether the function reports its outer names already; what it reports them with is none of the
-        user's."""
+        """Return whether the function calls `shared` already; mark its accessor functions as generated."""
         for statement in function.body:
             if isinstance(statement, gast.Expr) and build.is_operation(statement.value, "shared"):
                 names = {argument.id for argument in statement.value.args[:2]}
@@ -64,7 +62,7 @@ class Effects(FunctionPass, statements_only=True):
         return False
 
     def _shared(self, node: Any, names: list[str]) -> list[Any]:
-        """Tells the journal of the outer names that the function may write."""
+        """Make the call that journals the outer names which the function may write."""
         mark, namer = self.context.mark, self.context.namer
         getter, setter, values = namer.free("get_state"), namer.free("set_state"), namer.free("values_")
         declare = [
@@ -98,7 +96,7 @@ class Effects(FunctionPass, statements_only=True):
         return self._write(node.target, node.value, node)
 
     def visit_With(self, node: Any) -> Any:
-        """Entering and leaving a context are effects as well."""
+        """Wrap context managers: entering and exiting a context are side effects."""
         self.generic(node)
         for item in node.items:
             item.context_expr = build.placed(build.operate("context", item.context_expr), item.context_expr)
@@ -117,7 +115,7 @@ class Effects(FunctionPass, statements_only=True):
         return gast.Delete([target])
 
     def _several(self, node: Any) -> list[Any]:
-        """`a = o.x = v`, and targets that unpack into attributes or items."""
+        """Rewrite `a = o.x = v`, and targets that unpack into attributes or items."""
         value = node.value
         statements: list[Any] = []
         rebound = {n.id for t in node.targets for n in walk(t) if isinstance(n, gast.Name)}
@@ -134,8 +132,7 @@ class Effects(FunctionPass, statements_only=True):
         return [build.placed(statement, node) for statement in statements]
 
     def _stored(self, target: Any, value: Any, place: Any) -> list[Any]:
-        """`target = value`, the parts of a target from left to right: `xs[i], i = 1, 2` writes at the old
-        `i`."""
+        """Store the parts of a target from left to right: `xs[i], i = 1, 2` writes at the old `i`."""
         if isinstance(target, (gast.Attribute, gast.Subscript)):
             return self._write(target, value, place)
         if not _has_place(target):
@@ -168,7 +165,7 @@ class Effects(FunctionPass, statements_only=True):
         return [build.placed(statement, place) for statement in (*before, write)]
 
     def _write_item(self, target: Any, value: Any) -> Any:
-        """`x[i][j] = v`: the path goes along, so that a tensor anywhere on it can be replaced."""
+        """Rewrite `x[i][j] = v` with its whole path, so that a tensor at any point of it can be replaced."""
         path: list[Any] = []
         base = target
         while isinstance(base, gast.Subscript):
@@ -184,7 +181,7 @@ class Effects(FunctionPass, statements_only=True):
 
 
 def as_index(index: Any) -> Any:
-    """What stands between brackets as an expression of its own."""
+    """Return a subscript's index as an expression."""
     if isinstance(index, gast.Slice):
         parts = [part or build.constant(None) for part in (index.lower, index.upper, index.step)]
         return build.operate("slice", *parts)
@@ -194,8 +191,7 @@ def as_index(index: Any) -> Any:
 
 
 class _Order:
-    """Python evaluates what is assigned before where it goes; an operator takes its operands the other way
-    round."""
+    """Evaluation order of assignments: Python evaluates the value before the target, an operator call after it."""
 
     def __init__(self, function: Any, scope: Scope, namer: Namer) -> None:
         self.function = function
@@ -204,7 +200,7 @@ class _Order:
         self._found: tuple[set[int], set[str]] | None = None
 
     def may_follow(self, value: Any, target: Any) -> bool:
-        """Whether nobody can tell if the parts of the target were evaluated before the value."""
+        """Return whether evaluating the parts of the target before the value is unobservable. Conservative."""
         if isinstance(value, gast.Constant):
             return True
         if isinstance(value, gast.Name) and id(value) not in self._facts()[0]:
@@ -214,7 +210,7 @@ class _Order:
         return all(self._is_fixed(part, assigned) for part in parts)
 
     def _may_rebind(self, name: str, target: Any) -> bool:
-        """Whether evaluating the parts of the target may change what a name stands for."""
+        """Return whether evaluating the parts of the target may rebind the name."""
         nodes = list(walk_scope(target))
         if any(isinstance(n, gast.NamedExpr) and n.target.id == name for n in nodes):
             return True
@@ -222,7 +218,7 @@ class _Order:
         return not (own or self.namer.made(name)) and any(isinstance(n, gast.Call) for n in nodes)
 
     def _is_fixed(self, part: Any, assigned: set[str]) -> bool:
-        """Whether it is the same before and after whatever runs, and cannot fail."""
+        """Return whether the expression cannot fail, and has the same value whatever code runs before it."""
         for node in walk(part):
             if isinstance(node, gast.Name):
                 unsure, rebound = self._facts()
@@ -236,7 +232,7 @@ class _Order:
         return True
 
     def _facts(self) -> tuple[set[int], set[str]]:
-        """(reads that may find a name not assigned, names that inner functions assign)"""
+        """Return (reads that may find a name unassigned, names that inner functions assign)."""
         if self._found is None:
             if self.function is None:
                 return set(), set()
@@ -254,5 +250,5 @@ def _has_place(target: Any) -> bool:
 
 
 def _again(value: Any) -> Any:
-    """A simple value once more."""
+    """Return a copy of a simple value."""
     return build.name(value.id) if isinstance(value, gast.Name) else build.constant(value.value)

@@ -1,4 +1,4 @@
-"""The variables that say how regions are left, and what the pass `exits` asks of statements and takes out of them."""
+"""Exit-code variables of the pass `exits`, and its queries and removals of statements."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autoconv.syntax.tree import Transformer, walk_scope
 
 
 class ExitCode:
-    """A variable that says how a region was left; `read` once something depends on it."""
+    """A variable that encodes how a region was left; `read` is set once other code depends on it."""
 
     def __init__(self, name: str, read: bool = False) -> None:
         self.name = name
@@ -22,9 +22,10 @@ class ExitCode:
 
 
 class Place(NamedTuple):
-    """Where a block stands: `top` when a return may stay a return, `loop_native` when break may stay a break.
+    """Position of a block: `top` if a return may stay a return, `loop_native` if a break may stay a break.
 
-    `code` is the variable that exits from here set; `depth` how many tails were moved into arms around it."""
+    `code` is the variable that exits from here set; `depth` is the number of tails moved into arms around it.
+    """
 
     top: bool
     code: ExitCode
@@ -36,7 +37,7 @@ class Place(NamedTuple):
 
 
 class Remover(Transformer, statements_only=True):
-    """Takes out statements by identity; blocks that become empty get a pass."""
+    """Remove statements by identity; blocks that become empty get a `pass`."""
 
     def __init__(self, unwanted: set[int]) -> None:
         self.unwanted = unwanted
@@ -61,7 +62,7 @@ class Remover(Transformer, statements_only=True):
 
 
 def holds_exits(node: Any) -> bool:
-    """Whether loops inside have exits of their own, which do not leave the statement."""
+    """Return whether a statement contains exits, including those of inner loops, which do not leave it."""
     return any(
         isinstance(each, (gast.Break, gast.Continue, gast.Return)) or (isinstance(each, LOOPS) and each.orelse)
         for each in _statements([node])
@@ -69,12 +70,12 @@ def holds_exits(node: Any) -> bool:
 
 
 def returns_of(body: list[Any]) -> list[Any]:
-    """The return statements, not those of functions inside."""
+    """Return the return statements, without those of inner functions."""
     return [each for each in _statements(body) if isinstance(each, gast.Return)]
 
 
 def _statements(body: list[Any]) -> Iterator[Any]:
-    """The statements and those inside of them, but not inside of functions and classes."""
+    """Yield the statements and those nested in them, but not those of functions and classes."""
     stack = list(body)
     while stack:
         current = stack.pop()
@@ -88,7 +89,7 @@ def _statements(body: list[Any]) -> Iterator[Any]:
 
 
 def is_lowered(function: Any) -> bool:
-    """Whether exit codes are there, because the pass has been through."""
+    """Return whether the function contains exit codes, because the pass has already run."""
     return any(build.is_operator(n, "NORMAL", "RETURN") for s in function.body for n in walk_scope(s))
 
 

@@ -1,6 +1,6 @@
-"""break, continue, return and loop else, by one lowering: a region that may be left early sets an exit code,
-and what follows it is guarded by that code. Where one arm of an if leaves, the tail moves into the other arm
-instead.
+"""Lower break, continue, return and loop else to exit codes.
+A region that may be left early sets a code, and the code after it is guarded by it. Where one arm of an if exits, the
+tail moves into the other arm instead.
 
     def f(xs):
         for x in xs:
@@ -41,8 +41,8 @@ from autoconv.passes.exit_codes import ExitCode, Place, Remover, holds_exits, is
 from autoconv.syntax import build
 from autoconv.syntax.tree import body_start, walk_statements
 
-# How deep tails are moved into arms before they are guarded instead, and how many statements a tail may hold to be
-# moved: each move indents the tail once more, so that a long function's text would grow faster than the function.
+# Largest depth to which tails are moved into arms, and largest number of statements in a tail that is moved; others
+# are guarded. Each move indents the tail once more, so the text of a long function would grow faster than the function.
 _DEEPEST = 3
 _LONGEST = 30
 _CODES = {BREAK: "BREAK", CONTINUE: "CONTINUE", RETURN: "RETURN"}
@@ -60,7 +60,7 @@ class Exits(FunctionPass, statements_only=True):
 
 
 class FunctionExits:
-    """Lowers the exits of one function."""
+    """Lower the exits of one function."""
 
     def __init__(self, context: Context, function: Any) -> None:
         self.context = context
@@ -104,7 +104,7 @@ class FunctionExits:
         return function
 
     def _declare(self, names: set[str], function: Any) -> None:
-        """Names that only statements assigned which can never run: an annotation keeps them local."""
+        """Declare names whose only assignments were unreachable and removed: an annotation keeps them local."""
         start = body_start(function.body)
         function.body[start:start] = [
             build.placed(gast.AnnAssign(build.store(name), build.constant(None), None, 1), function.body[0])
@@ -112,12 +112,12 @@ class FunctionExits:
         ]
 
     def _has_exits(self, body: list[Any]) -> bool:
-        """Whether anything but a last return leaves early."""
+        """Return whether there is an early exit besides a return at the end."""
         escaping = [s for s in body if self.escapes.statement(s).escapes or holds_exits(s)]
         return bool(escaping) and not (len(escaping) == 1 and isinstance(body[-1], gast.Return))
 
     def block(self, statements: list[Any], place: Place) -> tuple[list[Any], frozenset[str]]:
-        """The lowered statements, and the exits that the code may hold when they are through."""
+        """Return the lowered statements, and the exits that the code may hold after them."""
         result: list[Any] = []
         pending: frozenset[str] = _NONE
         guard: list[Any] | None = None
@@ -139,7 +139,7 @@ class FunctionExits:
                 guard = None
             index += 1 + moved
             if ends and left:
-                break  # where Python itself stops, dead code stays: a yield in it counts
+                break  # dead code after Python's own exits stays: a yield in it makes the function a generator
         return result, pending
 
     def _guard(self, code: ExitCode, body: list[Any], like: Any) -> Any:
@@ -150,7 +150,7 @@ class FunctionExits:
     def _statement(
         self, node: Any, rest: list[Any], place: Place
     ) -> tuple[list[Any], frozenset[str], int, bool]:
-        """(lowered, pending exits, how many statements of `rest` went in as well, whether nothing can follow)."""
+        """Return (lowered, pending exits, number of statements of `rest` moved inside, whether nothing can follow)."""
         ways = self.escapes.statement(node)
         if isinstance(node, (gast.Return, gast.Break, gast.Continue)):
             return (*self._exit(node, place), 0, True)
@@ -229,15 +229,17 @@ class FunctionExits:
         return [node], pending, moved, ends
 
     def _ladder(self, rest: list[Any], depth: int) -> int:
-        """How many statements of a tail make the if before it an if with an elif: the ifs at its start, and all of it
-        where the last of them takes along what is behind it."""
+        """Return how many statements of the tail become elif arms of the if before it.
+
+        These are the ifs at its start; all of it, where the last of them absorbs the statements after it.
+        """
         for position, statement in enumerate(rest):
             if not isinstance(statement, gast.If):
                 return position
             falls = [self.escapes.falls(arm) for arm in (statement.body, statement.orelse)]
             last = position == len(rest) - 1 or id(statement) in self.ladders
             if last or (falls[0] != falls[1] and self._is_near(rest[position + 1 :], depth)):
-                self.ladders.update(id(step) for step in rest[: position + 1])  # so that each is asked once
+                self.ladders.update(id(step) for step in rest[: position + 1])  # each step is examined once
                 return len(rest)
             if falls[0] == falls[1]:
                 return position
@@ -245,7 +247,7 @@ class FunctionExits:
 
     @staticmethod
     def _is_near(tail: list[Any], depth: int) -> bool:
-        """Whether a tail is moved into an arm at this depth."""
+        """Return whether a tail is moved into an arm at this depth."""
         if depth >= _DEEPEST:
             return False
         statements = itertools.chain.from_iterable(map(walk_statements, tail))
@@ -297,8 +299,11 @@ class FunctionExits:
         return [self.context.mark(build.placed(gast.If(completed, body, []), node))], pending
 
     def _with(self, node: Any, place: Place) -> tuple[list[Any], frozenset[str]]:
-        """A context manager may suppress what a finally or another manager inside raises on the way out: then the
-        exit is off. So such a body has a code of its own, which is passed on at its end."""
+        """Lower a with statement. Its body gets a code of its own, copied to the outer code at its end.
+
+        A context manager may suppress an exception that a finally or an inner manager raises during the exit, which
+        cancels the exit.
+        """
         if len(node.items) > 1 and self.escapes.statement(node).escapes:
             inner = build.placed(type(node)(node.items[1:], node.body, None), node)
             outer = build.placed(type(node)(node.items[:1], [inner], None), node)
@@ -323,8 +328,10 @@ class FunctionExits:
         return [build.placed(self._set(code, "NORMAL"), node), node], pending
 
     def _leaving_finally(self, node: Any, place: Place) -> tuple[list[Any], frozenset[str]]:
-        """A finally that is left early has a code of its own: where it is set, what was raised goes no further, and
-        how the body was left counts no more."""
+        """Lower a finally clause with early exits, which gets a code of its own.
+
+        If that code is set, the pending exception is discarded, and so is the way in which the body was left.
+        """
         code = self._new_code()
         code.read = self.guarded = True
         pending = self._try(node, place, place._replace(code=code))
@@ -338,11 +345,11 @@ class FunctionExits:
         return [build.placed(part, node) for part in (self._set(code, "NORMAL"), around, passed_on)], pending
 
     def _as_region(self, node: Any) -> Any:
-        """A statement as a region, which is a function of its own in the end."""
+        """Wrap a statement as a region, which finally becomes a function of its own."""
         return self.context.mark(build.placed(gast.If(build.constant(True), [node], []), node))
 
     def _try(self, node: Any, place: Place, at_end: Place) -> frozenset[str]:
-        """`at_end` is where the finally stands."""
+        """Lower a try statement; `at_end` is the place of its finally clause."""
         may_be_off = self.escapes.ends_in_code(node.body)
         node.body, pending = self.block(node.body, place)
         may_be_off = may_be_off and bool(pending)
@@ -352,7 +359,7 @@ class FunctionExits:
             pending |= left
         for handler in node.handlers:
             handler.body, left = self.block(handler.body, place)
-            if may_be_off:  # a finally or a manager in the body raised on the way out
+            if may_be_off:  # a finally or manager in the body raised during the exit
                 reset = build.placed(self._set(place.code, "NORMAL"), handler)
                 place.code.writes.append(reset)
                 handler.body.insert(0, reset)

@@ -1,33 +1,33 @@
-"""except* becomes try statements that go through the parts of the exception one by one, as Python does.
+"""Turn except* into try statements that handle the parts of the exception one by one, in Python's order.
 
-    def f():
-        try:
-            g()
-        except* KeyError as e:
-            h(e)
-    # becomes
-    def f():
-        error_ = None
-        try:
-            g()
-        except BaseException as caught_:
-            error_ = caught_
-        if error_ is not None:
-            parts_ = []
-            raised_ = []
-            part_, rest_ = ag__.split_group(error_, KeyError)
-            if part_ is not None:
-                parts_.append(part_)
+def f():
+    try:
+        g()
+    except* KeyError as e:
+        h(e)
+# becomes
+def f():
+    error_ = None
+    try:
+        g()
+    except BaseException as caught_:
+        error_ = caught_
+    if error_ is not None:
+        parts_ = []
+        raised_ = []
+        part_, rest_ = ag__.split_group(error_, KeyError)
+        if part_ is not None:
+            parts_.append(part_)
+            try:
                 try:
-                    try:
-                        raise part_
-                    except BaseException as e:
-                        h(e)
-                except BaseException as caught_1:
-                    raised_.append(caught_1)
-            left_ = ag__.left_of_group(error_, rest_, raised_, parts_)
-            if left_ is not None:
-                raise left_
+                    raise part_
+                except BaseException as e:
+                    h(e)
+            except BaseException as caught_1:
+                raised_.append(caught_1)
+        left_ = ag__.left_of_group(error_, rest_, raised_, parts_)
+        if left_ is not None:
+            raise left_
 """
 
 from __future__ import annotations
@@ -98,6 +98,6 @@ def _append(items: str, name: str) -> Any:
 
 
 def _raises_its_part(handler: Any) -> bool:
-    """Whether a clause raises its exception by name, which Python tells from raising it again."""
+    """Return whether a clause raises its exception by name, which Python distinguishes from a bare raise."""
     name = handler.name.id if isinstance(handler.name, gast.Name) else handler.name
     return any(isinstance(n, gast.Raise) and isinstance(n.exc, gast.Name) and n.exc.id == name for n in walk(handler))

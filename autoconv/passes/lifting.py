@@ -1,5 +1,5 @@
-"""Variable lifting: what a region takes is always there. Names that may not be assigned yet start as
-Undefined, and reads at which they might still be so are checked.
+"""Lift variables, so that a region's inputs always exist.
+Possibly unassigned names start as Undefined, and their reads are checked.
 
     def f(c):
         if c:
@@ -75,7 +75,7 @@ def make_plan(function: Any, scope: Scope, context: Context) -> Plan:
 
 
 def is_exit_check(statement: Any) -> bool:
-    """Whether this is the `if ag__.leaves(exit_): break` that ends a loop body."""
+    """Return whether the statement is the `if ag__.leaves(exit_): break` at the end of a loop body."""
     return (
         isinstance(statement, gast.If)
         and build.is_operation(statement.test, "leaves")
@@ -84,19 +84,19 @@ def is_exit_check(statement: Any) -> bool:
 
 
 def user_scope(function: Any, context: Context) -> Scope:
-    """The scope of a function; what only our own lambdas capture does not have to be a cell."""
+    """Return the scope of a function, without cells for names that only generated lambdas capture."""
     return scope_of(function, context.generated)
 
 
 class _Reads(Transformer):
-    """Checks the reads that may find a name undefined; `del x` makes it so again."""
+    """Check the reads that may find a name undefined, also after `del x`."""
 
     def __init__(self, unsure: Container[int], names: set[str], deleted: set[str], thunks: Container[int]) -> None:
         self.unsure = unsure
         self.names = names
         self.deleted = deleted
         self.thunks = thunks
-        self.inner = ""  # what checks a read in the inner scope that is being visited
+        self.inner = ""  # the operator that checks reads in the inner scope being visited
 
     def visit_Name(self, node: Any) -> Any:
         if not isinstance(node.ctx, gast.Load) or node.id not in self.names:
@@ -109,7 +109,7 @@ class _Reads(Transformer):
         return build.operate(self.inner or "ld", build.name(name))
 
     def visit_FunctionDef(self, node: Any) -> Any:
-        """What an inner function reads may be undefined when it is called."""
+        """Check all reads of an inner function: a name may be undefined at its call."""
         if id(node) in self.thunks:
             return self.generic(node)
         arguments = node.args
@@ -131,7 +131,7 @@ class _Reads(Transformer):
         return node
 
     def visit_Untraced(self, node: Any) -> Any:
-        """While nothing is traced Python itself keeps an eye on a function's own names, but not on outer ones."""
+        """Check only reads of free variables: without a trace, Python itself checks a function's own names."""
         if self.inner:
             node.kept = self.visit_list(node.kept)
         return node
@@ -152,7 +152,7 @@ class _Reads(Transformer):
 
     @contextmanager
     def _inside(self, bound: Set[str], check: str = "ld_outer") -> Iterator[None]:
-        """A scope of its own, which binds some of the names itself."""
+        """Enter a scope that binds some of the names itself."""
         before = self.names, self.inner
         self.names, self.inner = self.names - bound, check
         yield
@@ -181,7 +181,7 @@ class _Reads(Transformer):
 
 
 def _deleted_names(function: Any) -> set[str]:
-    """The names that `del` statements name, in the function and in those inside of it."""
+    """Return the names in `del` statements of the function and the functions nested in it."""
     return {
         target.id
         for statement in function.body
@@ -193,7 +193,7 @@ def _deleted_names(function: Any) -> set[str]:
 
 
 def _nonlocal_names(function: Any) -> set[str]:
-    """The names that functions inside of it may change."""
+    """Return the names that inner functions declare nonlocal."""
     return {
         name
         for statement in function.body

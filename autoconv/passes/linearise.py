@@ -1,4 +1,4 @@
-"""Turns an expression whose walruses run only sometimes into statements, keeping the order of evaluation."""
+"""Turn an expression with conditionally evaluated walruses into statements, in the same order of evaluation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autoconv.syntax.tree import children, contains
 
 
 class Lineariser:
-    """`expression(e)` answers what stands for `e` after `statements` have run."""
+    """`expression(e)` returns the replacement of `e`, to be evaluated after `statements`."""
 
     def __init__(self, context: Context, namer: Namer, place: gast.AST) -> None:
         self.context = context
@@ -59,8 +59,7 @@ class Lineariser:
         return self.context.mark(build.placed(gast.If(test, body, orelse), self.place))
 
     def _operands(self, node: Any) -> Any:
-        """What is evaluated before the operand that has the walrus goes into temporaries, so that order
-        stays."""
+        """Evaluate operands before the last one with a walrus into temporaries, to preserve the order."""
         parts = [part for part in children(node) if isinstance(part, (gast.expr, gast.keyword))]
         last = max(i for i, part in enumerate(parts) if _has_conditional_walrus(part))
         replaced: dict[int, Any] = {}
@@ -85,7 +84,7 @@ class Lineariser:
 
 
 def _has_conditional_walrus(node: gast.AST) -> bool:
-    """Whether a walrus stands where `and`, `or` or a conditional expression may skip it."""
+    """Return whether `and`, `or` or a conditional expression may skip a walrus."""
     if isinstance(node, gast.BoolOp):
         return contains(node, gast.NamedExpr) and (
             any(contains(v, gast.NamedExpr) for v in node.values[1:])

@@ -1,5 +1,5 @@
-"""`and`, `or`, `not`, conditional expressions, `in` and `is` become operators that evaluate lazily; comparisons of what
-may be tuples or lists become operators too.
+"""Turn `and`, `or`, `not`, conditional expressions, `in` and `is` into operators that evaluate lazily.
+Comparisons of possible tuples or lists become operators too.
 
     def f(a, b):
         return a < b if b and not a else a in (1, 2)
@@ -29,7 +29,7 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 
 
 def comparison(node: Any, numbers: Container[str] = ()) -> str | None:
-    """The operator that one comparison becomes, None where it stays; the `numbers` are names that have no parts."""
+    """Return the operator for a comparison, None if it stays; `numbers` are names that hold no containers."""
     found = _COMPARE.get(type(node.ops[0]))
     if found is None and all(may_have_parts(side, numbers) for side in (node.left, *node.comparators)):
         found = _OF_PARTS[type(node.ops[0])]
@@ -39,7 +39,7 @@ def comparison(node: Any, numbers: Container[str] = ()) -> str | None:
 class Logic(FunctionPass):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._found: dict[int, tuple[Any, set[str]]] = {}  # the names of a function that are numbers
+        self._found: dict[int, tuple[Any, set[str]]] = {}  # by function: its names that are numbers
 
     def visit_BoolOp(self, node: Any) -> Any:
         kind = "and" if isinstance(node.op, gast.And) else "or"
@@ -67,7 +67,7 @@ class Logic(FunctionPass):
 
     def visit_UnaryOp(self, node: Any) -> Any:
         while _is_not(node) and _is_not(node.operand) and _is_not(node.operand.operand):
-            node = node.operand.operand  # `not not not x` is `not x`: each operator would nest in the one around it
+            node = node.operand.operand  # `not not not x` is `not x`; this limits the nesting of calls
         self.generic(node)
         if isinstance(node.op, gast.Not):
             return build.placed(build.operate("not_", node.operand), node)
@@ -92,7 +92,7 @@ class Logic(FunctionPass):
         return self.context.mark(build.thunk(value))
 
     def _kept(self, kind: str, node: Any, reason: str) -> Any:
-        """The operands that decide go through `test`-like operators one by one; the operator itself stays."""
+        """Keep the operator, and wrap the operands that decide in `operand`."""
         self.context.note(kind, node, self.function, "statement", False, f"an operand holds {reason}")
         *deciding, last = node.values
         node.values = [*(build.wrapped("operand", value) for value in deciding), last]

@@ -1,28 +1,28 @@
-"""match becomes a chain of ifs: what a pattern asks of the subject is a condition, what it captures an assignment.
+"""Turn match into a chain of ifs: each pattern becomes a condition on the subject, each capture an assignment.
 
-    def f(point):
-        match point:
-            case (0, y):
-                return y
-            case Point(x=x) if x > 0:
-                return x
-            case _:
-                return None
-    # becomes
-    def f(point):
-        subject_ = point
-        if ag__.is_sequence(subject_, 2) and subject_[0] == 0:
-            y = subject_[1]
+def f(point):
+    match point:
+        case (0, y):
             return y
-        else:
-            matched_ = False
-            if ag__.is_instance(subject_, Point, ('x',)):
-                x = subject_.x
-                if x > 0:
-                    matched_ = True
-                    return x
-            if not matched_:
-                return None
+        case Point(x=x) if x > 0:
+            return x
+        case _:
+            return None
+# becomes
+def f(point):
+    subject_ = point
+    if ag__.is_sequence(subject_, 2) and subject_[0] == 0:
+        y = subject_[1]
+        return y
+    else:
+        matched_ = False
+        if ag__.is_instance(subject_, Point, ('x',)):
+            x = subject_.x
+            if x > 0:
+                matched_ = True
+                return x
+        if not matched_:
+            return None
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Matches(FunctionPass, statements_only=True):
         if not captures:
             test = _and([*pattern.tests, case.guard])
             return [self._if(test, case.body, self._cases(rest, subject, node), case)]
-        # what the pattern captured stays, whether the guard holds or not
+        # captures of the pattern remain even if the guard is false
         matched = self.namer.fresh("matched_")
         found = build.placed(build.assign(matched, build.constant(True)), case.guard)
         guarded = self._if(case.guard, [found, *case.body], [], case)
@@ -80,7 +80,7 @@ class Matches(FunctionPass, statements_only=True):
 
 
 class _Pattern:
-    """What one pattern asks of its subject, in order, and what it captures."""
+    """The tests of one pattern, in order, and its captures."""
 
     def __init__(self) -> None:
         self.tests: list[Any] = []
@@ -107,7 +107,7 @@ class _Pattern:
             self.captures.append((_text(pattern.name), copy.deepcopy(subject)))
 
     def _or(self, pattern: Any, subject: Any) -> None:
-        """Alternatives that capture are told apart once more where their names are assigned."""
+        """For alternatives with captures, the tests are repeated to select the captured values."""
         parts = []
         for alternative in pattern.patterns:
             part = _Pattern()

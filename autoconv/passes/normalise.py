@@ -1,5 +1,5 @@
-"""Brings Python's shorthands to plain forms: chained comparisons, augmented assignment to attributes and
-items, walruses that run conditionally, zero-argument super, loop targets that are not names.
+"""Desugar shorthands: chained comparisons, augmented assignment to attributes and items, conditional walruses,
+zero-argument super, loop targets that are not names.
 
     def f(o, x, y):
         o.n += 1
@@ -37,7 +37,7 @@ _NO_NAMES: frozenset[str] = frozenset()
 
 
 def pinned_by_any(node: Any) -> bool:
-    """Whether something in a statement is tied to the frame it stands in."""
+    """Return whether anything in a statement is tied to its frame."""
     return bool(pinned_by(node))
 
 
@@ -45,7 +45,7 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
     return Normalise(context).visit(tree)
 
 
-_LONGEST_CHAIN = 200  # each comparison opens a parenthesis, and Python takes 200 of them in each other
+_LONGEST_CHAIN = 200  # comparisons in one chain; each opens a parenthesis, and Python's limit is 200 nested ones
 
 
 class Normalise(FunctionPass):
@@ -92,7 +92,7 @@ class Normalise(FunctionPass):
         )
 
     def _split_in_comprehension(self, node: Any, left: Any, operators: list[Any], comparators: list[Any]) -> Any:
-        """`left < middle < right` where a temporary would be a name of the function's: it is one of a lambda."""
+        """Split `left < middle < right` with a lambda's parameter as temporary: a walrus would bind in the function."""
         names = self.context.namer.free("left_"), self.context.namer.free("middle_")
         again = build.name(names[1])
         head = build.placed(gast.Compare(build.name(names[0]), operators[:1], [again]), node)
@@ -102,7 +102,7 @@ class Normalise(FunctionPass):
         return build.placed(build.operate("let", function, left, comparators[0]), node)
 
     def visit_Try(self, node: Any) -> Any:
-        """What stands in an else runs behind the statement, where the body came to its end."""
+        """Move the else clause behind the statement, guarded by a flag that the body sets at its end."""
         if not node.orelse or pinned_by_any(node):
             return self.generic(node)
         completed = self.namer.fresh("completed_")
@@ -125,7 +125,7 @@ class Normalise(FunctionPass):
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp
 
     def visit_comprehension(self, node: Any) -> Any:
-        """A walrus may not stand in the iterable of a comprehension: a chained comparison that needs one stays."""
+        """Keep a chained comparison that needs a walrus in an iterable, where Python forbids one."""
         node.target = self.visit(node.target)
         self.in_iterable += 1
         node.iter = self.visit(node.iter)
@@ -157,7 +157,7 @@ class Normalise(FunctionPass):
                 base: Any = lambda: gast.Attribute(owner(), attribute, gast.Load())
             elif isinstance(target.value, gast.Subscript) and _can_be_put_back(target.value):
                 base = self._item_once(target.value, before, behind, changing)
-            else:  # a name is written by its name, so that a tensor in it can be replaced
+            else:  # a name is written directly, so that a tensor in it can be replaced
                 base = self._once(target.value, before, "target_", _NO_NAMES)
             index = self._index_once(target.slice, before, changing)
             read = gast.Subscript(base(), index(), gast.Load())
@@ -167,7 +167,7 @@ class Normalise(FunctionPass):
         return [build.placed(statement, node) for statement in statements]
 
     def _augment_item_of(self, node: Any, target: Any) -> Any:
-        """`o.x[i] += v` in one operator: a tensor in `o.x` is replaced, anything else changed in place."""
+        """Rewrite `o.x[i] += v` to one operator: a tensor in `o.x` is replaced, any other value mutated."""
         attribute = build.constant(mangled(target.value.attr, self.class_name))
         function = build.operator(INPLACE[type(node.op)])
         value = self.context.mark(build.thunk(node.value))
@@ -177,7 +177,7 @@ class Normalise(FunctionPass):
         )
 
     def _may_change(self, value: Any) -> Container[str]:
-        """The names that may stand for something else once `value` was evaluated."""
+        """Return the names that evaluating `value` may rebind. Conservative."""
         if isinstance(value, (gast.Constant, gast.Name)):
             return _NO_NAMES
         walruses = {n.target.id for n in walk_scope(value) if isinstance(n, gast.NamedExpr)}
@@ -188,7 +188,7 @@ class Normalise(FunctionPass):
         return _Outside(locals_ - rebound - walruses)
 
     def _once(self, expression: Any, before: list[Any], stem: str, changing: Container[str]) -> Any:
-        """A function that makes reads of `expression`, which is evaluated only once."""
+        """Return a function that makes reads of `expression`, which is evaluated only once."""
         if isinstance(expression, gast.Name) and expression.id not in changing:
             return lambda: build.name(expression.id)
         if isinstance(expression, gast.Constant):
@@ -198,8 +198,7 @@ class Normalise(FunctionPass):
         return lambda: build.name(temporary)
 
     def _item_once(self, item: Any, before: list[Any], behind: list[Any], changing: Container[str]) -> Any:
-        """As `_once`, for what stands in an item `x[i]`, and is put back there where it turns out to be a tensor, which
-        is replaced."""
+        """`_once` for a container in an item `x[i]`, stored back there if it is a tensor, which was replaced."""
         held, changed = self.namer.fresh("target_"), self.namer.fresh("changed_")
         place = self._place_once(item, before, changing)
         before.append(build.assign(held, place))
@@ -243,7 +242,7 @@ class Normalise(FunctionPass):
             return node
         leave: list[Any] = [*node.orelse, build.placed(gast.Break(), node)]
         around: list[Any] = []
-        if has_loop_exit(node.orelse):  # which leave the loop around this one
+        if has_loop_exit(node.orelse):  # exits of the outer loop
             ended = self.namer.fresh("ended_")
             around = [build.assign(ended, build.constant(False)), gast.If(build.name(ended), node.orelse, [])]
             around = [self.context.mark(build.placed(statement, node)) for statement in around]
@@ -267,7 +266,7 @@ class Normalise(FunctionPass):
         return self._hoisted(super().visit_AnnAssign(node), "value")
 
     def _hoisted(self, statement: Any, field: str) -> Any:
-        """The statement, with statements before it where a walrus in it runs only sometimes."""
+        """Return the statement, preceded by others if it contains a conditionally evaluated walrus."""
         expression = getattr(statement, field)
         if expression is None or not contains(expression, gast.NamedExpr):
             return statement
@@ -294,7 +293,7 @@ class Normalise(FunctionPass):
 
 
 class _Outside(Container[str]):
-    """All names but those."""
+    """The complement of a set of names."""
 
     def __init__(self, names: set[str]) -> None:
         self.names = names
@@ -304,7 +303,7 @@ class _Outside(Container[str]):
 
 
 def _can_be_put_back(item: Any) -> bool:
-    """Whether an item is one of a name or its attribute, and its indices can be evaluated before anything else."""
+    """Return whether an item belongs to a name or its attribute, and its indices can be evaluated first."""
     while isinstance(item, gast.Subscript):
         if contains(item.slice, gast.Call) or contains(item.slice, gast.NamedExpr):
             return False
@@ -321,7 +320,7 @@ def _only_names(target: Any) -> bool:
 
 
 def declarations_first(body: list[Any]) -> list[Any]:
-    """`global` and `nonlocal` hold for the whole function wherever they stand: they move to its top."""
+    """Move `global` and `nonlocal` statements, which hold for the whole function, to its top."""
     found = [
         node
         for statement in body

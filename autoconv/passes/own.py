@@ -1,5 +1,7 @@
-"""The local names that a function shares with regions and functions inside of it, told where it begins: what a region
-that is recorded around the call has to do with them is nothing."""
+"""Register a function's local names that regions and inner functions share, at its start.
+
+Regions recorded around the call then ignore writes to them.
+"""
 
 from __future__ import annotations
 
@@ -15,23 +17,26 @@ from autoconv.syntax.tree import walk, walk_scope
 
 
 def begin_own(names: Names) -> list[Any]:
-    """`ag__.own(lambda: (x, y))` for a function of those names, whose regions are functions already; nothing where no
-    inner function writes a name of its."""
+    """Return `ag__.own(lambda: (x, y))` for a function whose regions are functions already.
+
+    Empty if no inner function writes one of its names.
+    """
     own = tuple(sorted((names.shared & names.bound) - names.declared))
     mark = names.context.mark
     return [gast.Expr(build.operate("own", mark(build.thunk(build.loads(own)))))] if own else []
 
 
 def written_inside(statement: Any, context: Context) -> set[str]:
-    """The names of the function around a statement that it writes, itself or through cells."""
+    """Return the names that a statement writes in its function, directly or through cells."""
     names = Names(context, (), [statement])
     return names.bound | names.shared
 
 
 class Names:
-    """What a function binds, declares as outer, and what functions and tries inside of it write through cells.
+    """Names that a function binds, declares as outer, and that functions and tries inside it write through cells.
 
-    What a region writes is found once and kept with the context: regions stand in regions."""
+    The result for a region is computed once and cached in the context, since regions nest.
+    """
 
     def __init__(self, context: Context, parameters: Iterable[str] = (), body: Iterable[Any] = ()) -> None:
         self.context = context
@@ -42,7 +47,7 @@ class Names:
 
     @property
     def outer(self) -> set[str]:
-        """The names of functions around that are written."""
+        """The names of enclosing functions that are written."""
         return (self.shared - self.bound) | self.declared
 
     def visit(self, parameters: Iterable[str], body: Iterable[Any]) -> None:

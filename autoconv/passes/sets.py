@@ -1,7 +1,7 @@
-"""`+=` and the like on a name that may be a list, dict or set, or an array that others hold too, changes what these
-have by other names, and goes through an operator. So does, in files that speak of frozensets, what may be a set on both
-sides of `|`, `&`, `^` or `-`: a frozenset does not ask a set of the graph, and would find it empty. (Numbers are
-subtracted far more often than sets, so all other files keep these operators.)
+"""Turn augmented assignment to names of possible lists, dicts, sets or aliased arrays into operators.
+It mutates the object for all its aliases. In files that mention frozensets, `|`, `&`, `^` and `-` between possible
+sets become operators too: a frozenset reads a set directly and would see one in the graph as empty. (All other files
+keep these operators, since numbers are subtracted far more often than sets.)
 
     def f(words, found, o):
         n = 0
@@ -49,7 +49,7 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 class Sets(FunctionPass):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        # By function: names that it computes with, as with no set and with no list, and that may hold others' arrays.
+        # By function: its names in arithmetic (no sets), computed names (no lists), and possible aliases of arrays.
         self._found: dict[int, tuple[Any, tuple[set[str], set[str], set[str]]]] = {}
         self._frozen = any("frozenset" in line for line in context.lines)
 

@@ -1,10 +1,10 @@
-"""Reads of items whose index might be a tensor go through an operator.
+"""Route reads of items with a possible tensor as index through an operator.
 
-    def f(xs, i):
-        return xs[i] + xs[0]
-    # becomes
-    def f(xs, i):
-        return ag__.get_item(xs, i) + xs[0]
+def f(xs, i):
+    return xs[i] + xs[0]
+# becomes
+def f(xs, i):
+    return ag__.get_item(xs, i) + xs[0]
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Subscripts(FunctionPass):
 
 
 def is_static(index: Any) -> bool:
-    """Constants, slices of constants and the like, which no tensor can be in; starred items stay as well."""
+    """Return whether an index is built from constants, without any possible tensor; starred items count as well."""
     names = [
         n for n in walk(index) if not isinstance(n, (gast.Slice, gast.Constant, gast.UnaryOp, gast.Tuple))
     ]

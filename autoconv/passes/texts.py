@@ -1,12 +1,12 @@
-"""Formatted strings go through an operator, so that they can be made when the graph runs.
+"""Route formatted strings through an operator, so that they can be built when the graph runs.
 
-    def f(x, y):
-        form = '%d'
-        return f'{x}: {y!r:>8}' + '%d' % x + form % y
-    # becomes
-    def f(x, y):
-        form = '%d'
-        return ag__.text(x, ': ', ag__.formatted(y, '>8', 'r')) + ag__.percent('%d', x) + ag__.percent(form, y)
+def f(x, y):
+    form = '%d'
+    return f'{x}: {y!r:>8}' + '%d' % x + form % y
+# becomes
+def f(x, y):
+    form = '%d'
+    return ag__.text(x, ': ', ag__.formatted(y, '>8', 'r')) + ag__.percent('%d', x) + ag__.percent(form, y)
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 class Texts(FunctionPass):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._found: dict[int, tuple[Any, set[str]]] = {}  # by function: the names that it gives a text
+        self._found: dict[int, tuple[Any, set[str]]] = {}  # by function: its names that may be strings
 
     def visit_JoinedStr(self, node: Any) -> Any:
         self.generic(node)
@@ -70,7 +70,7 @@ class Texts(FunctionPass):
 
 
 def is_formatted(node: Any) -> bool:
-    """Whether an expression puts values into text: an f-string that has any, or `'…' % …`."""
+    """Return whether an expression formats values: an f-string with fields, or `'…' % …`."""
     if isinstance(node, gast.JoinedStr):
         return any(isinstance(part, gast.FormattedValue) for part in node.values)
     return _is_remainder(node) and _is_text(node.left)
@@ -81,7 +81,7 @@ def _is_text(node: Any) -> bool:
 
 
 def _given_text(statement: Any) -> Iterator[str]:
-    """The names that a statement assigns a text to, in one of its branches at least."""
+    """Yield the names that a statement assigns a string, in at least one of its branches."""
     for node in walk_scope(statement):
         if isinstance(node, gast.Assign) and _may_be_text(node.value):
             yield from (target.id for target in node.targets if isinstance(target, gast.Name))

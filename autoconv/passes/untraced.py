@@ -1,6 +1,7 @@
-"""While nothing is traced, a function that has ifs, loops or comprehensions, or what else takes an operator that is
-not a call, runs as it was written, from the first of them on. One that calls a debugger, or sets a tracer, does so from
-its first statement on, also where it is converted at run time: the debugger stops in the frame of the user's names.
+"""Keep a copy of a function's original statements, to run while nothing is traced.
+It starts at the first statement that needs an operator other than a call. A function that calls a debugger or sets a
+tracer keeps all its statements, also where it is converted at run time: the debugger then stops in a frame with the
+user's names.
 
     def f(x, n):
         y = x
@@ -44,10 +45,10 @@ _SHARED = (gast.Global, gast.Nonlocal, gast.Delete)
 
 
 def keep(tree: gast.AST, context: Context) -> gast.AST:
-    """Sets aside what functions look like before any pass; `transform` puts it in.
+    """Save the statements of functions as they are before any pass; `transform` inserts them.
 
-    In what is set aside, the passes rewrite only functions and lambdas, which may be called under trace later, and
-    writes to items, which replace a tensor (see `writes`).
+    In this copy the passes rewrite only functions and lambdas, which may be called under trace later, and writes to
+    items, which replace a tensor (see `writes`).
     """
     return _Keep(context).visit(tree)
 
@@ -91,7 +92,7 @@ class _Keep(FunctionPass, statements_only=True):
 
 
 class _Insert(Transformer, statements_only=True):
-    """Puts the statements that were set aside behind their test."""
+    """Insert the saved statements under their test."""
 
     def visit_Untraced(self, node: Any) -> Any:
         test = build.operator("untraced")
@@ -102,7 +103,7 @@ class _Insert(Transformer, statements_only=True):
 
 
 def _may_be_kept(function: Any) -> bool:
-    """Whether anything in a function costs more once rewritten, and it does not look at its own frame."""
+    """Return whether a part of a function is slower once rewritten, and the function does not inspect its frame."""
     if frame_call(function):
         return False
     scope = [statement for statement in function.body if not isinstance(statement, _DEFINITIONS)]
@@ -110,7 +111,7 @@ def _may_be_kept(function: Any) -> bool:
 
 
 def _count_frames(statements: list[Any]) -> None:
-    """Lets warnings that count the frames of their callers, between which operators may stand, go by the operator."""
+    """Convert calls with `stacklevel`, which count frames, since frames of operators may lie in between."""
     for statement in statements:
         for node in walk_scope(statement):
             if isinstance(node, gast.Call) and any(keyword.arg == "stacklevel" for keyword in node.keywords):
@@ -118,7 +119,7 @@ def _count_frames(statements: list[Any]) -> None:
 
 
 def _first_costly(body: list[Any], start: int) -> int:
-    """Where the first statement stands that is better left as it was; definitions before it are not repeated."""
+    """Return the index of the first costly statement; definitions before it are not duplicated."""
     for index in range(start, len(body)):
         if not isinstance(body[index], _DEFINITIONS) and _is_costly(body[index]):
             return index
@@ -126,7 +127,7 @@ def _first_costly(body: list[Any], start: int) -> int:
 
 
 def _behind_definitions(body: list[Any], start: int) -> int:
-    """Behind the last function that would be kept itself, where only simple statements stand before it."""
+    """Return the index after the last function that would have its own copy, if only simple statements precede it."""
     costly = [index for index in range(start, len(body)) if _defines_costly(body[index])]
     before = body[start : costly[-1] + 1] if costly else []
     simple = all(isinstance(s, _DEFINITIONS) or not any(isinstance(n, _BRANCHING) for n in walk(s)) for s in before)
@@ -134,7 +135,7 @@ def _behind_definitions(body: list[Any], start: int) -> int:
 
 
 def _is_costly(statement: Any) -> bool:
-    """Whether a statement decides what runs, writes to attributes or items, or computes by way of operators."""
+    """Return whether a statement branches, writes attributes or items, or computes through operators."""
     return any(_takes_operators(node) for node in walk_scope(statement))
 
 
@@ -151,7 +152,7 @@ def _takes_operators(node: Any) -> bool:
 
 
 def _defines_costly(statement: Any) -> bool:
-    """Whether a function inside would be kept itself: the text would grow with the depth of such functions."""
+    """Return whether a nested function would have a copy too: the text would grow exponentially with the nesting."""
     return any(
         isinstance(node, _DEFINITIONS) and any(isinstance(inner, _BRANCHING) for inner in walk(node))
         for node in walk(statement)

@@ -1,5 +1,4 @@
-"""Writes to items in code that runs while nothing is traced: as they stand, unless what is written turns out to
-be a tensor, which cannot be changed and is replaced.
+"""Keep writes to items in untraced code, with a handler for tensors, which are immutable and replaced instead.
 
     x[i] = v
     # becomes
@@ -29,7 +28,7 @@ _CONTAINERS = (gast.List, gast.Dict, gast.Set, gast.ListComp, gast.DictComp, gas
 
 
 class PlainWrites(Transformer, statements_only=True):
-    """Rewrites the writes to items in a block of `function`."""
+    """Rewrite the writes to items in a block of `function`."""
 
     def __init__(self, context: Context, function: Any, namer: Namer) -> None:
         self.context = context
@@ -73,7 +72,7 @@ class PlainWrites(Transformer, statements_only=True):
     visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = visit_FunctionDef
 
     def _stored(self, target: Any, value: Any) -> list[Any]:
-        """`target = value`, the parts of a target from left to right."""
+        """Store the parts of a target from left to right."""
         if isinstance(target, gast.Subscript) and not self._is_container(target):
             statements: list[Any] = []
             holder = target
@@ -93,8 +92,11 @@ class PlainWrites(Transformer, statements_only=True):
         return found
 
     def _evaluated(self, target: Any, statements: list[Any]) -> tuple[Any, Any]:
-        """An item of which each part has been evaluated, once and in Python's order: of what holds it now, and of the
-        name or attribute that it is written to."""
+        """Evaluate the parts of an item once, in Python's order.
+
+        Returns the item of the present container, and the item of the name or attribute that the container is written
+        to.
+        """
         base = now = target.value
         if isinstance(base, gast.Subscript):
             now, base = self._evaluated(base, statements)
@@ -108,7 +110,7 @@ class PlainWrites(Transformer, statements_only=True):
         return gast.Subscript(holder, index, gast.Store()), gast.Subscript(base, copy.deepcopy(index), gast.Store())
 
     def _named(self, stem: str, value: Any, statements: list[Any]) -> Any:
-        """A name for a value that is evaluated now."""
+        """Assign the value to a fresh name, and return that."""
         name = self.namer.fresh(stem)
         statements.append(build.assign(name, value))
         return build.name(name)
@@ -118,7 +120,7 @@ class PlainWrites(Transformer, statements_only=True):
         return self._attempt(*statements)
 
     def _attempt(self, plain: Any, again: Any) -> Any:
-        """`plain`, and where that meets a tensor, `again` as the passes make it."""
+        """Try `plain`; for a tensor run `again`, rewritten by the passes."""
         error = build.operator("ItemAssignmentError")
         return gast.Try([plain], [gast.ExceptHandler(error, None, [Rewritten([again])])], [], [])
 
@@ -127,7 +129,7 @@ class PlainWrites(Transformer, statements_only=True):
 
 
 def has_item_target(statement: Any) -> bool:
-    """Whether a for or a with assigns to an item by itself."""
+    """Return whether a for or with statement has an item as its target."""
     for node in walk_scope(statement):
         targets = [node.target] if isinstance(node, LOOPS[1:]) else []
         targets += [item.optional_vars for item in getattr(node, "items", ()) if item.optional_vars is not None]
@@ -137,7 +139,7 @@ def has_item_target(statement: Any) -> bool:
 
 
 def _containers(function: Any, scope: Any) -> set[str]:
-    """The local names that only ever stand for a list, dict or set made here."""
+    """Return the local names that are only bound to lists, dicts or sets created in the function."""
     nodes = [node for statement in function.body for node in walk(statement)]
     made = {
         id(target): target.id
@@ -156,7 +158,7 @@ def _containers(function: Any, scope: Any) -> set[str]:
 
 
 def _items(target: Any) -> list[Any]:
-    """The items that a target writes."""
+    """Return the items that a target writes."""
     if isinstance(target, gast.Subscript):
         return [target]
     if isinstance(target, (gast.Tuple, gast.List)):
@@ -165,5 +167,5 @@ def _items(target: Any) -> list[Any]:
 
 
 def _repeats(node: Any) -> bool:
-    """Whether evaluating an expression a second time gives the same and does nothing else."""
+    """Return whether an expression can be evaluated twice with the same value and no side effects."""
     return not contains(node, _ONCE)

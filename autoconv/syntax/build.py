@@ -1,4 +1,4 @@
-"""Makes new pieces of trees. Statements carry the place of the user's statement that they stand for."""
+"""Build new tree fragments; statements carry the position of the user's statement that they implement."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import gast
 
 OPERATORS = "ag__"
-# One node for all that load and so on: as Python's own parser makes them, nothing is ever written to them.
+# One node for all contexts of a kind, as in Python's own parser: they are never modified.
 _LOAD, _STORE, _PARAM = gast.Load(), gast.Store(), gast.Param()
 
 
@@ -43,17 +43,17 @@ def operate(attribute: str, *arguments: gast.expr, **keywords: gast.expr) -> gas
 
 
 def wrapped(attribute: str, node: gast.expr) -> gast.expr:
-    """`ag__.attribute(node)` at the place of the node, unless it is that already."""
+    """Return `ag__.attribute(node)` at the position of the node, or the node if it is that already."""
     return node if is_operation(node, attribute) else placed(operate(attribute, node), node)
 
 
 def is_operation(node: gast.AST, *attributes: str) -> bool:
-    """Whether a node is a call of one of those operators."""
+    """Return whether a node is a call of one of those operators."""
     return isinstance(node, gast.Call) and is_operator(node.func, *attributes)
 
 
 def is_operator(node: gast.AST, *attributes: str) -> bool:
-    """Whether a node is `ag__.attribute` for one of those."""
+    """Return whether a node is `ag__.attribute` for one of those attributes."""
     return (
         isinstance(node, gast.Attribute)
         and node.attr in attributes
@@ -99,7 +99,7 @@ def function(identifier: str, parameters: Sequence[str], body: list[gast.stmt]) 
 
 
 def placed(new: Any, like: gast.AST) -> Any:
-    """`new` (a statement or expression) at the place of `like`, its parts too where they have none."""
+    """Give `new` (a statement or expression), and parts without a position, the position of `like`."""
     if hasattr(like, "lineno"):
         _place(new, like)
     return new

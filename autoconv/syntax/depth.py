@@ -1,4 +1,4 @@
-"""Where a text or a tree is nested deepest: the place to name when Python's compiler does not go as deep."""
+"""The most deeply nested place of a text or tree, for the error when Python's compiler refuses it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import tokenize
 
 
 def deepest(tree: ast.AST) -> tuple[int, int]:
-    """(how deep, on which line) of the deepest node in a tree."""
+    """Return (depth, line) of the deepest node in a tree."""
     level, line, depth = [(tree, getattr(tree, "lineno", 0))], 0, 0
     while level:
         depth, line = depth + 1, level[0][1]
@@ -21,7 +21,7 @@ def deepest(tree: ast.AST) -> tuple[int, int]:
 
 
 def longest_statement(source: str) -> int:
-    """The line on which the statement with the most tokens starts, for a text without a tree; 0 where there is none."""
+    """Return the line on which the statement with the most tokens starts, for a text without a tree; 0 if none."""
     most, best, count, start = 0, 0, 0, 0
     try:
         for token in tokenize.generate_tokens(io.StringIO(source).readline):
@@ -37,5 +37,5 @@ def longest_statement(source: str) -> int:
 
 
 def _open(token: tokenize.TokenInfo) -> bool:
-    """Whether a line ends inside of brackets, so that its statement goes on."""
+    """Return whether a line ends inside brackets, so that its statement continues."""
     return token.type == tokenize.NL and bool(token.line.strip()) and not token.line.lstrip().startswith("#")

@@ -1,4 +1,4 @@
-"""Fresh names: those that the user's module does not use."""
+"""Fresh names, which do not occur in the user's module."""
 
 from __future__ import annotations
 
@@ -10,24 +10,23 @@ from autoconv.syntax.tree import walk
 
 
 class Namer:
-    """`fresh("exit_")` is `exit_`, or `exit_1`, `exit_2` … when that is taken; `free("if_body")` may
-    repeat."""
+    """`fresh("exit_")` returns `exit_`, or `exit_1`, `exit_2` … if that is taken; `free("if_body")` may repeat."""
 
     def __init__(self, tree: gast.AST) -> None:
         self._users = used_names(tree)
         self._own: set[str] = set()
-        self._numbers: dict[str, int] = {}  # by stem, the last number given out
+        self._numbers: dict[str, int] = {}  # by stem, the last number used
         self._free: dict[str, str] = {}
 
     def for_function(self) -> Namer:
-        """A namer that starts anew: names of one function do not meet those of another."""
+        """Return a namer for another function, whose names may equal those of this one."""
         namer = Namer.__new__(Namer)
         namer._users, namer._own, namer._numbers, namer._free = self._users, set(), {}, self._free
         return namer
 
     @property
     def generated(self) -> list[str]:
-        """The names that `free` gave out so far."""
+        """The names that `free` has returned so far."""
         return sorted(self._free.values())
 
     def fresh(self, stem: str) -> str:
@@ -41,11 +40,11 @@ class Namer:
         return candidate
 
     def made(self, name: str) -> bool:
-        """Whether `fresh` gave out this name."""
+        """Return whether `fresh` has returned this name."""
         return name in self._own
 
     def free(self, stem: str) -> str:
-        """A name for what is used at once and may be shadowed: the same one each time it is asked for."""
+        """Return a name for something used at once that may be shadowed: always the same one for a stem."""
         if stem not in self._free:
             candidates = (_numbered(stem, number) for number in itertools.count())
             self._free[stem] = next(candidate for candidate in candidates if candidate not in self._users)

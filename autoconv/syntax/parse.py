@@ -1,4 +1,4 @@
-"""From text to trees, and back to what Python compiles. The only place that calls gast's parser."""
+"""Parse text to gast trees, and convert those to Python's own. The only caller of gast's parser."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from autoconv.syntax.depth import deepest, longest_statement
 
 
 def parse(source: str, filename: str) -> gast.Module:
-    """The gast tree of a module's text; raises SourceError with the place of a syntax error."""
+    """Return the gast tree of a module's text; raise SourceError with the position of a syntax error."""
     return to_gast(parse_ast(source, filename))
 
 
@@ -34,15 +34,15 @@ def parse_ast(source: str, filename: str) -> ast.Module:
 
 
 def check(source: str, filename: str) -> None:
-    """Compiles a module's text, without running it; raises SourceError, with the place, where it is no Python.
+    """Compile a module's text without running it; raise SourceError, with the position, if it is invalid.
 
-    The parser lets through what the compiler refuses: a `break` outside of loops, `global x` below a use of x.
+    The parser accepts some programs that the compiler refuses: a `break` outside of loops, `global x` after a use of x.
     """
     try:
         with without_warnings():
             compile(source, filename, "exec", dont_inherit=True)
     except SyntaxError as error:
-        parse_ast(source, filename)  # columns of the parser's errors count characters, those of the compiler's bytes
+        parse_ast(source, filename)  # the parser's columns count characters, the compiler's bytes
         lines, line = source.split("\n"), error.lineno or 0
         text = lines[line - 1] if 0 < line <= len(lines) else ""
         column, end = _characters(text, error.offset), _characters(text, error.end_offset)
@@ -50,7 +50,7 @@ def check(source: str, filename: str) -> None:
         raise SourceError(f"this is not Python: {error.msg}", place) from None
     except (RecursionError, MemoryError):
         raise _too_deep(filename, deepest(parse_ast(source, filename))[1]) from None
-    except ValueError:  # null bytes, which the parser finds as well
+    except ValueError:  # null bytes, which the parser reports too
         return
 
 
@@ -59,7 +59,7 @@ def _too_deep(filename: str, line: int) -> SourceError:
 
 
 def _characters(line: str, offset: int | None) -> int:
-    """A column that counts bytes from 1, as the compiler's errors have it, in characters; 0 is unknown."""
+    """Convert a 1-based column of the compiler's errors from bytes to characters; 0 means unknown."""
     return len(line.encode()[: offset - 1].decode("utf-8", "ignore")) + 1 if offset and offset > 0 else 0
 
 
@@ -68,7 +68,7 @@ def to_gast(tree: ast.AST) -> gast.Module:
 
 
 def to_ast(tree: gast.AST) -> ast.Module:
-    """The standard library's tree, every node with a position: its own, or else that of what it is in."""
+    """Return the standard library's tree; a node without a position gets that of its parent."""
     result: ast.Module = _ToAst().visit(tree)
     return result
 
@@ -77,8 +77,10 @@ _START = (1, 0, 1, 0)
 
 
 class _Forms(dict[type, tuple[Any, tuple[str, ...], Callable[[Any, Any], Any] | None, Any]]):
-    """What there is to know about a kind of node, found out once: the kind that it becomes, the fields of that, gast's
-    own rule where it has one, and the one node that stands for all of a kind that holds nothing, such as Load and Add.
+    """Cached facts about each kind of node.
+
+    These are the kind that it becomes, that kind's fields, gast's own rule if it has one, and the single instance of a
+    kind without contents, such as Load and Add.
     """
 
     def __init__(self, translator: Any, to: ModuleType) -> None:
@@ -97,7 +99,7 @@ class _Forms(dict[type, tuple[Any, tuple[str, ...], Callable[[Any, Any], Any] | 
 
 
 class _ToGast(Ast3ToGAst):  # type: ignore[misc]
-    """gast's rules, without looking for them at each node."""
+    """gast's conversion, with cached lookup of its rules."""
 
     forms: _Forms
 
@@ -121,7 +123,7 @@ class _ToGast(Ast3ToGAst):  # type: ignore[misc]
 
 
 class _ToAst(GAstToAst3):  # type: ignore[misc]
-    """gast's rules, without looking for them at each node; positions are given on the way down."""
+    """gast's conversion, with cached lookup of its rules; positions are assigned top-down."""
 
     forms: _Forms
 

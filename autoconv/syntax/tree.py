@@ -1,4 +1,4 @@
-"""Walking and rewriting trees."""
+"""Traversal and rewriting of trees."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import gast
 
 FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
 COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
-INLINED = (gast.ListComp, gast.SetComp, gast.DictComp)  # not scopes of their own from Python 3.12 on
+INLINED = (gast.ListComp, gast.SetComp, gast.DictComp)  # no scopes of their own from Python 3.12 on
 SCOPES = (*FUNCTIONS, *COMPREHENSIONS, gast.ClassDef)
 _ENDS = (
     gast.Name,
@@ -17,9 +17,9 @@ _ENDS = (
     gast.Pass,
     gast.Break,
     gast.Continue,
-)  # nothing below them is ever rewritten
+)  # leaves, which are mostly not rewritten
 _SCOPE_KINDS = frozenset(SCOPES)
-# What these hold is text, a number, or a node without anything in it, such as Load and Add.
+# Fields that hold text, a number, or a node without contents, such as Load and Add.
 _PLAIN_FIELDS = frozenset(
     {
         "attr",
@@ -39,13 +39,13 @@ _PLAIN_FIELDS = frozenset(
 )
 
 
-# Lists whose items are not all nodes: None stands for `**x` in a dict, and for an argument without a default.
+# Lists with None among their nodes: for `**x` in a dict, and for a parameter without a default.
 _HOLED_FIELDS = frozenset({"keys", "kw_defaults", "kwd_attrs"})
 _WITHOUT_CHILDREN = (gast.Constant, gast.Global, gast.Nonlocal, gast.MatchSingleton)
 
 
 def children(node: gast.AST) -> list[gast.AST]:
-    """The direct children, in the order of the text."""
+    """Return the direct children, in source order."""
     found: list[gast.AST] = []
     for field in _FIELDS[type(node)]:
         value = getattr(node, field, None)
@@ -57,7 +57,7 @@ def children(node: gast.AST) -> list[gast.AST]:
 
 
 class _Fields(dict[type, tuple[str, ...]]):
-    """The fields of each kind of node that may hold children, found out once."""
+    """Cache of the fields of each node kind that may hold children."""
 
     def __missing__(self, kind: Any) -> tuple[str, ...]:
         fields = () if kind in _WITHOUT_CHILDREN else tuple(f for f in kind._fields if f not in _PLAIN_FIELDS)
@@ -69,7 +69,7 @@ _FIELDS = _Fields()
 
 
 class _Blocks(dict[type, tuple[str, ...]]):
-    """The fields of each kind of node that hold statements, or parts of statements with statements in them."""
+    """Cache of the fields of each node kind that hold statements, or clauses with statements."""
 
     def __missing__(self, kind: Any) -> tuple[str, ...]:
         fields = () if kind in (gast.Lambda, gast.IfExp) else tuple(f for f in kind._fields if f in _BLOCK_FIELDS)
@@ -82,7 +82,7 @@ _BLOCKS = _Blocks()
 
 
 def walk(node: gast.AST) -> Iterator[gast.AST]:
-    """The node and everything below it."""
+    """Yield the node and its descendants."""
     stack = [node]
     while stack:
         current = stack.pop()
@@ -91,7 +91,7 @@ def walk(node: gast.AST) -> Iterator[gast.AST]:
 
 
 def walk_statements(node: gast.AST) -> Iterator[gast.AST]:
-    """A statement and those in its blocks, each before those in it; handlers and cases come as well."""
+    """Yield a statement and those in its blocks in preorder, including handlers and cases."""
     stack = [node]
     while stack:
         current = stack.pop()
@@ -101,9 +101,10 @@ def walk_statements(node: gast.AST) -> Iterator[gast.AST]:
 
 
 def walk_scope(node: gast.AST) -> Iterator[gast.AST]:
-    """As `walk`, but not into the scopes that functions, classes and comprehensions open.
+    """`walk` without the scopes that functions, classes and comprehensions open.
 
-    What such a scope evaluates outside of itself (defaults, decorators, bases, the first iterable) is walked.
+    Expressions that such a scope evaluates outside of itself (defaults, decorators, bases, first iterable) are
+    included.
     """
     stack = [node]
     while stack:
@@ -117,7 +118,7 @@ def walk_scope(node: gast.AST) -> Iterator[gast.AST]:
 
 
 def outer_parts(scope: gast.AST) -> list[gast.AST]:
-    """The expressions of a scope that are evaluated where it stands."""
+    """Return the expressions of a scope that are evaluated in the surrounding scope."""
     if isinstance(scope, COMPREHENSIONS):
         return [scope.generators[0].iter]
     if isinstance(scope, gast.ClassDef):
@@ -128,7 +129,7 @@ def outer_parts(scope: gast.AST) -> list[gast.AST]:
 
 
 def inner_parts(comprehension: Any) -> list[gast.AST]:
-    """What a comprehension evaluates inside of itself: all but the first iterable."""
+    """Return the expressions that a comprehension evaluates in its own scope: all but the first iterable."""
     first, *rest = comprehension.generators
     found = (
         [comprehension.key, comprehension.value] if isinstance(comprehension, gast.DictComp) else [comprehension.elt]
@@ -137,12 +138,12 @@ def inner_parts(comprehension: Any) -> list[gast.AST]:
 
 
 def contains(node: gast.AST, kinds: type | tuple[type, ...]) -> bool:
-    """Whether a node of those kinds is in the scope of `node`."""
+    """Return whether a node of those kinds is in the scope of `node`."""
     return any(isinstance(child, kinds) for child in walk_scope(node))
 
 
 def copied(node: Any) -> Any:
-    """A tree like the one below `node`, of nodes of its own; a list of nodes as well."""
+    """Return a deep copy of a tree, or of a list of trees."""
     if node.__class__ is list:
         return [copied(item) if item.__class__ is list or isinstance(item, gast.AST) else item for item in node]
     new = node.__class__.__new__(node.__class__)
@@ -154,15 +155,16 @@ def copied(node: Any) -> Any:
 
 
 class Transformer:
-    """Rewrites a tree bottom-up or top-down, whichever a `visit_Kind` method chooses.
+    """Base of tree rewriters, bottom-up or top-down as each `visit_Kind` method chooses.
 
-    `visit_Kind(node)` answers the node that replaces it; for a statement it may answer a list. Kinds without
-    a method have their children rewritten. A method calls `generic(node)` for the children. `fields` are those that
-    are gone through: where `statements_only` is given, none that holds expressions."""
+    `visit_Kind(node)` returns the replacement of the node; for a statement this may be a list. Nodes of kinds without a
+    method have their children rewritten; a method calls `generic(node)` for that. `fields` are the fields that are
+    traversed: with `statements_only`, none that hold expressions.
+    """
 
     fields: dict[type, tuple[str, ...]] = _FIELDS
-    # Both belong to the class: a transformer that held methods of its own would be in a cycle with them, and what it
-    # holds, whole trees, would stay until the next collection.
+    # Class attributes: an instance with bound methods of its own would form a reference cycle, which would keep whole
+    # trees alive until the next garbage collection.
     _methods: dict[type, Callable[[Any, Any], Any]]
     _untouched: frozenset[type]
 
@@ -207,7 +209,7 @@ class Transformer:
 
 
 class _Kept(gast.stmt):  # type: ignore[misc]
-    """Statements that nobody finds who walks the tree."""
+    """Statements that tree traversals do not visit."""
 
     _fields = ()
 
@@ -217,15 +219,15 @@ class _Kept(gast.stmt):  # type: ignore[misc]
 
 
 class Untraced(_Kept):
-    """What a function does instead of all that follows while nothing is traced."""
+    """The statements that a function runs instead of all that follow while nothing is traced."""
 
 
 class Rewritten(_Kept):
-    """Statements among those that are to be rewritten all the same."""
+    """Statements inside an `Untraced` that are rewritten nevertheless."""
 
 
 def body_start(body: list[Any]) -> int:
-    """Where new statements of a function go: behind its docstring and declarations, and what runs untraced."""
+    """Return the index for new statements of a function: after its docstring, declarations and untraced copy."""
     for index, statement in enumerate(body):
         if isinstance(statement, Untraced):
             return index + 1
