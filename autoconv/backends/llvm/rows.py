@@ -221,7 +221,9 @@ class RowsText(KernelText):
         return self.out.alloca(f"[{width} x {memory(value.type.dtype)}]"), True  # type: ignore[union-attr]
 
     def _shared_place(self, value: Value) -> tuple[str, bool] | None:
-        """For rows of open length, use the memory of an equal result of the last phase until that phase stores it."""
+        """Return memory for rows of open length: that of a result of the last phase with the same type, until it is
+        stored.
+        """
         taken = {pointer for pointer, _ in self._kept.values()}
         for other, pointer in self._stores.items():
             last = other.node is not None and self._phase_of.get(other.node) == len(self._item.phases) - 1

@@ -54,7 +54,7 @@ def handler() -> Any:
 
 
 def shared_address(name: str) -> int:
-    """Return the address of a function or global that is not shared with other modules."""
+    """Return the address of a function or global of the dispatch code."""
     return _dispatch().address(name)
 
 
