@@ -56,8 +56,8 @@ class KernelText:
     """The function of one item.
 
     `arguments` are the values it takes, in order: arrays as pointers, numbers as such, guarded indices of views as i64.
-    Pointers to its results follow. With `part` it is the function of one part of the loops, which also takes the number
-    of the part, and the first and last index of its dimension.
+    Pointers to its results follow. With `part` it is the function of one part of the loops. It then also takes the
+    number of the part, and the first and last index of its dimension.
     """
 
     def __init__(

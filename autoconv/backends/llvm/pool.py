@@ -2,7 +2,7 @@
 
 The C library returns large blocks to the system when they are freed, and each page of a new one costs a fault. For a
 softmax of a megabyte that takes several times as long as the arithmetic. Native code therefore allocates large arrays
-with a memory handler of its own (NEP 49), which keeps up to 64 MB of freed blocks and evicts the oldest first. NumPy
+with a memory handler of its own (NEP 49). It keeps up to 64 MB of freed blocks and evicts the oldest first. NumPy
 frees an array by the handler that allocated it, under the GIL. Blocks come from the C library, aligned to 64 bytes.
 """
 

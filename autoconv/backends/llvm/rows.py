@@ -1,8 +1,8 @@
 """Fuse chains of loops over one shape that read each other's sums along the last dimensions: run them row by row.
 
 A softmax is a maximum over each row, a sum of powers over each row, and a quotient. That is three loops over all of
-memory, or one over the rows with three phases, which find the row in the caches. A value that a later phase needs from
-an earlier one is a number of the row, or an array of a row's length if recomputing it would take longer.
+memory, or one over the rows with three phases, which find the row in the caches. Later phases read numbers of the row
+from registers. Elements of earlier phases are recomputed, or kept for the length of a row where that is faster.
 """
 
 from __future__ import annotations

@@ -23,8 +23,8 @@ from autoconv.ops.elements.maths import is_elementary, is_vectorised
 if TYPE_CHECKING:
     from autoconv.backends.llvm.fusion import Item, Plan
 
-# Estimated costs, in units of about 0.05 ns: of one element of a node (by kind of op), of one load or store of an
-# element, the least work that is worth waking a thread, and the least work of a part.
+# Estimated costs, in units of about 0.05 ns: an element of arithmetic, of a vectorised elementary function, or of one
+# that is called; a load or store of an element. Then the least work that is worth waking a thread, and that of a part.
 _ARITHMETIC, _VECTORISED, _CALLED, _MEMORY = 1, 6, 300, 1
 WORTHWHILE, PART = 1_000_000, 200_000
 NARROWEST = 128  # least counts of an inner dimension in a part, which passes over them repeatedly

@@ -2,14 +2,14 @@
 
 `parallel(part, frame, count)` calls `part(frame, i)` for each i below `count`, in the caller and in the pool's
 threads, and returns when all are done. A free thread takes the next i, so a thread that the system does not schedule
-blocks nothing. The caller takes parts from the first on and the pool from the last, so that repeated jobs find most of
+blocks nothing. The caller takes parts from the first on and the pool from the last. Repeated jobs thus find most of
 their memory in the caches of the same processor. Inside of a part, or while another thread has the pool, all parts run
 one after the other. The result of a part must not depend on its thread: every machine has the same parts.
 
-Where other programs preempt a pool thread in the middle of a part, the caller waits for it. After a call that took
-about as long as all parts in the caller would have, the next calls run in the caller, twice as many each time. (Not
-after one of less than 50 µs, in which a sleeping thread cannot be expected to take part.) Jobs that recur within
-100 µs run in the caller where that has proved faster (see habits).
+Where other programs preempt a pool thread in the middle of a part, the caller waits for it. A call is late if it took
+about as long as all parts in the caller would have. The next calls then run in the caller, twice as many each time. A
+call of less than 50 µs does not count, as a sleeping thread cannot be expected to take part in it. Jobs that recur
+within 100 µs run in the caller where that has proved faster (see habits).
 
 The threads start with the first use, never touch Python, and block all signals. A forked process starts its own.
 After a job they spin for some microseconds before they sleep, as the caller does while it waits for the last of them:
