@@ -102,7 +102,7 @@ class Graph:
     parameters: list[Value] = field(default_factory=list)
     nodes: list[Node] = field(default_factory=list)
     outputs: list[Value] = field(default_factory=list)
-    # The program's control dependencies: node -> names of nodes to run before. For display only, as effects stay ordered.
+    # The program's control dependencies: node -> names of nodes to run before. For display only; effects stay ordered.
     controls: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     # Preconditions for symbolic parameter shapes: these symbols must not be negative. The caller checks them per run.
     needs: tuple[Symbol, ...] = ()

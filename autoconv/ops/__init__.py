@@ -1,4 +1,4 @@
-"""The ops: one record an op, one file a family. Importing this package fills `OPS`."""
+"""The ops: one record per op, one file per family. Importing this package fills `OPS`."""
 
 from autoconv.ops import (
     activations,

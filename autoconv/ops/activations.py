@@ -80,7 +80,7 @@ def _axis_rule(name: str) -> Callable[..., TensorType]:
 
 
 def _shifted(x: Any, axis: int) -> Any:
-    """x less its maximum, so that exp stays in range; infinite maxima give nan, as the definition does."""
+    """Return x minus its maximum, so that exp does not overflow; infinite maxima give nan, as the definition does."""
     lowest = x.dtype.type(-np.inf)
     return np.subtract(x, np.max(x, axis=axis, keepdims=True, initial=lowest))
 

@@ -1,4 +1,4 @@
-"""Elementwise arithmetic on typed numbers, as NumPy means it: integers wrap, no division raises."""
+"""Elementwise arithmetic on typed numbers, with NumPy's meaning: integers wrap, division does not raise."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
 _Y = np.array([1.5, -2.0, 0.25])
 _I = np.array([7, -7, 5], np.int64)
 _J = np.array([2, 3, -4], np.int64)
-_ROUNDED = (sample(_X + 0.1, _Y), sample(_I, _J))  # no quotient near an integer
+_ROUNDED = (sample(_X + 0.1, _Y), sample(_I, _J))  # no quotient is near an integer
 
 
 def _binary(name: str, graphdef: str, kernel: Callable[..., Any], gradient: Any, **facts: Any) -> Op:
@@ -29,9 +29,9 @@ def _binary(name: str, graphdef: str, kernel: Callable[..., Any], gradient: Any,
 
 
 def quiet(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """The kernel without NumPy's warnings about overflow, division by zero and invalid values.
+    """Return the kernel without NumPy's warnings about overflow, division by zero and invalid values.
 
-    Shapes that turn out not to broadcast raise InvalidArgumentError.
+    Shapes that do not broadcast at run time raise InvalidArgumentError.
     """
 
     def run(*inputs: Any, **attributes: Any) -> Any:
@@ -50,7 +50,7 @@ def quiet(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 def _concatenate_strings_or_add(x: Any, y: Any) -> Any:
     found = np.add(x, y)
-    # Of two single strings NumPy answers the bare bytes.
+    # For two single strings NumPy returns bare bytes.
     return np.array(found, object) if isinstance(found, bytes) else found
 
 

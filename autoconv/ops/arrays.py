@@ -1,7 +1,7 @@
-"""Arrays in memory that are changed in place, and views of them, with NumPy's meaning.
+"""Mutable arrays in memory, and views of them, with NumPy's meaning.
 
-A value of an ArrayType is some memory: its elements are read by `array_load`, which gives a tensor of what they are at
-that moment, and written by `array_store`. Loads and stores keep the order of the program. To a kernel it is an ndarray.
+A value of an ArrayType refers to memory: `array_load` reads its elements as a tensor of their present values, and
+`array_store` writes them. Loads and stores keep their program order. To a kernel the value is an ndarray.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NO_GRADIENT = none("an array was changed in place")
 
 
 def array_type(array: np.ndarray, dtype: DType) -> ArrayType:
-    """The type of an array, all sizes and strides known."""
+    """Return the type of an array, with all sizes and strides static."""
     return ArrayType(dtype, array.shape, array.strides)
 
 
@@ -48,7 +48,7 @@ def _view_type(x: ArrayType, *operands: TensorType, spec: Spec) -> ArrayType:
 
 
 def entries_of(rank: int, spec: Spec) -> list[tuple[str, tuple[Any, ...]]]:
-    """The entries of a basic index, one for each dimension and each new one: whole slices for what it leaves out."""
+    """Return the entries of a basic index, one per dimension and new axis, with full slices for omitted dimensions."""
     whole = ("slice", None, None, None)
     covered = sum(entry[0] in ("int", "slice") for entry in spec)
     full = spec if any(entry[0] == "ellipsis" for entry in spec) else (*spec, ("ellipsis",))
@@ -59,7 +59,7 @@ def entries_of(rank: int, spec: Spec) -> list[tuple[str, tuple[Any, ...]]]:
 
 
 def basic_index(operands: Sequence[Any], spec: Spec) -> tuple[Any, ...]:
-    """The index for NumPy, which makes a view even of a single element."""
+    """Return the index for NumPy; an ellipsis makes it a view even for a single element."""
     index: list[Any] = []
     for kind, static, given in with_operands(spec, operands):
         values = iter(given)
@@ -69,7 +69,7 @@ def basic_index(operands: Sequence[Any], spec: Spec) -> tuple[Any, ...]:
 
 
 def _view_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
-    """May raise, unless all single indices are known to be in range."""
+    """Return RAISE unless all single indices are statically in range."""
     x = types[0]
     assert isinstance(x, ArrayType)
     axis = 0
@@ -89,12 +89,12 @@ define(
 
 
 def _strided(x: np.ndarray, *, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> np.ndarray:
-    """A view of `x` that begins `offset` bytes behind its first element."""
+    """Return a view of `x` that starts `offset` bytes after its first element."""
     return np.asarray(_Interface(x, offset, shape, strides))
 
 
 class _Interface:
-    """Memory of an array in another form, as NumPy takes it over."""
+    """An array interface to the memory of an array, with another shape and strides."""
 
     def __init__(self, x: np.ndarray, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
         own = x.__array_interface__
@@ -134,7 +134,7 @@ define(
 
 
 def _common_size(*sizes: Any) -> np.ndarray:
-    """Of a dimension of what is computed of arrays whose sizes in it are these."""
+    """Return the broadcast size of one dimension of several operands."""
     wide = {int(size) for size in sizes} - {1}
     if len(wide) > 1:
         shapes = " ".join(f"({size},)" for size in sizes)
@@ -175,7 +175,7 @@ def _store_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effe
 
 
 def is_sure_to_fit(place: Sequence[Dimension], shape: Any) -> bool:
-    """Whether a value of that shape is known to broadcast into the place."""
+    """Return whether a value of the shape is statically known to broadcast into `place`."""
     if shape is None or len(shape) > len(place):
         return False
     pairs = zip(reversed(shape), reversed(place), strict=False)
@@ -184,7 +184,7 @@ def is_sure_to_fit(place: Sequence[Dimension], shape: Any) -> bool:
 
 def _store(x: np.ndarray, value: Any) -> tuple[()]:
     if x.dtype.kind in "iuf" and np.iscomplexobj(value):
-        value = np.real(value)  # as NumPy has it, but for the warning
+        value = np.real(value)  # as NumPy does, but without its warning
     with np.errstate(all="ignore"):
         x[...] = value
     return ()
@@ -217,7 +217,7 @@ define(
 )  # fmt: skip
 
 
-# ---- new arrays
+# ---- allocation
 
 
 def _new_type(*sizes: TensorType, shape: tuple[Any, ...], dtype: DType, fill: Any = None) -> ArrayType:
@@ -226,7 +226,7 @@ def _new_type(*sizes: TensorType, shape: tuple[Any, ...], dtype: DType, fill: An
 
 
 def _new(*sizes: Any, shape: tuple[Any, ...], dtype: DType, fill: Any = None) -> np.ndarray:
-    """`fill`: what its elements are; None for whatever is in the memory."""
+    """Allocate an array; with `fill` None its elements are uninitialised."""
     given = iter(sizes)
     whole = tuple(int(next(given)) if size == INPUT else size for size in shape)
     return np.empty(whole, dtype.numpy) if fill is None else np.full(whole, fill, dtype.numpy)

@@ -1,4 +1,4 @@
-"""The bits of integers; and, or, xor and invert of bool tensors are the logical ones."""
+"""Bitwise ops on integers; on bools, and, or, xor and invert are the logical ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Applying ops by name to the values of a graph."""
+"""Builder that applies ops by name to the values of a graph."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from autoconv.ops.record import OPS, Op
 
 
 class GraphBuilder:
-    """Records ops into `graph`: `GraphBuilder(graph).add(x, y)` appends a node and answers its result.
+    """Records ops into `graph`: `GraphBuilder(graph).add(x, y)` appends a node and returns its result.
 
-    An op with several results answers a tuple of Values. Python numbers and arrays among the operands become
+    An op with several results returns a tuple of Values. Python numbers and arrays among the operands become
     constants; a number takes the dtype of the value that it meets. Nodes get the span in `span`. Raises
-    AttributeError for an op that is not there, and what the op's rule raises.
+    AttributeError for an unknown op, and the errors of the op's type rule.
     """
 
     def __init__(self, graph: Graph, span: Span | None = None) -> None:
@@ -50,7 +50,7 @@ class GraphBuilder:
 
 
 def _met_by(op: Op, position: int, operands: Sequence[Any]) -> TensorType | None:
-    """The type of the first value whose dtype the operand at `position` has to share."""
+    """Return the type of the first value whose dtype the operand at `position` has to share."""
     positions = range(len(operands)) if op.unify == "all" else op.unify
     if position not in positions:
         return None

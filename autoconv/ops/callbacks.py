@@ -1,4 +1,4 @@
-"""Calling back into Python while a graph runs."""
+"""Calls back into Python at run time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _call_type(
 def _call(
     *inputs: Any, function: Callable[..., Any], dtypes: tuple[DType, ...], shapes: tuple[Shape, ...]
 ) -> tuple[Any, ...]:
-    """The function gets arrays, and answers one value for each dtype (a single one bare, none as None)."""
+    """Call the function with arrays; it returns one value per dtype (a single one bare, none as None)."""
     found = function(*inputs)
     if not dtypes:
         return ()
@@ -74,7 +74,7 @@ def _name(function: Callable[..., Any]) -> str:
 
 
 def _gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Nothing flows, unless the function brings its `gradient(b, inputs, results, cotangents)` along."""
+    """Return no cotangents, unless the function has its own `gradient(b, inputs, results, cotangents)`."""
     rule = getattr(attributes["function"], "gradient", None)
     return (None,) * len(inputs) if rule is None else rule(b, inputs, results, cotangents)
 

@@ -1,4 +1,4 @@
-"""Changes of dtype, and ops that hand their input on."""
+"""Changes of dtype, and ops that return their operand."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _saturate_type(x: TensorType, *, dtype: DType, **_: Any) -> TensorType:
 
 
 def _bounds(source: DType, target: DType) -> tuple[Any, Any]:
-    """The smallest and largest number of dtype `source` that `target` holds too."""
+    """Return the smallest and largest number of dtype `source` that `target` also represents."""
     if target.is_floating and (source.is_integer or source.size <= target.size):
         return source.min, source.max
     low, high = target.min, target.max
@@ -61,7 +61,7 @@ def _bounds(source: DType, target: DType) -> tuple[Any, Any]:
     kind = source.numpy.type
     low, high = max(low, int(source.min)), min(high, int(source.max))
     lowest, highest = kind(low), kind(high)
-    if int(highest) > high:  # rounded up: the next number below
+    if int(highest) > high:  # rounded up, so take the next lower number
         highest = np.nextafter(highest, kind(0))
     return lowest, highest
 
@@ -69,7 +69,7 @@ def _bounds(source: DType, target: DType) -> tuple[Any, Any]:
 def _saturate(x: Any, *, dtype: DType) -> Any:
     low, high = _bounds(dtype_of(x), dtype)
     result = np.asarray(np.clip(x, low, high)).astype(dtype.numpy)
-    if x.dtype.kind == "f" and dtype.is_integer:  # beyond the largest such number: the limit itself
+    if x.dtype.kind == "f" and dtype.is_integer:  # numbers above the largest common one saturate to the limit
         result = np.where(np.greater(x, high), np.asarray(dtype.max, dtype.numpy), result)
         result = np.where(np.isnan(x), np.zeros((), dtype.numpy), result)
     return result
@@ -86,7 +86,7 @@ def _saturate_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
 
 
 def _bitcast_type(x: TensorType, *, dtype: DType, **_: Any) -> TensorType:
-    """The last dimension goes when the elements become wider, and comes when they become narrower."""
+    """Drop the last dimension for wider elements, append one for narrower elements."""
     for found in (x.dtype, dtype):
         if found.is_string or found.is_bool:
             raise TypeError(f"bitcast takes numeric dtypes, found {found.name}")

@@ -1,4 +1,4 @@
-"""Assertions: ops that raise when the graph runs and a condition does not hold."""
+"""Assertions: ops that raise at run time where a condition is false."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _assert_true(
 
 
 def _message(message: str | tuple[Any, ...], data: Any, summarize: int) -> str:
-    """`[message] [data] …`; a message that is a tuple places the data itself, by number."""
+    """Format `[message] [data] …`; a message that is a tuple places the data itself, by number."""
     pieces = message if isinstance(message, tuple) else (*([message] if message else []), *range(len(data)))
     texts = [
         summary(data[piece], summarize)
@@ -43,7 +43,7 @@ def _message(message: str | tuple[Any, ...], data: Any, summarize: int) -> str:
 
 
 def summary(array: Any, entries: int = 3) -> str:
-    """The first `entries` elements (-1: all), rows in brackets on one line: `1 2 3...`, `[1 2][3...]...`."""
+    """Format the first `entries` elements (-1: all), rows in brackets on one line: `1 2 3...`, `[1 2][3...]...`."""
     array = np.asarray(array)
     limit = array.size if entries < 0 else entries
     if array.ndim < 2:
@@ -60,7 +60,7 @@ def summary(array: Any, entries: int = 3) -> str:
 
 assert_true = define(
     name="assert_true", graphdef="Assert", result=_assert_type, kernel=_assert_true, gradient=flat,
-    # A failing assertion is what the program does: like output, it stays although nobody uses a result.
+    # A failing assertion is a side effect of the program: like output, it stays even if unused.
     effects=Effects.RAISE | Effects.OUTPUT,
     samples=(sample(np.array(True), np.array([1.5, 2.0]), message="positive"),),
 )  # fmt: skip

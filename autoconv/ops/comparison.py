@@ -1,4 +1,4 @@
-"""Comparisons, and the larger or smaller of two."""
+"""Comparisons, and the maximum and minimum of two operands."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _minimum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, at
 
 
 def _routed(b: Builder, to_first: Any, inputs: Any, cotangent: Any) -> Any:
-    """The whole cotangent to the input that was chosen, to the first where both were equal."""
+    """Route the whole cotangent to the selected operand, to the first where both are equal."""
     zeros = b.zeros_like(cotangent)
     x, y = inputs
     return (

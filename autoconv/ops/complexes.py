@@ -1,6 +1,6 @@
 """Magnitude, sign, and the parts of complex numbers.
 
-A cotangent of a complex x is dL/d(real x) + i·dL/d(imag x): a holomorphic f multiplies it by conj(f').
+The cotangent of a complex x is dL/d(real x) + i·dL/d(imag x): a holomorphic f multiplies it by conj(f').
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _I = np.array([7, -7, 0], np.int64)
 def _unary(
     name: str, graphdef: str, kernel: Callable[..., Any], gradient: Gradient, *inputs: Any, real: bool
 ) -> Op:
-    """`real` says whether a complex input gives a real result."""
+    """Define an elementwise op; `real` is whether a complex operand gives a real result."""
 
     def result(x: TensorType, **_: Any) -> TensorType:
         if not x.dtype.is_numeric:
@@ -44,7 +44,7 @@ def _abs_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attrib
 
 
 def _like(b: Builder, real: Any, x: Any) -> Any:
-    """`real` as a number of x's dtype."""
+    """Convert `real` to x's dtype."""
     return b.complex(real, b.zeros_like(real)) if dtype_of(x).is_complex else real
 
 
@@ -55,7 +55,7 @@ def _sign(x: Any) -> Any:
 
 
 def _sign_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Zero for a real x; for a complex one what is left when the part along the result is taken off."""
+    """Return zero for a real x; for a complex one, the component of the cotangent orthogonal to the result."""
     (ct,), (x,), (y,) = cotangents, inputs, results
     if not dtype_of(x).is_complex:
         return (b.zeros_like(x),)
@@ -110,7 +110,7 @@ def _complex_type(real: TensorType, imag: TensorType, **_: Any) -> TensorType:
 def _complex(real: Any, imag: Any) -> Any:
     real, imag = np.broadcast_arrays(real, imag)
     result = np.empty(real.shape, np.complex64 if real.dtype == np.float32 else np.complex128)
-    result.real, result.imag = real, imag  # adding 1j·imag would lose signed zeros and infinities
+    result.real, result.imag = real, imag  # real + 1j·imag would lose signed zeros and infinities
     return result
 
 

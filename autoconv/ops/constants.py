@@ -1,4 +1,4 @@
-"""Tensors that are made rather than computed: constants, fills, ranges, identity matrices."""
+"""Tensors without tensor operands: constants, fills, ranges, identity matrices."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from autoconv.ops.rules import broadcast_shapes
 
 
 def checked_shape(op: str, shape: Any) -> tuple[int, ...]:
-    """A shape that arrived as a vector at run time; raises InvalidArgumentError for a negative size."""
+    """Convert a shape vector at run time; raises InvalidArgumentError for a negative size."""
     sizes = tuple(int(size) for size in np.atleast_1d(shape))
     for axis, size in enumerate(sizes):
         if size < 0:
@@ -29,7 +29,7 @@ def checked_shape(op: str, shape: Any) -> tuple[int, ...]:
 def given_shape(
     op: str, attribute: tuple[int | None, ...] | None, vector: TensorType | None
 ) -> tuple[Dimension, ...] | None:
-    """The static shape that an attribute, or a vector at run time, stands for."""
+    """Return the static shape given by an attribute, or by a vector at run time."""
     if vector is None:
         if attribute is None or any(size is None for size in attribute):
             raise ValueError(f"{op}: the shape {attribute} is not known and no tensor gives it")
@@ -186,7 +186,7 @@ def _linspace(start: Any, stop: Any, num_tensor: Any = None, *, num: int | None)
 
 def _linspace_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (start, stop, *num) = cotangents, inputs
-    # The weight of `stop` at every point; that of `start` is what is missing to one.
+    # The weight of `stop` at every point; the weight of `start` is its complement to one.
     weight = b.linspace(b.zeros_like(start), b.ones_like(stop), *num, **attributes)
     of_stop = b.multiply(ct, weight)
     return (

@@ -1,10 +1,12 @@
-"""Ops with regions: cond, while, call, try. And raise.
+"""Ops with regions: cond, while, call, try; and raise.
 
-Their bodies are graphs; backends interpret or compile them. Captures follow the operands: `cond(index, *captures)` with
-one region an arm, each taking the captures; `while(*state, *captures)` with the regions test and body, both taking
-state and captures; `call(*arguments)` with one region, which several calls share where a function calls itself (then
-the attribute `recursive` is true); `try(*captures)` with three: the body takes the captures; the normal end takes what
-the body gives, and the captures; the handler takes the exception, and the captures.
+Their bodies are graphs, which backends interpret or compile. Captures follow the operands:
+
+- `cond(index, *captures)` has one region per arm, each with the captures as parameters.
+- `while(*state, *captures)` has the regions test and body, both with state and captures as parameters.
+- `call(*arguments)` has one region, shared by the calls of a recursive function (then `recursive` is true).
+- `try(*captures)` has three regions. The body takes the captures; the normal end takes the body's results and the
+  captures; the handler takes the exception and the captures.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from autoconv.ops.record import define, none
 
 
 def _cond_types(index: TensorType, *captures: Type, regions: Sequence[Graph], **_: Any) -> tuple[Type, ...]:
-    """The arms' output types joined, one by one; the index is a bool (arms: true, false) or an integer."""
+    """Return the joins of the arms' output types; the index is a bool (arms: true, false) or an integer."""
     if not (index.dtype.is_bool or index.dtype.is_integer) or index.shape not in ((), None):
         raise TypeError(f"cond takes a bool or integer scalar, found {index}")
     counts = {len(region.outputs) for region in regions}
@@ -39,7 +41,7 @@ def _cond_types(index: TensorType, *captures: Type, regions: Sequence[Graph], **
 
 
 def _while_types(*inputs: Type, regions: Sequence[Graph], state: int, **_: Any) -> tuple[Type, ...]:
-    """The state's types, which the body has to give back."""
+    """Return the types of the state; the body's outputs have to be subtypes."""
     body = regions[1]
     types = tuple(value.type for value in body.parameters[:state])
     for before, after in zip(types, body.outputs, strict=True):
@@ -60,18 +62,18 @@ define(
 define(
     name="while", graphdef="While", result=_while_types, kernel=None,
     gradient=none("differentiated by its regions"),
-    result_name=lambda name, index: f"{name}:{index + 2}",  # TensorFlow's loops count iterations before the state
+    result_name=lambda name, index: f"{name}:{index + 2}",  # TensorFlow's loops have two counters before the state
 )  # fmt: skip
 define(
     name="call", graphdef="PartitionedCall", result=_call_types, kernel=None,
     gradient=none("differentiated by its region"),
-    # a function that calls itself may do so more often than Python allows
+    # recursion may exceed Python's limit
     effects=lambda types, attributes: Effects.RAISE if attributes.get("recursive") else Effects.PURE,
 )  # fmt: skip
 
 
 def _try_types(*captures: Type, regions: Sequence[Graph], **rest: Any) -> tuple[Type, ...]:
-    """The outputs of the regions for the normal and for the exceptional end, joined one by one."""
+    """Return the joins of the output types of the normal end and the handler."""
     normal, handler = regions[1:]
     if len(normal.outputs) != len(handler.outputs):
         raise TypeError("both ends of a try need the same number of outputs")
@@ -85,10 +87,10 @@ define(
 
 
 def _raise(*data: Any, exception: Any, template: tuple[Any, ...] | None, chain: Any = None) -> tuple[()]:
-    """Raises `exception`: an instance when `template` is None, else a class with an argument for each entry; `chain`
-    is then an exception that says what it came from.
+    """Raise `exception`: an instance if `template` is None, else a class with one argument per entry of the template.
 
     An int is that input as a Python number; a tuple is text, of strings and inputs by number; (None, value) is a value.
+    `chain` is an exception whose cause and context the new one gets.
     """
     if template is None:
         raise again(exception)
@@ -104,17 +106,17 @@ def _argument(entry: Any, data: Sequence[Any]) -> Any:
 
 
 def again(exception: BaseException) -> BaseException:
-    """The exception anew for every time it is raised, with its cause."""
+    """Return a fresh copy of the exception, as each raise needs its own, with its cause and context."""
     kind: Any = type(exception)
     try:
-        new = kind.__new__(kind, *exception.args)  # its constructor has run already
+        new = kind.__new__(kind, *exception.args)  # without running the constructor again
     except Exception:  # a class that cannot be made from its arguments
         return exception.with_traceback(None)
     new.args = exception.args
-    for name in _held_apart(kind):  # SyntaxError.msg, StopIteration.value
+    for name in _held_apart(kind):  # such as SyntaxError.msg, StopIteration.value
         with suppress(AttributeError, TypeError):
             held = getattr(exception, name)
-            if getattr(new, name, _held_apart) is not held:  # which it may have none of
+            if getattr(new, name, _held_apart) is not held:  # the new instance may lack the attribute
                 setattr(new, name, held)
     vars(new).update(vars(exception))
     return _chained(new, exception)
@@ -122,7 +124,7 @@ def again(exception: BaseException) -> BaseException:
 
 @lru_cache(maxsize=256)
 def _held_apart(kind: type) -> tuple[str, ...]:
-    """The attributes that instances of a class of exceptions hold outside of their dictionaries."""
+    """Return the names of attributes that instances of an exception class hold in slots, not in their `__dict__`."""
     return tuple(
         name
         for base in kind.__mro__
@@ -140,7 +142,7 @@ def _chained(new: BaseException, like: BaseException | None) -> BaseException:
 
 
 def format_data(value: Any) -> str:
-    """A scalar as Python's str shows the number it is."""
+    """Format a scalar as Python's str formats its number."""
     array = getattr(value, "item", None)
     return str(array()) if array is not None and getattr(value, "ndim", 1) == 0 else str(value)
 

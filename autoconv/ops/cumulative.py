@@ -1,4 +1,4 @@
-"""Sums and products so far along an axis, and the recurrence that is the derivative of the latter."""
+"""Cumulative sums and products along an axis, and the recurrence that differentiates products."""
 
 from __future__ import annotations
 
@@ -79,9 +79,9 @@ def _cumsum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, att
 
 
 def _cumprod_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Without dividing, so that zeros among the elements are fine.
+    """Differentiate without division, so that zeros among the elements are allowed.
 
-    With p the product of all before i, the cotangent is p·s where s_i = ct_i + x_(i+1)·s_(i+1).
+    With p the product of all elements before i, the cotangent is p·s where s_i = ct_i + x_(i+1)·s_(i+1).
     """
     (ct,), (x,) = cotangents, inputs
     axis, back = attributes["axis"], not attributes.get("reverse", False)

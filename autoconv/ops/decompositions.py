@@ -45,7 +45,7 @@ def _check(op: str, x: TensorType, square: bool = True) -> None:
 def _kernel(
     op: str, function: Callable[..., Any], failure: str = "", square: bool = True
 ) -> Callable[..., Any]:
-    """The kernel that checks shapes, computes half precision as single, and says what failed."""
+    """Return a kernel that checks shapes, computes half precision as single, and converts errors."""
 
     def run(*inputs: Any, **attributes: Any) -> Any:
         shape = np.shape(inputs[0])
@@ -73,7 +73,7 @@ def _kernel(
 
 
 def _scaled(b: Builder, x: Any, by: Any) -> Any:
-    """Scalars of a batch times the matrices of a batch."""
+    """Multiply a batch of matrices by a batch of scalars."""
     return b.multiply(b.expand_dims(b.expand_dims(by, axis=-1), axis=-1), x)
 
 
@@ -96,7 +96,7 @@ def _slogdet_type(x: TensorType) -> tuple[TensorType, TensorType]:
 
 
 def _slogdet_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Of the logarithm of the determinant: the real part is the second result, the angle that of the first one."""
+    """Differentiate the determinant's logarithm: its real part is the second result, its angle that of the first."""
     (x,), (sign, _), (of_sign, of_log) = inputs, results, cotangents
     turns = dtype_of(x).is_complex and of_sign is not None
     if of_log is None and not turns:

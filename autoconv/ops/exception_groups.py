@@ -1,4 +1,4 @@
-"""What `except*` does with an exception: after PEP 654, and CPython's `_PyExc_PrepReraiseStar` for what is left."""
+"""The semantics of `except*`: PEP 654, and CPython's `_PyExc_PrepReraiseStar` for the remaining exceptions."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 
 def split_group(error: BaseException | None, kinds: Any) -> tuple[Any, Any]:
-    """(the part of the exception that is of those kinds, the rest), None for what there is not of it.
+    """Return (the part of the exception that matches the kinds, the rest), None for an empty part.
 
-    Raises TypeError for what no clause can catch.
+    Raises TypeError for classes that no clause can catch.
     """
     for kind in kinds if isinstance(kinds, tuple) else (kinds,):
         if not (isinstance(kind, type) and issubclass(kind, BaseException)):
@@ -28,7 +28,10 @@ def split_group(error: BaseException | None, kinds: Any) -> tuple[Any, Any]:
 def left_of_group(
     error: BaseException, rest: BaseException | None, raised: Sequence[BaseException], parts: Sequence[BaseException]
 ) -> BaseException | None:
-    """What is raised behind the clauses for `error`, of which `rest` was in none of the `parts` that they handled."""
+    """Return the exception to raise after the clauses for `error`, or None.
+
+    `parts` are those handled by the clauses, `rest` the unmatched part, `raised` the exceptions raised in the clauses.
+    """
     if not isinstance(error, BaseExceptionGroup):
         return raised[0] if raised else rest
     again = [e for e in raised if any(e is part for part in parts)]
@@ -40,7 +43,7 @@ def left_of_group(
 
 
 def leaves_of_group(error: BaseException) -> Iterator[BaseException]:
-    """The exceptions in a group that are none themselves."""
+    """Iterate over the exceptions in a group that are not groups themselves."""
     if isinstance(error, BaseExceptionGroup):
         for part in error.exceptions:
             yield from leaves_of_group(part)

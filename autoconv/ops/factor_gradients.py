@@ -1,7 +1,7 @@
-"""Gradients of decompositions of matrices, real and complex ones.
+"""Gradients of matrix decompositions, real and complex.
 
-A cotangent of a complex number is dL/d(real) + i·dL/d(imag). Vectors of complex matrices have phases that LAPACK
-chooses: gradients are those of what does not depend on them. Derivations: Walter and Lehmann (Algorithmic
+The cotangent of a complex number is dL/d(real) + i·dL/d(imag). Vectors of complex matrices have phases that LAPACK
+chooses: gradients are those of functions that do not depend on them. Derivations: Walter and Lehmann (Algorithmic
 differentiation of linear algebra functions, 2012) for QR, Wan and Zhang (Automatic differentiation for complex valued
 SVD, 2019).
 """
@@ -23,7 +23,7 @@ def adjoint_of(b: Builder, x: Any) -> Any:
 
 
 def _projected(b: Builder, x: Any, y: Any) -> Any:
-    """The adjoint of the one times the other."""
+    """Return x^H·y."""
     return b.matmul(conjugated(b, x), y, transpose_a=True)
 
 
@@ -32,7 +32,7 @@ def _times_adjoint(b: Builder, x: Any, y: Any) -> Any:
 
 
 def _lifted(b: Builder, real: Any, like: Any) -> Any:
-    """Real numbers among those of that dtype."""
+    """Convert real numbers to the dtype of `like`."""
     return b.complex(real, b.zeros_like(real)) if dtype_of(like).is_complex else real
 
 
@@ -46,7 +46,7 @@ def cholesky_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, at
 
 
 def _half_lower(b: Builder, x: Any) -> Any:
-    """The lower triangle with half of the diagonal."""
+    """Return the lower triangle with half of the diagonal."""
     lower = b.matrix_band_part(x, num_lower=-1, num_upper=0)
     diagonal = b.matrix_band_part(x, num_lower=0, num_upper=0)
     return b.subtract(lower, b.multiply(diagonal, b.constant(value=np.array(0.5, dtype_of(x).numpy))))
@@ -76,7 +76,7 @@ def svd_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attribu
     if of_v is not None:
         product = _projected(b, v, of_v)
         core = b.add(core, b.multiply(b.divide(_skew(b, product), gaps), column))
-        if dtype_of(x).is_complex:  # the phases of a left and a right vector are one
+        if dtype_of(x).is_complex:  # a left and a right vector share their phase
             turns = b.divide(b.negative(b.imag(b.diag_part(product, offset=0))), s)
             core = b.add(core, b.diag(b.complex(b.zeros_like(turns), turns), offset=0))
         rest = b.subtract(of_v, b.matmul(v, product))
@@ -92,7 +92,7 @@ def _skew(b: Builder, x: Any) -> Any:
 
 
 def _gaps(b: Builder, values: Any) -> Any:
-    """values[j] - values[i] at [i, j], and ones on the diagonal."""
+    """Return values[j] - values[i] at [i, j], and ones on the diagonal."""
     gaps = b.subtract(b.expand_dims(values, axis=-2), b.expand_dims(values, axis=-1))
     return b.set_diag(gaps, b.ones_like(values), offset=0)
 
@@ -121,7 +121,7 @@ def eigh_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attrib
         product = b.divide(_projected(b, vectors, of_vectors), _lifted(b, _gaps(b, values), vectors))
         core = b.add(core, b.set_diag(product, _lifted(b, b.zeros_like(values), vectors), offset=0))
     found = _times_adjoint(b, b.matmul(vectors, core), vectors)
-    # Only the lower triangle of the input is read: it gets what the two triangles would share.
+    # Only the lower triangle of the input is read, so it gets the cotangents of both triangles.
     return (_half_lower(b, b.add(found, adjoint_of(b, found))),)
 
 

@@ -1,4 +1,4 @@
-"""Discrete Fourier transforms. `norm` is NumPy's: which direction is scaled ("backward": the inverse one)."""
+"""Discrete Fourier transforms. `norm` is NumPy's: the direction that is scaled ("backward": the inverse one)."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _irfft_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
     (x,), (ct,) = inputs, cotangents
     length = attributes.get("length")
     found = b.rfft(ct, norm=_OTHER_WAY[attributes.get("norm", "backward")])
-    # A frequency counts twice, for its mirror image, except the first, and the middle one of an even length.
+    # Each frequency counts twice, for its mirror image, except the first, and the middle one of an even length.
     one = b.constant(value=np.array(1, dtype_of(x).numpy))
     twice = b.add(b.ones_like(found), b.ones_like(found))
     twice = b.set_item(twice, one, spec=(("ellipsis",), ("int", 0)))
@@ -115,7 +115,7 @@ def _irfft_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
     found = b.multiply(found, twice)
     if length is None:
         return (found,)
-    # Of an input longer or shorter than the length asks for, the rest is ignored or taken as zero.
+    # Elements beyond `length` are ignored, and missing ones taken as zero.
     width = length // 2 + 1
     spec = (("ellipsis",), ("slice", None, width, None))
     count = b.dimension(x, axis=-1, dtype=int64)

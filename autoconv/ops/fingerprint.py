@@ -1,7 +1,7 @@
-"""FarmHash's fingerprint of bytes, 64 bits: what TensorFlow's `to_hash_bucket_fast` takes the remainder of.
+"""FarmHash's 64-bit fingerprint of bytes; TensorFlow's `to_hash_bucket_fast` takes its remainder.
 
-The algorithm is Google's FarmHash (Geoff Pike), function `farmhashna::Hash64`, which is frozen: its numbers are kept in
-files. Numbers are unsigned and wrap at 64 bits.
+The algorithm is Google's FarmHash (Geoff Pike), function `farmhashna::Hash64`. It is frozen, as its values are stored
+in files. Numbers are unsigned and wrap at 64 bits.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _K0, _K1, _K2 = 0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 0x9AE16A3B2F90404F
 
 
 def fingerprint(data: bytes) -> int:
-    """A number below 2**64 that is the same for the same bytes, anywhere."""
+    """Return a number below 2**64 that depends on the bytes alone, on every machine."""
     length = len(data)
     if length <= 16:
         return _up_to_16(data)
@@ -84,7 +84,7 @@ def _up_to_64(data: bytes) -> int:
 
 
 def _longer(data: bytes) -> int:
-    """Blocks of 64 bytes, the last of which may overlap the one before it."""
+    """Hash blocks of 64 bytes, of which the last may overlap the one before it."""
     length = len(data)
     x, y = 81, 81 * _K1 + 113 & _MASK
     z = _mixed(y * _K2 + 113 & _MASK) * _K2 & _MASK

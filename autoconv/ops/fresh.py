@@ -1,4 +1,4 @@
-"""Which objects of a graph were made in the run that uses them: what is written into these is nothing to take back."""
+"""Allocation analysis: objects that were allocated by the present run; writes to them need no undo."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _LIST = ObjectType("list")
 
 
 def fresh_objects(graph: Graph) -> frozenset[Value]:
-    """The values that can be nothing but containers and objects that nodes of the graph made, in whatever region.
+    """Return the values that only ever hold containers and objects allocated by nodes of the graph, in any region.
 
-    Found from the other side: every object is taken for one until it is a parameter of the graph, comes out of a node
-    that does not make it, or is joined with what is none.
+    A greatest fixed point over region flow: each object is assumed fresh, unless it is a parameter of the graph, comes
+    from a node that does not allocate, or may be another value that is not fresh.
     """
     feeds: dict[Value, list[Value]] = {}
     foreign: list[Value] = [value for value in graph.parameters if isinstance(value.type, ObjectType)]
@@ -34,7 +34,7 @@ def fresh_objects(graph: Graph) -> frozenset[Value]:
 
 
 def _collect(node: Node, feeds: dict[Value, list[Value]], foreign: list[Value]) -> None:
-    """What the node's results, and its regions' parameters, may be."""
+    """Collect the sources of the node's results and its regions' parameters."""
     pairs: list[tuple[Value, Value]] = []
     known = True
     if node.op.name == "cond":
@@ -73,13 +73,13 @@ def _collect(node: Node, feeds: dict[Value, list[Value]], foreign: list[Value]) 
 
 
 def _makes(node: Node) -> bool:
-    """Whether the node makes a new list, dict or set, by a class of Python's own, or an object of the user's."""
+    """Return whether the node allocates a new list, dict or set of Python's own classes, or a user's object."""
     if node.op.name in ("object_build", "object_make"):
         return True
     if node.op.name != "object_apply":
         return False
     function = node.attributes["function"]
-    if function == "mul":  # of a list with a number, on either side
+    if function == "mul":  # a list times a number, in either order
         made = [value.node.op.name if value.node is not None else "" for value in node.inputs]
         return "object_box" in made and _LIST in [value.type for value in node.inputs]
     return function in _COPIES or (function == "add" and all(value.type == _LIST for value in node.inputs))

@@ -1,4 +1,4 @@
-"""Reading rows and elements by index arrays, and writing them: gather, scatter, one_hot, select.
+"""Reads and writes of rows and elements by index arrays: gather, scatter, one_hot, select.
 
 Indices out of range raise InvalidArgumentError; negative ones are out of range, as in TensorFlow.
 """
@@ -22,7 +22,7 @@ _B = np.arange(24.0).reshape(2, 3, 4) / 8
 
 
 def check_indices(indices: Any, size: int, name: str = "indices") -> None:
-    """Raises InvalidArgumentError naming the first index that is not in [0, size)."""
+    """Raise InvalidArgumentError with the first index that is not in [0, size)."""
     outside = (indices < 0) | (indices >= size)
     if np.any(outside):
         at = np.argwhere(outside)[0]
@@ -62,7 +62,7 @@ def _gather_type(
 
 
 def _batch_index(params: Any, indices: Any, at: int, batch_dims: int) -> tuple[Any, tuple[Any, ...]]:
-    """`params` with the axis moved behind its batch dimensions, and the index of the rows in that."""
+    """Return `params` with the axis moved after its batch dimensions, and the index of the rows in it."""
     moved = np.moveaxis(params, at, batch_dims)
     trailing = np.ndim(indices) - batch_dims
     grid = [
@@ -83,7 +83,7 @@ def _gather(params: Any, indices: Any, *, axis: int = 0, batch_dims: int = 0) ->
             f"gather: the batch dimensions of {list(np.shape(params))} and {list(indices.shape)} differ"
         )
     moved, index = _batch_index(params, indices, at, batch_dims)
-    rows = moved[index]  # batch, indices, what stood between batch and axis, the rest
+    rows = moved[index]  # dimensions: batch, indices, those between batch and axis, the rest
     between = at - batch_dims
     source = range(indices.ndim, indices.ndim + between)
     return np.moveaxis(rows, tuple(source), tuple(range(batch_dims, at)))
@@ -135,7 +135,7 @@ ungather = define(
 
 
 def _depth(op: str, indices: TensorType) -> int | None:
-    """How many coordinates an index has."""
+    """Return the number of coordinates per index."""
     _integer_indices(op, indices)
     if indices.shape is None:
         return None
@@ -156,7 +156,7 @@ def _gather_nd_type(params: TensorType, indices: TensorType, *, batch_dims: int 
 
 
 def _coordinates(indices: Any, shape: tuple[int, ...], batch_dims: int = 0) -> tuple[Any, ...]:
-    """The index, for NumPy, of what the vectors in `indices` point at in an array of that shape."""
+    """Return NumPy's index for the coordinate vectors in `indices`, into an array of the shape."""
     indices = np.asarray(indices)
     depth = indices.shape[-1]
     if depth + batch_dims > len(shape):
@@ -179,7 +179,7 @@ def _coordinates(indices: Any, shape: tuple[int, ...], batch_dims: int = 0) -> t
 
 
 def _selected(x: Any, index: tuple[Any, ...], lead: tuple[int, ...]) -> Any:
-    """x[index]; an empty vector of coordinates is the whole of x, once an index."""
+    """Return x[index]; an empty coordinate vector selects the whole of x, once per vector."""
     return x[index] if index else np.broadcast_to(x, lead + np.shape(x))
 
 
@@ -211,7 +211,7 @@ def _check_updates(op: str, shape: Shape, indices: TensorType, updates: TensorTy
 
 
 def _added_at(result: Any, indices: Any, updates: Any, ufunc: Any, batch_dims: int = 0) -> Any:
-    """`result`, changed in place: ufunc of what is there and the updates."""
+    """Combine the updates with the elements of `result` by the ufunc, in place."""
     index = _coordinates(indices, result.shape, batch_dims)
     wanted = np.shape(indices)[:-1] + result.shape[batch_dims + np.shape(indices)[-1] :]
     if np.shape(updates) != wanted:
@@ -303,7 +303,7 @@ def _tensor_scatter(name: str, graphdef: str, ufunc: Any, gradient: Any) -> Any:
 
 def _update_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (tensor, indices, updates) = cotangents, inputs
-    # Of updates to one and the same place only the last is left.
+    # Of several updates of one element, the last remains.
     zero, one = (b.constant(value=np.array(n, np.int64)) for n in (0, 1))
     numbers = b.reshape_like(b.range(zero, b.size(updates, dtype=int64), one), updates)
     board = b.tensor_scatter_nd_update(b.zeros_like(tensor, dtype=int64), indices, numbers)
@@ -325,7 +325,7 @@ def _subtract_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
 
 
 def _extreme_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """The cotangent of each element goes, in equal parts, to all that are equal to it."""
+    """Distribute the cotangent of each element evenly over all operands equal to it."""
     (ct,), (tensor, indices, updates), (found,) = cotangents, inputs, results
 
     def indicator(condition: Any, like: Any) -> Any:

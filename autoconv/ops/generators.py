@@ -1,6 +1,6 @@
-"""NumPy's random generators in a graph: made from a seed, and drawn from in the order of the program.
+"""NumPy's random generators in a graph: made from a seed, with draws in program order.
 
-The arguments of a draw are written as those of `numpy_call`.
+The arguments of a draw have the form of those of `numpy_call`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _EFFECTS = Effects.READ | Effects.WRITE | Effects.RAISE
 
 
 def _make(*seed: Any) -> tuple[Any]:
-    """From a seed, which is an array of one number or of several."""
+    """Make a generator from a seed, an array of one number or of several."""
     return (np.random.default_rng(*(np.asarray(part).tolist() for part in seed)),)
 
 
@@ -39,10 +39,10 @@ def _draw(
 def drawn_type(
     inputs: Sequence[TensorType], method: str, arguments: tuple[Argument, ...], keywords: tuple[Any, ...]
 ) -> TensorType:
-    """What a draw gives: a number of Python's where NumPy gives one, else an array.
+    """Return the type of a draw: a Python number where NumPy returns one, else an array.
 
-    Raises what NumPy raises where all arguments are known, and StagingError where none that is tried in their place
-    will do.
+    Example draws determine it. Raises NumPy's error where there are no tensor arguments, and StagingError where no
+    example arguments are accepted.
     """
     known = all(x.shape is not None and all(isinstance(d, int) for d in x.shape) for x in inputs)
     examples = [example(x, 1) for x in inputs]
@@ -66,10 +66,10 @@ def drawn_type(
 def _drawn(
     examples: Sequence[np.ndarray], method: str, arguments: tuple[Argument, ...], keywords: tuple[Any, ...]
 ) -> tuple[list[Any], Exception | None]:
-    """What is drawn with such arguments, and why not, if so."""
+    """Return the results of example draws, and the last error."""
     found: list[Any] = []
     why: Exception | None = None
-    for more in (0, 2, 50):  # a number may be the size that is asked for, or how many there are to choose from
+    for more in (0, 2, 50):  # an integer may be the requested size, or the number of items to choose from
         given = [x + x.dtype.type(more) if x.dtype.kind in "iu" else x for x in examples]
         try:
             drawn = getattr(np.random.default_rng(0), method)(

@@ -1,4 +1,4 @@
-"""What gradient rules share: static types of what they get, broadcasting undone, reduced axes put back."""
+"""Helpers of gradient rules: static types of their operands, undoing broadcasts, restoring reduced axes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from autoconv.ops.record import Builder
 
 
 def flat(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> tuple[None, ...]:
-    """The gradient of an op that is constant almost everywhere: nothing flows."""
+    """Gradient rule of an op that is constant almost everywhere: no cotangents."""
     return (None,) * len(inputs)
 
 
 def unbroadcast(b: Builder, cotangent: Any, like: Any) -> Any:
-    """Sums a cotangent over the axes along which `like` was broadcast."""
+    """Sum a cotangent over the axes along which `like` was broadcast."""
     shape = shape_of(like)
     if shape is not None and None not in shape and shape == shape_of(cotangent):
         return cotangent
@@ -23,12 +23,12 @@ def unbroadcast(b: Builder, cotangent: Any, like: Any) -> Any:
 
 
 def conjugated(b: Builder, x: Any) -> Any:
-    """The complex conjugate; a real `x` as it is."""
+    """Return the complex conjugate; a real `x` as it is."""
     return b.conjugate(x) if dtype_of(x).is_complex else x
 
 
 def with_kept_axes(b: Builder, value: Any, x: Any, axis: tuple[int, ...] | None, keepdims: bool) -> Any:
-    """`value`, a reduction of `x` over `axis`, with the reduced axes put back as ones.
+    """Restore the reduced axes of `value`, a reduction of `x` over `axis`, as ones.
 
     With `axis` None it stays a scalar, which broadcasts just as well.
     """
@@ -41,7 +41,7 @@ def with_kept_axes(b: Builder, value: Any, x: Any, axis: tuple[int, ...] | None,
         order = sorted(axis)
     elif all(a < 0 for a in axis):
         order = sorted(axis, reverse=True)
-    else:  # of unknown rank and counted from both ends
+    else:  # the rank is unknown, and axes count from both ends
         return b.reshape_like(value, b.reduce_any(b.not_equal(x, x), axis=axis, keepdims=True))
     for a in order:
         value = b.expand_dims(value, axis=a)
@@ -49,13 +49,13 @@ def with_kept_axes(b: Builder, value: Any, x: Any, axis: tuple[int, ...] | None,
 
 
 def dtype_of(value: Any) -> DType:
-    """The dtype of a graph's value, a tensor or an array."""
+    """Return the dtype of a graph's value, a tensor or an array."""
     type_ = getattr(value, "type", None)
     return type_.dtype if isinstance(type_, TensorType) else as_dtype(value.dtype)
 
 
 def shape_of(value: Any) -> Shape:
-    """What is known of the shape of a graph's value, a tensor or an array."""
+    """Return the static shape of a graph's value, a tensor or an array."""
     type_ = getattr(value, "type", None)
     if isinstance(type_, TensorType):
         return type_.shape

@@ -1,6 +1,6 @@
-"""From Python's x[index] to a spec and its operands.
+"""Parse Python's x[index] into a spec and its operands.
 
-`parse_index` takes apart what stands between the brackets: a hashable `spec`, one entry an item, and the
+`parse_index` returns a hashable `spec`, one entry per item of the index, and the
 operands that its dynamic entries take in order. The entries are
 
     ("int", k)                    an integer; ("int", INPUT) takes a scalar operand
@@ -26,9 +26,9 @@ Spec = tuple[tuple[Any, ...], ...]
 
 
 def parse_index(index: Any, is_tensor: Callable[[Any], bool]) -> tuple[Spec, list[Any]]:
-    """The spec of an index, and its operands: tensors, arrays and numbers, in the order the spec takes them.
+    """Return the spec of an index, and its operands: tensors, arrays and numbers, in the order of the spec.
 
-    Raises IndexError for a second Ellipsis and TypeError for what no index can be.
+    Raises IndexError for a second Ellipsis and TypeError for invalid items.
     """
     items = index if isinstance(index, tuple) else (index,)
     operands: list[Any] = []
@@ -95,13 +95,13 @@ def _parse_bound(bound: Any, is_tensor: Callable[[Any], bool], operands: list[An
         operands.append(bound)
         return INPUT
     try:
-        return max(_FIRST, min(operator.index(bound), _LAST))  # as Python's slices have it
+        return max(_FIRST, min(operator.index(bound), _LAST))  # clamped like the bounds of Python's slices
     except TypeError:
         raise TypeError(f"slice bounds have to be integers or None, found {type(bound).__name__}") from None
 
 
 def _are_bools(items: Any, is_tensor: Callable[[Any], bool]) -> bool:
-    """Whether a list of numbers and tensors is a mask; bools beside integers are positions."""
+    """Return whether a list of numbers and tensors is a mask; bools among integers are positions."""
     dtypes = [leaf.dtype if is_tensor(leaf) else np.asarray(leaf).dtype for leaf in _leaves(items)]
     kinds = {as_dtype(dtype).numpy.kind for dtype in dtypes}
     if not kinds <= set("iub"):
@@ -122,7 +122,7 @@ def _contains(items: Any, is_tensor: Callable[[Any], bool]) -> bool:
 
 
 class NotAnIndex(TypeError):
-    """What is no index; `plain` is what NumPy says of it, None for a tensor, of which the graph knows alone."""
+    """An invalid index; `plain` is NumPy's error for it, None for a tensor, which has no value in NumPy."""
 
     def __init__(self, message: str, plain: Exception | None = None) -> None:
         super().__init__(message)
@@ -141,7 +141,7 @@ SAID_OF_SLICES = "slice indices must be integers or None or have an __index__ me
 
 
 def with_operands(spec: Spec, operands: Any) -> Iterator[tuple[str, tuple[Any, ...], tuple[Any, ...]]]:
-    """(kind, static parts, operands) of each entry."""
+    """Iterate over (kind, static parts, operands) of each entry."""
     left = iter(operands)
     for kind, *static in spec:
         count = 1 if kind in ("array", "mask") else static.count(INPUT)

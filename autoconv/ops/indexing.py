@@ -1,4 +1,4 @@
-"""x[index] and its functional update, with NumPy's meaning. What an index is: `index_spec`."""
+"""x[index] and its functional update, with NumPy's meaning; `index_spec` defines the index."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def indexed_shape(
     shape: Shape, operands: tuple[TensorType, ...], spec: Spec,
     sliced: Callable[[Dimension, tuple[Any, ...]], Dimension] | None = None,
 ) -> Shape:  # fmt: skip
-    """The shape of x[index] for an `x` of that shape; None when the rank is not known. `sliced` says how long the slice
-    of a dimension is, for whoever knows more of it than is said here.
+    """Return the static shape of x[index]; None when the rank is unknown.
 
-    Raises IndexOutOfRangeError for what is out of range already, TypeError for operands of a wrong dtype.
+    `sliced(size, bounds)` may replace the rule for the length of a slice, for callers with more precise sizes.
+    Raises IndexOutOfRangeError for indices that are statically out of range, TypeError for operands of a wrong dtype.
     """
     entries = list(with_operands(spec, operands))
     for kind, _, given in entries:
@@ -94,7 +94,7 @@ def _walk(shape: tuple[Dimension, ...], entries: list[Any], rest: int, sliced: A
 
 
 def _laid_out(parts: list[_Part]) -> Shape:
-    """The dimensions of the index arrays stand where the arrays do if those are side by side, else first."""
+    """Place the dimensions of the index arrays: where the arrays are if those are adjacent, else first."""
     at = [i for i, (kind, _) in enumerate(parts) if kind == "advanced"]
     if not at:
         return tuple(d for _, dimensions in parts for d in dimensions or ())
@@ -169,7 +169,7 @@ def _add_at_item(x: Any, value: Any, *operands: Any, spec: Spec) -> Any:
 
 
 def _fitting(value: Any, x: np.ndarray, index: tuple[Any, ...]) -> Any:
-    """`value` broadcast to the shape of x[index]; raises InvalidArgumentError when it does not fit."""
+    """Broadcast `value` to the shape of x[index]; raises InvalidArgumentError when it does not fit."""
     place = np.shape(_indexed(x, index))
     shape = np.shape(value)
     while len(shape) > len(place) and shape[0] == 1:
@@ -184,7 +184,7 @@ def _fitting(value: Any, x: np.ndarray, index: tuple[Any, ...]) -> Any:
 
 
 def _effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
-    """May raise, unless the static types say that every index is in range."""
+    """Return RAISE unless every index is statically in range."""
     x, spec = types[0], attributes["spec"]
     entries = list(with_operands(spec, types[len(types) - _operand_count(spec) :]))
     if not isinstance(x, TensorType) or x.shape is None or _may_fail(x.shape, entries):
@@ -209,7 +209,7 @@ def _may_fail(shape: tuple[Dimension, ...], entries: list[Any]) -> bool:
                 return True
             axis += 1
         elif kind == "mask":
-            # A mask on its own, of the very shape of what it covers, cannot fail.
+            # A single mask of exactly the covered shape cannot fail.
             mask = given[0].shape
             return len(entries) > 1 or mask is None or None in mask or shape[: len(mask)] != mask
         elif kind == "slice":
@@ -246,8 +246,8 @@ def _set_item_type(x: TensorType, value: TensorType, *operands: TensorType, spec
 
 
 def _value_cotangent(b: Builder, taken: Any, value: Any) -> Any:
-    """The cotangent of `value` from that of the part of x it was broadcast into."""
-    # Adding zeros gives it the leading ones that `value` may have over that part.
+    """Return the cotangent of `value` from that of the part of x into which it was broadcast."""
+    # Adding zeros restores leading dimensions of size 1 that `value` may have.
     whole = b.add(taken, b.zeros_like(value, dtype=dtype_of(taken)))
     summed = b.sum_to_shape_of(whole, value)
     dtype = dtype_of(value)
@@ -267,7 +267,7 @@ def _set_item_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
     zeros = b.zeros_like(value, dtype=dtype_of(x))
     if not (dtype_of(value).is_floating or dtype_of(value).is_complex):
         return b.set_item(ct, zeros, *operands, spec=spec), None, *(None for _ in operands)
-    taken = b.get_item(ct, *operands, spec=spec)  # first: then what is set may be set where it is
+    taken = b.get_item(ct, *operands, spec=spec)  # read before set_item, which may then update `ct` in place
     kept = b.set_item(ct, zeros, *operands, spec=spec)
     if any(entry[0] == "array" for entry in spec):
         taken = b.select(_written_last(b, ct, taken, operands, spec), taken, b.zeros_like(taken))
@@ -275,7 +275,7 @@ def _set_item_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
 
 
 def _written_last(b: Builder, x: Any, taken: Any, operands: Any, spec: Spec) -> Any:
-    """Which of the values written are still there: of two written to one element, the last one is."""
+    """Return which written values remain: of two written to one element, the last."""
     zero, one = (b.constant(value=np.array(n, np.int64)) for n in (0, 1))
     numbers = b.reshape_like(b.range(zero, b.size(taken, dtype=int64), one), taken)
     board = b.set_item(b.zeros_like(x, dtype=int64), numbers, *operands, spec=spec)

@@ -1,4 +1,4 @@
-"""Between which numbers Python's ints lie, as far as constants, counters of loops and ranges say."""
+"""Interval arithmetic on Python's ints, for constants, loop counters and ranges."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Callable, Sequence
 
 Range = tuple[int, int]
 WHOLE: Range = (-(1 << 63), (1 << 63) - 1)
-SIZES: Range = (0, 1 << 62)  # of dimensions, and of how many elements there are
+SIZES: Range = (0, 1 << 62)  # of dimensions and element counts
 
 
 def result_range(name: str, given: Sequence[Range]) -> Range | None:
-    """Of the result of an op on Python's ints, as long as it does not overflow; None where nothing is known."""
+    """Return the interval of the result of an op on Python's ints, overflow disregarded; None where unknown."""
     rule = _RULES.get(name)
     return None if rule is None else rule(*given)
 
 
 def is_inside(found: Range) -> bool:
-    """Whether numbers of 64 bits hold it."""
+    """Return whether 64 bits hold the interval."""
     return WHOLE[0] <= found[0] and found[1] <= WHOLE[1]
 
 

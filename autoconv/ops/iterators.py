@@ -1,7 +1,9 @@
-"""Going over datasets. When the graph runs, an iterable is any object with `make_iterator()`, `count()` and `length()`,
-an iterator any with `advance()`, `current()` and `take()`; elements are tuples of arrays and iterables.
+"""Iteration over datasets.
 
-A loop asks `iterator_advance` before each iteration and takes the element by `iterator_current`.
+At run time an iterable is any object with `make_iterator()`, `count()` and `length()`, and an iterator any
+with `advance()`, `current()` and `take()`; elements are tuples of arrays and iterables.
+
+A loop runs `iterator_advance` before each iteration and reads the element by `iterator_current`.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from autoconv.graph.types import IterableType, IteratorType, TensorType, TupleTy
 from autoconv.ops.record import define, none
 
 _NO_GRADIENT = none("the elements of a dataset are where gradients end")
-# The functions of a dataset are the user's: they may do anything.
+# The functions of a dataset are the user's, and may have any side effect.
 _RUNS = Effects.READ | Effects.WRITE | Effects.OUTPUT | Effects.RAISE
 
 

@@ -1,4 +1,4 @@
-"""Ops that join tensors and take them apart."""
+"""Concatenation and stacking of tensors, and their inverses."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _check_others_agree(shapes: list[tuple[Dimension, ...]], at: int) -> None:
 
 
 def _merged(sizes: list[Dimension]) -> Dimension:
-    """What all these sizes, of one dimension, are."""
+    """Return the common size of one dimension, as far as it is known."""
     numbers = [d for d in sizes if isinstance(d, int)]
     if numbers:
         return numbers[0]
@@ -101,16 +101,16 @@ def _split_like_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any,
 
 
 def _filled(b: Builder, results: Any, cotangents: Any) -> list[Any]:
-    """The cotangents, with zeros for the results that nothing used."""
+    """Replace missing cotangents, those of unused results, by zeros."""
     return [b.zeros_like(r) if ct is None else ct for r, ct in zip(results, cotangents, strict=True)]
 
 
 def _effects_of_join(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
-    """Parts of sizes that only the run knows may not go together."""
+    """Return RAISE where symbolic sizes may be incompatible."""
     shapes = [shape for type_ in types if (shape := getattr(type_, "shape", None)) is not None]
     if len(shapes) < len(types):
         return Effects.RAISE
-    at = attributes["axis"] % max(len(shapes[0]), 1)  # along which sizes may differ
+    at = attributes["axis"] % max(len(shapes[0]), 1)  # the axis along which sizes may differ
     others = {tuple(shape[:at]) + tuple(shape[at + 1 :]) for shape in shapes}
     return Effects.RAISE if len(shapes) > 1 and (len(others) > 1 or None in others.pop()) else Effects.PURE
 

@@ -1,4 +1,4 @@
-"""Ops that differentiation puts into graphs: what it keeps on the way forward, and gradients that a function brings."""
+"""Ops inserted by differentiation: values stored by the forward pass, and custom gradients."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ outline = define(
     name="outline", graphdef="ZerosLike", result=lambda x: x, kernel=_outline, gradient=flat, shape_only=(0,),
     samples=(sample(np.array([[1.5, 2.0]])),),
 )  # fmt: skip
-"""An array of the shape of another that takes no memory for elements; it reads as zeros."""
+"""An array of the operand's shape without memory for elements; it reads as zeros."""
 
 list_empty_of = define(
     name="list_empty_of", graphdef="EmptyTensorList", result=lambda *, element: ListType(element),
     kernel=_list_empty_of, gradient=flat,
     samples=(sample(element=ListType(TensorType(float32, ()))),),
 )  # fmt: skip
-"""An empty list of elements of any type, lists for one."""
+"""An empty list with elements of any type, lists included."""
 
 custom_gradient = define(
     name="custom_gradient", graphdef="IdentityN", result=_custom_types, kernel=_custom,
     gradient=none("its region is what makes the cotangents"),
 )  # fmt: skip
-"""`custom_gradient(*arguments, *results, *captures)` gives its results. Its region makes, of their cotangents and the
-captures, the cotangents of those arguments whose positions the attribute `reached` lists."""
+"""`custom_gradient(*arguments, *results, *captures)` returns the results. Its region maps their cotangents and the
+captures to the cotangents of the arguments at the positions in the attribute `reached`."""
 
 __all__ = ["custom_gradient", "list_empty_of", "outline"]

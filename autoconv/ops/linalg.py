@@ -21,7 +21,7 @@ _Y = np.array([[1.5, -0.5], [0.25, 2.0], [-1.0, 0.75]])
 
 
 def checked_dtypes(op: str, *inputs: TensorType) -> None:
-    """Raises TypeError unless all inputs are numbers of one dtype."""
+    """Raise TypeError unless all operands are numbers of one dtype."""
     for x in inputs:
         if x.dtype is not inputs[0].dtype:
             raise TypeError(f"{op}: the tensors have types {inputs[0].dtype.name} and {x.dtype.name}")
@@ -68,7 +68,7 @@ def _matmul(x: Any, y: Any, *, transpose_a: bool = False, transpose_b: bool = Fa
     left = np.swapaxes(x, -1, -2) if transpose_a else x
     right = np.swapaxes(y, -1, -2) if transpose_b else y
     try:
-        return np.matmul(left, right).astype(np.asarray(x).dtype, copy=False)  # of bfloat16, NumPy gives float32
+        return np.matmul(left, right).astype(np.asarray(x).dtype, copy=False)  # NumPy returns float32 for bfloat16
     except ValueError:
         raise InvalidArgumentError(
             f"Matrix size-incompatible: In[0]: {list(np.shape(x))}, In[1]: {list(np.shape(y))}"
@@ -93,7 +93,7 @@ def _matmul_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, att
 
 
 def _is_many_rows(x: Any, y: Any) -> bool:
-    """Whether several matrices are multiplied with one: then their rows are those of one matrix."""
+    """Return whether a batch of matrices is multiplied by a single one: then the batch is one matrix of many rows."""
     of_x, of_y = shape_of(x), shape_of(y)
     if of_x is None or of_y is None or len(of_x) < 3 or len(of_y) != 2:
         return False
@@ -148,7 +148,7 @@ def _tensordot_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, 
 
 
 def tensordot_equation(x: Shape, y: Shape, axes: tuple[tuple[int, ...], tuple[int, ...]]) -> str:
-    """The equation of einsum that means a tensordot of those shapes; raises ValueError where a rank is not known."""
+    """Return the einsum equation of a tensordot of these shapes; raises ValueError where a rank is unknown."""
     if x is None or y is None:
         raise ValueError("the gradient of tensordot needs tensors of known rank; use set_shape")
     of_x, of_y = normalised_axes(axes[0], len(x)), normalised_axes(axes[1], len(y))
@@ -169,7 +169,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def parse_equation(equation: str, count: int) -> tuple[list[str], str]:
-    """The labels of each operand and of the result, with `...` as they are written.
+    """Return the labels of each operand and of the result, with `...` as written.
 
     Without `->` the result has the labels that appear once, in alphabetical order. Raises ValueError.
     """
@@ -240,7 +240,8 @@ def _same_size(label: str, first: Dimension, second: Dimension, equation: str) -
 def _einsum(*inputs: Any, equation: str) -> Any:
     parse_equation(equation, len(inputs))
     dtype = np.asarray(inputs[0]).dtype
-    wide = [np.asarray(x, np.float32) for x in inputs] if dtype.kind == "V" else inputs  # NumPy's takes no bfloat16
+    # NumPy's einsum rejects bfloat16.
+    wide = [np.asarray(x, np.float32) for x in inputs] if dtype.kind == "V" else inputs
     try:
         return np.einsum(equation, *wide, optimize=len(inputs) > 2).astype(dtype, copy=False)
     except ValueError as error:
@@ -259,24 +260,24 @@ def _einsum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, att
 
 
 def _einsum_cotangent(b: Builder, i: int, inputs: Any, operands: list[str], result: str, ct: Any) -> Any:
-    """The cotangent of one operand: the einsum of the result's with all the other operands."""
+    """Return the cotangent of one operand: the einsum of the result's cotangent with all other operands."""
     factors = [(ct, result), *((conjugated(b, inputs[j]), operands[j]) for j in range(len(inputs)) if j != i)]
     wanted = renamed = operands[i]
     batch = "..." if "..." in wanted else ""
     spare = iter(c for c in _LETTERS if c not in "".join(operands))
     for label in sorted(set(wanted.replace("...", ""))):
         while renamed.count(label) > 1:
-            # A label that the operand has twice reads a diagonal: the cotangent is zero outside of it.
+            # A repeated label of the operand reads a diagonal: the cotangent is zero elsewhere.
             twin = next(spare)
             renamed = twin.join(renamed.rsplit(label, 1))
             counts = b.einsum(b.ones_like(inputs[i]), equation=f"{wanted}->{batch}{label}")
             factors.append((b.diag(b.divide(counts, counts), offset=0), batch + label + twin))
     covered = "".join(labels for _, labels in factors)
     if set(renamed) - set(covered):
-        # Labels that were summed over in this operand alone: every element gets the same.
+        # Labels summed over in this operand alone: every element gets the same cotangent.
         factors.append((b.ones_like(inputs[i]), wanted))
     if "..." in covered and not batch:
-        renamed = "..." + renamed  # the other operands' batch, which the caller sums over
+        renamed = "..." + renamed  # batch dimensions of other operands, over which the caller sums
     return b.einsum(*(x for x, _ in factors), equation=f"{','.join(t for _, t in factors)}->{renamed}")
 
 

@@ -1,8 +1,8 @@
-"""Arrays that NumPy makes of lists of the running graph: of a dtype and a rank that were guessed when it was traced.
+"""NumPy arrays made from lists of the running graph, with a dtype and rank guessed while tracing.
 
-What a list holds is known when the graph runs; `np.array(list)` is made then, and where it is not what the graph was
-traced for (an empty list gives float64, whatever it was to hold), OtherKindError has the call made again as plain
-Python. Where the program names the dtype (`given`), there is only the rank to guess.
+The items of a list are known at run time, when `np.array(list)` is called. If its result differs from the guess (an
+empty list gives float64, whatever it was to hold), OtherKindError makes the call rerun as plain Python. Where the
+program gives the dtype (`given`), only the rank is guessed.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from autoconv.ops.record import define, none
 from autoconv.ops.typed_lists import items_of
 
 OF_OBJECTS, OF_NUMBERS = "list_array", "typed_list_array"
-# Functions of NumPy's that join the items of a list; with an axis, and without one.
+# NumPy's functions that join the items of a list, with and without an axis argument.
 WITH_AXIS, WITHOUT_AXIS = frozenset({"concatenate", "stack"}), frozenset({"column_stack", "hstack", "vstack"})
 _NO_GRADIENT = none("it went through a list whose length the graph does not know")
 
 
 def is_guess(node: Node) -> bool:
-    """Whether the node gives an array of a guessed type, and may find that it is another."""
+    """Return whether the node makes an array of a guessed type, which may turn out wrong."""
     return node.op.name in (OF_OBJECTS, OF_NUMBERS) and bool(node.effects & Effects.RAISE)
 
 
@@ -40,14 +40,14 @@ def _array(
     x: Any, *, dtype: DType, shape: tuple[int | None, ...], given: bool = False, function: str = "array",
     axis: int | None = None,
 ) -> np.ndarray:  # fmt: skip
-    """`given`: the program says which dtype; `function` is NumPy's, which may join the items along an axis."""
+    """Make the array; `given`: the program gives the dtype; `function` is NumPy's, which may join along an axis."""
     if function != "array":
         return _expected(join_items(x, function, axis), dtype, shape)
     return _expected(np.array(x, dtype.numpy) if given else np.array(x), dtype, shape)
 
 
 def join_items(x: Any, function: str, axis: int | None) -> np.ndarray:
-    """NumPy's function of that name on the items of a list; the axis is given to those that take one."""
+    """Call NumPy's named function on the items of a list, with the axis if the function takes one."""
     found: np.ndarray = getattr(np, function)(x, **({"axis": axis} if function in WITH_AXIS else {}))
     return found
 
@@ -63,7 +63,7 @@ def _expected(found: np.ndarray, dtype: DType, shape: Sequence[int | None]) -> n
 def _array_of_numbers(
     x: Any, *, element: TensorType, dtype: DType, shape: tuple[int | None, ...], given: bool = False
 ) -> np.ndarray:
-    """Of a typed list, or of a list of such, and so on."""
+    """Make an array of a typed list, or of nested lists of these."""
     if given and not _casts(element.dtype, dtype):
         return _array(_items(x, element), dtype=dtype, shape=shape, given=True)
     rows = _joined(x, element)
@@ -73,7 +73,7 @@ def _array_of_numbers(
 
 
 def _joined(x: Any, element: TensorType) -> np.ndarray | None:
-    """The numbers, with a dimension for each list around them; None where rows are of several lengths."""
+    """Return the numbers, with a dimension per enclosing list; None where rows differ in length."""
     sizes = []
     while not isinstance(x, bytearray):
         sizes.append(len(x))
@@ -87,7 +87,7 @@ def _joined(x: Any, element: TensorType) -> np.ndarray | None:
 
 
 def _casts(source: DType, target: DType) -> bool:
-    """Whether elements are converted as NumPy converts items of that kind: no check, and rounded once."""
+    """Return whether a cast equals NumPy's conversion of single items: without range check, rounded once."""
     wide = target is float64 or (source.is_floating and target.is_floating)
     return source in (target, as_dtype(bool)) or (wide and not target.is_complex)
 
@@ -97,7 +97,10 @@ def _items(x: Any, element: TensorType) -> list[Any]:
 
 
 def _effects(_: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
-    """Of a flat list of numbers nothing is guessed but the dtype of an empty one; a cast may refuse a number."""
+    """Return READ where the guess is certain: a flat list of numbers, with a dtype that even an empty list has.
+
+    A cast to a given dtype may refuse a number, and then RAISE is included.
+    """
     flat = len(attributes["shape"]) == 1
     if attributes.get("given"):
         sure = flat and _casts(attributes["element"].dtype, attributes["dtype"])

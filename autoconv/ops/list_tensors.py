@@ -1,4 +1,4 @@
-"""Ops between tensor lists and tensors whose rows are their elements: taken apart, stacked, gathered, scattered."""
+"""Conversion between tensor lists and tensors whose rows are their elements: unstack, stack, gather, scatter."""
 
 from __future__ import annotations
 

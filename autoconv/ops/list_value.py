@@ -1,4 +1,4 @@
-"""The value of a tensor list while a graph runs: never changed in place, as far as its users can see."""
+"""Tensor lists at run time: persistent values, immutable to their users."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from autoconv.forks import new_lock
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import ListType, Shape, TensorType, shape_text
 
-Item = Any  # np.ndarray, or None where nothing was written yet
-_APPENDING = new_lock()  # held while one of two threads claims the end of a shared buffer
+Item = Any  # np.ndarray, or None for an unwritten element
+_APPENDING = new_lock()  # held while a thread claims the end of a shared buffer
 
 
 class ListValue:
-    """`length` elements at the start of a buffer that several values may share.
+    """A tensor list: `length` elements at the start of a buffer that several values may share.
 
-    `dtype` and `shape` are what is known of every element. An append goes into the shared buffer when this
-    value is the one that reaches its end, else it copies; so a loop that appends is linear in time. What was
-    never written reads as zeros; `like` is the list whose elements then tell its shape when `shape` does not.
-    A `weak` list holds Python numbers until an element of another dtype makes it one of that dtype.
+    `dtype` and `shape` hold for every element. An append writes into the shared buffer when this
+    value reaches its end, else it copies; so a loop that appends is linear in time. Unwritten
+    elements read as zeros; their shape is that of the elements of `like` where `shape` does not give it.
+    A `weak` list holds Python numbers until an element of another dtype converts it to that dtype.
     """
 
     __slots__ = ("_buffer", "dtype", "length", "like", "shape", "weak")
@@ -52,7 +52,7 @@ class ListValue:
         return f"<ListValue of {self.length} {self.dtype.name}[{shape_text(self.shape)}]>"
 
     def __eq__(self, other: object) -> bool:
-        """Whether the lists are of one kind and hold equal elements, unwritten ones in the same places."""
+        """Return whether the lists are of one type and have equal elements, unwritten ones in the same places."""
         if not isinstance(other, ListValue) or (self.type, self.length) != (other.type, other.length):
             return False
         pairs = zip(self.items(), other.items(), strict=True)
@@ -61,21 +61,21 @@ class ListValue:
     __hash__ = None  # type: ignore[assignment]
 
     def items(self) -> list[Item]:
-        """The elements, None for what was never written."""
+        """Return the elements, None for unwritten ones."""
         return self._buffer[: self.length]
 
     def with_items(self, items: Sequence[Item]) -> ListValue:
-        """A list of the same kind with other elements."""
+        """Return a list of the same kind with other elements."""
         return ListValue(items, dtype=self.dtype, shape=self.shape, like=self.like, weak=self.weak)
 
     def alias(self) -> ListValue:
-        """The same list as another object."""
+        """Return the same list as another object."""
         result = self.with_items(())
         result._buffer, result.length = self._buffer, self.length
         return result
 
     def with_shape(self, shape: Shape) -> ListValue:
-        """The same elements, known to be of that shape (None: as before)."""
+        """Return the same elements with a static element shape (None: unchanged)."""
         if shape is None or shape == self.shape:
             return self
         result = ListValue(dtype=self.dtype, shape=shape, like=self.like, weak=self.weak)
@@ -83,7 +83,7 @@ class ListValue:
         return result
 
     def append(self, item: Any) -> ListValue:
-        """The list with one more element; raises InvalidArgumentError when its dtype does not fit."""
+        """Return the list with one more element; raises InvalidArgumentError for an incompatible dtype."""
         base, array = self._ready_for(item)
         result = base.with_items(())
         with _APPENDING:
@@ -94,7 +94,7 @@ class ListValue:
         return result
 
     def pop(self) -> tuple[ListValue, np.ndarray]:
-        """The list without its last element, and that; raises ListReadError for an empty list."""
+        """Return the list without its last element, and that element; raises ListReadError for an empty list."""
         if not self.length:
             raise ListReadError("Trying to pop from an empty list.")
         shorter = self.with_items(())
@@ -103,14 +103,14 @@ class ListValue:
         return shorter, self.get(self.length - 1)
 
     def get(self, index: int) -> np.ndarray:
-        """The element, zeros if it was never written; raises ListReadError when there is none."""
+        """Return the element, zeros if unwritten; raises ListReadError when there is none."""
         if not 0 <= index < self.length:
             raise ListReadError(f"Tried to read from index {index} but array size is: {self.length} ")
         item = self._buffer[index]
         return self._zeros(index) if item is None else item
 
     def set(self, index: int, item: Any, resize: bool = False) -> ListValue:
-        """A copy with that element; `resize` makes it as long as needed. Raises ListReadError."""
+        """Return a copy with that element; `resize` makes it as long as needed. Raises ListReadError."""
         if index < 0 or (index >= self.length and not resize):
             raise ListReadError(f"Trying to modify element {index} in a list with {self.length} elements.")
         base, array = self._ready_for(item)
@@ -120,8 +120,8 @@ class ListValue:
         return base.with_items(items)
 
     def _ready_for(self, item: Any) -> tuple[ListValue, np.ndarray]:
-        """The list, made one of the item's dtype if it is weak, and the item in the dtype of that."""
-        if isinstance(item, ListValue):  # a list of lists, which differentiation keeps
+        """Convert a weak list to the item's dtype, else the item to the list's; return both."""
+        if isinstance(item, ListValue):  # a list of lists, stored by differentiation
             return self, item  # type: ignore[return-value]
         array = np.asarray(item)
         dtype = as_dtype(array.dtype)
@@ -135,14 +135,14 @@ class ListValue:
         return self, array.astype(self.dtype.numpy)
 
     def element_shape(self) -> tuple[int, ...] | None:
-        """The one shape that the elements have, as far as it can be told from the written ones."""
+        """Return the common shape of the elements, as far as the written ones determine it."""
         if self.shape is not None and all(isinstance(d, int) for d in self.shape):
             return self.shape  # type: ignore[return-value]
         written = next((item.shape for item in self.items() if item is not None), None)
         return self.like.element_shape() if written is None and self.like is not None else written
 
     def stacked(self) -> np.ndarray:
-        """All elements in one array; raises InvalidArgumentError when shapes differ or are not known."""
+        """Stack all elements into one array; raises InvalidArgumentError when shapes differ or are unknown."""
         items = list(self)
         if not items:
             shape = self.element_shape()

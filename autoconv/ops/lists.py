@@ -1,6 +1,6 @@
-"""Ops on tensor lists: values of type `ListType`, `ListValue` when the graph runs.
+"""Ops on tensor lists: values of type `ListType`, at run time `ListValue`.
 
-Nothing here changes a list: a push or a set answers another one. The cotangent of a list is a list of the
+No op changes a list: a push or a set returns a new one. The cotangent of a list is a list of the
 same length whose unwritten elements are zeros.
 """
 
@@ -24,14 +24,14 @@ ROWS = ListValue(
 
 
 def element_of(op: str, list_: Type) -> Type:
-    """The type of an element; raises TypeError for what is no list."""
+    """Return the type of an element; raises TypeError for other types than lists."""
     if not isinstance(list_, ListType):
         raise TypeError(f"{op} takes a list, found {list_}")
     return list_.element
 
 
 def tensor_element(op: str, list_: Type) -> TensorType:
-    """As `element_of`, for elements that have to be tensors."""
+    """Return the type of an element, which has to be a tensor."""
     element = element_of(op, list_)
     if not isinstance(element, TensorType):
         raise TypeError(f"{op} takes a list of tensors, found {list_}")
@@ -39,7 +39,7 @@ def tensor_element(op: str, list_: Type) -> TensorType:
 
 
 def shaped_element(op: str, list_: Type, shape: Shape) -> TensorType:
-    """The type of an element; `shape`, where it is given, is what the reader knows of it beyond the list."""
+    """Return the type of an element; `shape`, if given, is a more precise shape."""
     element = tensor_element(op, list_)
     return element if shape is None else element.with_shape(shape)
 
@@ -50,12 +50,12 @@ def _check_scalar(op: str, what: str, x: Type) -> None:
 
 
 def same_list(list_: Type, *_: Type, **__: Any) -> Type:
-    """The result of an op that gives a list of the kind it is given."""
+    """Type rule of ops that return a list of the operand's type."""
     element_of("a list op", list_)
     return list_
 
 
-# ---- making lists
+# ---- construction
 
 
 def _list_empty(*, dtype: DType, shape: Shape = None, weak: bool = False) -> Any:
@@ -115,7 +115,7 @@ def _list_pop_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
 
 
 def _position(list_: ListValue, index: Any, wrap: bool) -> int:
-    """The index, a negative one counted from the end with `wrap`."""
+    """Return the index; with `wrap` a negative one counts from the end."""
     position = int(index)
     return position + list_.length if wrap and -list_.length <= position < 0 else position
 
@@ -203,7 +203,7 @@ def _join_lists_type(first: Type, second: Type) -> ListType:
 
 def _list_concat(first: ListValue, second: ListValue) -> Any:
     tail = second.items()
-    if second.like is not None:  # which tells shapes by position: these change now
+    if second.like is not None:  # `like` gives shapes by position, and positions change here
         tail = list(second)
     return first.with_items([*first.items(), *tail])
 
@@ -234,7 +234,7 @@ def _list_slice_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any,
 
 
 def _list_slice_back(part: ListValue, start: Any, like: ListValue) -> Any:
-    """Zeros like `like`, with the elements of `part` from `start` on."""
+    """Return zeros like `like`, with the elements of `part` from `start` on."""
     items: list[Any] = [None] * like.length
     begin = slice(int(start), None).indices(like.length)[0]
     items[begin : begin + part.length] = part.items()

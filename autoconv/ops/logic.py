@@ -1,4 +1,4 @@
-"""Logic on bool tensors, element by element."""
+"""Elementwise logic on bool tensors."""
 
 from __future__ import annotations
 

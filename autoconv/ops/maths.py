@@ -1,4 +1,4 @@
-"""Elementary functions of one and of two variables, as NumPy means them: nan and inf come out."""
+"""Elementary functions of one and two variables, with NumPy's meaning: nan and inf instead of errors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ INTEGERS = np.array([7, -7, 0], np.int64)
 
 
 def floating_rule(name: str, complex_too: bool = True) -> Callable[..., TensorType]:
-    """The result is of the input's type, which has to be floating (or complex)."""
+    """Return a type rule: the result has the operand's type, which has to be floating (or complex)."""
 
     def rule(x: TensorType, **_: Any) -> TensorType:
         if not (x.dtype.is_floating or (complex_too and x.dtype.is_complex)):
@@ -35,7 +35,7 @@ def floating_rule(name: str, complex_too: bool = True) -> Callable[..., TensorTy
 
 
 def numeric_rule(name: str, complex_too: bool = True) -> Callable[..., TensorType]:
-    """Inputs of one numeric dtype, broadcast against each other."""
+    """Return a type rule: operands of one numeric dtype, broadcast against each other."""
 
     def rule(*inputs: TensorType, **_: Any) -> TensorType:
         for x in inputs:
@@ -50,7 +50,7 @@ def unary(
     name: str, graphdef: str, kernel: Callable[..., Any], derivative: Derivative, *inputs: Any,
     rule: Callable[..., TensorType] | None = None,
 ) -> Op:  # fmt: skip
-    """An elementwise op of one input; `derivative(b, x, y)` is dy/dx, and `inputs` are the samples."""
+    """Define an elementwise op of one operand; `derivative(b, x, y)` is dy/dx, and `inputs` are the samples."""
 
     def gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
         slope = derivative(b, inputs[0], results[0])
@@ -85,12 +85,12 @@ def _over(b: Builder, one_plus: Any) -> Any:
 
 
 def _circle(b: Builder, x: Any) -> Any:
-    """sqrt(1 - x²), reciprocal."""
+    """1 / sqrt(1 - x²)."""
     return b.rsqrt(b.subtract(1.0, b.square(x)))
 
 
 def _arc(b: Builder, x: Any, y: Any) -> Any:
-    """1 / sqrt(1 - x²); of complex numbers 1 / cos(y), which knows the side of the branch cut."""
+    """1 / sqrt(1 - x²); for complex numbers 1 / cos(y), which has the right side of the branch cut."""
     return b.reciprocal(b.cos(y)) if dtype_of(x).is_complex else _circle(b, x)
 
 
@@ -118,7 +118,7 @@ def _power_effects(types: Sequence[Type], attributes: Any) -> Effects:
 
 
 def _power_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """y·x^(y-1) and x^y·log(x); both zero where the factor before them is, whatever follows it."""
+    """y·x^(y-1) and x^y·log(x); zero where their first factor is zero, whatever the second one is."""
     (ct,), (x, y), (z,) = cotangents, inputs, results
     flat_x = b.equal(y, 0.0)
     exponent = b.select(flat_x, b.ones_like(y), y)
@@ -156,7 +156,7 @@ def _hypot_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
 
 
 def _copysign_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """By how the signs differ; none for the second operand, whose sign alone is read."""
+    """Multiply by the product of both signs; the second operand, of which only the sign is read, has no cotangent."""
     (ct,), (x, _), (z,) = cotangents, inputs, results
     return unbroadcast(b, b.multiply(ct, b.multiply(b.sign(x), b.sign(z))), x), None
 

@@ -1,6 +1,6 @@
-"""A whole function of NumPy's as one op, for those that have no native form: its kernel is the function.
+"""Calls of NumPy functions without a native form: one op, whose kernel is the function.
 
-The arguments are written as nested tuples: ("input", i) the i-th operand, ("number", i) that as a number of Python's,
+The arguments are nested tuples: ("input", i) the i-th operand, ("number", i) that as a Python number,
 ("value", v) a plain value, ("dtype", name), ("list", …) and ("tuple", …) of such.
 """
 
@@ -20,7 +20,7 @@ from autoconv.ops.record import define, none, sample
 
 Argument = tuple[Any, ...]
 
-# Sizes that stand for those that are not known: what is the same for all of them is known.
+# Example sizes in place of unknown ones: what agrees for all of them is taken as static.
 _SIZES = (2, 5, 11)
 
 
@@ -28,18 +28,18 @@ def _result(
     *inputs: TensorType, function: str, arguments: tuple[Argument, ...], keywords: tuple[Any, ...] = (),
     by_values: bool = False,
 ) -> tuple[TensorType, ...]:  # fmt: skip
-    """By values: the sizes of the results depend on the values of the operands."""
+    """Type rule; `by_values`: the sizes of the results depend on the values of the operands."""
     return _types(inputs, function, arguments, keywords, by_values)
 
 
 @functools.lru_cache(maxsize=512)
 def _types(inputs: Any, function: str, arguments: Any, keywords: Any, by_values: bool) -> tuple[TensorType, ...]:
-    """What the function gives for examples of such arrays: its dtypes, and what is known of its shapes."""
+    """Return the result types for example arrays: dtypes, and sizes that all examples share."""
     known = all(x.shape is not None and all(isinstance(d, int) for d in x.shape) for x in inputs)
     ranked = all(x.shape is not None for x in inputs)
     numbers = [i for i in _numbers((*arguments, *(value for _, value in keywords))) if inputs[i].dtype.is_integer]
     tries = [(size, 0, 0) for size in _SIZES[: 1 if known or by_values else None]]
-    tries += [(_SIZES[0], 0, 2)] if numbers and not by_values else []  # a number may be the size that is asked for
+    tries += [(_SIZES[0], 0, 2)] if numbers and not by_values else []  # an integer may be the requested size
     found: list[tuple[np.ndarray, ...]] = []
     for size, rank, more in tries if ranked else [(2, rank, 0) for rank in range(4)]:
         try:
@@ -60,7 +60,7 @@ def _types(inputs: Any, function: str, arguments: Any, keywords: Any, by_values:
 
 
 def _numbers(arguments: Sequence[Argument]) -> Iterator[int]:
-    """The operands that are given as numbers of Python's."""
+    """Iterate over the positions of operands passed as Python numbers."""
     for kind, *parts in arguments:
         if kind == "number":
             yield parts[0]
@@ -75,7 +75,7 @@ def _common(shapes: Sequence[tuple[int, ...]], unknown: bool) -> tuple[Dimension
 
 
 def example(x: TensorType, size: int) -> np.ndarray:
-    """An array of that type whose values most functions take: small, positive, a matrix that can be inverted."""
+    """Return an example array that most functions accept: small, positive, invertible if a square matrix."""
     shape = tuple(d if isinstance(d, int) else size for d in x.shape or ())
     dtype = x.dtype.numpy
     if dtype.kind in "iu":
@@ -89,7 +89,7 @@ def example(x: TensorType, size: int) -> np.ndarray:
 
 
 def resolve(argument: Argument, inputs: Sequence[Any]) -> Any:
-    """What an argument stands for, given the operands."""
+    """Return the value of an argument, given the operands."""
     kind, *parts = argument
     if kind == "input":
         return inputs[parts[0]]
@@ -119,7 +119,7 @@ def _call(
 
 
 def _effects(types: Sequence[Type], attributes: Any) -> Effects:
-    """Ufuncs and transforms take all values; of other functions that is not known."""
+    """Return PURE for ufuncs and transforms, which are total; RAISE for other functions."""
     name = attributes["function"].partition(".")[0]
     total = name == "fft" or (isinstance(getattr(np, name, None), np.ufunc) and name not in ("power", "left_shift"))
     return Effects.PURE if total else Effects.RAISE

@@ -1,4 +1,4 @@
-"""An index as NumPy takes it, when its operands are known; what is wrong with it, as tensors and as NumPy say so."""
+"""NumPy's form of an index with known operands, and the errors of invalid ones, for tensors and as NumPy's."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Entry = tuple[str, tuple[Any, ...], tuple[Any, ...]]
 
 
 def numpy_index(shape: tuple[int, ...], operands: tuple[Any, ...], spec: Spec) -> tuple[Any, ...]:
-    """The index of an array of that shape.
+    """Return NumPy's index into an array of the shape.
 
-    Raises IndexOutOfRangeError naming an index that is out of range, and the size.
+    Raises IndexOutOfRangeError with the index that is out of range, and the size.
     """
     entries: list[Entry] = list(with_operands(spec, operands))
     index = tuple(_part(*entry) for entry in entries)
@@ -29,7 +29,7 @@ def numpy_index(shape: tuple[int, ...], operands: tuple[Any, ...], spec: Spec) -
 
 
 def check_in_range(index: int, size: Dimension, axis: int) -> None:
-    """Raises IndexOutOfRangeError for a position outside of a dimension whose size is known."""
+    """Raise IndexOutOfRangeError for a position outside of a dimension of static size."""
     if isinstance(size, int) and not -size <= index < size:
         raise IndexOutOfRangeError(f"slice index {index} of dimension {axis} out of bounds: its size is {size}")
 
@@ -79,7 +79,7 @@ def _check_array(array: np.ndarray, size: int, axis: int) -> None:
 
 
 def _said_by_numpy(shape: tuple[int, ...], index: tuple[Any, ...]) -> Exception | None:
-    """What NumPy raises for the index of an array of that shape, which takes no memory."""
+    """Return NumPy's error for the index, found on an array of the shape that takes no memory."""
     try:
         np.ndarray(shape, np.bool_, b"\0", 0, (0,) * len(shape))[index]
     except (IndexError, ValueError) as error:

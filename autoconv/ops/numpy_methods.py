@@ -1,6 +1,6 @@
-"""What the methods of NumPy's arrays compute: NumPy's own dtypes, empty cases and errors, kernel by kernel.
+"""Methods of NumPy's arrays: NumPy's own dtypes, empty cases and errors, kernel by kernel.
 
-The families beside this one mean what TensorFlow means (a sum keeps its dtype, the maximum of nothing is -inf).
+The sibling families follow TensorFlow (a sum keeps its dtype, the maximum of nothing is -inf).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Axis = int | tuple[int, ...] | None
 
 
 def _numpy_dtype(method: str, x: TensorType, **options: Any) -> DType:
-    """The dtype that NumPy's method gives for such elements, found by asking it."""
+    """Return the result dtype of NumPy's method for such elements, by calling it on an example."""
     if x.dtype.is_string:
         raise TypeError(f"{method} takes arrays of numbers, found {x.dtype.name}")
     dtype = options.pop("dtype", None)
@@ -49,7 +49,7 @@ def _called(method: str) -> Callable[..., Any]:
 
 
 def _may_be_empty(types: Sequence[Any], attributes: Any) -> Effects:
-    """Extremes of nothing raise; of elements that are known to be there they do not (a symbol is never 0)."""
+    """Return RAISE unless the operand is statically non-empty (a symbol is never 0): extremes of nothing raise."""
     shape = types[0].shape
     return Effects.RAISE if shape is None or None in shape or 0 in shape else Effects.PURE
 
@@ -68,7 +68,7 @@ def _reduction(method: str, gradient: Any, samples: tuple[Any, ...], effects: An
 
 
 def _as_reduction(op: str) -> Callable[..., Any]:
-    """The cotangents of the reduction that keeps its dtype: on floats both mean the same."""
+    """Return the gradient rule of the reduction that keeps its dtype: on floats both are the same."""
 
     def rule(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
         dtype = dtype_of(inputs[0])
@@ -117,7 +117,7 @@ _reduction("argmax", _INDEX, (sample(_X, axis=None), sample(_I, axis=-1, keepdim
 _reduction("argmin", _INDEX, (sample(_X, axis=None), sample(_I, axis=-1, keepdims=True)), _may_be_empty)
 
 
-# ---- so far along an axis
+# ---- scans
 
 
 def _scan(method: str) -> None:
@@ -149,7 +149,7 @@ _scan("cumsum")
 _scan("cumprod")
 
 
-# ---- elements one by one
+# ---- elementwise
 
 
 def _clip_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -160,7 +160,7 @@ def _clip_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
 
 
 def _clip(x: Any, low: Any, high: Any) -> Any:
-    return np.clip(x, low, high).astype(x.dtype, copy=False)  # of bfloat16, NumPy gives float32
+    return np.clip(x, low, high).astype(x.dtype, copy=False)  # NumPy returns float32 for bfloat16
 
 
 define(
@@ -176,7 +176,7 @@ define(
 )  # fmt: skip
 
 
-# ---- values of their own
+# ---- copies
 
 
 def _copy_type(x: TensorType, *, how: str, dtype: DType | None = None, number: int = 0) -> TensorType:
@@ -188,7 +188,7 @@ def _copy_type(x: TensorType, *, how: str, dtype: DType | None = None, number: i
 
 
 def _copy(x: Any, *, how: str, dtype: DType | None = None, number: int = 0) -> Any:
-    """`how` is the name of the method; `number` keeps two copies of one array apart."""
+    """Copy the array; `how` is the name of the method, `number` keeps two copies of one array distinct."""
     return getattr(np.asarray(x), how)(*(() if dtype is None else (dtype.numpy,)))
 
 
@@ -206,7 +206,7 @@ define(
     ),
 )  # fmt: skip
 def _read_only(x: Any) -> Any:
-    found = np.array(x, order="C")  # native code takes an array with memory of its own as it is
+    found = np.array(x, order="C")  # a copy, as native code uses arrays that own their memory without copying
     found.flags.writeable = False
     return found
 

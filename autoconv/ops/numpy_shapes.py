@@ -1,4 +1,4 @@
-"""Whether shapes that only the running graph knows go together, as NumPy asks: what it says where they do not."""
+"""Run-time checks of symbolic shapes, with NumPy's errors for incompatible ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SAYING: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def core_dimensions(first: Sequence[Any], second: Sequence[Any]) -> tuple[Any, Any]:
-    """The two dimensions that a product of matrices or vectors takes together."""
+    """Return the two dimensions that a product of matrices or vectors contracts."""
     return first[-1], second[-2 if len(second) > 1 else 0]
 
 
@@ -34,8 +34,11 @@ def _effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
 
 
 def _check(x: Any, y: Any, *, how: str) -> tuple[()]:
-    """Raises ValueError in NumPy's words: of `x += y`, where `how` is UPDATE, or of `x @ y`, `x.dot(y)`,
-    `np.linalg.solve(x, y)` for a vector; LinAlgError where it is SQUARE and x, which is y as well, is not."""
+    """Raise NumPy's ValueError for incompatible shapes.
+
+    `how` is UPDATE for `x += y`, MATMUL for `x @ y`, DOT for `x.dot(y)`, SOLVE for `np.linalg.solve(x, y)` with a
+    vector. With SQUARE, LinAlgError is raised unless x, which is y as well, is square.
+    """
     first, second = np.shape(x), np.shape(y)
     if how != UPDATE:
         mine, its = core_dimensions(first, second)
@@ -49,7 +52,7 @@ def _check(x: Any, y: Any, *, how: str) -> tuple[()]:
 
 
 def not_square(shape: Sequence[int]) -> Exception:
-    """What NumPy says of matrices of that shape where square ones are wanted."""
+    """Return NumPy's error for matrices of the shape where square ones are required."""
     try:
         np.linalg.inv(np.broadcast_to(0.0, shape))
     except np.linalg.LinAlgError as error:

@@ -1,4 +1,4 @@
-"""Going over objects of Python's own in the graph: iterators, and what unpacking takes."""
+"""Iteration over Python objects in the graph: iterators, and unpacking."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autoconv.ops.undo import note_iteration
 
 
 class Cursor:
-    """Where a loop is in what it goes over."""
+    """The iterator of a loop, with its current item."""
 
     __slots__ = ("current", "items")
 
@@ -24,7 +24,7 @@ class Cursor:
         self.current: Any = None
 
     def advance(self) -> bool:
-        """Goes to the next item; False when there is none."""
+        """Advance to the next item; return False at the end."""
         for item in self.items:
             self.current = item
             return True
@@ -32,7 +32,7 @@ class Cursor:
 
 
 def _from(items: Any, start: int) -> Iterator[Any]:
-    """What is left of a list behind the first `start` items, those included that it is still to get."""
+    """Iterate over a list from position `start`, items appended meanwhile included."""
     note_iteration(items)
     found = iter(items)
     if start:
@@ -56,7 +56,7 @@ define(
 
 
 def _unpack(x: Any, *, count: int, star: int = -1) -> tuple[Any, ...]:
-    """The items of x as Python unpacks them to `count` names, of which the one at `star` takes the rest."""
+    """Unpack x to `count` targets as Python does; the target at `star` takes the rest."""
     note_iteration(x)
     items = list(x)
     if star < 0:

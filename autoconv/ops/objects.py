@@ -1,8 +1,8 @@
-"""Values of Python's own in a running graph: text, lists of anything, dicts, exceptions.
+"""Python objects in a running graph: text, lists of anything, dicts, exceptions.
 
-An object is made, read and changed where it is, in the order of the program: two values may be one object, as in
-Python. What an operation means is what Python's operators and builtins mean; `object_apply` names them by the keys of
-`FUNCTIONS`, so that no graph holds a function of the user's.
+Objects are mutable, and made, read and changed in program order; two values may alias, as in Python. Operations are
+Python's operators and builtins; `object_apply` names them by the keys of `FUNCTIONS`, so that no graph contains a
+function of the user's.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ CHANGES = Effects.READ | Effects.WRITE | Effects.RAISE
 
 
 class NotAssigned:
-    """Stands for a name that is not assigned, in what a graph keeps of names."""
+    """Marks an unassigned name among the names stored by a graph."""
 
     __slots__ = ("name",)
 
@@ -61,14 +61,14 @@ def _has_attribute(x: Any, name: str) -> bool:
 
 
 def _not_called(x: Any) -> Any:
-    """What a call of something gives that is of none of the classes whose objects can be called there."""
+    """Raise for the call of an object of none of the classes expected there."""
     name = type(x).__name__
     if callable(x):
         raise NotInGraphError(f"a graph chooses which {name} it calls, and cannot call it")
     raise TypeError(f"{name!r} object is not callable")
 
 
-# Results of these may be new objects that somebody changes later, or they change their first operand.
+# The results of these may be new mutable objects, or they change their first operand.
 _MAKING: dict[str, Callable[..., Any]] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
     "floordiv": operator.floordiv, "mod": operator.mod, "pow": builtins.pow, "matmul": operator.matmul,
@@ -98,7 +98,7 @@ _READING: dict[str, Callable[..., Any]] = {
     "not_called": _not_called,
 }  # fmt: skip
 FUNCTIONS = {**_MAKING, **_CHANGING, **_READING}
-# What the standard library has for lists and for counting, by the names of their modules without an underscore.
+# The standard library's functions on lists and counters, by their modules' names without an underscore.
 COLLECTIONS = (collections.deque, collections.Counter, collections.defaultdict, collections.OrderedDict)
 LIBRARY: dict[Any, str] = {
     **{kind: f"collections.{kind.__name__}" for kind in COLLECTIONS},
@@ -142,8 +142,11 @@ define(
 
 
 def _box(x: Any, *, how: str) -> tuple[Any]:
-    """`how`: "number", a Python number; "identified", a float that may be looked up, which no NaN may be; "array", what
-    NumPy has; "tensor", as it is under the first contract."""
+    """Box a tensor.
+
+    `how`: "number", a Python number; "identified", a float that may be looked up, which must not be NaN; "array",
+    NumPy's scalar or array; "tensor", a tensor of the `function` contract.
+    """
     array = np.asarray(x)
     if how == "identified" and array != array:
         raise OtherKindError(
@@ -168,7 +171,7 @@ define(
 
 
 def _unbox(x: Any, *, type: TensorType, index: str = "") -> np.ndarray:
-    """`index`: as an "item" of an array's index, or as a "bound" of a slice."""
+    """Unbox a number or array; `index`: it is used as an "item" of an array's index, or as a "bound" of a slice."""
     if type.weak and type.dtype.is_integer and not isinstance(x, (int, np.integer)):
         if index and isinstance(x, (float, complex, str, np.number)):
             raise IndexError(SAID_BY_NUMPY) if index == "item" else TypeError(SAID_OF_SLICES)
@@ -190,7 +193,7 @@ define(
 
 
 def _element(x: Any, *, dtype: DType) -> np.ndarray:
-    """What a single element of an array is when x is assigned to it."""
+    """Return the array element that an assignment of x gives."""
     held = np.zeros((), dtype.numpy)
     with np.errstate(all="ignore"):
         held[()] = x
@@ -204,14 +207,14 @@ define(
 
 
 def _build(*items: Any, kind: str) -> tuple[Any]:
-    """A new container; the items of a dict are key, value, key, value …"""
+    """Make a container; the items of a dict are key, value, key, value …"""
     if kind == "dict":
         return (dict(zip(items[::2], items[1::2], strict=True)),)
     return ({"list": list, "tuple": tuple, "set": set}[kind](items),)
 
 
 def _build_effects(_: Any, attributes: Any) -> Effects:
-    """Only what is hashed may raise."""
+    """Return RAISE only where items are hashed."""
     return CHANGES if attributes["kind"] in ("dict", "set") else CHANGES & ~Effects.RAISE
 
 
@@ -222,7 +225,7 @@ define(
 
 
 def _make(*values: Any, kind: type, names: tuple[str, ...]) -> tuple[Any]:
-    """An object of the user's class with these attributes, as its constructor left them."""
+    """Make an object of the user's class with the attributes that its constructor set."""
     made: Any = object.__new__(kind)
     vars(made).update(zip(names, values, strict=True))
     return (made,)
@@ -235,7 +238,7 @@ define(
 
 
 def _apply(*operands: Any, function: str, keywords: tuple[str, ...] = ()) -> tuple[Any]:
-    """The operator or builtin of that name; the last operands are passed by the names in `keywords`."""
+    """Apply the named operator or builtin; the last operands are passed by the names in `keywords`."""
     count = len(operands) - len(keywords)
     note_apply(function, operands)
     found = FUNCTIONS[function](*operands[:count], **dict(zip(keywords, operands[count:], strict=True)))
@@ -258,7 +261,7 @@ _METHODS_OF_ARRAYS = frozenset({"byteswap", "fill", "itemset", "partition", "put
 
 
 def may_change_array(node: Node) -> bool:
-    """Whether a node may write to the elements of an array that is an object of the graph, as one in a list is."""
+    """Return whether a node may write to an array that is an object of the graph, such as an item of a list."""
     if not node.inputs or node.inputs[0].type not in (ObjectType(), ObjectType("ndarray")):
         return False
     if node.op.name == "object_method":
@@ -270,7 +273,7 @@ def may_change_array(node: Node) -> bool:
 
 
 def not_assigned(name: str, is_outer: bool = False) -> NameError:
-    """What Python raises where a name that is not assigned is read: in its own function, or in an inner one."""
+    """Return Python's error for an unassigned name that is read in its own function, or in an inner one."""
     if is_outer:
         words = f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
         return NameError(words)
@@ -302,7 +305,7 @@ define(
 
 
 def _method(x: Any, *arguments: Any, name: str, keywords: tuple[str, ...] = ()) -> tuple[Any]:
-    """A method of one of Python's own classes, or of NumPy's; AttributeError where it has none of that name."""
+    """Call a method of one of Python's own classes, or of NumPy's; AttributeError where there is none of the name."""
     written = isinstance(inspect.getattr_static(type(x), name, None), types.FunctionType)
     known = isinstance(x, (*_PLAIN, np.ndarray)) and not written
     if not known and type(x) not in COLLECTIONS:
@@ -316,7 +319,7 @@ def _method(x: Any, *arguments: Any, name: str, keywords: tuple[str, ...] = ()) 
 
 
 def _method_effects(types: Any, attributes: Any) -> Effects:
-    """What is known to be a list takes whatever is appended."""
+    """Return effects without RAISE for an append to a known list."""
     appends = types[0] == ObjectType("list") and attributes["name"] == "append" and len(types) == 2
     return CHANGES & ~Effects.RAISE if appends else CHANGES
 
@@ -352,7 +355,7 @@ _ON_WRITING = ("__setattr__", "__delattr__"), ("__set__", "__delete__")
 
 @functools.lru_cache(maxsize=1024)
 def runs_code(kind: type, name: str, writes: bool = False) -> bool:
-    """Whether the attribute of an object of that class is a method or property, or another function says what it is."""
+    """Return whether access to the attribute runs code: a method, a property, a descriptor, or a hook of the class."""
     found = inspect.getattr_static(kind, name, None)
     if isinstance(found, (property, types.FunctionType)):
         return True
@@ -363,21 +366,21 @@ def runs_code(kind: type, name: str, writes: bool = False) -> bool:
 
 @functools.lru_cache(maxsize=1024)
 def computes(kind: type, name: str) -> bool:
-    """Whether an attribute of an object of that class that the object itself does not hold is computed."""
+    """Return whether the class computes an attribute that the object itself does not hold."""
     found = inspect.getattr_static(kind, name, None)
     missing = found is None and _is_programs(getattr(kind, "__getattr__", None))
     return missing or isinstance(found, functools.cached_property)
 
 
 def _is_programs(method: Any) -> bool:
-    """Whether this is a function written in Python that is not the standard library's."""
+    """Return whether this is a function written in Python, outside of the standard library."""
     if not isinstance(method, types.FunctionType):
         return False
     return (method.__module__ or "").partition(".")[0] not in sys.stdlib_module_names
 
 
 def _refuse_own_access(x: Any, name: str, writes: bool = False) -> None:
-    """Attributes that run the user's code are none that a graph can reach."""
+    """Raise NotInGraphError for an attribute whose access runs the user's code."""
     kind: Any = type(x)
     computed = not writes and computes(kind, name)
     if runs_code(kind, name, writes) or (computed and name not in getattr(x, "__dict__", ())):
@@ -405,7 +408,7 @@ define(
 
 
 def _match(x: Any, *, clauses: tuple[Any, ...]) -> np.ndarray:
-    """The number of the first except clause that takes the exception; their count when none does."""
+    """Return the number of the first except clause that matches the exception; their count when none does."""
     for number, kinds in enumerate(clauses):
         if isinstance(x, kinds):
             return np.array(number)
@@ -419,7 +422,7 @@ define(
 
 
 def _raise(x: Any, *rest: Any, linked: str = "") -> tuple[()]:
-    """Raises x; `rest` is what it was raised `linked` to: its "context", or its "cause"."""
+    """Raise x; `rest` is the exception to which it is `linked`, as its "context" or its "cause"."""
     if linked == "context" and x.__context__ is None and rest[0] is not x:
         x.__context__ = rest[0]
     elif linked == "cause":
@@ -434,7 +437,7 @@ define(
 
 
 def _make_exception(*arguments: Any, kind: Any) -> tuple[Any]:
-    """An exception of that class; or, where `kind` is an exception, one like it."""
+    """Make an exception of the class; where `kind` is an exception, a copy of it."""
     return (kind(*arguments) if isinstance(kind, type) else again(kind),)
 
 
@@ -448,7 +451,7 @@ def _print(*values: Any, sep: Any, end: Any) -> tuple[()]:
     text = io.StringIO()
     try:
         print(*values, sep=sep, end=end, file=text)
-    finally:  # what comes before a value that has no text
+    finally:  # prints what precedes a value whose text raises
         write_output(text.getvalue())
     return ()
 

@@ -1,4 +1,4 @@
-"""Printing, and the text of a tensor as TensorFlow's print writes it."""
+"""Printing, and the text of tensors in TensorFlow's format."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Piece = str | int | tuple[Any, ...]
 
 
 def format_value(array: Any, summarize: int = 3) -> str:
-    """A tensor's text: `1`, `[1 2.5]`, `[0 1 2 ... 17 18 19]`.
+    """Format a tensor: `1`, `[1 2.5]`, `[0 1 2 ... 17 18 19]`.
 
-    Of a dimension of more than `2 * summarize` elements only that many at either end are shown; -1 shows all.
+    Dimensions longer than `2 * summarize` show that many elements at either end; -1 shows all.
     A string is bare on its own and in quotes within an array.
     """
     array = np.asarray(array)
@@ -30,7 +30,7 @@ def format_value(array: Any, summarize: int = 3) -> str:
 
 
 def element_text(element: Any, quoted: bool = True) -> str:
-    """One number, bool (1 or 0) or string; floats with as few digits as TensorFlow shows."""
+    """Format one number, bool (1 or 0) or string; floats with as few digits as TensorFlow."""
     if isinstance(element, (bytes, str)):
         text = element if isinstance(element, str) else element.decode("utf-8", "backslashreplace")
         return f'"{_escaped(text)}"' if quoted else text
@@ -46,7 +46,7 @@ def element_text(element: Any, quoted: bool = True) -> str:
 
 
 def _float_text(number: float, double: bool) -> str:
-    """Six digits (fifteen for a double) where they say it all, else nine (seventeen)."""
+    """Format with six digits (fifteen for a double) where these are exact, else nine (seventeen)."""
     few, many = (15, 17) if double else (6, 9)
     text = f"{number:.{few}g}"
     with np.errstate(over="ignore"):
@@ -83,9 +83,9 @@ def _nested(array: np.ndarray, ends: int, total: int) -> Iterator[str]:
 def filled_in(
     template: Any, inputs: Any, *, sep: str = " ", summarize: int = 3, style: str = "tensorflow"
 ) -> str:
-    """The text of a template: pieces joined by `sep`, a tuple of pieces written without anything between.
+    """Format a template: pieces joined by `sep`, a tuple of pieces without a separator.
 
-    A piece is a string, or the number of the input that stands there.
+    A piece is a string, or the number of an input.
     """
     return sep.join(_piece_text(piece, inputs, summarize, style) for piece in template)
 
@@ -106,7 +106,7 @@ def _piece_text(piece: Piece, inputs: Any, summarize: int, style: str) -> str:
 
 
 def _python_text(value: Any) -> str:
-    """What Python's print shows of an array; a string is decoded."""
+    """Format an array as Python's print does; a string is decoded."""
     scalar = np.asarray(value)[()]
     return scalar.decode("utf-8", "backslashreplace") if isinstance(scalar, bytes) else str(scalar)
 
@@ -124,7 +124,7 @@ def _print(
         with open(stream.removeprefix("file://"), "a", encoding="utf-8") as file:
             file.write(text)
     else:
-        # Looked up now, so that a redirection in force while the graph runs counts.
+        # Looked up now, so that a redirection at run time is effective.
         out = sys.stdout if stream == "stdout" else sys.stderr
         if out is not None:
             out.write(text)

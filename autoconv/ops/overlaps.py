@@ -1,4 +1,4 @@
-"""Which arrays in memory may share elements: what each of them may be a view of, and where in it."""
+"""Conservative alias analysis for mutable arrays: the possible bases of each view, and its extent in the base."""
 
 from __future__ import annotations
 
@@ -15,16 +15,20 @@ APART, SAME, SOME, MAYBE = "apart", "same", "some", "maybe"
 _VIEWS = frozenset({"array_view", "array_strided", "array_transpose", "array_diagonal", "array_part"})
 _NEW = frozenset({"array_new", "array_of"})
 _STORES = frozenset({"array_store", "array_set"})
-_MOST_WORK = 200  # steps that NumPy may take to find out whether two regular patterns meet
+_MOST_WORK = 200  # steps of np.shares_memory's exact algorithm
 
 
 class Overlaps:
-    """What is known of a graph and its regions."""
+    """Alias facts of a graph and its regions.
+
+    The lattice of an array is a set of base arrays; the sets grow to a least fixed point over region flow. None in the
+    set stands for any array.
+    """
 
     def __init__(self, graph: Graph) -> None:
         self._roots: dict[Value, frozenset[Value | None]] = {}
         self._feeds: dict[Value, list[Value]] = {}
-        self._seen: set[Graph] = set()  # a function that calls itself is met within itself
+        self._seen: set[Graph] = set()  # recursive functions are visited once
         shared = [value for value in graph.parameters if isinstance(value.type, ArrayType) and value.type.shared]
         for value in graph.parameters:
             if isinstance(value.type, ArrayType):
@@ -33,8 +37,11 @@ class Overlaps:
         self._settle()
 
     def between(self, a: Value, b: Value) -> str:
-        """Whether two arrays have no elements in common (`APART`), are the same elements in the same order (`SAME`),
-        have some in common (`SOME`), or nobody knows (`MAYBE`)."""
+        """Return how two arrays alias.
+
+        `APART`: no common elements; `SAME`: the same elements in the same order; `SOME`: some common elements; `MAYBE`:
+        unknown.
+        """
         first, second = self._known(a), self._known(b)
         if None not in first and None not in second and not first & second:
             return APART
@@ -52,11 +59,11 @@ class Overlaps:
         return _meet(places[0], places[1], max(widths))
 
     def roots(self, value: Value) -> frozenset[Value]:
-        """The arrays that a value, or what it is a view of, may be: arguments, and those that nodes make."""
+        """Return the base arrays of a value: arguments, and arrays allocated by nodes."""
         return frozenset(root for root in self._known(value) if root is not None)
 
     def may_be(self, value: Value, array: Value) -> bool:
-        """Whether a value may be a view of this parameter of the graph."""
+        """Return whether a value may be a view of this parameter of the graph."""
         known = self._known(value)
         return None in known or bool(known & self._known(array))
 
@@ -85,7 +92,7 @@ class Overlaps:
                 self._collect(region)
 
     def _settle(self) -> None:
-        """What flows into each value, until nothing is added."""
+        """Propagate base arrays along the flow of values, to a fixed point."""
         changed = True
         while changed:
             changed = False
@@ -101,7 +108,7 @@ class Overlaps:
 
 
 def written_parameters(graph: Graph) -> list[int]:
-    """The positions of the arrays that a graph is given and may write to, by stores of its own."""
+    """Return the positions of the array parameters that stores of the graph may write."""
     places = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
     written = [node.inputs[0] for node in graph.walk() if node.op.name in _STORES]
     if not places or not written:
@@ -111,14 +118,14 @@ def written_parameters(graph: Graph) -> list[int]:
 
 
 def base_of(value: Value) -> Value:
-    """What a view, or one of a view, is a view of."""
+    """Return the base of a view, through views of views."""
     while value.node is not None and value.node.op.name in _VIEWS:
         value = value.node.inputs[0]
     return value
 
 
 def _given(node: Node, index: int) -> list[Value]:
-    """What a result of a node with regions may be; nothing where nobody knows."""
+    """Return the sources of a result of a node with regions; empty where they are unknown."""
     name = node.op.name
     if name == "while":
         return [node.inputs[index], node.regions[1].outputs[index]]
@@ -128,13 +135,13 @@ def _given(node: Node, index: int) -> list[Value]:
 
 
 def _passed(node: Node, region: Graph) -> Iterator[tuple[Value, Value]]:
-    """The parameters of a region with what may come in; none where nobody knows."""
+    """Iterate over (parameter, source) of a region; empty where the sources are unknown."""
     name, inputs = node.op.name, node.inputs
     if name == "cond":
         inputs = inputs[1:]
     elif name == "try":
         return iter(_of_try(node, region))
-    elif name not in ("call", "while"):  # a gradient of its own, say, whose cotangents come later
+    elif name not in ("call", "while"):  # such as a custom gradient, whose cotangents come later
         return iter(())
     pairs = list(zip(region.parameters, inputs, strict=True))
     if name == "while":
@@ -154,7 +161,7 @@ def _of_try(node: Node, region: Graph) -> list[tuple[Value, Value]]:
 
 
 def _same_view(a: Value, b: Value) -> bool:
-    """Whether both are made by the same steps of the same values."""
+    """Return whether both are made by the same steps from the same values."""
     while a is not b:
         if a.node is None or b.node is None or a.node.op is not b.node.op or a.node.op.name not in _VIEWS:
             return False
@@ -168,7 +175,7 @@ _Place = tuple[int, tuple[int, ...], tuple[int, ...]]
 
 
 def _place(value: Value, base: Value) -> _Place | None:
-    """(offset in bytes, shape, strides) of a view in what it is a view of, where that is known."""
+    """Return (offset in bytes, shape, strides) of a view in its base, or None if unknown."""
     type_ = value.type
     if not isinstance(type_, ArrayType) or None in type_.strides:
         return None

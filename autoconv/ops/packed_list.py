@@ -1,4 +1,4 @@
-"""Tensor lists whose elements lie one behind the other in one array, as native code makes and takes them."""
+"""Tensor lists with contiguous elements in one array, the form that native code makes and takes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from autoconv.ops.list_value import Item, ListValue
 
 
 class PackedList(ListValue):
-    """The rows of an array, which nobody writes to, as the elements of a list.
+    """The rows of a read-only array as the elements of a list.
 
-    What goes back into native code stays as it is. Where Python asks for an element, each becomes an array of its own
-    for good: what somebody writes to one, or keeps of it, is not the others' business.
+    Native code takes the array as it is. On access from Python, each element is copied once to an array of its own: a
+    write to one, or a reference kept to it, must not affect the others.
     """
 
     __slots__ = ("_items", "_rows")
@@ -46,7 +46,7 @@ class PackedList(ListValue):
 
 
 def rows_of(list_: ListValue, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray:
-    """The elements, which are of that dtype and shape, in one array that is contiguous."""
+    """Return the elements, of that dtype and shape, as one contiguous array."""
     rows = list_._rows if isinstance(list_, PackedList) else None
     if rows is not None and rows.dtype == dtype and rows.shape[1:] == shape:
         return rows

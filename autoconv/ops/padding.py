@@ -50,7 +50,7 @@ def _check_count(paddings: Any, rank: int) -> None:
 def _padded(size: Dimension, pair: tuple[int | None, int | None], mode: str) -> Dimension:
     before, after = pair
     if not isinstance(before, int) or not isinstance(after, int):
-        return None  # an operand says it, or they are symbols
+        return None  # given by an operand, or symbolic
     if before < 0 or after < 0:
         raise ValueError(f"pad: paddings must not be negative, found {pair}")
     if before == after == 0:

@@ -1,4 +1,4 @@
-"""Ops that put the elements of a tensor into another order."""
+"""Ops that permute the elements of a tensor."""
 
 from __future__ import annotations
 

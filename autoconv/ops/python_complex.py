@@ -1,7 +1,6 @@
-"""Functions of Python's own complex numbers: those of the module cmath, and any function of such numbers taken by the
-real and imaginary parts of its operands and of its result.
+"""Functions of Python's complex numbers: those of cmath, and any function by real and imaginary parts.
 
-Kernels call Python itself, so that branch cuts, signs of zeros and errors are those of the interpreter that runs.
+Kernels call Python itself, so that branch cuts, signs of zeros and errors are those of the running interpreter.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ from autoconv.ops.record import Builder, define, none, sample
 
 _Z, _X = np.array(0.5 - 1.25j), np.array(0.75)
 BOOL_CMATH = frozenset({"isnan", "isinf", "isfinite"})
-FLOAT_CMATH = frozenset({"phase", "modulus", "angle"})  # the latter two are what polar gives
+FLOAT_CMATH = frozenset({"phase", "modulus", "angle"})  # "modulus" and "angle" are the results of polar
 _GRADIENTS = {
     "sqrt": "sqrt", "exp": "exp", "log": "log", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "asin",
     "acos": "acos", "atan": "atan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "asinh",
     "acosh": "acosh", "atanh": "atanh", "modulus": "abs", "phase": "angle", "angle": "angle",
 }  # fmt: skip
-# What has no complex number among its operands, only two real ones.
+# Functions without complex operands, of two real ones.
 OF_REALS = frozenset({"rect"})
 
 
@@ -63,7 +62,7 @@ def _cmath_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
 
 
 def _rect_gradient(b: Builder, inputs: Any, cotangents: Any) -> Any:
-    """Of a length and an angle, ints among them."""
+    """Gradient for a length and an angle, either of which may be an int."""
     size, angle = (x if x.type.dtype.is_floating else b.python_cast(x, dtype=float64, weak=True) for x in inputs)
     real, imag = b.real(cotangents[0]), b.imag(cotangents[0])
     along, across = b.cos(angle), b.sin(angle)
@@ -83,7 +82,7 @@ define(
     ),
 )  # fmt: skip
 
-# By name, what `python_complex_part` knows; the operands of all but those of OF_REALS are complex.
+# The functions of `python_complex_part` by name; operands are complex, except for those in OF_REALS.
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "multiply": operator.mul, "divide": operator.truediv, "power": operator.pow,
     "power_by_int": lambda x, n: x ** int(n.real), "abs": builtins.abs, **CMATH,

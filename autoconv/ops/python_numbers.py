@@ -1,8 +1,8 @@
-"""Arithmetic on Python's own numbers that became part of a graph: exact, checked, with Python's errors.
+"""Arithmetic on Python numbers in a graph: exact, checked, with Python's errors.
 
-A Python int is carried as int64 and raises OverflowError where it no longer fits; float division by zero raises
-ZeroDivisionError, as do `//` and `%`. A complex number is carried as complex128, and makes complex numbers of the real
-ones that it meets. Kernels compute with Python's numbers, so that they mean what Python means.
+A Python int is represented as int64 and raises OverflowError where it no longer fits. Division of floats by zero raises
+ZeroDivisionError, as do `//` and `%`. A complex number is represented as complex128, and converts real operands to
+complex. Kernels compute with Python's numbers, so their meaning is Python's.
 """
 
 from __future__ import annotations
@@ -28,8 +28,11 @@ _Z = np.array(0.5 - 1.25j)
 
 
 def to_python_array(value: Any, complex_too: bool = False) -> np.ndarray:
-    """A Python number as the scalar array that carries it; raises IntegerLimitError for an int beyond 64 bits, and
-    OtherKindError for a complex number where the graph was recorded for a real one."""
+    """Convert a Python number to its scalar array.
+
+    Raises IntegerLimitError for an int beyond 64 bits, and OtherKindError for a complex number where the graph was
+    recorded for a real one.
+    """
     if isinstance(value, int) and not isinstance(value, bool) and not -_INT_LIMIT <= value < _INT_LIMIT:
         raise IntegerLimitError(
             f"the Python int {_short(value)} does not fit into the 64 bits that a graph carries it in; start with a "
@@ -44,7 +47,7 @@ def to_python_array(value: Any, complex_too: bool = False) -> np.ndarray:
 
 
 def _short(value: int) -> str:
-    """An int as text, by its size where that is more than a line."""
+    """Format an int, by its number of bits where it is longer than a line."""
     return str(value) if value.bit_length() < 300 else f"of {value.bit_length()} bits"
 
 
@@ -54,7 +57,7 @@ def _arithmetic_type(*inputs: TensorType, **_: Any) -> TensorType:
 
 
 def _real_type(symbol: str) -> Callable[..., TensorType]:
-    """The rule of an operator that complex numbers do not have; raises Python's TypeError."""
+    """Return the type rule of an operator that complex numbers lack; it raises Python's TypeError."""
 
     def result(*inputs: TensorType, **_: Any) -> TensorType:
         _refuse_complex(f"unsupported operand type(s) for {symbol}: {{}} and {{}}", inputs)
@@ -111,7 +114,7 @@ def _bitwise_type(*inputs: TensorType, **_: Any) -> TensorType:
 
 
 def python_kernel(function: Callable[..., Any]) -> Callable[..., np.ndarray]:
-    """The kernel that runs `function` on Python's numbers; of real ones it gives a real one."""
+    """Return the kernel that runs `function` on Python's numbers; real operands give a real result."""
 
     def run(*inputs: Any, **attributes: Any) -> np.ndarray:
         numbers = [np.asarray(x).item() for x in inputs]
@@ -131,18 +134,18 @@ def _power(x: Any, y: Any) -> Any:
 
 
 def _may_raise(types: Any, _: Any) -> Effects:
-    """Integers may overflow; + - * on floats and complex numbers cannot raise."""
+    """Return RAISE for integers, which may overflow; + - * on floats and complex numbers cannot raise."""
     plain = any(t.dtype.is_complex for t in types) or all(t.dtype.is_floating for t in types)
     return Effects.PURE if plain else Effects.RAISE
 
 
 def _abs_raises(types: Any, _: Any) -> Effects:
-    """The magnitude of a complex number may be too large for a float."""
+    """Return RAISE unless floating: the magnitude of a complex number may overflow."""
     return Effects.PURE if types[0].dtype.is_floating else Effects.RAISE
 
 
 def gradient_of(op: str) -> Callable[..., Any]:
-    """The cotangents of the typed op: on floats and on complex numbers both mean the same."""
+    """Return the gradient rule of the typed op: on floats and complex numbers both mean the same."""
 
     def rule(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
         wide = complex128 if any(x.type.dtype.is_complex for x in inputs) else float64
@@ -154,7 +157,7 @@ def gradient_of(op: str) -> Callable[..., Any]:
 
 
 def _cotangent(b: Builder, cotangent: Any, dtype: DType) -> Any:
-    """Of an operand of that dtype: a real number that stood among complex ones has the real part."""
+    """Convert a cotangent to the operand's dtype: a real operand of a complex op gets the real part."""
     if cotangent is None or not dtype.is_differentiable:
         return None
     return cotangent if dtype.is_complex or not cotangent.type.dtype.is_complex else b.real(cotangent)
@@ -284,7 +287,7 @@ define(
 
 
 def _range_item(position: Any, start: Any, stop: Any, step: Any) -> np.ndarray:
-    """The item of a range at a position that it has."""
+    """Return the item of a range at a valid position."""
     return np.asarray(int(start) + int(position) * int(step))
 
 
@@ -295,7 +298,7 @@ define(
 
 
 def _range_length(start: Any, stop: Any, step: Any) -> np.ndarray:
-    """How many items a range has, at most as many as an int64 counts."""
+    """Return the number of items of a range, saturated at the int64 maximum."""
     distance, step = (int(stop) - int(start), int(step)) if step > 0 else (int(start) - int(stop), -int(step))
     return np.asarray(min(-(-distance // step), int64.max) if distance > 0 and step else 0)
 

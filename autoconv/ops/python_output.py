@@ -1,4 +1,4 @@
-"""Python's print of plain values and of Python numbers that became part of a graph."""
+"""Python's print of plain values and of Python numbers in a graph."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autoconv.ops.undo import write_output
 
 
 def _print(*data: Any, template: tuple[Any, ...]) -> tuple[()]:
-    """Writes the pieces to the sys.stdout of now; numbers in the template stand for inputs."""
+    """Write the pieces to the present sys.stdout; numbers in the template stand for inputs."""
     write_output("".join(piece if isinstance(piece, str) else format_data(data[piece]) for piece in template))
     return ()
 

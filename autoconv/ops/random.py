@@ -1,7 +1,7 @@
-"""Random numbers: counter-based generators (Philox, Threefry) whose numbers are a pure function of key and counter.
+"""Random numbers: counter-based generators (Philox, Threefry), each number a pure function of key and counter.
 
-The stateless ops take the key as a tensor; the stateful ones draw key and counter from `GLOBAL`. How bits
-become numbers is written out here rather than left to NumPy, so that a seed means the same numbers anywhere.
+The stateless ops take the key as a tensor; the stateful ones draw key and counter from `GLOBAL`. The conversion of bits
+to numbers is implemented here, not by NumPy, so that a seed gives the same numbers everywhere.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from autoconv.ops.rules import same
 from autoconv.ops.threefry import Threefry
 
 _BITS = 2**64
-TRUNCATION = 2.0  # in standard deviations
-PRECISION = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}  # bits of a uniform number
+TRUNCATION = 2.0  # standard deviations
+PRECISION = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}  # random bits of a uniform number
 
 
 class Bits(Protocol):
     """A stream of random bits."""
 
     def random_raw(self, size: int, /) -> Any:
-        """The next numbers of 64 bits, uint64 [size]."""
+        """Return the next numbers of 64 bits, uint64 [size]."""
 
 
 class GlobalGenerator:
-    """The state behind the stateful ops: a key from `set_seed`, and how often each stream was drawn from.
+    """The state of the stateful ops: a key from `set_seed`, and the number of draws from each stream.
 
     A draw with an op-level seed has a stream of its own. Without `set_seed`, draws without an op-level seed
     differ from run to run.
@@ -49,23 +49,23 @@ class GlobalGenerator:
         self._drawn: dict[int | None, int] = {}
 
     def set_seed(self, seed: int | None) -> None:
-        """Starts all streams anew; None takes a fresh key from the operating system."""
+        """Restart all streams; None takes a fresh key from the operating system."""
         with self._lock:
             self.seed = None if seed is None else seed % _BITS
             self._entropy = int.from_bytes(os.urandom(8), "little")
             self._drawn.clear()
 
     def next(self, op_seed: int | None = None) -> np.random.Philox:
-        """The bits for one draw; no other draw shares them."""
+        """Return the bits for one draw, shared with no other draw."""
         return _philox(*map(int, self.advance(op_seed)))
 
     def advance(self, op_seed: int | None = None) -> np.ndarray:
-        """The two words of the key and the number of a draw, uint64[3]."""
+        """Return the two words of the key and the number of the draw, uint64[3]."""
         with self._lock:
             count = self._drawn.get(op_seed, 0)
             self._drawn[op_seed] = count + 1
             key = self.seed if self.seed is not None else self._entropy if op_seed is None else 0
-        # The second half of the key tells the streams apart, the counter's upper words the draws.
+        # The second word of the key identifies the stream, the counter's upper words the draw.
         stream = 0 if op_seed is None else (op_seed % (_BITS - 1)) + 1
         return np.array([key % _BITS, stream, count % _BITS], np.uint64)
 
@@ -94,13 +94,13 @@ def _raw(bits: Bits, shape: tuple[int, ...]) -> Any:
 
 
 def _unit(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
-    """Evenly spaced multiples of the dtype's epsilon in [0, 1)."""
+    """Return multiples of the dtype's epsilon, uniform in [0, 1)."""
     precision = PRECISION[dtype.name]
     return ((_raw(bits, shape) >> np.uint64(64 - precision)) * 2.0**-precision).astype(dtype.numpy)
 
 
 def unit(bits: Bits, shape: tuple[int, ...]) -> Any:
-    """float64 numbers in [0, 1)."""
+    """Return float64 numbers in [0, 1)."""
     return _unit(bits, shape, float64)
 
 
@@ -119,7 +119,7 @@ def _normal(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
 
 
 def _truncated(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
-    """Normal numbers, those beyond two standard deviations drawn again."""
+    """Return normal numbers; those beyond two standard deviations are drawn again."""
     result = gaussian(bits, shape)
     while True:
         outside = np.abs(result) > TRUNCATION
@@ -133,7 +133,7 @@ def _truncated(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
 
 
 def _integers(bits: Bits, shape: tuple[int, ...], low: Any, high: Any) -> Any:
-    """From `low` up to but not including `high`, by remainder: the bias is below the range over 2**64."""
+    """Return integers in [low, high), by remainder: the bias is below the range divided by 2**64."""
     dtype = np.asarray(low).dtype
     if not np.all(np.less(low, high)):
         raise InvalidArgumentError(f"Need minval < maxval, got {np.max(low)} >= {np.min(high)}")
@@ -176,7 +176,7 @@ def _integer_type(name: str) -> Callable[..., TensorType]:
 
 
 def seeded(rule: Callable[..., TensorType]) -> Callable[..., TensorType]:
-    """The rule of an op that takes its seed first."""
+    """Return the type rule of an op whose first operand is its seed."""
 
     def with_seed(seed: TensorType, *inputs: TensorType, **attributes: Any) -> TensorType:
         if not seed.dtype.is_integer:
@@ -194,7 +194,7 @@ _SEED = np.array([7, 42], np.int64)
 
 
 def _floats(name: str, stateless_name: str, graphdefs: tuple[str, str], draw: Callable[..., Any]) -> None:
-    """The stateful op and the stateless one that draw floating numbers of that distribution."""
+    """Define the stateful and the stateless op of a floating distribution."""
 
     def stateful(vector: Any = None, *, shape: Any, dtype: DType = float32, seed: int | None = None) -> Any:
         return draw(GLOBAL.next(seed), _shape_of(name, shape, vector), dtype)

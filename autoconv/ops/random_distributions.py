@@ -1,7 +1,7 @@
-"""Random numbers with parameters: gamma, Poisson and binomial, each drawn where its own parameters say.
+"""Random numbers with parameters per element: gamma, Poisson and binomial.
 
-As in `random`, what becomes of the bits is written out, so that a seed means the same numbers anywhere: numbers that a
-method rejects are drawn again, for the rejected places alone, from the bits that follow.
+As in `random`, the conversion of bits is implemented here, so that a seed gives the same numbers everywhere. Rejected
+numbers are drawn again, for the rejected elements alone, from the bits that follow.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from autoconv.ops.random import GLOBAL, Bits, from_seed, gaussian, seeded, unit
 from autoconv.ops.record import define, none, sample
 
 _NO = none("random numbers are not differentiated through")
-_DIRECT = 10.0  # up to this mean, Poisson numbers are counted out
+_DIRECT = 10.0  # largest mean of Poisson numbers drawn by Knuth's products
 
 
 def gamma(bits: Bits, shape: tuple[int, ...], alpha: Any) -> np.ndarray:
-    """Marsaglia and Tsang (2000), float64; a shape below 1 by way of the one above it."""
+    """Marsaglia and Tsang (2000), float64; alpha below 1 is derived from alpha + 1."""
     alpha = np.broadcast_to(np.asarray(alpha, np.float64), shape)
     if not np.all(alpha > 0):
         raise InvalidArgumentError(f"gamma takes a positive alpha, found {np.min(alpha)}")
@@ -63,7 +63,7 @@ def poisson(bits: Bits, shape: tuple[int, ...], mean: Any) -> np.ndarray:
 
 
 def binomial(bits: Bits, shape: tuple[int, ...], counts: Any, probabilities: Any) -> np.ndarray:
-    """How many of `counts` numbers in [0, 1) lie below the probability: by the numbers themselves, float64."""
+    """Count the numbers, out of `counts` uniform ones, that lie below the probability. float64 counts."""
     counts = np.broadcast_to(np.asarray(counts, np.float64), shape)
     probabilities = np.broadcast_to(np.asarray(probabilities, np.float64), shape)
     if not np.all(counts >= 0) or not np.all((probabilities >= 0) & (probabilities <= 1)):
@@ -75,7 +75,7 @@ def binomial(bits: Bits, shape: tuple[int, ...], counts: Any, probabilities: Any
 
 
 def _counted(bits: Bits, mean: np.ndarray) -> np.ndarray:
-    """How many uniform numbers multiply to more than exp(-mean)."""
+    """Count the uniform numbers whose product exceeds exp(-mean)."""
     limit, product, count = np.exp(-mean), np.ones(mean.size), np.full(mean.size, -1.0)
     going = np.arange(mean.size)
     while going.size:
@@ -110,7 +110,7 @@ def _log_factorial(k: np.ndarray) -> np.ndarray:
 
 
 def _accepted(size: int, attempt: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """attempt(places) gives candidates, and which of them are taken; the others are tried again."""
+    """Rejection sampling: attempt(places) returns candidates, and which are accepted; the others are retried."""
     result, places = np.empty(size), np.arange(size)
     while places.size:
         candidates, taken = attempt(places)
@@ -120,7 +120,7 @@ def _accepted(size: int, attempt: Callable[[np.ndarray], tuple[np.ndarray, np.nd
 
 
 def _reaches(given: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
-    """Whether an array of the one shape is broadcast to the other."""
+    """Return whether the shape `given` broadcasts to `wanted`."""
     return len(given) <= len(wanted) and all(a in (1, b) for a, b in zip(given[::-1], wanted[::-1], strict=False))
 
 
@@ -137,7 +137,7 @@ def _rule(name: str, parameters: int) -> Callable[..., TensorType]:
 
 
 def _define(name: str, graphdefs: tuple[str, str], draw: Callable[..., np.ndarray], *parameters: Any) -> None:
-    """The stateful op and the stateless one; `parameters` are samples of what the distribution takes."""
+    """Define the stateful and the stateless op; `parameters` are samples of the distribution's parameters."""
     count = len(parameters)
 
     def numbers(bits: Any, inputs: tuple[Any, ...], shape: Any, dtype: DType) -> Any:

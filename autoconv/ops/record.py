@@ -1,6 +1,6 @@
-"""The record that an op is, and the registry of all of them.
+"""The record of an op, and the registry of all ops.
 
-An op cannot arrive half-made: `define` refuses a duplicate, a missing gradient is written `none("reason")`, and the
+Every op is complete: `define` refuses a duplicate, a missing gradient is written `none("reason")`, and the
 samples on each record are what the tests over `OPS` run (kernel against result rule, gradient against finite
 differences, every backend against the kernel).
 """
@@ -25,8 +25,8 @@ OPS: dict[str, Op] = {}
 class Builder(Protocol):
     """Applies ops by name: `b.add(x, y)`, `b.reduce_sum(x, axis=(0,), keepdims=False)`.
 
-    Gradients are written against it, so that the same rule records into a graph or runs at once. An op with one
-    result answers it bare, with several a tuple.
+    Gradients are written against it, so that one rule records into a graph or runs eagerly. An op with one
+    result returns it bare, with several a tuple.
     """
 
     def __getattr__(self, name: str) -> Callable[..., Any]: ...
@@ -38,13 +38,13 @@ Gradient = Callable[..., Any]
 EffectRule = Callable[[Sequence[Type], Mapping[str, Any]], Effects]
 
 
-# What a rule does not raise on purpose; a trace would take it for an error of the program's.
+# Failures of a type rule itself; a trace would take them for errors of the program.
 _FAILURES = (IndexError, KeyError, AttributeError, AssertionError, NameError, ZeroDivisionError)
 _ADDRESSES = 2**63
 
 
 def _is_beyond_memory(type_: Type) -> bool:
-    """Whether no machine has memory for such an array, whose bytes native code could not count."""
+    """Return whether the array is larger than any memory, in bytes that native code could not count."""
     if not isinstance(type_, TensorType) or type_.shape is None:
         return False
     known = [size for size in type_.shape if isinstance(size, int)]
@@ -53,14 +53,14 @@ def _is_beyond_memory(type_: Type) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class NoGradient:
-    """Why an op has no gradient."""
+    """The reason why an op has no gradient."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Inputs (arrays) and attributes that an op is tested on; `differentiable` says which inputs to perturb."""
+    """Inputs (arrays) and attributes on which an op is tested; `differentiable` lists the inputs to perturb."""
 
     inputs: tuple[Any, ...]
     attributes: Mapping[str, Any] = field(default_factory=dict)
@@ -69,24 +69,24 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Op:
-    """What an op is.
+    """The record of an op.
 
     name            its name here, in the graph's text, and in `Builder`
     graphdef        its name in a TensorFlow GraphDef
-    result          (*input types, **attributes) -> a result type, or a sequence of them; raises TypeError or
-                    ValueError saying what does not fit. Ops with regions take `regions=` as well
+    result          type rule: (*input types, **attributes) -> a result type, or a sequence of them; raises TypeError or
+                    ValueError with the reason for incompatible inputs. Ops with regions take `regions=` as well
     kernel          (*arrays, **attributes) -> array, or a tuple of them: the meaning of the op, in NumPy.
                     None for control flow, which backends interpret
-    gradient        (b, inputs, results, cotangents, attributes) -> a cotangent (or None) an input, written in
-                    other ops by way of the Builder `b`; or none("reason")
-    effects         what running it may do, or a rule over (input types, attributes)
-    unify           which inputs have to be of one dtype: their indices, or "all"
+    gradient        (b, inputs, results, cotangents, attributes) -> a cotangent (or None) per input, written in
+                    other ops through the Builder `b`; or none("reason")
+    effects         side effects, or a rule over (input types, attributes)
+    unify           inputs that must have one dtype: their indices, or "all"
     commutative     f(x, y) == f(y, x)
     identity        the e for which f(x, e) == x
-    shape_only      the inputs of which nothing but the shape (of a list: the length too) is read
+    shape_only      inputs of which only the shape is read (of a list: the length too)
     elementwise     every element of the result depends on the same element of the (broadcast) inputs alone
-    result_name     (name of the node, index) -> what a result is called where a tensor is printed
-    samples         what the tests over the registry run
+    result_name     (name of the node, index) -> name of a result in printed tensors
+    samples         inputs for the tests over the registry
     """
 
     name: str
@@ -106,14 +106,14 @@ class Op:
     def result_types(
         self, inputs: Sequence[Type], attributes: Mapping[str, Any], regions: Sequence[Graph] = ()
     ) -> tuple[Type, ...]:
-        """The result types of one application; raises what the rule raises, and StagingError where the rule fails."""
+        """Return the result types of an application; raises the rule's errors, StagingError where the rule fails."""
         try:
             found: Any = (
                 self.result(*inputs, regions=regions, **attributes) if regions else self.result(*inputs, **attributes)
             )
         except _FAILURES as error:
             if type(error) not in _FAILURES or (type(error) is IndexError and "index out of range" not in str(error)):
-                raise  # a rule's own words
+                raise  # raised on purpose by the rule
             raise StagingError(f"{self.name} has no rule for {', '.join(map(str, inputs))}") from error
         results = tuple(found) if isinstance(found, (tuple, list)) else (found,)
         if any(map(_is_beyond_memory, results)):
@@ -125,7 +125,7 @@ class Op:
 
 
 def define(**fields: Any) -> Op:
-    """Makes an op and puts it into `OPS`; raises ValueError when the name is taken."""
+    """Make an op and add it to `OPS`; raises ValueError when the name is taken."""
     op = Op(**fields)
     if op.name in OPS:
         raise ValueError(f"the op {op.name!r} is defined twice")
@@ -134,7 +134,7 @@ def define(**fields: Any) -> Op:
 
 
 def none(reason: str) -> NoGradient:
-    """Says that an op has no gradient, and why."""
+    """Mark an op as having no gradient, with the reason."""
     return NoGradient(reason)
 
 

@@ -39,7 +39,7 @@ def _reduction(
     name: str, graphdef: str, kernel: Callable[..., Any], gradient: Gradient | NoGradient, kinds: str,
     samples: tuple[Any, ...],
 ) -> Op:  # fmt: skip
-    """`kinds` are the dtypes allowed: letters of NumPy's kinds (b bool, i integer, f floating, c complex)."""
+    """Define a reduction; `kinds` are the allowed dtypes: b bool, i integer, f floating, c complex."""
 
     def result(x: TensorType, *, axis: Axis = None, keepdims: bool = False, **_: Any) -> TensorType:
         if kind(x.dtype) not in kinds:
@@ -55,14 +55,14 @@ def _reduction(
 
 
 def kind(dtype: DType) -> str:
-    """b, i, f, c or s: the kind of element, signed and unsigned integers as one."""
+    """Return the kind of element: b, i, f, c or s, with signed and unsigned integers as one."""
     if dtype.is_bool or dtype.is_string:
         return dtype.name[0]
     return "i" if dtype.is_integer else "f" if dtype.is_floating else "c"
 
 
 def checked_axis(x: Any, axis: Axis) -> Axis:
-    """The axes, when the array turns out to have them; raises InvalidArgumentError."""
+    """Return the axes if the array has them at run time; else raises InvalidArgumentError."""
     rank = np.ndim(x)
     for a in axis or ():
         if not -rank <= a < rank:
@@ -101,7 +101,7 @@ def _highest(dtype: Any) -> Any:
 
 
 def _mean(x: Any, axis: Axis, keepdims: bool) -> Any:
-    """Of integers too: their sum divided towards zero. The mean of nothing is nan, of no integers 0."""
+    """Mean; for integers the sum divided towards zero. The mean of nothing is nan, of no integers 0."""
     count = _count(x, axis)
     if x.dtype.kind not in "iu":
         wide = np.float32 if x.dtype == np.float16 else x.dtype
@@ -135,7 +135,7 @@ def _norm(x: Any, axis: Axis, keepdims: bool) -> Any:
 
 
 def _spread(b: Builder, value: Any, x: Any, attributes: Any) -> Any:
-    """A reduction's value, its reduced axes put back as ones."""
+    """Restore the reduced axes of a reduction's value as ones."""
     return with_kept_axes(b, value, x, attributes.get("axis"), attributes.get("keepdims", False))
 
 
@@ -152,7 +152,7 @@ def _mean_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
 
 
 def _prod_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """The product of all the others, axis by axis, without dividing: zeros among the elements are fine."""
+    """Return the product of all other elements, axis by axis and without division, so that zeros are allowed."""
     (ct,), (x,) = cotangents, inputs
     axis = attributes.get("axis")
     if axis is None:
@@ -176,7 +176,7 @@ def _product_of_others(b: Builder, x: Any, cotangent: Any, axis: int) -> Any:
 
 
 def _extremum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Shared evenly by all elements that are the extremum."""
+    """Distribute the cotangent evenly over all elements that equal the extremum."""
     (ct,), (x,), (y,) = cotangents, inputs, results
     chosen = b.cast(b.equal(x, _spread(b, y, x, attributes)), dtype=dtype_of(x))
     count = b.reduce_sum(chosen, axis=attributes.get("axis"), keepdims=attributes.get("keepdims", False))

@@ -127,7 +127,7 @@ sum_tiles = define(
 )  # fmt: skip
 
 
-# ---- copying single rows
+# ---- repeated rows
 
 
 def _repeat_type(

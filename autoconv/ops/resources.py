@@ -1,4 +1,4 @@
-"""Reading and assigning variables. A resource, when the graph runs, is any object with an array `value`."""
+"""Reads and assignments of variables. At run time a resource is any object with an array `value`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autoconv.ops.record import Builder, define, sample
 
 
 class Cell:
-    """The plainest resource: something with a value."""
+    """The simplest resource: an object with a value."""
 
     __slots__ = ("shape", "value")
 
@@ -88,7 +88,7 @@ def _changed(resource: Any, value: Any, ufunc: np.ufunc) -> Any:
 
 
 def _assigned(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """What is assigned is not differentiated through: the result is the variable read anew, a source of gradients."""
+    """Return no cotangent for the assigned value: the result is a fresh read of the variable, a gradient source."""
     return cotangents[0], None
 
 

@@ -1,4 +1,4 @@
-"""Rounding, and questions about what kind of number an element is. No gradient flows through a rounding."""
+"""Rounding, and predicates on floating-point classes. Rounding has no gradient."""
 
 from __future__ import annotations
 

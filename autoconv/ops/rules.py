@@ -1,4 +1,4 @@
-"""Result rules that many ops share: broadcasting, reductions, same-as-input."""
+"""Shared type rules: broadcasting, reductions, same-as-input."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from autoconv.graph.types import Dimension, Shape, TensorType
 
 
 def same(x: TensorType, **_: Any) -> TensorType:
-    """The result is of the input's type."""
+    """Return the input's type."""
     return x
 
 
 def broadcast(*inputs: TensorType, **_: Any) -> TensorType:
-    """Inputs of one dtype, broadcast against each other; weak only where all of them are."""
+    """Broadcast inputs of one dtype against each other; weak only where all of them are."""
     first = inputs[0]
     for other in inputs[1:]:
         if other.dtype is not first.dtype:
@@ -24,12 +24,12 @@ def broadcast(*inputs: TensorType, **_: Any) -> TensorType:
 
 
 def broadcast_to_bool(*inputs: TensorType, **_: Any) -> TensorType:
-    """As `broadcast`, with bool elements: comparisons."""
+    """Broadcast the inputs, with bool elements: comparisons."""
     return broadcast(*inputs).with_dtype(bool_, all(x.weak for x in inputs))
 
 
 def of_dtype(dtype: DType) -> Callable[..., TensorType]:
-    """The result has the input's shape and the given dtype."""
+    """Return a rule: the input's shape with the given dtype."""
 
     def rule(x: TensorType, **_: Any) -> TensorType:
         return x.with_dtype(dtype)
@@ -38,10 +38,10 @@ def of_dtype(dtype: DType) -> Callable[..., TensorType]:
 
 
 def broadcast_shapes(*shapes: Shape) -> Shape:
-    """NumPy's broadcasting over known, unknown and symbolic dimensions.
+    """NumPy's broadcasting of static, unknown and symbolic dimensions.
 
-    An unknown dimension against a number above 1 is that number (anything else fails when the graph runs); against 1
-    it stays unknown. Raises ValueError when two known dimensions can never go together.
+    An unknown dimension against a number above 1 is that number (anything else fails at run time); against 1
+    it stays unknown. Raises ValueError for two incompatible static dimensions.
     """
     if any(shape is None for shape in shapes):
         return None
@@ -68,7 +68,7 @@ def _broadcast_dimension(dimensions: list[Dimension], shapes: list[tuple[Dimensi
 
 
 def reduced_shape(shape: Shape, axis: int | tuple[int, ...] | None, keepdims: bool) -> Shape:
-    """The shape left after reducing `axis` (None: all of them)."""
+    """Return the shape after reducing `axis` (None: all axes)."""
     if shape is None:
         return () if axis is None and not keepdims else None
     axes = normalised_axes(axis, len(shape))
@@ -78,7 +78,7 @@ def reduced_shape(shape: Shape, axis: int | tuple[int, ...] | None, keepdims: bo
 
 
 def normalised_axes(axis: int | tuple[int, ...] | None, rank: int) -> tuple[int, ...]:
-    """Axes as non-negative numbers; raises ValueError for one that is out of range or named twice."""
+    """Convert axes to non-negative numbers; raises ValueError for one that is out of range or repeated."""
     if axis is None:
         return tuple(range(rank))
     axes = (axis,) if isinstance(axis, int) else tuple(axis)
@@ -95,14 +95,14 @@ def normalised_axis(axis: int, rank: int) -> int:
 
 
 def diagonal_length(rows: Dimension, columns: Dimension, offset: int) -> Dimension:
-    """How long the diagonal of a matrix is that begins `offset` columns to the right of the first element, or below."""
+    """Return the length of a matrix's diagonal that starts `offset` columns right of the first element, or below."""
     if isinstance(rows, int) and isinstance(columns, int):
         return max(min(rows - max(-offset, 0), columns - max(offset, 0)), 0)
     return rows if rows == columns and not offset else None
 
 
 def element_count(shape: Shape) -> int | None:
-    """How many elements, where every dimension is known."""
+    """Return the number of elements, or None where a dimension is not static."""
     total = 1
     for dimension in shape if shape is not None else (None,):
         if not isinstance(dimension, int):

@@ -1,4 +1,4 @@
-"""Choosing elements by a condition, and turning indices into vectors and sums."""
+"""Selection of elements by a condition, and conversion of indices to vectors and sums."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ops that read or change a tensor's shape and leave its elements alone."""
+"""Ops that read or change a tensor's shape but not its elements."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _reshape_type(
 
 
 def _filled_in(old: Shape, new: tuple[Dimension, ...]) -> tuple[Dimension, ...]:
-    """The new shape, its -1 replaced by what is known of that dimension; raises ValueError for a misfit."""
+    """Return the new shape with -1 resolved as far as known; raises ValueError for incompatible sizes."""
     given = element_count(tuple(d for d in new if d != -1)) or 0
     total = element_count(old)
     if total is None:
@@ -106,7 +106,7 @@ def _filled_in(old: Shape, new: tuple[Dimension, ...]) -> tuple[Dimension, ...]:
 
 
 def _dimension_left(old: Shape, given: int) -> Dimension:
-    """The one unknown dimension of `old`, where all the others together make `given`."""
+    """Return the only unknown dimension of `old`, if the static ones multiply to `given`."""
     unknown = [d for d in old or () if not isinstance(d, int)]
     known = element_count(tuple(d for d in old or () if isinstance(d, int)))
     return unknown[0] if len(unknown) == 1 and known == given != 0 else None

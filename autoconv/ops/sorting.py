@@ -1,4 +1,4 @@
-"""Sorting, the largest elements, distinct elements, and search in sorted ones."""
+"""Sorting, top-k, unique elements, and binary search."""
 
 from __future__ import annotations
 
@@ -34,8 +34,10 @@ def _sort_rule(name: str, dtype: DType | None = None) -> Callable[..., TensorTyp
 
 
 def _order(x: Any, axis: int, descending: bool) -> Any:
-    """The stable order; of equal elements the earlier one comes first, descending too. Complex numbers go by their real
-    parts, and then by their imaginary ones."""
+    """Return the stable order: of equal elements the earlier one comes first, also in descending order.
+
+    Complex numbers are compared by their real parts, and then by their imaginary ones.
+    """
     if not -x.ndim <= axis < x.ndim:
         raise InvalidArgumentError(f"axis {axis} is out of range for a tensor of {x.ndim} dimensions")
     if not descending:
@@ -148,10 +150,10 @@ def _unique_type(x: TensorType, *, dtype: DType = int32) -> Any:
 
 
 def _unique(x: Any, *, dtype: DType = int32) -> Any:
-    """In order of first occurrence."""
+    """Return the unique elements in order of first occurrence."""
     if np.ndim(x) != 1:
         raise InvalidArgumentError("unique expects a 1D vector.")
-    numbers = np.asarray(x, np.float32) if x.dtype.kind == "V" else x  # NumPy sorts no bfloat16 with a nan in it
+    numbers = np.asarray(x, np.float32) if x.dtype.kind == "V" else x  # NumPy cannot sort bfloat16 with nan
     _, first, inverse, counts = np.unique(
         numbers, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
     )

@@ -1,4 +1,4 @@
-"""The error function, and the gamma function's logarithm and its derivatives.
+"""The error function, the log-gamma function, and its derivatives.
 
 Formulas: NIST Digital Library of Mathematical Functions, 5.5 (recurrence, reflection), 5.11 (asymptotic
 series) and 5.15 (polygamma functions as sums).
@@ -24,7 +24,7 @@ _FURTHEST_RECURRENCE = 10_000.0
 
 
 def _by_math(function: Callable[[float], float]) -> Callable[[Any], Any]:
-    """The function of `math`, element by element in float64; where `math` raises, the limit is infinite."""
+    """Return the function of `math`, applied elementwise in float64; where `math` raises, the limit is infinite."""
 
     def of_one(x: float) -> float:
         try:
@@ -41,7 +41,7 @@ def _by_math(function: Callable[[float], float]) -> Callable[[Any], Any]:
 
 
 def _digamma(x: Any) -> Any:
-    """Reflection for negative numbers, then recurrence up to where the asymptotic series is exact."""
+    """Use reflection for negative numbers, then recurrence up to where the asymptotic series is exact."""
     wide = np.asarray(x, np.float64)
     negative = wide < 0
     z = np.where(negative, 1.0 - wide, wide)
@@ -55,7 +55,7 @@ def _digamma(x: Any) -> Any:
     for j in range(len(_BERNOULLI), 0, -1):
         series = (series + _BERNOULLI[j - 1] / (2 * j)) * inverse_square
     result = shift + np.log(z) - 0.5 / z - series
-    # π·cot(πx) from the fractional part, which is exact, for large |x| too
+    # π·cot(πx) from the fractional part, which is exact even for large |x|
     fraction = wide - np.rint(wide)
     reflected = result - np.pi / np.tan(np.pi * fraction)
     pole = negative & (fraction == 0)
@@ -64,7 +64,7 @@ def _digamma(x: Any) -> Any:
 
 
 def _polygamma(x: Any, *, order: int) -> Any:
-    """(-1)^(n+1)·n!·Σ 1/(x+k)^(n+1), the tail by Euler and Maclaurin's formula; nan below -10,000."""
+    """(-1)^(n+1)·n!·Σ 1/(x+k)^(n+1), the tail by the Euler-Maclaurin formula; nan below -10,000."""
     z = np.array(x, np.float64)
     power = order + 1
     z[z < -_FURTHEST_RECURRENCE] = np.nan

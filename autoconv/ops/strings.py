@@ -1,4 +1,4 @@
-"""Strings: arrays of `bytes`. Characters are bytes unless an attribute `unit` says "UTF8_CHAR"."""
+"""Strings: arrays of `bytes`. Characters are bytes, unless the attribute `unit` is "UTF8_CHAR"."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ NO_GRADIENT = none("strings have no gradient")
 
 
 def text_array(*items: str) -> np.ndarray:
-    """A vector of strings."""
+    """Make a vector of strings."""
     result = np.empty(len(items), object)
     result[:] = [item.encode() for item in items]
     return result
 
 
 def check_strings(op: str, *inputs: TensorType) -> None:
-    """Raises TypeError for inputs that are no strings."""
+    """Raise TypeError for inputs that are not strings."""
     for x in inputs:
         if not x.dtype.is_string:
             raise TypeError(f"{op} takes tensors of strings, found {x.dtype.name}")
 
 
 def _each(function: Callable[..., Any], *arrays: Any, dtype: Any = object) -> Any:
-    """function(elements) for each element of the broadcast arrays."""
+    """Apply function(elements) to each element of the broadcast arrays."""
     try:
         wide = np.broadcast_arrays(*(np.asarray(a) for a in arrays))
     except ValueError:
@@ -62,7 +62,7 @@ ABC = text_array("a", "Bc", " d ")
 def mapped(
     name: str, graphdef: str, function: Callable[..., Any], dtype: DType = string, **samples: Any
 ) -> None:
-    """Defines an op that maps each string by function(item, **attributes)."""
+    """Define an op that maps each string by function(item, **attributes)."""
 
     def kernel(x: Any, **attributes: Any) -> Any:
         return _each(lambda item: function(item, **attributes), x, dtype=dtype.numpy)
@@ -151,7 +151,7 @@ string_reduce_join = define(
 )  # fmt: skip
 
 
-# ---- taking apart
+# ---- splitting
 
 
 def _substr_type(
@@ -179,7 +179,7 @@ def _split_type(x: TensorType, *, sep: str | None = None, maxsplit: int = -1) ->
 
 
 def _split(x: Any, *, sep: str | None = None, maxsplit: int = -1) -> Any:
-    """The parts along a new last dimension, rows with fewer of them padded with empty strings."""
+    """Split along a new last dimension; shorter rows are padded with empty strings."""
     divider = sep.encode() if sep else None
     return _padded(np.asarray(x), lambda item: item.split(divider, maxsplit))
 
@@ -196,7 +196,7 @@ def _ngrams_type(x: TensorType, *, widths: tuple[int, ...], separator: str = " "
 
 
 def _ngrams(x: Any, *, widths: tuple[int, ...], separator: str = " ") -> Any:
-    """For each width in turn, that many neighbours along the last dimension, joined."""
+    """For each width in turn, join that many neighbours along the last dimension."""
     x = np.asarray(x)
     size = x.shape[-1]
     columns = [x[..., start : start + width] for width in widths for start in range(size - width + 1)]
@@ -243,7 +243,7 @@ string_characters = define(
 )  # fmt: skip
 
 
-# ---- to and from numbers
+# ---- conversion to and from numbers
 
 
 def _number_type(x: TensorType, *, dtype: DType = float32) -> TensorType:

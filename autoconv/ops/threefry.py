@@ -1,5 +1,7 @@
-"""Threefry: random bits by 20 rounds of additions, rotations and exclusive ors (Salmon, Moraes, Dror and Shaw,
-"Parallel random numbers: as easy as 1, 2, 3", 2011), on two words of 32 bits."""
+"""Threefry: random bits by 20 rounds of additions, rotations and exclusive ors, on two words of 32 bits.
+
+Source: Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,10 @@ _WORD = 2**32
 
 
 def threefry2x32(key: tuple[int, int], counters: np.ndarray) -> np.ndarray:
-    """The block of each counter: uint32 [n, 2], of two words each, in and out. Words of the key are below 2**32."""
+    """Return the block of each counter: uint32 [n, 2], of two words each, in and out. Key words are below 2**32."""
     words = [counters[:, 0].astype(np.uint32), counters[:, 1].astype(np.uint32)]
     keys = [np.uint32(key[0]), np.uint32(key[1]), np.uint32(_PARITY ^ key[0] ^ key[1])]
-    with np.errstate(over="ignore"):  # sums are meant to wrap around
+    with np.errstate(over="ignore"):  # sums wrap around
         first, second = words[0] + keys[0], words[1] + keys[1]
         for turn in range(_ROUNDS):
             by = np.uint32(_ROTATIONS[turn % 8])
@@ -29,8 +31,10 @@ def threefry2x32(key: tuple[int, int], counters: np.ndarray) -> np.ndarray:
 
 
 class Threefry:
-    """The bits of one seed of two integers: the block of the second by the first is the key, whose blocks follow each
-    other from counter 0 on."""
+    """The bits for a seed of two integers.
+
+    The block of the second integer under the first is the key; its blocks follow from counter 0 on.
+    """
 
     def __init__(self, first: int, second: int) -> None:
         block = threefry2x32(_words(first), np.array([_words(second)], np.uint32))[0]
@@ -38,7 +42,7 @@ class Threefry:
         self._drawn = 0
 
     def random_raw(self, count: int) -> np.ndarray:
-        """The next `count` numbers of 64 bits, the first word of a block in the lower half."""
+        """Return the next `count` numbers of 64 bits, the first word of a block in the lower half."""
         counters = np.arange(self._drawn, self._drawn + count, dtype=np.uint64)
         self._drawn += count
         halves = np.stack([counters & np.uint64(_WORD - 1), counters >> np.uint64(32)], axis=1)
@@ -47,5 +51,5 @@ class Threefry:
 
 
 def _words(number: int) -> tuple[int, int]:
-    """The lower and the upper half of 64 bits."""
+    """Return the lower and the upper half of 64 bits."""
     return number % _WORD, number // _WORD % _WORD

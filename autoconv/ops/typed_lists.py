@@ -1,9 +1,9 @@
-"""Lists of Python's that hold numbers of one kind, as the running graph makes them for itself: typed lists.
+"""Typed lists: graph-internal lists that hold numbers of one kind, in place of Python lists.
 
-At run time such a list is a bytearray with its items side by side, 8 bytes for an int or a float, one for a bool, as
-many as its dtype says for a number of NumPy's; two values may be one list. The attribute `element` is the type of an
-item. What an op does, and what it raises, is what Python's list does; a Python list is made of one by
-`typed_list_object`. Nothing outside of a graph ever sees a typed list, so that no change of one has to be taken back.
+At run time such a list is a bytearray with contiguous items: 8 bytes for an int or a float, one for a bool, the
+dtype's size for a NumPy number; two values may alias. The attribute `element` is the type of an item. Ops have the
+results and errors of Python's list; `typed_list_object` converts to a Python list. Typed lists are never visible
+outside of a graph, so their changes need no undo.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _NO_GRADIENT = none("it went through a list whose length the graph does not know
 _READS = Effects.READ
 _MAKES = Effects.READ | Effects.WRITE
 _WHOLE = np.dtype(np.int64)
-_GONE = np.iinfo(np.int64).max  # where a cursor is that has seen the end
+_GONE = np.iinfo(np.int64).max  # position of an exhausted cursor
 
 
 def items_of(x: bytearray, element: TensorType) -> list[Any]:
-    """The items, as Python or NumPy has such numbers."""
+    """Return the items as Python or NumPy numbers."""
     array = np.frombuffer(x, element.dtype.numpy).copy()
     return list(array.tolist() if element.weak else array)
 
@@ -46,7 +46,7 @@ def _length(x: bytearray, element: TensorType) -> int:
 
 
 def _place(x: bytearray, index: Any, element: TensorType, error: str) -> slice:
-    """The bytes of the item at that index."""
+    """Return the bytes of the item at that index."""
     size = element.dtype.size
     position = int(index)
     position += _length(x, element) * (position < 0)
@@ -120,7 +120,7 @@ def _part(parts: tuple[Any, ...], given: tuple[bool, ...]) -> slice:
 
 
 def _slice(x: bytearray, *parts: Any, given: tuple[bool, bool, bool], element: TensorType) -> tuple[Any]:
-    """`given` says which of start, stop and step there are."""
+    """Slice the list; `given` is which of start, stop and step are among the operands."""
     return (bytearray(np.frombuffer(x, element.dtype.numpy)[_part(parts, given)].tobytes()),)
 
 
@@ -135,7 +135,7 @@ def _clear(x: bytearray, *, element: TensorType) -> tuple[()]:
 
 
 def _change(x: bytearray, *operands: Any, method: str, element: TensorType) -> tuple[()]:
-    """A method of lists that changes one and gives nothing."""
+    """Apply a list method that changes the list and returns None."""
     array = np.frombuffer(x, element.dtype.numpy)
     if method == "sort" and not np.isnan(array).any():
         array.sort(kind="stable")
@@ -174,7 +174,7 @@ def _found(*_: Type, method: str, **__: Any) -> TensorType:
 
 
 def _advance(x: bytearray, cursor: bytearray, *, element: TensorType) -> np.ndarray:
-    """Goes to the next item, which the cursor takes along; False at the end, and from then on."""
+    """Advance the cursor, which stores the item; return False at the end, and ever after."""
     position = np.frombuffer(cursor, _WHOLE)[0]
     more = position < _length(x, element)
     size = element.dtype.size
@@ -217,7 +217,7 @@ _define(
     "typed_list_current", _item,
     lambda cursor, *, element: _number(cursor, slice(8, 8 + element.dtype.size), element), _READS,
 )  # fmt: skip
-# How many items the cursor has gone past before its current one.
+# The number of items before the cursor's current one.
 _define(
     "typed_list_position", _count, lambda cursor: np.array(np.frombuffer(cursor, _WHOLE)[0] - 1), _READS
 )
@@ -226,13 +226,13 @@ _define(
 )
 
 def _rows(x: list[Any], element: TensorType, made: dict[int, list[Any]]) -> list[Any]:
-    """What is one list in x is one list in the result."""
+    """Convert nested lists; shared lists stay shared."""
     if id(x) not in made:
         made[id(x)] = items_of(x, element) if isinstance(x, bytearray) else [_rows(one, element, made) for one in x]
     return made[id(x)]
 
 
-# Of a Python list of typed ones, or of such lists.
+# Converts a Python list of typed lists, or of such lists.
 _define(
     "typed_list_rows", lambda *_, **__: ObjectType("list"), lambda x, *, element: (_rows(x, element, {}),), _MAKES
 )
@@ -241,8 +241,10 @@ _PYTHON = {"i": int, "f": float, "b": bool}
 
 
 def _of(x: Any, *, element: TensorType) -> tuple[Any]:
-    """Of a Python list from outside, which is to hold such numbers alone. Raises OtherKindError before anything has
-    happened: the call can be made again as plain Python."""
+    """Convert an argument, a Python list that must hold numbers of the kind alone.
+
+    Raises OtherKindError before any side effect: the call can rerun as plain Python.
+    """
     kind = _PYTHON[element.dtype.numpy.kind]
     if type(x) is list and all(type(item) is kind for item in x):
         with suppress(OverflowError):
@@ -253,7 +255,7 @@ def _of(x: Any, *, element: TensorType) -> tuple[Any]:
 
 
 def _of_rows(x: Any, *, element: TensorType, depth: int) -> tuple[Any]:
-    """The same of a list of lists, `depth` deep; what is one list there is one here."""
+    """Convert a nested list, `depth` deep; shared lists stay shared."""
     made: dict[int, Any] = {}
 
     def rows(one: Any, depth: int) -> Any:
@@ -268,20 +270,20 @@ def _of_rows(x: Any, *, element: TensorType, depth: int) -> tuple[Any]:
 
 
 def _or_given(x: bytearray, *pairs: Any, element: TensorType) -> tuple[Any]:
-    """As `typed_list_object`; where x is one of the typed lists in the pairs, the object behind it."""
+    """Convert to a Python list; if x is one of the typed lists in the pairs, return the argument behind it."""
     for typed, object_ in zip(pairs[::2], pairs[1::2], strict=True):
         if x is typed:
             return (object_,)
     return (items_of(x, element),)
 
 
-# Of what came in from outside; and what goes out, which may have come in.
+# Conversion of arguments, and of results that may be arguments.
 _define("typed_list_of", _list, _of, _MAKES | Effects.RAISE)
 _define("typed_list_of_rows", lambda *_, **__: ObjectType("list"), _of_rows, _MAKES | Effects.RAISE)
 _define("typed_list_or_given", lambda *_, **__: ObjectType("list"), _or_given, _MAKES)
-# Of a Python list of typed ones, or of such lists, the one at an index.
+# Reads the inner list at an index.
 _define("typed_list_row", lambda *_, **__: NUMBERS, lambda x, index: (x[int(index)],), _READS | Effects.RAISE)
-# That a list holds numbers of one kind, or lists of such lists: what is known when a call is traced.
+# Marks a list of numbers of one kind, or a nested one, as known while tracing.
 define(
     name="object_numbers", graphdef="ObjectNumbers", result=lambda x, **_: x, kernel=lambda x, *, element, depth: (x,),
     gradient=_NO_GRADIENT, effects=Effects.PURE,

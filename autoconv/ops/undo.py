@@ -1,9 +1,9 @@
-"""What a run of a graph changed of Python's own objects, so that it can be taken back.
+"""Undo log: the changes of Python objects by a run of a graph, so that they can be rolled back.
 
-A run that meets an int beyond its 64 bits is made again as plain Python, from what was there before the run. `undoing`
-notes, while it runs, how to take back each change that the kernels of `ops/objects.py` make, and how much was printed,
-which is not printed again. Before what cannot be taken back (an iterator asked for its next, a method of an unknown
-class) a run that may meet such an int is given up; of others it is said to be `lost`.
+A run that meets an int beyond 64 bits is repeated as plain Python, from the state before the run. During a run,
+`undoing` logs how to undo each change made by the kernels of `ops/objects.py`, and how much was printed, which is
+not printed again. Before an irreversible change (an iterator's next, a method of an unknown class), a run that may meet
+such an int is abandoned; other runs mark the log as `lost`.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import ObjectType
 
-# After these a call may be made again as plain Python.
+# After these errors a call may rerun as plain Python.
 TAKEN_BACK = (IntegerLimitError, OtherKindError, NotInGraphError)
-# Nodes that write, and whose changes are noted, or are to objects of the graph alone.
+# Nodes with writes that are logged, or only to objects of the graph.
 _NOTED = frozenset(
     {
         "object_apply", "object_method", "object_set_attribute", "object_delete_attribute", "object_build",
@@ -33,8 +33,8 @@ _NOTED = frozenset(
         "array_new", "array_of",
     }
 )  # fmt: skip
-LOCAL = "typed_list_"  # how the names of ops begin that write to what the run has for itself
-PRINTS = frozenset({"python_print", "object_print"})  # whose text is counted
+LOCAL = "typed_list_"  # prefix of ops that write to the run's own objects
+PRINTS = frozenset({"python_print", "object_print"})  # their output is counted
 DRAW = "generator_draw"
 _LASTING = frozenset({"print", "py_call"})
 _CONSTANT = (
@@ -61,14 +61,15 @@ _IN_PLACE = frozenset(
         "imatmul",
     }
 )  # fmt: skip
-_CHANGING = frozenset({"setitem", "delitem", "next"})  # and in place, what is no number or text
-MAKING_ITERATORS = frozenset({"enumerate", "iter", "reversed", "zip"})  # among the functions of `ops/objects.py`
+# Besides in-place operators on other operands than numbers or text.
+_CHANGING = frozenset({"setitem", "delitem", "next"})
+MAKING_ITERATORS = frozenset({"enumerate", "iter", "reversed", "zip"})  # keys of FUNCTIONS in `ops/objects.py`
 CHANGING_HEAPS = ("heapify", "heappop", "heappush", "heappushpop", "heapreplace")
 _SETTING = (object.__setattr__, type.__setattr__, BaseException.__setattr__)
 _DELETING = (object.__delattr__, type.__delattr__, BaseException.__delattr__)
 _MISSING = object()
-_OFTEN = 32  # items of a list for each that is written, from which on it is noted as a whole
-_MOST = 100_000  # changes, of a few hundred bytes each
+_OFTEN = 32  # items of a list per written item, below which the list is logged as a whole
+_MOST = 100_000  # logged changes, of a few hundred bytes each
 
 
 class _Active(threading.local):
@@ -76,19 +77,19 @@ class _Active(threading.local):
 
 
 class _Log:
-    """How to take back the changes of a run, in their order, and whether that is all of them.
+    """The changes of a run in order, as undo functions.
 
-    What a container or attribute held is noted once; what is noted is kept alive, so that its id stays its own.
+    What a container or attribute held is logged once. Logged owners are kept alive, so that their ids stay unique.
     """
 
     def __init__(self, stops: bool = False) -> None:
         self.entries: list[tuple[Any, Callable[[], Any]]] = []
-        self.noted: set[Any] = set()  # (id, key), or the id of what is noted as a whole
-        self.bytes: dict[int, int] = {}  # of parts of arrays
-        self.writes: dict[int, int] = {}  # how often items of a list or dict were written
-        self.iterators: dict[int, Any] = {}  # that the run made, which nobody misses
+        self.noted: set[Any] = set()  # (id, key), or the id of an owner logged as a whole
+        self.bytes: dict[int, int] = {}  # logged bytes, by the id of an array
+        self.writes: dict[int, int] = {}  # number of item writes, by the id of a list or dict
+        self.iterators: dict[int, Any] = {}  # made by the run, so they need no undo
         self.lost = False
-        self.stops = stops  # whether the run is given up before anything is lost
+        self.stops = stops  # True if the run is abandoned before an irreversible change
         self.printed = 0  # characters
 
     def add(self, owner: Any, key: Any, undo: Callable[[], Any]) -> None:
@@ -98,7 +99,7 @@ class _Log:
             self.lose()
 
     def lose(self) -> None:
-        """Gives up: nothing is kept of what cannot be taken back in whole."""
+        """Discard the log: an incomplete one is useless."""
         if self.stops:
             raise NotInGraphError("an int may outgrow 64 bits behind a change that cannot be taken back")
         self.lost = True
@@ -116,16 +117,16 @@ _ACTIVE = _Active()
 
 
 def can_undo(graph: Graph) -> bool:
-    """Whether everything that the graph writes is noted: it prints by Python's print, and changes only objects.
+    """Return whether all writes of the graph are logged: it prints by Python's print, and changes only objects.
 
-    Arrays that come in as memory count as noted (see `restoring`); others are the run's own.
+    Arrays passed as memory count as logged (see `restoring`); others belong to the run.
     """
     made = makes_all_generators(graph)
     return not any(lasts(node) and not (made and node.op.name == DRAW) for node in graph.walk())
 
 
 def makes_all_generators(graph: Graph) -> bool:
-    """Whether nobody else sees a draw from NumPy's generators: the graph itself makes them."""
+    """Return whether the graph makes all of its NumPy generators itself, so that draws are invisible outside."""
     given = [*graph.parameters, *(value for node in graph.walk() if not node.regions for value in _not_made(node))]
     return all(value.type != ObjectType("Generator") for value in given)
 
@@ -135,7 +136,7 @@ def _not_made(node: Node) -> Sequence[Value]:
 
 
 def may_not_undo(node: Node) -> bool:
-    """Whether it comes to light only while the node runs that what it does cannot be taken back."""
+    """Return whether only the run decides that the node's change is irreversible."""
     name = node.attributes.get("name" if node.op.name == "object_method" else "function")
     if node.op.name == "object_method":
         return name in _ARRAYS_CHANGE and node.inputs[0].type != ObjectType("list")
@@ -143,13 +144,15 @@ def may_not_undo(node: Node) -> bool:
 
 
 def lasts(node: Node) -> bool:
-    """Whether what the node does cannot be taken back."""
+    """Return whether the node has an irreversible side effect."""
     return _cannot_undo(node) and node.op.name not in ("array_store", "array_set")
 
 
 def restoring(run: Callable[..., Any], arrays: Callable[..., list[np.ndarray]]) -> Callable[..., Any]:
-    """`run`, with the arrays that `arrays(*arguments)` gives as they were, where it raises for a number that a graph
-    does not carry. They are copied before each run."""
+    """Wrap `run` to restore arrays where it raises for a number outside of the graph's representation.
+
+    `arrays(*arguments)` returns them; they are copied before each run.
+    """
 
     def noted(*arguments: Any) -> Any:
         given = arrays(*arguments)
@@ -167,16 +170,16 @@ def restoring(run: Callable[..., Any], arrays: Callable[..., list[np.ndarray]]) 
 
 def _cannot_undo(node: Node) -> bool:
     if node.regions:
-        return False  # what is in them is looked at by itself
+        return False  # nodes in regions are tested individually
     known = node.op.name in _NOTED or node.op.name.startswith(LOCAL) or not node.effects & Effects.WRITE
     return bool(node.effects & Effects.RANDOM) or node.op.name in _LASTING or not known
 
 
 def undoing(run: Callable[..., Any], stops: bool = False) -> Callable[..., Any]:
-    """`run`, with its changes taken back where it raises for a number that a graph does not carry.
+    """Wrap `run` to undo its changes where it raises for a number outside of the graph's representation.
 
-    The error has `_autoconv_undone` then, and in `_autoconv_printed` how many characters were printed. Every other
-    error leaves the changes before it, as Python does. With `stops`, what cannot be taken back is such an error.
+    The error then has `_autoconv_undone`, and `_autoconv_printed`, the number of printed characters. All other
+    errors leave the earlier changes, as in Python. With `stops`, an irreversible change raises such an error.
     """
 
     def noted(*arguments: Any) -> Any:
@@ -204,43 +207,45 @@ def undoing(run: Callable[..., Any], stops: bool = False) -> Callable[..., Any]:
 
 
 def write_output(text: str) -> None:
-    """Writes to the sys.stdout of now."""
+    """Write to the present sys.stdout."""
     sys.stdout.write(text)
     if _ACTIVE.log is not None:
         _ACTIVE.log.printed += len(text)
 
 
 def changes(function: str) -> bool:
-    """Whether an operator or builtin of `ops/objects.py` may change its first operand, where that is of Python's own
-    classes: a list, dict or set, or an iterator."""
+    """Return whether an operator or builtin of `ops/objects.py` may change its first operand.
+
+    That is a list, dict or set of Python's own classes, or an iterator.
+    """
     return function in _CHANGING or function.startswith(("heapq.heap", "bisect.insort"))
 
 
 def is_noted(kind: type, name: str) -> bool:
-    """Whether that method of a list, dict or set is noted before it is called."""
+    """Return whether the method of a list, dict or set is logged before its call."""
     return name not in _READING[kind]
 
 
 def owner_is_settled(owner: Any) -> bool:
-    """Whether no change of that object has to be noted any more in the run that goes on."""
+    """Return whether no change of the object needs logging in the rest of the run."""
     log = _ACTIVE.log
     return log is None or log.lost or id(owner) in log.noted
 
 
 def length_is_settled(owner: Any) -> bool:
-    """The same of what is appended to a list."""
+    """Return whether appends to the list need no logging."""
     log = _ACTIVE.log
     return owner_is_settled(owner) or (log is not None and (id(owner), "length") in log.noted)
 
 
 def attribute_is_settled(owner: Any, name: str) -> bool:
-    """The same of an attribute."""
+    """Return whether changes of the attribute need no logging."""
     log = _ACTIVE.log
     return log is None or log.lost or (id(owner), name) in log.noted
 
 
 def items_are_settled(owner: Any) -> bool:
-    """The same of the items of a list or dict: when many were written, they are noted as a whole."""
+    """Return whether writes to items of a list or dict need no logging; many writes log the whole object."""
     log = _ACTIVE.log
     if log is None or log.lost or id(owner) in log.noted:
         return True
@@ -254,7 +259,7 @@ def items_are_settled(owner: Any) -> bool:
 
 
 def note_apply(function: str, operands: tuple[Any, ...]) -> None:
-    """Before an operator or builtin of `ops/objects.py` is applied."""
+    """Log the change before an operator or builtin of `ops/objects.py` is applied."""
     log = _ACTIVE.log
     if log is None or log.lost:
         return
@@ -268,7 +273,7 @@ def note_apply(function: str, operands: tuple[Any, ...]) -> None:
 
 
 def note_made(found: Any) -> None:
-    """Behind an operator or builtin: what it gave."""
+    """Register an iterator that an operator or builtin returned as made by the run."""
     log = _ACTIVE.log
     if log is not None and hasattr(found, "__next__"):
         log.iterators[id(found)] = found
@@ -277,19 +282,19 @@ def note_made(found: Any) -> None:
 
 
 def _is_used_up(log: _Log, items: Any) -> bool:
-    """Whether going over it changes what was there before the run."""
+    """Return whether iteration would advance an iterator from before the run."""
     return hasattr(items, "__next__") and id(items) not in log.iterators
 
 
 def note_iteration(items: Any) -> None:
-    """Before something is gone over: what is an iterator already does not start again."""
+    """Discard the log before iteration over an iterator from outside, which cannot be restarted."""
     log = _ACTIVE.log
     if log is not None and _is_used_up(log, items):
         log.lose()
 
 
 def note_method(owner: Any, name: str, arguments: tuple[Any, ...]) -> None:
-    """Before a method is called."""
+    """Log the change before a method call."""
     log = _ACTIVE.log
     if log is None or log.lost:
         return
@@ -306,7 +311,7 @@ def note_method(owner: Any, name: str, arguments: tuple[Any, ...]) -> None:
 
 
 def note_attribute(owner: Any, name: str) -> None:
-    """Before an attribute is set or deleted."""
+    """Log the change before an attribute is set or deleted."""
     log = _ACTIVE.log
     if log is None or log.lost:
         return
@@ -354,7 +359,7 @@ def _note_entry(log: _Log, owner: dict[Any, Any], key: Any) -> None:
             return
         before = owner.get(key, _MISSING)
     except Exception:
-        return  # a key that cannot be one: the write raises the same
+        return  # an invalid key: the write raises the same error
     undo = (lambda: owner.pop(key, None)) if before is _MISSING else (lambda: owner.__setitem__(key, before))
     log.add(owner, (id(owner), key), undo)
 
@@ -377,7 +382,7 @@ def _note_part(log: _Log, owner: np.ndarray, key: Any) -> None:
     try:
         before = np.array(owner[key])
     except Exception:
-        return  # as the write
+        return  # the write raises the same error
     noted = log.bytes[id(owner)] = log.bytes.get(id(owner), 0) + before.nbytes
     if noted > owner.nbytes:
         _note_whole(log, owner)
@@ -386,7 +391,7 @@ def _note_part(log: _Log, owner: np.ndarray, key: Any) -> None:
 
 
 def _note_whole(log: _Log, owner: Any) -> None:
-    """Notes all that it holds."""
+    """Log the whole contents of the owner."""
     if isinstance(owner, _CONSTANT) or id(owner) in log.noted:
         return
     if type(owner) is list:

@@ -1,4 +1,4 @@
-"""Text as characters and their numbers, in the encodings of Unicode."""
+"""Conversion between encoded text and characters or code points."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from autoconv.graph.types import TensorType
 from autoconv.ops.record import define, sample
 from autoconv.ops.strings import ABC, NO_GRADIENT, check_strings, mapped
 
-# Names of encodings as users write them, and as Python knows them.
+# User-visible names of encodings, and Python's.
 ENCODINGS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
 
 
 def characters_of(item: bytes, encoding: str, errors: str, replacement: int) -> str:
-    """The text of bytes; `errors` is "replace" (by `replacement`), "ignore", or "strict"."""
+    """Decode bytes; `errors` is "replace" (by `replacement`), "ignore", or "strict"."""
     try:
         found = item.decode(ENCODINGS[encoding], errors)
     except UnicodeDecodeError as error:
         raise InvalidArgumentError(f"Invalid formatting on input string {item!r}: {error}") from None
-    # Python's own decoders write U+FFFD, which valid text may hold as well: only then it matters which is which.
+    # Python's decoders insert U+FFFD, which valid text may contain as well: only then the slow path is needed.
     if errors == "replace" and replacement != 0xFFFD and "\ufffd" in found:
         found = _decoded_with(item, ENCODINGS[encoding], chr(replacement))
     return found

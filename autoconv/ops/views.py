@@ -1,11 +1,11 @@
-"""Which ops give memory of their first input out again, as NumPy does, and which arrays leave a graph."""
+"""Ops whose results share memory with their first operand, as in NumPy, and arrays that leave a graph."""
 
 from __future__ import annotations
 
 from autoconv.graph.graph import Graph, Value
 from autoconv.graph.types import TensorType
 
-# In NumPy a view of the first input, or that input itself.
+# Ops that in NumPy return a view of the first operand, or that operand itself.
 VIEWS = frozenset(
     {
         "identity", "get_item", "reshape", "transpose", "matrix_transpose", "expand_dims", "squeeze", "reverse",
@@ -13,7 +13,7 @@ VIEWS = frozenset(
     }
 )  # fmt: skip
 
-# Whose kernels may give memory of an input out, where there is nothing to do or nothing is known of the function.
+# Ops whose kernels may return an operand's memory: trivial cases, and unknown functions.
 PASSING = frozenset({
     "bitcast", "cast", "ceil", "check_numerics", "einsum", "ensure_same_shape", "ensure_shape", "floor", "gather_nd",
     "numpy_call", "py_call", "python_cast", "real", "reshape_like", "rint", "round", "split_like", "stop_gradient",
@@ -22,7 +22,7 @@ PASSING = frozenset({
 
 
 def leaving(graph: Graph) -> set[Value]:
-    """The arrays that a program gets: outputs, parts of objects, and those whose memory a view that is one shares."""
+    """Return the arrays visible to the program: outputs, parts of objects, and operands of views that are."""
     found = {value for value in graph.outputs if _is_array(value)}
     for node in reversed(graph.nodes):
         if node.op.name in VIEWS:

@@ -1,8 +1,8 @@
-"""How an op computes one element of its result: rules that every code generator shares.
+"""Element rules: how an op computes one element of its result, shared by all code generators.
 
-A rule is written against the `Elements` protocol, for an op whose record says that it is elementwise, or whose
+A rule is written against the `Elements` protocol, for an op whose record is elementwise, or whose
 operands are single numbers: `rule(b, *operands, **attributes) -> element`. Operands are numbers of the op's own
-dtypes (`x.dtype`) that Python's operators apply to. A rule answers None for dtypes that it does not know.
+dtypes (`x.dtype`) that support Python's operators. A rule returns None for unsupported dtypes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Rule = Callable[..., Any]
 
 
 class Elements(Protocol):
-    """What rules may ask for, besides the operators of the elements themselves."""
+    """Operations available to rules, besides the operators of the elements themselves."""
 
     def constant(self, number: Any, dtype: DType) -> Any: ...
     def compare(self, test: str, x: Any, y: Any) -> Any: ...
@@ -39,7 +39,7 @@ ELEMENTS: dict[str, Rule] = {}
 
 
 def element(*names: str) -> Callable[[Rule], Rule]:
-    """Makes a function the rule of the ops of those names; raises ValueError when one has a rule already."""
+    """Register a function as the rule of these ops; raises ValueError when one has a rule already."""
 
     def register(rule: Rule) -> Rule:
         for name in names:

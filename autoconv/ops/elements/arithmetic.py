@@ -1,4 +1,4 @@
-"""Element rules of arithmetic, comparisons, bits, choices and casts on typed numbers, as NumPy means them."""
+"""Element rules of arithmetic, comparisons, bits, choices and casts on typed numbers, with NumPy's meaning."""
 
 from __future__ import annotations
 
@@ -70,7 +70,10 @@ def identity(b: Elements, x: Any) -> Any:
 
 
 def nonzero_divisor(b: Elements, x: Any, y: Any) -> tuple[Any, Any]:
-    """A divisor that the machine can divide by, and whether the given one is 0; the lowest number by -1 wraps."""
+    """Return a divisor that is safe for the machine's division, and whether the given one is 0.
+
+    The lowest number divided by -1 wraps.
+    """
     zero = y.same(0)
     divisor = b.select(zero, 1, y)
     if not x.dtype.is_unsigned:
@@ -80,7 +83,7 @@ def nonzero_divisor(b: Elements, x: Any, y: Any) -> tuple[Any, Any]:
 
 @element("floor_divide")
 def floor_divide(b: Elements, x: Any, y: Any) -> Any:
-    """Rounded down; an integer by 0 is 0, as in NumPy."""
+    """Divide, rounded down; an integer divided by 0 gives 0, as in NumPy."""
     if x.dtype.is_bool:
         return None
     if x.dtype.is_floating:
@@ -95,7 +98,7 @@ def floor_divide(b: Elements, x: Any, y: Any) -> Any:
 
 @element("modulo")
 def modulo(b: Elements, x: Any, y: Any) -> Any:
-    """With the sign of the divisor; an integer by 0 is 0, as in NumPy."""
+    """Remainder with the sign of the divisor; for an integer modulo 0 it is 0, as in NumPy."""
     if x.dtype.is_bool:
         return None
     if x.dtype.is_floating:
@@ -115,7 +118,7 @@ def float_modulo(b: Elements, x: Any, y: Any) -> Any:
 
 
 def _float_floor_divide(b: Elements, x: Any, y: Any) -> Any:
-    """What is left of x over y after its modulo, rounded to the nearest integer, as NumPy and Python compute it."""
+    """Divide (x - remainder) by y and round to the nearest integer, as NumPy and Python do."""
     rest = b.remainder(x, y)
     quotient = (x - rest) / y
     other_sign = b.compare("lt", y, 0.0) ^ b.compare("lt", rest, 0.0)
@@ -135,7 +138,7 @@ for _name, _test in (
 
 @element("maximum")
 def maximum(b: Elements, x: Any, y: Any) -> Any:
-    """nan where either is nan; of two zeros the second."""
+    """Return nan where either operand is nan, and the second of two zeros."""
     return b.select((x > y) | b.is_nan(x), x, y) if x.dtype.is_floating else b.select(x > y, x, y)
 
 
@@ -205,7 +208,7 @@ def invert(b: Elements, x: Any) -> Any:
 
 @element("left_shift")
 def left_shift(b: Elements, x: Any, y: Any) -> Any:
-    """0 where nothing is left of the number."""
+    """Return 0 where all bits are shifted out."""
     bits = x.dtype.size * 8
     inside = b.compare("ge", y, 0) & b.compare("lt", y, bits)
     return b.select(inside, b.bits("shl", x, b.select(inside, y, 0)), 0)

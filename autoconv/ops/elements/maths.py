@@ -1,7 +1,7 @@
-"""Element rules of elementary functions: polynomials that compilers can vectorise, the C library's for single numbers.
+"""Element rules of elementary functions: vectorisable polynomials in loops, the C library for single numbers.
 
-Where a rule is not exact enough for some operands (arguments of sin beyond its range reduction), it says so by
-`b.rare(condition)`, and the loop runs again with the C library's function wherever one such operand appeared.
+Where a rule is not exact enough for some operands (arguments of sin beyond its range reduction), it calls
+`b.rare(condition)`. Then the loop runs again, with the C library's function, wherever one such operand appeared.
 Coefficients of log in float64 and of sin and cos are those published with fdlibm (Sun Microsystems, 1993),
 of exp, tanh in float32 those of Cephes (Moshier, 1992).
 """
@@ -23,7 +23,7 @@ _LIBM = {
 
 
 def apply(b: Any, name: str, *operands: Any) -> Any:
-    """The function of that name of floats; None for other dtypes."""
+    """Apply the named function to floats; return None for other dtypes."""
     if operands[0].dtype not in (float32, float64):
         return None
     vectorised = _VECTORISED.get(name)
@@ -76,7 +76,7 @@ def leaky_relu(b: Elements, x: Any, *, alpha: float) -> Any:
 
 
 def horner(b: Elements, x: Any, coefficients: Sequence[float]) -> Any:
-    """The polynomial whose coefficients come highest power first."""
+    """Evaluate a polynomial by Horner's scheme; the highest power's coefficient comes first."""
     total = b.constant(coefficients[0], x.dtype)
     for coefficient in coefficients[1:]:
         total = b.fma(total, x, b.constant(coefficient, x.dtype))
@@ -84,14 +84,14 @@ def horner(b: Elements, x: Any, coefficients: Sequence[float]) -> Any:
 
 
 def _rounded(b: Elements, x: Any) -> tuple[Any, Any]:
-    """The nearest integer as a float and as an integer: adding 1.5·2^p leaves it in the low bits of the sum."""
+    """Return the nearest integer as a float and as an integer: adding 1.5·2^p leaves it in the sum's low bits."""
     large, integer = (1.5 * 2**23, int32) if x.dtype is float32 else (1.5 * 2**52, int64)
     shifted = x + large
     return shifted - large, b.bitcast(shifted, integer) - b.bitcast(b.constant(large, x.dtype), integer)
 
 
 def _power_of_two(b: Elements, n: Any) -> Any:
-    """2^n for an n that the exponent of a normal number holds."""
+    """Return 2^n for an n in the exponent range of normal numbers."""
     if n.dtype is int32:
         return b.bitcast(b.bits("shl", n + 127, 23), float32)
     return b.bitcast(b.bits("shl", n + 1023, 52), float64)
@@ -107,18 +107,18 @@ _EXPM1 = {
 
 
 def _clamped(b: Elements, x: Any) -> Any:
-    """To where the exponential is neither 0 nor inf by far."""
+    """Clamp x to a range somewhat wider than that where exp(x) is neither 0 nor inf."""
     return _between(b, x, *_EXP_RANGE[x.dtype])
 
 
 def _between(b: Elements, x: Any, low: float, high: float) -> Any:
-    """x, or the border that it is beyond; nan of nan."""
+    """Clamp x to [low, high]; nan stays nan."""
     below = b.select(x > high, high, x)
     return b.select(below < low, low, below)
 
 
 def _reduced(b: Elements, x: Any) -> tuple[Any, Any, Any]:
-    """n, r and (e^r - 1) with x = n·ln 2 + r."""
+    """Return n, r and e^r - 1 with x = n·ln 2 + r."""
     n, integer = _rounded(b, x * 1.4426950408889634)
     upper, lower = _LN2[x.dtype]
     rest = b.fma(n, b.constant(-lower, x.dtype), b.fma(n, b.constant(-upper, x.dtype), x))
@@ -131,14 +131,14 @@ def _exp(b: Elements, x: Any) -> Any:
 
 
 def _exp_of_moderate(b: Elements, x: Any) -> Any:
-    """Where x is known to lie within ±80."""
+    """Return e^x for x within ±80."""
     integer, _, minus_one = _reduced(b, x)
     scale = _power_of_two(b, integer)
     return b.fma(scale, minus_one, scale)
 
 
 def _expm1(b: Elements, x: Any) -> Any:
-    """2·(s·(e^r - 1) + (s - 1/2)) with s = 2^(n-1); -1 where nothing else is left."""
+    """Return 2·(s·(e^r - 1) + (s - 1/2)) with s = 2^(n-1); it rounds to -1 for very negative x."""
     low = -20.0 if x.dtype is float32 else -45.0
     integer, _, minus_one = _reduced(b, _clamped(b, b.select(x < low, low, x)))
     scale = _power_of_two(b, integer - 1)
@@ -146,7 +146,7 @@ def _expm1(b: Elements, x: Any) -> Any:
     return b.select(x.same(0.0), x, found)
 
 
-# (log(1 + f) - f + f²/2) / f³ between halves of the square root of 2, by the same method: within 5.9e-9 of log(1 + f).
+# (log(1 + f) - f + f²/2) / f³ for 1 + f in [√2/2, √2), fitted like _ERF_32_OVER: within 5.9e-9 of log(1 + f).
 _LOG_32 = (
     -0.0763449351, 0.12761576, -0.13160183, 0.142017582, -0.166233573, 0.200012269, -0.25000821, 0.333333317,
 )  # fmt: skip
@@ -166,7 +166,7 @@ def _log(b: Elements, x: Any) -> Any:
     tiny, lift = (2.0**-126, 25) if single else (2.0**-1022, 54)
     subnormal = x < tiny
     bits = b.bitcast(b.select(subnormal, x * 2.0**lift, x), integer)
-    # Halves of the square root of 2 around 1: m in [0.707, 1.414).
+    # Reduce to m in [0.707, 1.414), with x = m·2^exponent.
     root = b.bitcast(b.constant(0.5**0.5, x.dtype), integer)
     offset = bits - root
     exponent = b.bits("ashr", offset, mantissa)
@@ -191,7 +191,7 @@ def _log(b: Elements, x: Any) -> Any:
 
 
 def _log1p(b: Elements, x: Any) -> Any:
-    """log(1 + x), with what was lost in 1 + x put back."""
+    """log(1 + x), corrected for the rounding error of 1 + x."""
     whole = x + 1.0
     lost = (x - (whole - 1.0)) / whole
     found = _log(b, whole) + b.select(b.intrinsic("fabs", lost) < 1.0, lost, 0.0)
@@ -218,7 +218,7 @@ _COS = {
 
 
 def _quadrant(b: Any, x: Any) -> tuple[Any, Any, Any]:
-    """The quadrant n, and the sine and cosine of what is left of x."""
+    """Return the quadrant n, and the sine and cosine of x - n·π/2."""
     b.rare(~(b.intrinsic("fabs", x) < _PI_LIMIT[x.dtype]))
     n, integer = _rounded(b, x * 0.6366197723675814)
     rest = x
@@ -232,7 +232,7 @@ def _quadrant(b: Any, x: Any) -> tuple[Any, Any, Any]:
 
 
 def _chosen(b: Any, quadrant: Any, even: Any, odd: Any) -> Any:
-    """The even one in quadrants 0 and 2, the odd one in 1 and 3; negative in 2 and 3."""
+    """Select `even` in quadrants 0 and 2, `odd` in 1 and 3; negate in 2 and 3."""
     value = b.select((quadrant & 1).same(0), even, odd)
     return b.select((quadrant & 2).same(0), value, -value)
 
@@ -260,14 +260,14 @@ _TANH_UNDER = (1.0, 1.12811678491632931402e2, 2.23548839060100448583e3, 4.844063
 
 
 def _tanh(b: Elements, x: Any) -> Any:
-    """A quotient of polynomials near 0, 1 - 2/(e^2x + 1) beyond."""
+    """Evaluate a rational function near 0, and 1 - 2/(e^2x + 1) elsewhere."""
     size = b.intrinsic("fabs", x)
     z = x * x
     if x.dtype is float32:
         near = b.fma(horner(b, z, _TANH_32) * z, x, x)
     else:
         near = b.fma(horner(b, z, _TANH_OVER) / horner(b, z, _TANH_UNDER) * z, x, x)
-    bounded = b.select(size > 20.0, 20.0, size)  # where it is 1, to the last bit
+    bounded = b.select(size > 20.0, 20.0, size)  # beyond, tanh rounds to 1
     far = 1.0 - 2.0 / (_exp_of_moderate(b, bounded * 2.0) + 1.0)
     return b.intrinsic("copysign", b.select(size < 0.625, near, far), x)
 
@@ -291,9 +291,9 @@ _ERFC_UNDER = (
 )  # fmt: skip
 
 
-# By iteratively reweighted least squares: erf(x)/x - 1/4 as a quotient in x², up to where erf is 1 to the last bit, so
-# that x·(1/4 + quotient) differs by less than 1.9e-8 of erf. Without the quarter the errors of rounding the polynomials
-# would count in full near 1, where the quotient is next to nothing now.
+# Fitted by iteratively reweighted least squares: erf(x)/x - 1/4 as a quotient in x², up to where erf rounds to 1, so
+# that x·(1/4 + quotient) is within 1.9e-8 of erf, relatively. Without the 1/4, rounding errors of the polynomials would
+# count in full for large x; with it the quotient is next to nothing there.
 _ERF_32_OVER = (
     -7.47282684e-06, -5.75285367e-06, 2.33319588e-05, 2.42214669e-02, 6.48882017e-02,
     8.78379166e-01,
@@ -306,8 +306,10 @@ _ERF_32_END = 3.92
 
 
 def _erf(b: Elements, x: Any) -> Any:
-    """A quotient of polynomials; of float64 one near 0 and, beyond, 1 less what is left, which needs no relative
-    accuracy."""
+    """Evaluate a rational function.
+
+    For float64, one near 0; elsewhere 1 - erfc(x), where erfc needs no relative accuracy.
+    """
     if x.dtype is float32:
         bounded = _between(b, x, -_ERF_32_END, _ERF_32_END)
         z = bounded * bounded
@@ -318,16 +320,16 @@ def _erf(b: Elements, x: Any) -> Any:
     bounded = b.select(size > 7.0, 7.0, size)
     quotient = horner(b, bounded, _ERFC_OVER) / horner(b, bounded, _ERFC_UNDER)
     far = b.intrinsic("copysign", 1.0 - _exp_of_moderate(b, -(bounded * bounded)) * quotient, x)
-    return b.select(size >= 1.0, far, near)  # of nan the near one, which is nan
+    return b.select(size >= 1.0, far, near)  # nan selects `near`, which is nan
 
 
-# The factors that bring what is beyond a bound near 1, and what is below one, so that squares are normal numbers.
+# (bound, factor): sizes above, or below, the bound are scaled by the factor, so that their squares are normal numbers.
 _FAR = {float32: (2.0**60, 2.0**-80), float64: (2.0**500, 2.0**-600)}
 _NEAR = {float32: (2.0**-40, 2.0**80), float64: (2.0**-400, 2.0**600)}
 
 
 def scale_of(b: Elements, size: Any) -> tuple[Any, Any]:
-    """A power of two that brings a size so near 1 that squares neither overflow nor lose bits, and its inverse."""
+    """Return a power of two and its inverse; scaled by it, squares of the size neither overflow nor lose bits."""
     (high, shrink), (low, grow) = _FAR[size.dtype], _NEAR[size.dtype]
     far, near = size > high, size < low
     one = b.constant(1.0, size.dtype)
@@ -338,7 +340,7 @@ def scale_of(b: Elements, size: Any) -> tuple[Any, Any]:
 
 
 def _hypot(b: Elements, x: Any, y: Any) -> Any:
-    """Infinite where either is, whatever the other one is."""
+    """Return √(x² + y²); infinite where either operand is, even if the other is nan."""
     x, y = b.intrinsic("fabs", x), b.intrinsic("fabs", y)
     scale, back = scale_of(b, b.select(x > y, x, y))
     one, other = x * scale, y * scale
@@ -358,5 +360,5 @@ def is_elementary(name: str) -> bool:
 
 
 def is_vectorised(name: str, dtype: Any) -> bool:
-    """Whether loops compute the function by a polynomial rather than by a call for each element."""
+    """Return whether loops compute the function by a polynomial, not by a call per element."""
     return name in _VECTORISED and dtype in (float32, float64)

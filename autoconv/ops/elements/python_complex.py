@@ -1,5 +1,8 @@
-"""Element rules of Python's complex numbers, step by step what CPython computes (Objects/complexobject.c and
-Modules/cmathmodule.c); what is out of the ordinary, and whatever raises, goes to the kernel, which asks Python."""
+"""Element rules of Python's complex numbers, which follow CPython step by step.
+
+Sources: Objects/complexobject.c and Modules/cmathmodule.c. Exceptional operands, and those that raise, go to the
+kernel, which calls Python.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,15 @@ from autoconv.ops.elements import Elements, element
 
 Pair = tuple[Any, Any]
 _INFINITY = float("inf")
-_LARGE = math.log(sys.float_info.max / 4)  # beyond, powers of e are computed in two steps
-_LARGEST = sys.float_info.max / 4  # beyond, magnitudes are
+_LARGE = math.log(sys.float_info.max / 4)  # above, exponentials are computed in two steps
+_LARGEST = sys.float_info.max / 4  # above, magnitudes are scaled
 
 
 def _computes_by_steps() -> bool:
-    """Whether Python's products and quotients are those of schoolbooks, each step rounded: not where a compiler has
-    put multiplications and additions together, nor since Python 3.14, which looks after infinities."""
+    """Return whether Python's products and quotients follow the textbook formulas, with each step rounded.
+
+    That fails where its compiler contracted multiply and add, and since Python 3.14, which handles infinities.
+    """
     x = 1.0 + 2.0**-30
     exact = complex(x, x) * complex(x, -x)
     steps = complex(x * x - x * -x, x * -x + x * x)
@@ -44,7 +49,7 @@ def _is_finite(b: Elements, x: Any) -> Any:
 
 
 def all_finite(b: Elements, *numbers: Any) -> None:
-    """Where one is not, the kernel has the word."""
+    """Send non-finite operands to the kernel."""
     for x in numbers:
         b.fail(~_is_finite(b, x))
 
@@ -54,7 +59,7 @@ def multiply(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
 
 
 def divide(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
-    """Smith's (Algorithm 116, 1962), by the larger part of the divisor first; nan where that has one."""
+    """Smith's division (Algorithm 116, 1962), by the divisor's larger part first; nan where the divisor has one."""
     b.fail(yr.same(0.0) & yi.same(0.0))
     return _quotient(b, xr, xi, yr, yi)
 
@@ -66,7 +71,7 @@ def _quotient(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
     scale = b.select(upright, yr + yi * ratio, yr * ratio + yi)
     first, second = b.select(upright, xr, xi), b.select(upright, xi, xr)
     turned = first * ratio
-    # The order of a sum makes no difference to it, that of a difference does.
+    # Addition commutes, so one form serves for the real part; subtraction needs both orders.
     real = (first + second * ratio) / scale
     imag = b.select(upright, second - turned, turned - second) / scale
     known = upright | flat
@@ -74,14 +79,14 @@ def _quotient(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
 
 
 def magnitude(b: Elements, x: Any, y: Any) -> Any:
-    """One too large for a float raises; of infinities and nan it is what C's hypot makes of them."""
+    """Return C's hypot; a magnitude that overflows a float raises."""
     found = b.libm("hypot", x, y)
     b.fail(found.same(_INFINITY) & _is_finite(b, x) & _is_finite(b, y))
     return found
 
 
 def power_by_int(b: Elements, xr: Any, xi: Any, n: Any, _: Any) -> Pair:
-    """By squares, for at most 100; a negative power is 1 over the other. An infinite result raises."""
+    """Exponentiate by squaring, for |n| of at most 100; a negative power is an inverse. An infinite result raises."""
     size = b.intrinsic("fabs", n)
     b.fail(b.compare("gt", size, 100.0))
     whole = b.cast(size, int64)
@@ -107,7 +112,7 @@ def chosen(b: Elements, condition: Any, x: Pair, y: Pair) -> Pair:
 
 
 def power(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
-    """In polar form. Small whole exponents, and zeros, are for the kernel."""
+    """Exponentiate in polar form. Small whole exponents, and zeros, go to the kernel."""
     small = b.compare("le", b.intrinsic("fabs", yr), 100.0) & yr.same(b.intrinsic("floor", yr)) & yi.same(0.0)
     b.fail(small | (xr.same(0.0) & xi.same(0.0)))
     size, turn = b.libm("hypot", xr, xi), b.libm("atan2", xi, xr)
@@ -120,7 +125,7 @@ def power(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
     return real, imag
 
 
-# ---- cmath, of numbers that are finite and give such
+# ---- cmath, for finite operands with finite results
 
 
 def exp(b: Elements, x: Any, y: Any) -> Pair:
@@ -131,7 +136,7 @@ def exp(b: Elements, x: Any, y: Any) -> Pair:
 
 
 def log(b: Elements, x: Any, y: Any) -> Pair:
-    """Near the unit circle by how much the square of the magnitude is above 1."""
+    """Near the unit circle, compute from the excess of the squared magnitude over 1."""
     width, height = b.intrinsic("fabs", x), b.intrinsic("fabs", y)
     b.fail(~(b.compare("le", width, _LARGEST) & b.compare("le", height, _LARGEST)))
     b.fail(b.compare("lt", width, sys.float_info.min) & b.compare("lt", height, sys.float_info.min))
@@ -184,7 +189,7 @@ def _within(b: Elements, x: Any, y: Any) -> None:
 
 
 def turned(rule: Callable[..., Pair]) -> Callable[..., Pair]:
-    """-i·f(iz) for z = x + iy."""
+    """Return the rule -i·f(iz), for z = x + iy."""
 
     def found(b: Elements, x: Any, y: Any) -> Pair:
         real, imag = rule(b, -y, x)
@@ -194,7 +199,7 @@ def turned(rule: Callable[..., Pair]) -> Callable[..., Pair]:
 
 
 def phase(b: Elements, x: Any, y: Any) -> Any:
-    """Of one that is too small for a float cmath.phase raises, and cmath.polar does not."""
+    """cmath.phase: it raises for a subnormal angle, unlike cmath.polar."""
     found = angle(b, x, y)
     b.fail(b.compare("lt", b.intrinsic("fabs", found), sys.float_info.min) & y.differs(0.0))
     return found

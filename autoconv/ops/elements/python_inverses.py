@@ -1,5 +1,7 @@
-"""Element rules of cmath's inverse functions and of its decimal logarithm, step by step what CPython computes
-(Modules/cmathmodule.c, after Kahan); what is not finite, and the poles, go to the kernel."""
+"""Element rules of cmath's inverse functions and log10, which follow CPython step by step.
+
+Source: Modules/cmathmodule.c, after Kahan. Non-finite operands, and poles, go to the kernel.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ def _is_beyond(b: Elements, x: Any, y: Any, bound: float) -> Any:
 
 
 def _logarithm(b: Elements, x: Any, y: Any) -> Any:
-    """Of twice the magnitude of a large number."""
+    """Return the logarithm of twice the magnitude of a large number."""
     return b.libm("log", b.libm("hypot", x / 2.0, y / 2.0)) + math.log(2) * 2.0
 
 
@@ -50,7 +52,7 @@ def asinh(b: Elements, x: Any, y: Any) -> Pair:
 
 
 def atanh(b: Elements, x: Any, y: Any) -> Pair:
-    """Of -z, where the sign of the real part says so, negated."""
+    """Compute -atanh(-z) where the sign bit of the real part is set."""
     all_finite(b, x, y)
     one = b.constant(1.0, float64)
     negative = b.compare("lt", b.intrinsic("copysign", one, x), 0.0)

@@ -1,4 +1,4 @@
-"""Element rules of Python's own numbers: exact, checked; what is out of the ordinary goes to the op's kernel."""
+"""Element rules of Python's numbers: exact and checked; exceptional operands go to the op's kernel."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from autoconv.graph.dtypes import DType, bool_, float64, int64, uint64
 from autoconv.ops.elements import Elements, element
 from autoconv.ops.elements.arithmetic import nonzero_divisor
 
-_EXACT = 2**53  # up to here every integer is a float64
+_EXACT = 2**53  # up to here float64 represents every integer
 
 
 def _common(b: Elements, *operands: Any) -> tuple[Any, ...]:
-    """The operands as Python meets them: floats if one is a float, else ints. An int that no float is exactly goes
-    to the kernel."""
+    """Convert the operands as Python does: to float if one is a float, else to int.
+
+    An int that is not exact as a float goes to the kernel.
+    """
     if not any(x.dtype.is_floating for x in operands):
         return tuple(b.cast(x, int64) for x in operands)
     return tuple(_float(b, x) for x in operands)
@@ -89,7 +91,7 @@ def floor_divide(b: Elements, x: Any, y: Any) -> Any:
 
 
 def _float_quotient(b: Elements, x: Any, y: Any) -> Any:
-    """As CPython's float_divmod does it."""
+    """Floor division as in CPython's float_divmod."""
     b.fail(y.same(0.0))
     rest = b.remainder(x, y)
     quotient = (x - rest) / y
@@ -176,7 +178,7 @@ def cast(b: Elements, x: Any, *, dtype: DType, weak: bool = False) -> Any:
 
 @element("range_item")
 def range_item(b: Elements, position: Any, start: Any, stop: Any, step: Any) -> Any:
-    """No sum overflows: the item lies between start and stop."""
+    """Compute an item; it lies between start and stop, so nothing overflows."""
     if not all(x.dtype is int64 for x in (position, start, stop, step)):
         return None
     return start + position * step
@@ -184,8 +186,7 @@ def range_item(b: Elements, position: Any, start: Any, stop: Any, step: Any) -> 
 
 @element("range_length")
 def range_length(b: Elements, start: Any, stop: Any, step: Any) -> Any:
-    """The distance is a number of 64 bits without a sign, and so is how often the step goes into it; more turns than
-    an int64 counts come to no end."""
+    """Count the items in unsigned 64-bit arithmetic, which holds the distance; saturate at the int64 maximum."""
     if not all(x.dtype is int64 for x in (start, stop, step)):
         return None
     up = step > 0
@@ -198,7 +199,7 @@ def range_length(b: Elements, start: Any, stop: Any, step: Any) -> Any:
 
 @element("common_size")
 def common_size(b: Elements, first: Any, *others: Any) -> Any:
-    """Where sizes differ and none is 1, the kernel raises."""
+    """Return the broadcast size; incompatible sizes go to the kernel, which raises."""
     if not all(x.dtype is int64 for x in (first, *others)):
         return None
     found = first
@@ -212,7 +213,7 @@ def common_size(b: Elements, first: Any, *others: Any) -> Any:
 def integer(b: Elements, x: Any) -> Any:
     if not x.dtype.is_floating:
         return b.cast(x, int64)
-    # Also of nan: only what lies inside passes.
+    # Written so that nan fails too.
     b.fail(~(b.compare("gt", x, -(2.0**63)) & b.compare("lt", x, 2.0**63)))
     return b.cast(x, int64)
 
@@ -256,7 +257,7 @@ _PLAIN_MATH = frozenset(
 
 @element("python_math")
 def math(b: Elements, x: Any, *others: Any, function: str) -> Any:
-    """The C library's own, as the module math calls it; whatever is not finite goes to the kernel."""
+    """Call the C library as Python's module math does; non-finite operands and results go to the kernel."""
     if others or not _known(x):
         return None
     if function == "fabs":
@@ -275,7 +276,7 @@ def math(b: Elements, x: Any, *others: Any, function: str) -> Any:
 
 @element("python_power")
 def power(b: Elements, x: Any, y: Any) -> Any:
-    """Of floats by the C library, where the result is one as well; of ints see below. Other cases the kernel knows."""
+    """Call the C library for floats with a real result; ints see below. Other cases go to the kernel."""
     if not _known(x, y):
         return None
     if not (x.dtype.is_floating or y.dtype.is_floating):
@@ -289,10 +290,10 @@ def power(b: Elements, x: Any, y: Any) -> Any:
 
 
 def _whole_power(b: Elements, x: Any, y: Any) -> Any:
-    """By squaring, for exponents up to 63: greater ones leave 64 bits but for -1, 0 and 1."""
+    """Exponentiate by squaring, for exponents up to 63: larger ones exceed 64 bits except for -1, 0 and 1."""
     b.fail(b.compare("lt", y, 0) | b.compare("gt", y, 63))
     found, square = b.constant(1, int64), x
-    beyond = None  # whether the square has outgrown its bits
+    beyond = None  # whether the square has overflowed
     for bit in range(6):
         wanted = b.bits("and", y, b.constant(1 << bit, int64)).differs(0)
         product, overflows = b.checked("mul", found, square)
