@@ -1,0 +1,103 @@
+"""Hashes of the texts that go to the native compiler: of every op's samples, and of the workloads of the benchmarks.
+
+    python tests/backends/ir_snapshot.py write FILE      before a change that must not alter native code
+    python tests/backends/ir_snapshot.py compare FILE    after it: prints what differs, exits with 1 if anything does
+
+A refactoring of the backend that leaves all hashes equal generates the same machine code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests" / "backends")]
+
+import test_native_ops as samples
+
+from autoconv.backends import llvm
+from autoconv.bench.worker import Bench
+from autoconv.graph.graph import Graph
+
+
+class _Written(Exception):
+    """Ends a compilation whose text is known."""
+
+
+class Recorder:
+    """Stands in for `ModuleText.texts`: keeps a hash of what is written, under the label of what is compiled."""
+
+    def __init__(self) -> None:
+        self.module: Any = llvm.ModuleText
+        self._texts = self.module.texts
+        self.label, self.stops = "", False
+        self.hashes: dict[str, list[str]] = {}
+        recorder = self
+
+        def texts(module: Any) -> dict[str, int]:
+            found: dict[str, int] = recorder._texts(module)
+            recorder.note("".join(f"{level}\0{text}\0" for text, level in sorted(found.items())))
+            if recorder.stops:
+                raise _Written
+            return found
+
+        self.module.texts = texts
+
+    def note(self, text: str) -> None:
+        self.hashes.setdefault(self.label, []).append(hashlib.sha256(text.encode()).hexdigest()[:16])
+
+    def samples(self) -> None:
+        """Compile the samples of every op, alone and between other ops, as far as the text."""
+        self.stops = True
+        for surrounded in (False, True):
+            for parameter in samples.groups():
+                op, group = parameter.values
+                self.label = f"{parameter.id} {'surrounded' if surrounded else 'alone'}"
+                graph = Graph("ops")
+                for _, sample, dtype in group:
+                    inputs = samples.converted(sample, dtype)
+                    graph.outputs = graph.outputs + samples.add_op(graph, op, inputs, sample.attributes, surrounded)
+                try:
+                    llvm.compile_graph(graph)
+                except _Written:
+                    pass
+        self.stops = False
+
+    def workloads(self) -> None:
+        """Call each workload once; what is compiled on the way is kept in order."""
+        for file in workloads():
+            self.label = f"{file.parent.name}/{file.stem}"
+            bench = Bench(str(file), "autoconv", True)
+            bench._once(tuple(map(bench.give, bench.inputs(0))))
+
+
+def workloads() -> Iterator[Path]:
+    for suite in ("bench", "numpy"):
+        yield from sorted((ROOT / "fixtures" / suite).glob("*.py"))
+
+
+def main() -> int:
+    do, file = sys.argv[1], Path(sys.argv[2])
+    recorder = Recorder()
+    recorder.samples()
+    recorder.workloads()
+    if do == "write":
+        file.write_text(json.dumps(recorder.hashes, indent=1), encoding="utf-8")
+        print(f"{len(recorder.hashes)} compilations written to {file}")
+        return 0
+    before = json.loads(file.read_text(encoding="utf-8"))
+    labels = sorted(before.keys() | recorder.hashes.keys())
+    differing = [label for label in labels if before.get(label) != recorder.hashes.get(label)]
+    for label in differing:
+        print("differs:", label)
+    print(f"{len(labels)} compilations, {len(differing)} differ")
+    return bool(differing)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
