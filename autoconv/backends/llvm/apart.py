@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from autoconv.backends.llvm.blas import alone
 from autoconv.backends.llvm.blocks import is_flat, product_of
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.natives import WORK
 from autoconv.backends.llvm.positions import is_known
 from autoconv.backends.llvm.roles import is_of_open
@@ -22,7 +23,6 @@ from autoconv.graph.effects import Effects
 
 if TYPE_CHECKING:
     from autoconv.backends.llvm.fusion import Item, Plan
-    from autoconv.backends.llvm.regions import Region
 
 _LEAST = 150_000  # least work of an item, in units of 0.05 ns
 _SPLIT = 1_000_000  # multiplications from which threads share a product
@@ -104,7 +104,7 @@ class Launches:
         return self.out.new(f"load i1, ptr {cell}") if answers else ""
 
 
-def write_apart(region: Region, whole: Item) -> None:
+def write_apart(region: LoweringContext, whole: Item) -> None:
     """Write the code before the calls of all items, the concurrent calls, and the code after them."""
     out = region.out
     launches = Launches(out)

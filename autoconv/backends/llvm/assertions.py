@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.natives import native
 from autoconv.backends.llvm.roles import is_scalar
 from autoconv.graph.graph import Node
-
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
 
 
 def _is_of_numbers(node: Node) -> bool:
@@ -18,6 +14,6 @@ def _is_of_numbers(node: Node) -> bool:
 
 
 @native("assert_true", fits=_is_of_numbers)
-def write_assertion(region: Region, node: Node) -> None:
+def write_assertion(region: LoweringContext, node: Node) -> None:
     holds = region.number(node.inputs[0])
     region.refuse(node, region.out.new(f"xor i1 {holds.ir}, true"))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from autoconv.backends.llvm import positions
 from autoconv.backends.llvm.blas import alone, has_products
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.natives import PART, Routine, call, in_parts, native, open_dimensions
 from autoconv.backends.llvm.open_indices import goes_into, shape_of
 from autoconv.backends.llvm.positions import Position, element_count, is_known, linear, times, unravelled
@@ -22,9 +23,6 @@ from autoconv.backends.llvm.vectors import registers
 from autoconv.graph.dtypes import float64
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import TensorType
-
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
 
 _SHARE = 300_000  # multiplications of a part
 _POINTERS = ("ptr noalias readonly %x", "ptr noalias readonly %y", "ptr noalias %z")
@@ -57,7 +55,7 @@ def _is_open_batch(node: Node) -> bool:
 
 
 @native("matmul", fits=_is_batch)
-def write_products(region: Region, node: Node) -> None:
+def write_products(region: LoweringContext, node: Node) -> None:
     """Write each product by tiles where they suit, else by the BLAS; each is accumulated as a single product is.
 
     Threads share the matrices and, where these are few, the tiles or rows of each.
@@ -92,7 +90,7 @@ def write_products(region: Region, node: Node) -> None:
         _run(region, node, product, 1, by_blas, pointers)
 
 
-def _run(region: Region, node: Node, product: Product, pieces: int, write: Any, pointers: list[str]) -> None:
+def _run(region: LoweringContext, node: Node, product: Product, pieces: int, write: Any, pointers: list[str]) -> None:
     """Run `write(out, pointers, piece)` for every piece of every product."""
     batch = sizes(node.results[0].type)[:-2]
     taken = [*open_dimensions(region), *_POINTERS]
@@ -128,7 +126,7 @@ def _offset(out: FunctionText, value: Value, index: tuple[Position, ...]) -> Pos
     return positions.product(out, linear(out, place, batch), positions.product(out, rows, columns))
 
 
-def _turned(region: Region, node: Node, product: Product, lanes: int) -> Any:
+def _turned(region: LoweringContext, node: Node, product: Product, lanes: int) -> Any:
     """Transpose the matrices of y; return the new array and its type."""
     y = node.inputs[1]
     several, each = sizes(y.type)[:-2], product.inner * product.columns

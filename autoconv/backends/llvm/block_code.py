@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from autoconv.backends.llvm.blocks import is_flat, product_of
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.kernels import KernelText
 from autoconv.backends.llvm.products import tile_rows
 from autoconv.backends.llvm.rows import RowsText
@@ -16,7 +17,6 @@ from autoconv.backends.llvm.threads import available, thread_count
 
 if TYPE_CHECKING:
     from autoconv.backends.llvm.fusion import Item, Plan
-    from autoconv.backends.llvm.regions import Region
 
 # Multiplications in one unit of work (0.05 ns). Then, in such units: the least work that is worth waking threads, the
 # least inside of a loop, where they are awake, and the least of a part.
@@ -24,7 +24,7 @@ _MULTIPLICATIONS = 3
 _WORTHWHILE, _IN_LOOP, _PART = 400_000, 60_000, 15_000
 
 
-def write_blocks(region: Region, plan: Plan, whole: Item) -> bool:
+def write_blocks(region: LoweringContext, plan: Plan, whole: Item) -> bool:
     """Write the runs of an item; return False, with nothing written, where that does not pay."""
     work = sum(_work(plan, item) for item in whole.members)
     if work < (_IN_LOOP if region.body.loops else _WORTHWHILE) or thread_count() < 2 or not available():
@@ -47,7 +47,7 @@ def write_blocks(region: Region, plan: Plan, whole: Item) -> bool:
 class _Run:
     """Members that share blocks of rows."""
 
-    def __init__(self, region: Region, plan: Plan, members: Sequence[Item]) -> None:
+    def __init__(self, region: LoweringContext, plan: Plan, members: Sequence[Item]) -> None:
         self._region = region
         self._plan = plan
         self._members = members
@@ -89,7 +89,7 @@ class _Run:
         self.split = Split(None, count, -(-count // parts))
 
 
-def _any_of(region: Region, runs: Sequence[_Run], given: Sequence[str]) -> str:
+def _any_of(region: LoweringContext, runs: Sequence[_Run], given: Sequence[str]) -> str:
     """Return the name of a function of one part, which belongs to one of the runs."""
     out, names = _begun(region, given)
     before = 0
@@ -110,7 +110,7 @@ def _any_of(region: Region, runs: Sequence[_Run], given: Sequence[str]) -> str:
     return region.body.module.function("parts", out.text())
 
 
-def _begun(region: Region, given: Sequence[str]) -> tuple[FunctionText, dict[str, str]]:
+def _begun(region: LoweringContext, given: Sequence[str]) -> tuple[FunctionText, dict[str, str]]:
     """Begin the function of a part; return it, with its parameters by argument."""
     names = {argument: f"{argument.split(' ')[0]} %g{i}" for i, argument in enumerate(given)}
     parameters = [*names.values(), "i64 %part", "i64 %first", "i64 %last"]
@@ -123,7 +123,7 @@ def _work(plan: Plan, item: Item) -> int:
     return work_of(plan, item) if product is None else product.work // _MULTIPLICATIONS
 
 
-def _loops(region: Region, plan: Plan, item: Item, rows: int) -> KernelText:
+def _loops(region: LoweringContext, plan: Plan, item: Item, rows: int) -> KernelText:
     """Return the function of the item's loops over a part of the rows."""
     shape = item.shape or ()
     part = Split(None, math.prod(shape), 1) if is_flat(plan, item) else Split(0, rows, 1)
@@ -133,7 +133,7 @@ def _loops(region: Region, plan: Plan, item: Item, rows: int) -> KernelText:
 
 
 def _body(
-    region: Region, steps: Sequence[tuple[str, list[str], int]], given: Sequence[str], rows: int, height: int
+    region: LoweringContext, steps: Sequence[tuple[str, list[str], int]], given: Sequence[str], rows: int, height: int
 ) -> str:
     """Return the name of the function of one block, which runs all steps in sequence."""
     out, names = _begun(region, given)

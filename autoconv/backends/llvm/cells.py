@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from autoconv.backends.llvm import memory_values
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.roles import is_scalar
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory, store
 from autoconv.backends.llvm.values import Cells, Memory, Native, Object
 from autoconv.graph.graph import Value
 from autoconv.graph.types import Type
 
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
 
-
-def new_cell(region: Region, type_: Type) -> str | Cells:
+def new_cell(region: LoweringContext, type_: Type) -> str | Cells:
     """Return a cell for a value of the type: memory for a number, a slot for an object."""
     if memory_values.is_memory(type_):
         return memory_values.cells(region, type_)  # type: ignore[arg-type]
@@ -25,7 +22,7 @@ def new_cell(region: Region, type_: Type) -> str | Cells:
 
 
 def fill(
-    region: Region,
+    region: LoweringContext,
     cells: Sequence[str | Cells],
     results: Sequence[Value],
     outputs: Sequence[Value],
@@ -46,7 +43,7 @@ def fill(
             region.out.line(f"store ptr {native.ir}, ptr {cell}")
 
 
-def read(region: Region, cell: str | Cells, type_: Type) -> Native:
+def read(region: LoweringContext, cell: str | Cells, type_: Type) -> Native:
     """Load the value of a cell; an object is owned by its slot."""
     if isinstance(cell, Cells):
         return memory_values.read(region, cell, type_)  # type: ignore[arg-type]
@@ -55,7 +52,7 @@ def read(region: Region, cell: str | Cells, type_: Type) -> Native:
     return Object(region.out.new(f"load ptr, ptr {cell}"), cell)
 
 
-def converted(region: Region, native: Native, from_type: Type, to_type: Type) -> Native:
+def converted(region: LoweringContext, native: Native, from_type: Type, to_type: Type) -> Native:
     """Convert a region's result to the owner's type, which may be less precise: a number may be boxed."""
     if isinstance(native, Element):
         if is_scalar(to_type):

@@ -7,8 +7,9 @@ not, and the place advances if it is. That needs no branches, and stops after th
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.natives import Routine, call, counted, open_dimensions
 from autoconv.backends.llvm.positions import element_count, plus, product, times, unravelled
 from autoconv.backends.llvm.roles import is_dense, sizes
@@ -16,12 +17,9 @@ from autoconv.backends.llvm.scalars import load, store
 from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.graph import Node
 
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
-
 
 @counted("where_indices", fits=lambda node: is_dense(node.inputs[0].type))
-def write_where(region: Region, node: Node) -> None:
+def write_where(region: LoweringContext, node: Node) -> None:
     """Store the coordinates, in the order of the elements."""
     (condition,) = node.inputs
     shape = sizes(condition.type)
@@ -54,7 +52,7 @@ def _masks(node: Node) -> bool:
 
 
 @counted("get_item", fits=_masks)
-def write_masked(region: Region, node: Node) -> None:
+def write_masked(region: LoweringContext, node: Node) -> None:
     x, mask = node.inputs
     rest = sizes(x.type)[len(sizes(mask.type)) :]
     dtype = x.type.dtype  # type: ignore[union-attr]
@@ -83,7 +81,7 @@ def write_masked(region: Region, node: Node) -> None:
     region.set(node.results[0], made)
 
 
-def _count(region: Region, pointer: str, type_: Any) -> str:
+def _count(region: LoweringContext, pointer: str, type_: Any) -> str:
     """Return the number of true elements."""
     routine = Routine(region, [*open_dimensions(region), "ptr noalias readonly %condition"], "i64")
     out, b = routine.out, routine.b

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from autoconv.backends.llvm import memory_values
 from autoconv.backends.llvm.cells import converted, fill, held_elsewhere, new_cell, read
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.counted import Counter, counter_of, turns_of, weight
 from autoconv.backends.llvm.recursive import write_recursive_call
 from autoconv.backends.llvm.roles import role
@@ -19,13 +20,10 @@ from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.graph import Node, Value, is_recursive
 from autoconv.graph.types import Type
 
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
-
 _SHORT = frozenset({"scalar", "pick", "view", "control", "memory"})  # roles of nodes that take a few nanoseconds
 
 
-def write_control(region: Region, node: Node) -> None:
+def write_control(region: LoweringContext, node: Node) -> None:
     """Write a call, condition, loop or `try`, whose regions become part of the function."""
     if MARK in node.attributes:
         write_sunk(region, node)
@@ -33,7 +31,7 @@ def write_control(region: Region, node: Node) -> None:
     {"call": _write_call, "cond": _write_cond, "while": _write_while, "try": write_try}[node.op.name](region, node)
 
 
-def _lent(region: Region, node: Node, inputs: Sequence[Value]) -> list[Native]:
+def _lent(region: LoweringContext, node: Node, inputs: Sequence[Value]) -> list[Native]:
     """Return the inputs as a region takes them: owned where this node is the last use, else borrowed."""
     lent: list[Native] = []
     for value in inputs:
@@ -45,7 +43,7 @@ def _lent(region: Region, node: Node, inputs: Sequence[Value]) -> list[Native]:
     return lent
 
 
-def _write_call(region: Region, node: Node) -> None:
+def _write_call(region: LoweringContext, node: Node) -> None:
     if is_recursive(node):
         write_recursive_call(region, node)
         return
@@ -55,7 +53,7 @@ def _write_call(region: Region, node: Node) -> None:
         region.set(value, converted(region, native, output.type, value.type))
 
 
-def _write_cond(region: Region, node: Node) -> None:
+def _write_cond(region: LoweringContext, node: Node) -> None:
     out = region.out
     index = region.number(node.inputs[0])
     cells = [new_cell(region, value.type) for value in node.results]
@@ -80,7 +78,7 @@ def _write_cond(region: Region, node: Node) -> None:
         region.set(value, read(region, cell, value.type))
 
 
-def _write_while(region: Region, node: Node) -> None:
+def _write_while(region: LoweringContext, node: Node) -> None:
     out = region.out
     count = node.attributes["state"]
     test, body = node.regions
@@ -145,7 +143,7 @@ class _Chunk:
 
 
 def _begin_chunk(
-    region: Region,
+    region: LoweringContext,
     cells: Sequence[Any],
     types: Sequence[Type],
     counter: Counter,
@@ -179,7 +177,7 @@ def _limit(b: ElementWriter, counter: Counter, captures: Sequence[Native]) -> El
 
 
 def _note_counter(
-    region: Region,
+    region: LoweringContext,
     counter: Counter,
     start: Sequence[Native],
     state: Sequence[Native],

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.natives import Routine
 from autoconv.backends.llvm.open_split import OpenSplit
 from autoconv.backends.llvm.positions import Position
@@ -22,9 +22,6 @@ from autoconv.backends.llvm.threads import MOST_PARTS, available
 from autoconv.graph.dtypes import DType, float64, int64, uint64
 from autoconv.ops.elements import ELEMENTS
 from autoconv.ops.random import PRECISION, TRUNCATION
-
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
 
 _CHUNK = 512  # numbers that are drawn before they are transformed; a multiple of the four of a block
 _SPLIT = 1 << 16  # numbers from which threads share the work
@@ -94,7 +91,7 @@ class _Draw:
     where that is worth it.
     """
 
-    def __init__(self, region: Region, dtype: DType, extra: Sequence[str] = ()) -> None:
+    def __init__(self, region: LoweringContext, dtype: DType, extra: Sequence[str] = ()) -> None:
         self.parameters = ["ptr noalias %result", "i64 %position", "i64 %count", *_KEY, *extra]
         self._region = region
         self._body = Routine(region, [*self.parameters, "i64 %part", "i64 %first", "i64 %last"], "i1")
@@ -148,7 +145,7 @@ def _each(out: FunctionText, start: str, length: str, write: Callable[[str, str]
         write(i, out.new(f"add nsw i64 {start}, {i}"))
 
 
-def uniform(region: Region, dtype: DType, count: Position) -> str:
+def uniform(region: LoweringContext, dtype: DType, count: Position) -> str:
     """Draw multiples of 2 to the minus precision in [0, 1)."""
     draw = _Draw(region, dtype)
     out, b, precision = draw.out, draw.b, PRECISION[dtype.name]
@@ -166,7 +163,7 @@ def uniform(region: Region, dtype: DType, count: Position) -> str:
     return draw.finish(count)
 
 
-def gaussian(region: Region, dtype: DType, count: Position) -> str:
+def gaussian(region: LoweringContext, dtype: DType, count: Position) -> str:
     """Draw normal numbers by Box and Muller's transform in float64: `%count` cosines, then `%left` of their sines."""
     draw = _Draw(region, dtype, ["i64 %left"])
     out, b = draw.out, draw.b
@@ -198,7 +195,7 @@ def gaussian(region: Region, dtype: DType, count: Position) -> str:
     return draw.finish(count)
 
 
-def integers(region: Region, dtype: DType, count: Position) -> str:
+def integers(region: LoweringContext, dtype: DType, count: Position) -> str:
     """Draw `%low` plus the remainder of the bits by `%range`."""
     draw = _Draw(region, dtype, ["i64 %low", "i64 %range"])
     out, b = draw.out, draw.b
@@ -233,7 +230,7 @@ def integers(region: Region, dtype: DType, count: Position) -> str:
     return draw.finish(count)
 
 
-def bits(region: Region, dtype: DType, count: Position) -> str:
+def bits(region: LoweringContext, dtype: DType, count: Position) -> str:
     draw = _Draw(region, dtype)
     out, b = draw.out, draw.b
 
@@ -245,7 +242,7 @@ def bits(region: Region, dtype: DType, count: Position) -> str:
     return draw.finish(count)
 
 
-def truncated(region: Region, dtype: DType, count: Position) -> str:
+def truncated(region: LoweringContext, dtype: DType, count: Position) -> str:
     """Draw normal numbers; those beyond two standard deviations are redrawn from the next bits until none is left."""
     several: Position = (count + 1) // 2 if isinstance(count, int) else "%count"
     first, others = (gaussian(region, float64, pairs) for pairs in (several, 0))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.keys import to_key
 from autoconv.backends.llvm.natives import Routine, call, counted
 from autoconv.backends.llvm.roles import is_array, sizes
@@ -11,9 +12,6 @@ from autoconv.backends.llvm.scalars import load, store
 from autoconv.graph.dtypes import int32, int64, uint64
 from autoconv.graph.graph import Node
 from autoconv.graph.types import TensorType
-
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
 
 _MULTIPLIER = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio (Knuth, The Art of Computer Programming 3, 6.4)
 
@@ -24,7 +22,7 @@ def _fits(node: Node) -> bool:
 
 
 @counted("unique", fits=_fits)
-def write_unique(region: Region, node: Node) -> None:
+def write_unique(region: LoweringContext, node: Node) -> None:
     """Lower `unique` in the order of first occurrence; nans are all distinct, both zeros are equal."""
     (x,), (values, indices, counts) = node.inputs, node.results
     kind: Any = x.type
@@ -86,7 +84,7 @@ def write_unique(region: Region, node: Node) -> None:
         region.body.let_go(one.slot or "", type_)
 
 
-def _gather(region: Region, total: str, dtype: Any, to: Any, pointers: list[str]) -> None:
+def _gather(region: LoweringContext, total: str, dtype: Any, to: Any, pointers: list[str]) -> None:
     """Gather the distinct elements and their counts."""
     names = ("ptr noalias readonly %x", "ptr noalias readonly %first", "ptr noalias readonly %many")
     routine = Routine(region, [*names, "ptr noalias %values", "ptr noalias %counts", "i64 %total"])

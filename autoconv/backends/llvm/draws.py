@@ -6,8 +6,9 @@ Shapes are constant or open.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.counters import bits, gaussian, integers, truncated, uniform
 from autoconv.backends.llvm.natives import native
 from autoconv.backends.llvm.positions import Position, element_count, plus, times
@@ -19,9 +20,6 @@ from autoconv.graph.dtypes import DType, float64, int64, uint64
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import TensorType
 from autoconv.ops.random import GLOBAL
-
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
 
 
 def _pairs(out: FunctionText, count: Position) -> Position:
@@ -48,7 +46,7 @@ def _operands(node: Node) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
     return node.inputs[:seeds], node.inputs[seeds : seeds + bounds]
 
 
-def _new(region: Region, dtype: DType, count: Position) -> tuple[Object, TensorType | None]:
+def _new(region: LoweringContext, dtype: DType, count: Position) -> tuple[Object, TensorType | None]:
     """Allocate a temporary array; return it and its type, if that is constant."""
     if not isinstance(count, int):
         return region.body.new_counted(dtype, (count,)), None
@@ -56,7 +54,7 @@ def _new(region: Region, dtype: DType, count: Position) -> tuple[Object, TensorT
     return region.new_array(type_), type_
 
 
-def _state(region: Region, node: Node) -> tuple[str, str]:
+def _state(region: LoweringContext, node: Node) -> tuple[str, str]:
     """Return key and draw as arguments, from the seed or from the shared generator, which advances."""
     out, b = region.out, ElementWriter(region.out)
     if node.op.name.startswith("stateless"):
@@ -73,7 +71,7 @@ def _state(region: Region, node: Node) -> tuple[str, str]:
     return ", ".join(f"i64 {word}" for word in words), held.slot or ""
 
 
-def _write(region: Region, node: Node, call: Callable[[DType, Position, str, str], None]) -> None:
+def _write(region: LoweringContext, node: Node, call: Callable[[DType, Position, str, str], None]) -> None:
     """Set the result to what `call(dtype, count, pointer to it, key)` writes."""
     (result,) = node.results
     type_: Any = result.type
@@ -93,7 +91,7 @@ def _write(region: Region, node: Node, call: Callable[[DType, Position, str, str
 
 
 def _plain(make: Callable[[Any, DType, Position], str]) -> Callable[[Any, Node], None]:
-    def write(region: Region, node: Node) -> None:
+    def write(region: LoweringContext, node: Node) -> None:
         _write(
             region, node,
             lambda dtype, count, target, key: region.out.line(
@@ -109,7 +107,7 @@ native("random_bits", "stateless_random_bits", fits=_known, of_open=_known)(_pla
 
 
 @native("random_normal", "stateless_random_normal", fits=_known, of_open=_known)
-def write_normal(region: Region, node: Node) -> None:
+def write_normal(region: LoweringContext, node: Node) -> None:
     def call(dtype: DType, count: Position, target: str, key: str) -> None:
         pairs = _pairs(region.out, count)
         name = gaussian(region, dtype, pairs)
@@ -120,7 +118,7 @@ def write_normal(region: Region, node: Node) -> None:
 
 
 @native("random_truncated_normal", "stateless_truncated_normal", fits=_known, of_open=_known)
-def write_truncated_normal(region: Region, node: Node) -> None:
+def write_truncated_normal(region: LoweringContext, node: Node) -> None:
     def call(dtype: DType, count: Position, target: str, key: str) -> None:
         held: list[tuple[Object, TensorType | None]] = []
         for kind in (float64, float64, int64):
@@ -138,7 +136,7 @@ def write_truncated_normal(region: Region, node: Node) -> None:
 
 
 @native("random_uniform_int", "stateless_random_uniform_int", fits=_known, of_open=_known)
-def write_integers(region: Region, node: Node) -> None:
+def write_integers(region: LoweringContext, node: Node) -> None:
     """Draw integers; the kernel raises if the bounds are not in order."""
     low, high = (region.number(value) for value in _operands(node)[1])
     b = ElementWriter(region.out)

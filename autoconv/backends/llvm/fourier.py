@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.fourier_stages import radices, roots_in_order, roots_of_unity, stages, write_stage
 from autoconv.backends.llvm.natives import PART, Routine, call, complex_native, in_parts
 from autoconv.backends.llvm.positions import Position, plus, times
@@ -19,9 +20,6 @@ from autoconv.backends.llvm.values import Object
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Node
 from autoconv.graph.types import TensorType
-
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
 
 _MOST = 1 << 18  # bytes of a thread's memory between stages
 _BLOCK = 4096  # numbers in the columns that are transformed together,
@@ -48,7 +46,7 @@ def is_known(size: int, dtype: DType) -> bool:
 
 
 @complex_native("fft", "ifft", fits=_fits, library=True)
-def write_fft(region: Region, node: Node) -> None:
+def write_fft(region: LoweringContext, node: Node) -> None:
     (x,), (result,) = node.inputs, node.results
     inverse = node.op.name == "ifft"
     shape, norm = sizes(x.type), node.attributes.get("norm", "backward")
@@ -65,7 +63,7 @@ def write_fft(region: Region, node: Node) -> None:
     region.set(result, made)
 
 
-def _copy(region: Region, source: str, target: str, count: int) -> None:
+def _copy(region: LoweringContext, source: str, target: str, count: int) -> None:
     region.body.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
     region.out.line(f'call void @"llvm.memcpy.p0.p0.i64"(ptr {target}, ptr {source}, i64 {count}, i1 false)')
 
@@ -86,7 +84,7 @@ def _fits_real(node: Node) -> bool:
 
 
 @complex_native("rfft", fits=_fits_real, library=True)
-def write_rfft(region: Region, node: Node) -> None:
+def write_rfft(region: LoweringContext, node: Node) -> None:
     """Transform pairs of neighbours as complex numbers, and separate the transforms of even and odd elements."""
     (x,), (result,) = node.inputs, node.results
     kind: Any = result.type
@@ -106,7 +104,7 @@ def write_rfft(region: Region, node: Node) -> None:
 
 
 @complex_native("irfft", fits=_fits_real, library=True)
-def write_irfft(region: Region, node: Node) -> None:
+def write_irfft(region: LoweringContext, node: Node) -> None:
     (x,), (result,) = node.inputs, node.results
     given: Any = x.type
     *rows, size = sizes(result.type)
@@ -122,13 +120,13 @@ def write_irfft(region: Region, node: Node) -> None:
     region.set(result, made)
 
 
-def _call_with_roots(region: Region, name: str, source: str, target: str, size: int, sign: int, dtype: DType) -> None:
+def _call_with_roots(region: LoweringContext, name: str, source: str, target: str, size: int, sign: int, dtype: DType) -> None:
     table = roots_in_order(size, sign, dtype.real_dtype)
     roots = region.address(Object(region.body.calls.object(table)(region.out)))
     call(region, name, f"ptr {source}", f"ptr {target}", f"ptr {roots}")
 
 
-def _rows(region: Region, half: TensorType, write: Callable[[ElementWriter, str, str, str], None]) -> str:
+def _rows(region: LoweringContext, half: TensorType, write: Callable[[ElementWriter, str, str, str], None]) -> str:
     """Return a function that runs `write(b, x, y, row)` for each row.
 
     A row has n complex numbers on one side and n + 1 on the other; `write` defines which.
@@ -191,7 +189,7 @@ def _tangled(b: ElementWriter, dtype: DType, size: int, scale: float, x: str, y:
         store(b, b.pair(found[0] * scale, found[1] * scale), y, plus(out, after, k))
 
 
-def _along(region: Region, type_: Any, axis: int, source: str, target: str, inverse: bool, norm: str) -> None:
+def _along(region: LoweringContext, type_: Any, axis: int, source: str, target: str, inverse: bool, norm: str) -> None:
     shape, dtype = sizes(type_), type_.dtype
     size, inner = shape[axis], math.prod(shape[axis + 1 :])
     power = {"backward": float(inverse), "forward": float(not inverse), "ortho": 0.5}[norm]
@@ -207,7 +205,7 @@ def _along(region: Region, type_: Any, axis: int, source: str, target: str, inve
 
 
 def _blocks(
-    region: Region, dtype: DType, size: int, inner: int, outer: int, block: tuple[int, int, int], sign: int,
+    region: LoweringContext, dtype: DType, size: int, inner: int, outer: int, block: tuple[int, int, int], sign: int,
     scale: float, source: str, target: str,
 ) -> None:  # fmt: skip
     """Transform `count` blocks of `width` columns from column `first` on, in each of `outer` matrices."""

@@ -12,17 +12,15 @@ import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.natives import Routine
 from autoconv.backends.llvm.positions import Position, plus, times
 from autoconv.backends.llvm.scalars import Element, ElementWriter, Pair, load, store
 from autoconv.graph.dtypes import DType
-
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
 
 _RADICES = (4, 2, 5, 3, 7, 11, 13)
 _LARGEST_FIRST = 8
@@ -108,7 +106,7 @@ def _roots(numerators: np.ndarray, denominator: int, sign: int) -> list[np.ndarr
     return [real, sign * imag]
 
 
-def write_stage(region: Region, stage: Stage, dtype: DType, sign: int, scale: float) -> str:
+def write_stage(region: LoweringContext, stage: Stage, dtype: DType, sign: int, scale: float) -> str:
     """Return the name of the function of a stage.
 
     Its parameters are what it reads (pairs, or two arrays), what it writes, and the roots of unity. `dtype` is that of

@@ -8,8 +8,8 @@ comes first, so the order is stable.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.natives import PART, Routine, call, in_parts
 from autoconv.backends.llvm.scalars import Element, load, register, store
 from autoconv.backends.llvm.sorter import Memory, Sorter
@@ -17,9 +17,6 @@ from autoconv.backends.llvm.split import split_counts
 from autoconv.backends.llvm.threads import thread_count
 from autoconv.graph.dtypes import DType, bool_, int64, uint32
 from autoconv.graph.types import TensorType
-
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
 
 KeyAt = Callable[[Routine, str], Element]
 Put = Callable[[Routine, str, Element, Element | None], None]
@@ -33,7 +30,7 @@ def is_worthwhile(size: int, dtype: DType, work: int) -> bool:
 class Halves:
     """One row of keys, and with `ordered` their positions."""
 
-    def __init__(self, region: Region, size: int, dtype: DType, ordered: bool, work: int) -> None:
+    def __init__(self, region: LoweringContext, size: int, dtype: DType, ordered: bool, work: int) -> None:
         self._region = region
         self._size = size
         self._half = (size + 1) // 2  # an odd row gets a maximal key at the end, so that both halves are equally long

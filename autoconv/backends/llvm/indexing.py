@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.fusion import Item
 from autoconv.backends.llvm.indices import SCATTERS, Check, checks, is_indexed, single_positions
 from autoconv.backends.llvm.positions import Position, element_count, product
@@ -17,11 +18,8 @@ from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.index_spec import INPUT
 
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
 
-
-def write_guard(region: Region, node: Node) -> list[Any]:
+def write_guard(region: LoweringContext, node: Node) -> list[Any]:
     """Let the op's kernel raise where a position is out of range; return the single positions, normalised."""
     if not is_indexed(node):
         return [_position(region, node, *single) for single in _singles(node)]
@@ -67,7 +65,7 @@ def _singles(node: Node) -> Iterator[tuple[Value, int]]:
             axis += 1
 
 
-def _position(region: Region, node: Node, value: Value, size: Position) -> str:
+def _position(region: LoweringContext, node: Node, value: Value, size: Position) -> str:
     """Normalise a single position to count from the start; Python's and those of subscripts may be negative."""
     b = RegisterWriter(region)
     index = b.cast(region.number(value), int64)
@@ -80,7 +78,7 @@ def _position(region: Region, node: Node, value: Value, size: Position) -> str:
     return index.ir
 
 
-def _check_function(region: Region, value: Value, group: Sequence[Check]) -> str:
+def _check_function(region: LoweringContext, value: Value, group: Sequence[Check]) -> str:
     """Return a function that tests whether any position is out of range; "" if no position of that dtype can be.
 
     The maximum of the positions as unsigned numbers decides: negative ones exceed any size.
@@ -138,7 +136,7 @@ def _text(limit: Position | None, dtype: DType) -> str:
     return limit if isinstance(limit, str) else literal(limit, dtype)
 
 
-def scatter_base(region: Region, item: Item, result: Value) -> Object:
+def scatter_base(region: LoweringContext, item: Item, result: Value) -> Object:
     """Return the memory that a scatter's loop updates: its base on the last use by a single owner, else a copy.
 
     Without a base it is zeros.

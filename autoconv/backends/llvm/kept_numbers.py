@@ -15,11 +15,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from autoconv.backends.llvm.complex_parts import sweep
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.roles import is_scalar, role
 from autoconv.backends.llvm.scalars import ElementWriter, load, memory, store
 from autoconv.backends.llvm.values import Object
@@ -30,9 +31,6 @@ from autoconv.graph.types import ObjectType, TensorType, Type
 from autoconv.ops import OPS
 from autoconv.ops.integer_ranges import is_inside
 from autoconv.ops.record import Op, none
-
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
 
 _NATIVE = none("made by the native backend")
 _DTYPES: dict[type, DType] = {bool: bool_, int: int64, float: float64}
@@ -238,7 +236,7 @@ def _insert(graph: Graph, before: Node, op: Op, inputs: Sequence[Value], **attri
 # ---- lowering: memory for the number and for a flag whether it is set; it is no object, but is held as one
 
 
-def write_cell(region: Region, node: Node) -> None:
+def write_cell(region: LoweringContext, node: Node) -> None:
     """Allocate an empty cell."""
     out, (result,) = region.out, node.results
     cell = out.alloca(_struct(node.attributes["type"]))
@@ -246,13 +244,13 @@ def write_cell(region: Region, node: Node) -> None:
     out.line(f"store i1 false, ptr {_filled(region, cell, node.attributes['type'])}")
 
 
-def write_set(region: Region, node: Node) -> None:
+def write_set(region: LoweringContext, node: Node) -> None:
     cell, number = region.object(node.inputs[0]).ir, node.inputs[1]
     store(ElementWriter(region.out), region.number(number), cell, 0)
     region.out.line(f"store i1 true, ptr {_filled(region, cell, number.type)}")
 
 
-def write_get(region: Region, node: Node) -> None:
+def write_get(region: LoweringContext, node: Node) -> None:
     b, cell, default = ElementWriter(region.out), region.object(node.inputs[0]).ir, region.number(node.inputs[1])
     found = load(b, default.dtype, cell, 0)
     filled = b.wrap(bool_, region.out.new(f"load i1, ptr {_filled(region, cell, node.inputs[1].type)}"))
@@ -263,6 +261,6 @@ def _struct(type_: Type) -> str:
     return f"{{ {memory(type_.dtype)}, i1 }}"  # type: ignore[union-attr]
 
 
-def _filled(region: Region, cell: str, type_: Type) -> str:
+def _filled(region: LoweringContext, cell: str, type_: Type) -> str:
     """Return the address of the flag that is set when a number is stored."""
     return region.out.new(f"getelementptr {_struct(type_)}, ptr {cell}, i64 0, i32 1")

@@ -11,10 +11,11 @@ import functools
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.blas import alone
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.natives import PART, Routine, call, open_dimensions
 from autoconv.backends.llvm.open_sizes import dimension
 from autoconv.backends.llvm.open_split import OpenSplit
@@ -32,9 +33,6 @@ from autoconv.graph.dtypes import DType, complex128, float64
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension, Symbol, TensorType
 
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
-
 Argument = Dimension | str  # a number or a character, passed by reference, or the register of a pointer
 
 _PART = 400_000  # least work of a part, in units of 0.05 ns
@@ -48,7 +46,7 @@ def has(*names: str) -> bool:
 
 
 def workspace(
-    region: Region, name: str, *arguments: Argument | None, work: int, integers: int | None = None,
+    region: LoweringContext, name: str, *arguments: Argument | None, work: int, integers: int | None = None,
     reals: int | None = None,
 ) -> tuple[int | Symbol, int | Symbol, int | Symbol]:  # fmt: skip
     """Return LAPACK's preferred workspace sizes: of numbers, of integers and, for complex routines, of real numbers.
@@ -78,7 +76,7 @@ def _asked_here(name: str, *arguments: Argument | None, places: Sequence[int | N
 
 
 def _asked_later(
-    region: Region, name: str, arguments: Sequence[Argument | None], places: Sequence[int | None]
+    region: LoweringContext, name: str, arguments: Sequence[Argument | None], places: Sequence[int | None]
 ) -> tuple[Symbol, Symbol, Symbol]:
     out = region.out
     answers = [out.alloca("[2 x double]"), out.alloca("i64", "1"), out.alloca("[2 x double]")]
@@ -132,7 +130,7 @@ class Batch:
     `workspaces` are the symbols among the sizes that `workspace` returned.
     """
 
-    def __init__(self, region: Region, node: Node, ranks: Sequence[int], *workspaces: Dimension) -> None:
+    def __init__(self, region: LoweringContext, node: Node, ranks: Sequence[int], *workspaces: Dimension) -> None:
         self._region, self._node = region, node
         type_: Any = node.inputs[0].type
         self.dtype: DType = type_.dtype

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.natives import Routine, call, native, open_dimensions
 from autoconv.backends.llvm.positions import Position, element_count, linear, plus, product, times
 from autoconv.backends.llvm.roles import OPEN, ROLES, is_array, is_dense, sizes
 from autoconv.backends.llvm.scalars import load, store
 from autoconv.backends.llvm.text import FunctionText
 from autoconv.graph.graph import Node
-
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
 
 
 def _strides(out: FunctionText, shape: Sequence[Position]) -> list[Position]:
@@ -30,7 +28,7 @@ def _is_open(node: Node) -> bool:
 
 
 @native("tile", fits=_is_static, of_open=_is_open)
-def write_tile(region: Region, node: Node) -> None:
+def write_tile(region: LoweringContext, node: Node) -> None:
     counts, shape = node.attributes["multiples"], sizes(node.inputs[0].type)
     routine = _copying(region)
     pairs = zip(counts, shape, _strides(routine.out, shape), strict=True)
@@ -38,7 +36,7 @@ def write_tile(region: Region, node: Node) -> None:
 
 
 @native("repeat", fits=_is_static, of_open=_is_open)
-def write_repeat(region: Region, node: Node) -> None:
+def write_repeat(region: LoweringContext, node: Node) -> None:
     shape = sizes(node.inputs[0].type)
     axis = node.attributes["axis"] % len(shape)
     routine = _copying(region)
@@ -47,11 +45,13 @@ def write_repeat(region: Region, node: Node) -> None:
     _copy(region, node, routine, dimensions)
 
 
-def _copying(region: Region) -> Routine:
+def _copying(region: LoweringContext) -> Routine:
     return Routine(region, [*open_dimensions(region), "ptr noalias readonly %x", "ptr noalias %result"])
 
 
-def _copy(region: Region, node: Node, routine: Routine, dimensions: Sequence[tuple[Position, Position]]) -> None:
+def _copy(
+    region: LoweringContext, node: Node, routine: Routine, dimensions: Sequence[tuple[Position, Position]]
+) -> None:
     """Write the result in order; `dimensions` are the counts of its loops and the source's stride in each."""
     (x,), (result,) = node.inputs, node.results
     dimensions = _joined(dimensions)
@@ -139,7 +139,7 @@ def _walk(
         loops((), ())
 
 
-def write_mirrored_pad(region: Region, node: Node) -> None:
+def write_mirrored_pad(region: LoweringContext, node: Node) -> None:
     (x,), (result,) = node.inputs, node.results
     routine = _copying(region)
     b = routine.b
@@ -158,7 +158,7 @@ def _unmirrors(node: Node) -> bool:
 
 
 @native("unpad", fits=_unmirrors, of_open=_unmirrors)
-def write_unpad(region: Region, node: Node) -> None:
+def write_unpad(region: LoweringContext, node: Node) -> None:
     """Sum each element and its mirror images, in the order of the padded array."""
     (x,), (result,) = node.inputs, node.results
     routine = _copying(region)

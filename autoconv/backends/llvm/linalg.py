@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.lapack import Batch, has, routine_of, workspace
 from autoconv.backends.llvm.natives import complex_native, native
 from autoconv.backends.llvm.open_indices import goes_into, shape_of
@@ -22,9 +23,6 @@ from autoconv.graph.dimensions import least, most, plus, product, times
 from autoconv.graph.dtypes import DType, bool_, float64, int64
 from autoconv.graph.graph import Node
 from autoconv.graph.types import Dimension
-
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
 
 # Cost of a matrix beside its arithmetic, in units of 0.05 ns: with a call of LAPACK; in registers.
 _CALL, _HERE = 6000, 400
@@ -104,7 +102,7 @@ def _work(factor: int, *counts: Dimension, small: bool = False) -> Dimension:
 
 @complex_native("determinant", "slogdet", fits=_fits_complex("zgetrf"), library=True)
 @native("determinant", "slogdet", fits=_fits("dgetrf"), of_open=_together("dgetrf"), work=_single(4), library=True)
-def write_determinant(region: Region, node: Node) -> None:
+def write_determinant(region: LoweringContext, node: Node) -> None:
     """Compute the determinant from an LU decomposition: signs of the diagonal, and the sum of its logarithms."""
     n = _side(node)
     batch = Batch(region, node, [0] * len(node.results))
@@ -168,7 +166,7 @@ def _unless(b: ElementWriter, condition: Element, x: Element) -> Element:
 
 @complex_native("inverse", fits=_fits_complex("zgesv"), library=True)
 @native("inverse", fits=_fits("dgesv"), of_open=_together("dgesv"), library=True)
-def write_inverse(region: Region, node: Node) -> None:
+def write_inverse(region: LoweringContext, node: Node) -> None:
     n = _side(node)
     batch = Batch(region, node, [2])
     out, b = batch.out, batch.b
@@ -192,7 +190,7 @@ def write_inverse(region: Region, node: Node) -> None:
 
 @complex_native("solve", fits=_fits_complex("zgesv"), library=True)
 @native("solve", fits=_fits("dgesv"), of_open=_together("dgesv"), library=True)
-def write_solve(region: Region, node: Node) -> None:
+def write_solve(region: LoweringContext, node: Node) -> None:
     n, columns = _side(node), _side(node, 1)
     batch = Batch(region, node, [2])
     matrix, pivots, found = batch.matrix(times(n, n)), batch.spare(n), batch.matrix(times(n, columns))
@@ -209,7 +207,7 @@ def write_solve(region: Region, node: Node) -> None:
 
 @complex_native("triangular_solve", fits=_fits_complex("ztrtrs"), library=True)
 @native("triangular_solve", fits=_fits("dtrtrs"), of_open=_together("dtrtrs"), library=True)
-def write_triangular_solve(region: Region, node: Node) -> None:
+def write_triangular_solve(region: LoweringContext, node: Node) -> None:
     """Solve by substitution: a row-major triangle is the opposite triangle of the column-major matrix."""
     n, columns = _side(node), _side(node, 1)
     batch = Batch(region, node, [2])
@@ -253,7 +251,7 @@ def _load(batch: Batch, source: str, target: str, n: Dimension, adjoint: bool) -
 
 @complex_native("cholesky", fits=_fits_complex("zpotrf"), library=True)
 @native("cholesky", fits=_fits("dpotrf"), of_open=_together("dpotrf"), library=True)
-def write_cholesky(region: Region, node: Node) -> None:
+def write_cholesky(region: LoweringContext, node: Node) -> None:
     """Decompose the symmetric part of the matrix, or the Hermitian part of a complex one."""
     n = _side(node)
     batch = Batch(region, node, [2])
@@ -296,7 +294,7 @@ def _dtype(node: Node) -> Any:
 
 @complex_native("qr", fits=_fits_complex("zgeqrf", "zungqr"), library=True)
 @native("qr", fits=_fits("dgeqrf", "dorgqr"), of_open=_together("dgeqrf", "dorgqr"), work=_single(8), library=True)
-def write_qr(region: Region, node: Node) -> None:
+def write_qr(region: LoweringContext, node: Node) -> None:
     rows, columns = shape_of(node.inputs[0].type)[-2:]
     inner, fewer = shape_of(node.results[0].type)[-1], least(rows, columns)
     decompose, expand = (routine_of(_dtype(node), *names) for names in (("dgeqrf",), ("dorgqr", "zungqr")))
@@ -322,7 +320,7 @@ def write_qr(region: Region, node: Node) -> None:
 
 @complex_native("eigh", fits=_fits_complex("zheevd"), library=True)
 @native("eigh", fits=_fits("dsyevd"), of_open=_together("dsyevd"), work=_single(60), library=True)
-def write_eigh(region: Region, node: Node) -> None:
+def write_eigh(region: LoweringContext, node: Node) -> None:
     n = _side(node)
     name, question = routine_of(_dtype(node), "dsyevd", "zheevd"), ("V", "L", n, None, n, *[None] * 6)
     of_complex = _dtype(node).is_complex
@@ -345,7 +343,7 @@ def write_eigh(region: Region, node: Node) -> None:
 
 @complex_native("svd", fits=_fits_complex("zgesdd"), library=True)
 @native("svd", fits=_fits("dgesdd"), of_open=_together("dgesdd"), work=_single(80), library=True)
-def write_svd(region: Region, node: Node) -> None:
+def write_svd(region: LoweringContext, node: Node) -> None:
     """The right vectors are stored as LAPACK leaves them: its rows are the columns here, or their conjugates."""
     rows, columns = shape_of(node.inputs[0].type)[-2:]
     fewer, vectors = least(rows, columns), len(node.results) == 3

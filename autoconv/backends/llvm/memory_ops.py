@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from autoconv.backends.llvm import memory_values, slices
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.kept_numbers import write_cell, write_get, write_set
 from autoconv.backends.llvm.memory_values import held
 from autoconv.backends.llvm.open_sizes import SMALLEST
@@ -25,17 +26,16 @@ from autoconv.ops.integer_ranges import SIZES
 from autoconv.ops.numpy_shapes import UPDATE, core_dimensions
 
 if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
     from autoconv.backends.llvm.text import FunctionText
 
-Write = Callable[["Region", Node], None]
+Write = Callable[["LoweringContext", Node], None]
 _WRITERS: dict[str, Write] = {
     "array_assign": write_statement, "array_total": write_total,
     "cell": write_cell, "cell_set": write_set, "cell_get": write_get,
 }  # fmt: skip
 
 
-def write_memory(region: Region, node: Node) -> None:
+def write_memory(region: LoweringContext, node: Node) -> None:
     """Write a node by the registered writer of its op."""
     if region.body.loops:
         region.body.module.has_loops = region.out.goes_over_elements = True
@@ -60,7 +60,7 @@ def _is_held(value: Value) -> bool:
 
 
 @_native("array_view")
-def _write_view(region: Region, node: Node) -> None:
+def _write_view(region: LoweringContext, node: Node) -> None:
     out, (result,) = region.out, node.results
     x = _whole(region, node.inputs[0])
     given = iter(node.inputs[1:])
@@ -92,7 +92,7 @@ _WRITERS["tensor_part"] = _write_view
 MEMORY.update(dict.fromkeys(("tensor_part", "cell", "cell_set", "cell_get"), lambda node: True))
 
 
-def _whole(region: Region, value: Value) -> Memory:
+def _whole(region: LoweringContext, value: Value) -> Memory:
     """Return an array in memory, or a tensor as one."""
     if memory_values.is_memory(value.type):
         return held(region, value)
@@ -104,17 +104,17 @@ def _whole(region: Region, value: Value) -> Memory:
     return Memory(region.holder(value), region.data(value), shape, tuple(reversed(strides)), "true")
 
 
-def moved(region: Region, pointer: str, offset: Position) -> str:
+def moved(region: LoweringContext, pointer: str, offset: Position) -> str:
     """Return the address `offset` bytes further on."""
     return pointer if offset == 0 else region.out.new(f"getelementptr i8, ptr {pointer}, i64 {offset}")
 
 
-def _bound(region: Region, value: Value) -> Position:
+def _bound(region: LoweringContext, value: Value) -> Position:
     b = RegisterWriter(region)
     return b.cast(region.number(value), int64).ir
 
 
-def position_of(region: Region, node: Node, index: Any, size: Position) -> Position:
+def position_of(region: LoweringContext, node: Node, index: Any, size: Position) -> Position:
     """Normalise a single index to count from the start; the op's kernel raises if it is out of range."""
     b, out = RegisterWriter(region), region.out
     if isinstance(index, int):
@@ -134,7 +134,7 @@ def position_of(region: Region, node: Node, index: Any, size: Position) -> Posit
 
 
 @_native("array_strided", lambda node: node.inputs[0].type.shape is not None)  # type: ignore[union-attr]
-def _write_strided(region: Region, node: Node) -> None:
+def _write_strided(region: LoweringContext, node: Node) -> None:
     x, attributes = held(region, node.inputs[0]), node.attributes
     pointer = moved(region, x.pointer, attributes["offset"])
     found = Memory(Object(x.owner.ir), pointer, attributes["shape"], attributes["strides"], "false")
@@ -142,7 +142,7 @@ def _write_strided(region: Region, node: Node) -> None:
 
 
 @_native("array_transpose")
-def _write_transpose(region: Region, node: Node) -> None:
+def _write_transpose(region: LoweringContext, node: Node) -> None:
     x, perm = held(region, node.inputs[0]), node.attributes["perm"]
     found = replace(
         x, owner=Object(x.owner.ir), whole="false", sizes=tuple(x.sizes[a] for a in perm),
@@ -152,7 +152,7 @@ def _write_transpose(region: Region, node: Node) -> None:
 
 
 @_native("array_diagonal")
-def _write_diagonal(region: Region, node: Node) -> None:
+def _write_diagonal(region: LoweringContext, node: Node) -> None:
     x, out = held(region, node.inputs[0]), region.out
     right = node.attributes["offset"]
     (*outer, rows, columns), (*strides, down, across) = x.sizes, x.strides
@@ -175,7 +175,7 @@ def _chosen(out: FunctionText, how: str, x: Position, y: Position) -> Position:
 
 
 @_native("array_part")
-def _write_part(region: Region, node: Node) -> None:
+def _write_part(region: LoweringContext, node: Node) -> None:
     """View the real or the imaginary parts in place."""
     x, (result,) = held(region, node.inputs[0]), node.results
     offset = result.type.dtype.size if node.attributes["which"] == "imag" else 0  # type: ignore[union-attr]
@@ -184,7 +184,7 @@ def _write_part(region: Region, node: Node) -> None:
 
 
 @_native("array_size")
-def _write_size(region: Region, node: Node) -> None:
+def _write_size(region: LoweringContext, node: Node) -> None:
     found = held(region, node.inputs[0]).sizes[node.attributes["axis"]]
     size = RegisterWriter(region).wrap(int64, str(found))
     region.body.note_range(size, (SMALLEST if isinstance(found, Size) else SIZES[0], SIZES[1]))
@@ -192,7 +192,7 @@ def _write_size(region: Region, node: Node) -> None:
 
 
 @_native("numpy_shapes")
-def _write_shapes(region: Region, node: Node) -> None:
+def _write_shapes(region: LoweringContext, node: Node) -> None:
     """Check sizes that must be equal; the kernel raises if they differ."""
     first, second = (_sizes_of(region, value) for value in node.inputs)
     updates, out = node.attributes["how"] == UPDATE, region.out
@@ -206,14 +206,14 @@ def _write_shapes(region: Region, node: Node) -> None:
         region.refuse(node, wrong)
 
 
-def _sizes_of(region: Region, value: Value) -> tuple[Position, ...]:
+def _sizes_of(region: LoweringContext, value: Value) -> tuple[Position, ...]:
     return held(region, value).sizes if memory_values.is_memory(value.type) else sizes(value.type)
 
 
 # ---- elements
 
 
-def place_of(region: Region, x: Memory, index: Index) -> str:
+def place_of(region: LoweringContext, x: Memory, index: Index) -> str:
     """Return the address of an element."""
     out, offset = region.out, 0
     total: Position = offset
@@ -222,7 +222,9 @@ def place_of(region: Region, x: Memory, index: Index) -> str:
     return moved(region, x.pointer, total)
 
 
-def loops(region: Region, counts: Sequence[Position], write: Callable[[Index], None], index: Index = ()) -> None:
+def loops(
+    region: LoweringContext, counts: Sequence[Position], write: Callable[[Index], None], index: Index = ()
+) -> None:
     """Write nested loops that run `write(index)` for each index below the counts, in row-major order."""
     if len(index) == len(counts):
         write(index)
@@ -233,7 +235,7 @@ def loops(region: Region, counts: Sequence[Position], write: Callable[[Index], N
 
 
 @_native("array_load")
-def _write_load(region: Region, node: Node) -> None:
+def _write_load(region: LoweringContext, node: Node) -> None:
     x, (result,) = held(region, node.inputs[0]), node.results
     type_: Any = result.type
     if is_scalar(type_):
@@ -244,7 +246,7 @@ def _write_load(region: Region, node: Node) -> None:
     copy(region, x, region.address(made), type_.dtype)
 
 
-def copy(region: Region, x: Memory, target: str, dtype: Any) -> None:
+def copy(region: LoweringContext, x: Memory, target: str, dtype: Any) -> None:
     """Copy the elements, in row-major order, to the address `target`."""
     b, shape = RegisterWriter(region), x.sizes
     if lies_side_by_side(x, dtype.size):
@@ -276,7 +278,7 @@ def _is_known_to_fit(node: Node) -> bool:
 
 
 @_native("array_store", _is_known_to_fit)
-def _write_store(region: Region, node: Node) -> None:
+def _write_store(region: LoweringContext, node: Node) -> None:
     x, value = held(region, node.inputs[0]), node.inputs[1]
     dtype = node.inputs[0].type.dtype  # type: ignore[union-attr]
     b, out = RegisterWriter(region), region.out
@@ -299,7 +301,7 @@ def _write_store(region: Region, node: Node) -> None:
 
 
 @_native("array_new")
-def _write_new(region: Region, node: Node) -> None:
+def _write_new(region: LoweringContext, node: Node) -> None:
     (result,), out = node.results, region.out
     type_: Any = result.type
     shape = [region.number(value) for value in node.inputs]
@@ -324,14 +326,14 @@ def _write_new(region: Region, node: Node) -> None:
     loops(region, found.sizes, lambda index: store(b, element, place_of(region, found, index), 0))
 
 
-def _scalar(region: Region, type_: ArrayType) -> Object:
+def _scalar(region: LoweringContext, type_: ArrayType) -> Object:
     descriptor = region.body.calls.object(type_.dtype.numpy)(region.out)
     made = region.out.new(f"call ptr @new_array(i32 0, ptr null, ptr {descriptor})")
     region.body.check(region.out.new(f"icmp eq ptr {made}, null"))
     return region.body.own(made)
 
 
-def _dynamic(region: Region, node: Node, type_: ArrayType, given: Sequence[Element]) -> Memory:
+def _dynamic(region: LoweringContext, node: Node, type_: ArrayType, given: Sequence[Element]) -> Memory:
     """Allocate an array whose sizes are computed by the graph; the kernel raises for negative ones."""
     out, b = region.out, RegisterWriter(region)
     numbers = iter(given)
@@ -359,7 +361,7 @@ def _dynamic(region: Region, node: Node, type_: ArrayType, given: Sequence[Eleme
 
 
 @_native("array_of")
-def _write_of(region: Region, node: Node) -> None:
+def _write_of(region: LoweringContext, node: Node) -> None:
     (value,), (result,) = node.inputs, node.results
     type_: Any = result.type
     if is_scalar(value.type):

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from autoconv.backends.llvm import abi
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.positions import Position, Size, plus, product
 from autoconv.backends.llvm.roles import register_of
 from autoconv.backends.llvm.scalars import is_native
@@ -20,22 +20,19 @@ from autoconv.backends.llvm.values import Cells, Memory, Object
 from autoconv.graph.graph import Value
 from autoconv.graph.types import ArrayType, Dimension, Symbol, TensorType, Type
 
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
-
 
 def is_memory(type_: Type) -> bool:
     """Return whether the type is an array in memory whose elements, or their parts, fit registers."""
     return isinstance(type_, ArrayType) and (is_native(type_.dtype) or type_.dtype.is_complex)
 
 
-def held(region: Region, value: Value) -> Memory:
+def held(region: LoweringContext, value: Value) -> Memory:
     found = region.native(value)
     assert isinstance(found, Memory), value
     return found
 
 
-def of_array(region: Region, object_: Object, type_: ArrayType) -> Memory:
+def of_array(region: LoweringContext, object_: Object, type_: ArrayType) -> Memory:
     """Return an ndarray as a Memory, unchanged."""
     pointer = region.address(object_)
     sizes = numbers_of(region.out, object_.ir, type_.shape, abi.DIMENSIONS)
@@ -85,13 +82,13 @@ def as_tensor_type(type_: Type) -> Type:
 # ---- storage across blocks
 
 
-def cells(region: Region, type_: ArrayType) -> Cells:
+def cells(region: LoweringContext, type_: ArrayType) -> Cells:
     out = region.out
     open_ = [number for number in (*type_.shape, *type_.strides) if number is None]
     return Cells(out.slot(), out.alloca("ptr"), out.alloca("i1"), tuple(out.alloca("i64") for _ in open_))
 
 
-def fill(region: Region, cells: Cells, type_: ArrayType, memory: Memory) -> None:
+def fill(region: LoweringContext, cells: Cells, type_: ArrayType, memory: Memory) -> None:
     """Store `memory` in the cells, which take over the reference to its owner."""
     out = region.out
     out.line(f"store ptr {memory.owner.ir}, ptr {cells.owner}")
@@ -104,7 +101,7 @@ def fill(region: Region, cells: Cells, type_: ArrayType, memory: Memory) -> None
         out.line(f"store i64 {value}, ptr {cell}")
 
 
-def read(region: Region, cells: Cells, type_: ArrayType) -> Memory:
+def read(region: LoweringContext, cells: Cells, type_: ArrayType) -> Memory:
     out = region.out
     numbers = iter(cells.numbers)
     found = map(_position, (*type_.shape, *type_.strides))
@@ -121,13 +118,13 @@ def lent(memory: Memory) -> Memory:
     return replace(memory, owner=Object(memory.owner.ir))
 
 
-def taken(region: Region, memory: Memory) -> Memory:
+def taken(region: LoweringContext, memory: Memory) -> Memory:
     """Return the memory with a new reference to its owner."""
     region.out.line(f"call void @retain(ptr {memory.owner.ir})")
     return lent(memory)
 
 
-def absent(region: Region, type_: ArrayType) -> Memory:
+def absent(region: LoweringContext, type_: ArrayType) -> Memory:
     """Return a placeholder for a missing array; it is never read."""
     owner = Object(region.body.calls.object(None)(region.out))
     sizes, strides = (tuple(_position(n) or 0 for n in numbers) for numbers in (type_.shape, type_.strides))
@@ -137,7 +134,7 @@ def absent(region: Region, type_: ArrayType) -> Memory:
 # ---- as a Python object
 
 
-def boxed(region: Region, memory: Memory, type_: ArrayType) -> Object:
+def boxed(region: LoweringContext, memory: Memory, type_: ArrayType) -> Object:
     """Return a new reference, in a slot, to the array itself or to a view of it."""
     out = region.out
     if memory.whole == "true":
@@ -158,7 +155,7 @@ def boxed(region: Region, memory: Memory, type_: ArrayType) -> Object:
     return region.body.own(out.new(f"phi ptr [ {memory.owner.ir}, %{whole} ], [ {made}, %{after} ]"))
 
 
-def _view(region: Region, memory: Memory, type_: ArrayType) -> str:
+def _view(region: LoweringContext, memory: Memory, type_: ArrayType) -> str:
     out, rank = region.out, type_.rank
     lists = []
     for numbers in (memory.sizes, memory.strides):

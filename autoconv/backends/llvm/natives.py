@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.open_split import OpenSplit
 from autoconv.backends.llvm.positions import Position, element_count, is_known
 from autoconv.backends.llvm.roles import COMPLEX, COUNTED, OPEN, ROLES
@@ -14,11 +15,8 @@ from autoconv.backends.llvm.text import FunctionText
 from autoconv.backends.llvm.threads import available
 from autoconv.graph.graph import Node
 
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
-
 PART = ("i64 %part", "i64 %first", "i64 %last")
-Write = Callable[["Region", Node], None]
+Write = Callable[["LoweringContext", Node], None]
 _WRITERS: dict[str, Write] = {}
 
 
@@ -80,7 +78,7 @@ def counted(*names: str, fits: Callable[[Node], bool]) -> Callable[[Write], Writ
     return register
 
 
-def write_whole(region: Region, node: Node) -> None:
+def write_whole(region: LoweringContext, node: Node) -> None:
     """Write a node by the registered writer of its op."""
     _WRITERS[node.op.name](region, node)
 
@@ -91,7 +89,9 @@ class Routine:
     `short`: optimise for size, for loops that would not gain by unrolling.
     """
 
-    def __init__(self, region: Region, arguments: Sequence[str], result: str = "void", short: bool = False) -> None:
+    def __init__(
+        self, region: LoweringContext, arguments: Sequence[str], result: str = "void", short: bool = False
+    ) -> None:
         self.module = region.body.module
         attributes = "noinline nounwind" + (" optsize" if short else "")
         header = f"define internal {result} @FUNCTION({', '.join(arguments)}) {attributes}"
@@ -105,13 +105,13 @@ class Routine:
         return self.module.function("routine", self.out.text())
 
 
-def open_dimensions(region: Region) -> list[str]:
+def open_dimensions(region: LoweringContext) -> list[str]:
     """Return the open dimensions as parameters of a routine, which are its arguments too: names agree everywhere."""
     return [f"i64 {size}" for size in region.body.module.sizes]
 
 
 def in_parts(
-    region: Region, arguments: Sequence[str], body: Routine, size: Position | Sequence[Position], work: int,
+    region: LoweringContext, arguments: Sequence[str], body: Routine, size: Position | Sequence[Position], work: int,
     shape: Sequence[Position] = (),
 ) -> str:  # fmt: skip
     """Return the name of a function of `arguments` that runs `body` for the counts from 0 to `size`.
@@ -137,5 +137,5 @@ def in_parts(
     return whole.finish()
 
 
-def call(region: Region, name: str, *arguments: Any) -> None:
+def call(region: LoweringContext, name: str, *arguments: Any) -> None:
     region.launch(name, arguments, answers=False)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from autoconv.backends.llvm.blas import Matrix, alone, has_products, product_call
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.open_sizes import SMALLEST
 from autoconv.backends.llvm.open_split import OpenSplit
 from autoconv.backends.llvm.open_tiles import OpenProductText, open_tiling
@@ -22,14 +22,11 @@ from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.graph import Node
 from autoconv.ops.integer_ranges import SIZES
 
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
-
 _PART = 2_000_000  # multiplications of one part of a product
 _NARROWEST = 64  # least rows of one part
 
 
-def write_extent(region: Region, node: Node) -> None:
+def write_extent(region: LoweringContext, node: Node) -> None:
     """Write a dimension of an array, or its number of elements."""
     (result,) = node.results
     shape = sizes(node.inputs[0].type)
@@ -45,7 +42,7 @@ def write_extent(region: Region, node: Node) -> None:
     region.set(result, made)
 
 
-def write_open_product(region: Region, node: Node) -> None:
+def write_open_product(region: LoweringContext, node: Node) -> None:
     """Write a product with open rows or inner dimension: by tiles where they suit, else by the BLAS in parts."""
     product = _OpenProduct(region, node)
     blas = has_products(product.dtype)
@@ -72,7 +69,7 @@ def write_open_product(region: Region, node: Node) -> None:
 class _OpenProduct:
     """x, `rows` by `inner`, times y, `inner` by `columns`: each size a constant or a register."""
 
-    def __init__(self, region: Region, node: Node) -> None:
+    def __init__(self, region: LoweringContext, node: Node) -> None:
         self.region = region
         self.node = node
         (self.result,) = node.results

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from autoconv.backends.llvm import abi
 from autoconv.backends.llvm.blas import Matrix, alone, has_products, product_call
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.open_code import write_open_product
 from autoconv.backends.llvm.open_sizes import dimension
 from autoconv.backends.llvm.open_split import OpenSplit
@@ -30,14 +30,11 @@ from autoconv.backends.llvm.vectors import registers
 from autoconv.graph.graph import Node
 from autoconv.graph.types import Dimension
 
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
-
 _PART = 2_000_000  # multiplications of a part for the BLAS
 _NARROWEST = 64  # least rows or columns of such a part
 
 
-def write_matmul(region: Region, node: Node) -> None:
+def write_matmul(region: LoweringContext, node: Node) -> None:
     """Write the product by tiles or by the BLAS; by NumPy's own matmul where there is none."""
     (result,) = node.results
     if is_of_open(node):
@@ -88,7 +85,7 @@ def takes_patches(node: Node, patches: Patches) -> bool:
     return product.inner * product.columns * product.dtype.size <= LARGEST
 
 
-def tile_rows(region: Region, product: Product, unit: int = 0) -> tuple[str, list[str], int]:
+def tile_rows(region: LoweringContext, product: Product, unit: int = 0) -> tuple[str, list[str], int]:
     """Allocate the product's result, and write the function that fills it.
 
     Return the function, which takes a first and last unit; its arguments before these; and the rows of a unit: the
@@ -114,7 +111,7 @@ def tile_rows(region: Region, product: Product, unit: int = 0) -> tuple[str, lis
     return body, given, product.unit if patches else plan.height
 
 
-def _write_tiles(region: Region, product: Product) -> None:
+def _write_tiles(region: LoweringContext, product: Product) -> None:
     body, given, unit = tile_rows(region, product)
     count = -(-product.rows // unit)
     parts = min(product.work // SHARE, count) if thread_count() > 1 else 1
@@ -124,7 +121,7 @@ def _write_tiles(region: Region, product: Product) -> None:
         region.launch(body, [*given, "i64 0", "i64 0", f"i64 {count}"])
 
 
-def _write_open_patches(region: Region, product: Product) -> None:
+def _write_open_patches(region: LoweringContext, product: Product) -> None:
     """Write a product line of patches by line; several threads share the lines where there are many at run time."""
     out, lines = region.out, element_count(region.out, sizes(product.node.results[0].type)[:-2])
     unit: Position
@@ -136,7 +133,7 @@ def _write_open_patches(region: Region, product: Product) -> None:
         out.new(f"call i1 @{body}({', '.join([*given, 'i64 0', 'i64 0', f'i64 {lines}'])})")
 
 
-def _open_rows(region: Region, product: Product) -> tuple[str, list[str], Position]:
+def _open_rows(region: LoweringContext, product: Product) -> tuple[str, list[str], Position]:
     """Write the function, as `tile_rows`, for patches with open sizes or places."""
     patches, machine, out = product.patches, registers(), region.out
     assert patches is not None and machine is not None

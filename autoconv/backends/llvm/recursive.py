@@ -13,10 +13,10 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from autoconv.backends import reference
 from autoconv.backends.llvm import abi, memory_values
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.noted_writes import FIRST_SITE, SITES
 from autoconv.backends.llvm.roles import is_complex, is_scalar, role
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory, register, store
@@ -25,9 +25,6 @@ from autoconv.backends.llvm.values import Body, Memory, Native, Object
 from autoconv.backends.stack import frames_of, frames_on_stack
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Graph, Node, Value, is_recursive, leads_to_recursion
-
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
 
 # Frames that a call may use before those on Python's stack are counted.
 _FEW = 100
@@ -64,7 +61,7 @@ def _keeps_types(node: Node) -> bool:
     )
 
 
-def write_recursive_call(region: Region, node: Node) -> None:
+def write_recursive_call(region: LoweringContext, node: Node) -> None:
     """Call the node's function; beyond the end of the thread's stack, run it on an explicit stack."""
     body, out = region.body, region.out
     (graph,) = node.regions
@@ -107,7 +104,7 @@ def write_recursive_call(region: Region, node: Node) -> None:
             region.set(value, Object(out.new(f"load ptr, ptr {cell}"), cell))
 
 
-def _arguments(region: Region, node: Node) -> tuple[list[str], list[str]]:
+def _arguments(region: LoweringContext, node: Node) -> tuple[list[str], list[str]]:
     """Return the arguments of the function, and the slots of temporary objects among them."""
     found, boxes = [], []
     for value in node.inputs:
@@ -129,7 +126,7 @@ def _result(out: FunctionText, results: str, position: int, value: Value) -> Nat
     return Object(out.new(f"load ptr, ptr {place}"))
 
 
-def _keep(region: Region, cells: Sequence[str], natives: Sequence[Native]) -> None:
+def _keep(region: LoweringContext, cells: Sequence[str], natives: Sequence[Native]) -> None:
     out = region.out
     for cell, native in zip(cells, natives, strict=True):
         if isinstance(native, Element):
@@ -144,7 +141,7 @@ def _keep(region: Region, cells: Sequence[str], natives: Sequence[Native]) -> No
 # ---- the function
 
 
-def _function_of(region: Region, graph: Graph) -> str:
+def _function_of(region: LoweringContext, graph: Graph) -> str:
     """Return the name of the function, which is written at its first call."""
     module = region.body.module
     if graph in module.recursive:
@@ -165,7 +162,7 @@ def _function_of(region: Region, graph: Graph) -> str:
         ElementWriter(out).wrap(v.type.dtype, ir) if is_scalar(v.type) else Object(ir)  # type: ignore[union-attr]
         for v, ir in zip(graph.parameters, names, strict=True)
     ]
-    inner = type(region)(body, graph, arguments)
+    inner = region.function(body, graph, arguments)
     for i, (native, value) in enumerate(zip(inner.results(), graph.outputs, strict=True)):
         place = out.new(f"getelementptr inbounds i64, ptr %results, i64 {i}")
         if isinstance(native, Element):

@@ -13,8 +13,9 @@ from dataclasses import replace
 from typing import Any
 
 from autoconv.backends.llvm import abi, memory_values
-from autoconv.backends.llvm.apart import Launches, write_apart
+from autoconv.backends.llvm.apart import write_apart
 from autoconv.backends.llvm.block_code import write_blocks
+from autoconv.backends.llvm.context import Launches
 from autoconv.backends.llvm.contiguous import base_of, is_block
 from autoconv.backends.llvm.control import write_control
 from autoconv.backends.llvm.fusion import WHOLE, Item, Plan
@@ -188,6 +189,10 @@ class Region(KernelCalls):
     def inner(self, graph: Graph, arguments: Sequence[Native], owners: tuple[Node, ...] | None = None) -> list[Native]:
         """Write a region of a node and return its results."""
         return Region(self.body, graph, arguments, self.owners if owners is None else owners).results()
+
+    def function(self, body: Body, graph: Graph, arguments: Sequence[Native]) -> Region:
+        """Write a graph as the body of a native function of its own."""
+        return Region(body, graph, arguments)
 
     # ---- items
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.natives import PART, Routine, call, complex_native, in_parts, native, open_dimensions
 from autoconv.backends.llvm.open_indices import goes_into, shape_of
 from autoconv.backends.llvm.positions import Position, element_count, is_known, linear, plus, product, times, unravelled
@@ -14,9 +15,6 @@ from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory,
 from autoconv.backends.llvm.text import FunctionText
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Node
-
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
 
 _LANES = 8  # interleaved rows, to hide the latency of additions
 _WORK = 8  # cost of one element, in units of 0.05 ns
@@ -57,7 +55,7 @@ def _scans_open(node: Node) -> bool:
 
 @complex_native("cumprod", "numpy_cumprod", fits=_multiplies_complex)
 @native("cumsum", "cumprod", "numpy_cumsum", "numpy_cumprod", fits=_scans, of_open=_scans_open)
-def write_scan(region: Region, node: Node) -> None:
+def write_scan(region: LoweringContext, node: Node) -> None:
     """Scan across columns where there are several, else several rows at once.
 
     A single long row is cut into parts; the total of those before is added to each afterwards. Ops with NumPy's names
@@ -201,7 +199,7 @@ def _recurs_open(node: Node) -> bool:
 
 @complex_native("linear_recurrence", fits=_multiplies_complex)
 @native("linear_recurrence", fits=_scans, of_open=_recurs_open)
-def write_recurrence(region: Region, node: Node) -> None:
+def write_recurrence(region: LoweringContext, node: Node) -> None:
     """Compute each step as its addend plus its coefficient times the step before."""
     (coefficient, addend), (result,) = node.inputs, node.results
     names = [f"ptr noalias {name}" for name in ("%coefficient", "%addend", "%result")]

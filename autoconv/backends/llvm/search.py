@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.natives import PART, Routine, call, in_parts, open_dimensions
 from autoconv.backends.llvm.ordering import better, key, key_dtype, worst
 from autoconv.backends.llvm.positions import Position, element_count, is_known, plus, product, times
@@ -14,15 +15,12 @@ from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory,
 from autoconv.graph.dtypes import bool_, int32, uint32
 from autoconv.graph.graph import Node
 
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
-
 _BLOCK = 64  # columns that are searched together
 _PIECE = 4096  # elements of a piece of a row
 _WORK = 4  # cost of one element, in units of 0.05 ns
 
 
-def write_search(region: Region, node: Node) -> None:
+def write_search(region: LoweringContext, node: Node) -> None:
     """Lower argmax and argmin: the first extreme, or the first nan."""
     (x,), (result,) = node.inputs, node.results
     arguments = [*open_dimensions(region), "ptr noalias readonly %x", "ptr noalias %result", "i64 %rows"]

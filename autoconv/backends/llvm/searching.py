@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.natives import PART, Routine, call, in_parts, native, open_dimensions
 from autoconv.backends.llvm.open_indices import shape_of
 from autoconv.backends.llvm.positions import Position, element_count, is_known, plus, product, times, unravelled
@@ -13,9 +14,6 @@ from autoconv.backends.llvm.scalars import Element, load, store
 from autoconv.backends.llvm.text import FunctionText
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node
-
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
 
 _WORK = 25  # cost of one step of one search, in units of 0.05 ns
 _LANES = 8  # interleaved searches, to hide the latency of memory
@@ -31,7 +29,7 @@ def _of_open(node: Node) -> bool:
 
 
 @native("searchsorted", fits=lambda node: all(is_array(value.type) for value in node.inputs), of_open=_of_open)
-def write_searchsorted(region: Region, node: Node) -> None:
+def write_searchsorted(region: LoweringContext, node: Node) -> None:
     (sequence, values), (result,) = node.inputs, node.results
     shape, wanted = sizes(sequence.type), sizes(values.type)
     arguments = ["ptr noalias readonly %sequence", "ptr noalias readonly %values", "ptr noalias %result"]

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.fusion import Plan
 from autoconv.backends.llvm.natives import PART, Routine, in_parts
 from autoconv.backends.llvm.positions import plus, times
@@ -26,9 +27,6 @@ from autoconv.graph.dtypes import int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, clone, copy_node, is_recursive
 from autoconv.ops.builder import GraphBuilder
-
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
 
 MARK = "of_elements"  # attribute that marks such a loop
 _BYTES = 256  # bytes of a block of one array: four of the longest vectors
@@ -193,7 +191,7 @@ def _counting(graph: Graph, numbers: Sequence[int], captured: Sequence[int], is_
 # ---- lowering
 
 
-def write_sunk(region: Region, node: Node) -> None:
+def write_sunk(region: LoweringContext, node: Node) -> None:
     """Write the loop block by block, with the first capture as trip count; long loops run in several calls."""
     out, (_, body) = region.out, node.regions
     count = node.attributes["state"]
@@ -235,7 +233,7 @@ def write_sunk(region: Region, node: Node) -> None:
 class _Blocks:
     """The function of the loop: it takes sources, captures, targets and the trip count; a source may be its target."""
 
-    def __init__(self, region: Region, node: Node) -> None:
+    def __init__(self, region: LoweringContext, node: Node) -> None:
         count = node.attributes["state"]
         self._body = node.regions[1]
         self._state, self._captures = self._body.parameters[1:count], self._body.parameters[count + 1 :]

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.positions import Position, plus
 from autoconv.backends.llvm.scalars import Element
 from autoconv.backends.llvm.values import RegisterWriter
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node
 
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
-
 _MOST = 2**63 - 1
 
 
 def resolved(
-    region: Region, node: Node, parts: Sequence[Position | None], size: Position
+    region: LoweringContext, node: Node, parts: Sequence[Position | None], size: Position
 ) -> tuple[Position, Position, Position]:
     """Return (start, length, step) of a slice of a dimension of that size; `parts` are start, stop and step."""
     start, stop, step = map(_within, parts)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.halves import Halves, is_worthwhile
 from autoconv.backends.llvm.keys import from_key, key_dtype, to_key
 from autoconv.backends.llvm.natives import PART, Routine, call, in_parts, native, open_dimensions
@@ -19,9 +20,6 @@ from autoconv.backends.llvm.sorter import BY_INSERTION, ON_STACK, Sorter, sift
 from autoconv.graph.dtypes import DType, bool_, int32, int64, uint32
 from autoconv.graph.graph import Node
 from autoconv.graph.types import TensorType
-
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
 
 _WORK = 60  # cost of one element, in units of 0.05 ns
 _VECTORISED = 2048  # elements up to which NumPy's vectorised sort of 32 and 64 bits is faster
@@ -38,7 +36,7 @@ def _is_descending(node: Node) -> bool:
 class _Rows:
     """The sorted rows, `outer` times `inner` of `size` elements along an axis, and the arguments of the routine."""
 
-    def __init__(self, region: Region, node: Node, results: int, ordered: bool) -> None:
+    def __init__(self, region: LoweringContext, node: Node, results: int, ordered: bool) -> None:
         x: Any = node.inputs[0].type
         shape, axis = sizes(x), node.attributes.get("axis", -1)
         axis %= len(shape)
@@ -77,7 +75,7 @@ class _Rows:
         return in_parts(self._region, self._arguments, self.routine, self._several, each, self.shape)
 
 
-def _finish(region: Region, node: Node, rows: _Rows, sort_first: bool = False) -> None:
+def _finish(region: LoweringContext, node: Node, rows: _Rows, sort_first: bool = False) -> None:
     """Call the routine; with `sort_first`, NumPy sorts the result before."""
     for value in node.results:
         region.set(value, region.new_array(value.type))
@@ -103,7 +101,7 @@ def _finish(region: Region, node: Node, rows: _Rows, sort_first: bool = False) -
         region.body.let_go(slot, type_)
 
 
-def _sort_by_numpy(region: Region, node: Node) -> None:
+def _sort_by_numpy(region: LoweringContext, node: Node) -> None:
     """Sort a copy in place by NumPy, whose vectorised sort is faster for rows of medium length."""
     out, (x,), (result,) = region.out, node.inputs, node.results
     kind: Any = x.type
@@ -139,7 +137,7 @@ def _in_halves(node: Node) -> bool:
     return is_known(shape) and math.prod(shape) == size and is_worthwhile(size, type_.dtype, _WORK * size)
 
 
-def _sort_in_halves(region: Region, node: Node, ordered: bool) -> None:
+def _sort_in_halves(region: LoweringContext, node: Node, ordered: bool) -> None:
     """Sort a single row in parallel; `ordered`: the result is the positions, not the elements."""
     type_: Any = node.inputs[0].type
     size, dtype, descending = math.prod(sizes(type_)), type_.dtype, _is_descending(node)
@@ -164,7 +162,7 @@ def _sort_in_halves(region: Region, node: Node, ordered: bool) -> None:
 
 
 @native("sort", fits=_sorts, work=_work, of_open=_sorts_open)
-def write_sort(region: Region, node: Node) -> None:
+def write_sort(region: LoweringContext, node: Node) -> None:
     """Sort by the keys alone; -0.0 and 0.0, which are equal, keep their order."""
     if _in_halves(node):
         _sort_in_halves(region, node, ordered=False)
@@ -241,7 +239,7 @@ def _restore_zeros(
 
 
 @native("argsort", fits=_sorts, work=_work, of_open=_sorts_open)
-def write_argsort(region: Region, node: Node) -> None:
+def write_argsort(region: LoweringContext, node: Node) -> None:
     """Return the stable order."""
     if _in_halves(node):
         _sort_in_halves(region, node, ordered=True)
@@ -259,7 +257,7 @@ def write_argsort(region: Region, node: Node) -> None:
 
 
 @native("top_k", fits=lambda node: len(node.inputs) == 1 and _sorts(node), of_open=_sorts_open)
-def write_top_k(region: Region, node: Node) -> None:
+def write_top_k(region: LoweringContext, node: Node) -> None:
     """Keep the k best in order during one pass, if k is small; else sort the whole row."""
     rows = _Rows(region, node, 2, ordered=True)
     out, b, count = rows.routine.out, rows.routine.b, node.attributes["k"]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from autoconv.backends.llvm import abi, stacks
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.positions import Position, element_count, product
 from autoconv.backends.llvm.roles import is_scalar, sizes
 from autoconv.backends.llvm.scalars import ElementWriter, load, store
@@ -16,11 +17,8 @@ from autoconv.backends.llvm.values import Object
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.list_value import ListValue
 
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
 
-
-def write_list_empty(region: Region, node: Node) -> None:
+def write_list_empty(region: LoweringContext, node: Node) -> None:
     """Make a stack, with the capacity that earlier stacks of its type came to need."""
     out, size = region.out, _element_size(region, node.results[0])
     first, most = (_quotient(out, bytes_, size) for bytes_ in (stacks.FIRST_BYTES, stacks.MOST_KNOWN))
@@ -38,7 +36,7 @@ def write_list_empty(region: Region, node: Node) -> None:
     region.set(node.results[0], made)
 
 
-def _known(region: Region, list_: Value) -> str:
+def _known(region: LoweringContext, list_: Value) -> str:
     """Return the variable with the number of elements that stacks of that type came to need.
 
     The next stack need not grow then. It is only a hint, which threads write without synchronisation.
@@ -49,7 +47,7 @@ def _known(region: Region, list_: Value) -> str:
     return f"@{name}"
 
 
-def write_list_push(region: Region, node: Node) -> None:
+def write_list_push(region: LoweringContext, node: Node) -> None:
     """Store the item in the buffer, which grows if it is full. A borrowed buffer has no capacity."""
     out, (list_, item), (result,) = region.out, node.inputs, node.results
     given = _taken_stack(region, list_)
@@ -102,7 +100,7 @@ def write_list_push(region: Region, node: Node) -> None:
     region.set(result, Object(given, held.slot))
 
 
-def write_list_pop(region: Region, node: Node) -> None:
+def write_list_pop(region: LoweringContext, node: Node) -> None:
     out, (list_,), (shorter, item) = region.out, node.inputs, node.results
     given = _taken_stack(region, list_)
     held = region.body.own(given)
@@ -131,7 +129,7 @@ def write_list_pop(region: Region, node: Node) -> None:
     region.set(shorter, held)
 
 
-def _taken_stack(region: Region, value: Value) -> str:
+def _taken_stack(region: LoweringContext, value: Value) -> str:
     """Take the buffer out of its slot: each version of a stack is used once."""
     native = region.object(value)
     assert native.slot is not None, "a stack that somebody else holds"
@@ -139,7 +137,7 @@ def _taken_stack(region: Region, value: Value) -> str:
     return native.ir
 
 
-def _element_size(region: Region, list_: Value) -> Position:
+def _element_size(region: LoweringContext, list_: Value) -> Position:
     """Return the size of an element in bytes."""
     element: Any = list_.type.element  # type: ignore[union-attr]
     return product(region.out, element_count(region.out, sizes(element)), int(element.dtype.size))
@@ -158,7 +156,7 @@ def _least(out: FunctionText, first: Position) -> Position:
     return out.new(f"call i64 {high}(i64 {out.new(f'call i64 {low}(i64 {first}, i64 {stacks.FIRST_ROOM})')}, i64 1)")
 
 
-def _new_bytes(region: Region, size: str) -> Object:
+def _new_bytes(region: LoweringContext, size: str) -> Object:
     out = region.out
     dimension = out.alloca("i64")
     out.line(f"store i64 {size}, ptr {dimension}")
@@ -169,26 +167,26 @@ def _new_bytes(region: Region, size: str) -> Object:
     return region.body.own(made)
 
 
-def _data_of(region: Region, object_: str) -> str:
+def _data_of(region: LoweringContext, object_: str) -> str:
     address = region.out.new(f"getelementptr inbounds i8, ptr {object_}, i64 {abi.DATA}")
     return region.out.new(f"load ptr, ptr {address}")
 
 
-def _set_room(region: Region, data: str, room: str) -> None:
+def _set_room(region: LoweringContext, data: str, room: str) -> None:
     """Set the capacity of a buffer that contains its elements itself."""
     region.out.line(f"store i64 {room}, ptr {_past(region, data, '8')}")
     region.out.line(f"store ptr {_past(region, data, str(stacks.HEADER))}, ptr {_past(region, data, '16')}")
 
 
-def _elements(region: Region, data: str) -> str:
+def _elements(region: LoweringContext, data: str) -> str:
     """Return the address of the first element."""
     return region.out.new(f"load ptr, ptr {_past(region, data, '16')}")
 
 
-def _past(region: Region, data: str, offset: str) -> str:
+def _past(region: LoweringContext, data: str, offset: str) -> str:
     return region.out.new(f"getelementptr inbounds i8, ptr {data}, i64 {offset}")
 
 
-def _copy(region: Region, target: str, source: str, count: str) -> None:
+def _copy(region: LoweringContext, target: str, source: str, count: str) -> None:
     region.body.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
     region.out.line(f'call void @"llvm.memcpy.p0.p0.i64"(ptr {target}, ptr {source}, i64 {count}, i1 false)')

@@ -7,9 +7,10 @@ overlap is unknown at compile time, it is tested at run time.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from autoconv.backends.llvm import memory_values
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.memory_values import held
 from autoconv.backends.llvm.open_split import OpenSplit
 from autoconv.backends.llvm.positions import Index, Position, is_known, product
@@ -30,11 +31,8 @@ from autoconv.graph.graph import Node, Value
 from autoconv.ops.elements.maths import is_elementary
 from autoconv.ops.overlaps import APART, SAME, SOME
 
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
 
-
-def write_statement(region: Region, node: Node) -> None:
+def write_statement(region: LoweringContext, node: Node) -> None:
     """Write the assignment: in place where no input is overwritten, else through temporary memory.
 
     The kernel runs where open sizes do not fit.
@@ -56,7 +54,7 @@ def write_statement(region: Region, node: Node) -> None:
     out.begin(over)
 
 
-def _write_fitting(region: Region, statement: _Statement) -> None:
+def _write_fitting(region: LoweringContext, statement: _Statement) -> None:
     out, how = region.out, statement.overlap()
     if how == APART:
         statement.run(statement.target)
@@ -75,7 +73,7 @@ def _write_fitting(region: Region, statement: _Statement) -> None:
     out.begin(done)
 
 
-def _by_other_memory(region: Region, statement: _Statement) -> None:
+def _by_other_memory(region: LoweringContext, statement: _Statement) -> None:
     out, target = region.out, statement.target
     dtype = statement.dtype
     descriptor = region.body.calls.object(dtype.numpy)(out)
@@ -99,7 +97,7 @@ def _by_other_memory(region: Region, statement: _Statement) -> None:
 
 
 class _Statement(Reading):
-    def __init__(self, region: Region, node: Node) -> None:
+    def __init__(self, region: LoweringContext, node: Node) -> None:
         super().__init__(region, node.inputs[1:], node.attributes["steps"])
         self.node = node
         self.target = held(region, node.inputs[0])

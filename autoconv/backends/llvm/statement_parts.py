@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.memory_values import held
 from autoconv.backends.llvm.natives import PART
 from autoconv.backends.llvm.natives import Routine as PlainRoutine
@@ -19,14 +20,11 @@ from autoconv.backends.llvm.values import Memory, Object
 from autoconv.graph.graph import Value
 from autoconv.ops.elements.maths import is_elementary
 
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
-
 
 class Reading:
     """The inputs of steps, and the elements computed from them."""
 
-    def __init__(self, region: Region, inputs: Sequence[Value], steps: Sequence[Step]) -> None:
+    def __init__(self, region: LoweringContext, inputs: Sequence[Value], steps: Sequence[Step]) -> None:
         self.region = region
         self.steps = steps
         count = 1 + max(step.given[0] for step in steps if not step.op)  # later inputs only keep memory alive
@@ -174,7 +172,7 @@ class AskingWriter(ElementWriter):
 class Routine:
     """A function of pointers and numbers, with the arguments of its only call."""
 
-    def __init__(self, region: Region) -> None:
+    def __init__(self, region: LoweringContext) -> None:
         self._region = region
         self._names: list[str] = []
         self._arguments: list[str] = []

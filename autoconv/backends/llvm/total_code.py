@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.positions import Index, Position, element_count
 from autoconv.backends.llvm.reductions import BLOCK
 from autoconv.backends.llvm.roles import MEMORY
@@ -19,13 +20,12 @@ from autoconv.graph.dtypes import DType, bool_, float64, int64
 from autoconv.graph.graph import Node
 
 if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
     from autoconv.backends.llvm.text import FunctionText
 
 _NEED_ELEMENTS = ("max", "min", "argmax", "argmin")
 
 
-def write_total(region: Region, node: Node) -> None:
+def write_total(region: LoweringContext, node: Node) -> None:
     """Write the loops; the kernel runs where sizes do not fit, or where an extreme has no elements."""
     out, (result,) = region.out, node.results
     dtype: Any = result.type.dtype  # type: ignore[union-attr]
@@ -51,7 +51,7 @@ def write_total(region: Region, node: Node) -> None:
 
 
 class _Total(Reading):
-    def __init__(self, region: Region, node: Node) -> None:
+    def __init__(self, region: LoweringContext, node: Node) -> None:
         super().__init__(region, node.inputs, node.attributes["steps"])
         self.kind = KINDS[node.attributes["op"]]
         self.to: DType = node.results[0].type.dtype  # type: ignore[union-attr]

@@ -6,16 +6,14 @@ one that Python considers handled, so that exceptions raised by the handler get 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from autoconv.backends.llvm.cells import fill, held_elsewhere, new_cell, read
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.scalars import ElementWriter
 from autoconv.backends.stack import LIMITS
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node
-
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
 
 _API = {
     "PyErr_Fetch": ("void", "ptr, ptr, ptr"),
@@ -70,7 +68,7 @@ entry:
 }"""
 
 
-def write_try(region: Region, node: Node) -> None:
+def write_try(region: LoweringContext, node: Node) -> None:
     """Write a body, what follows its normal end, and the handler; either of the last two yields the results."""
     out, body = region.out, region.body
     attempt, normal, handler = node.regions
@@ -112,7 +110,7 @@ def write_try(region: Region, node: Node) -> None:
         region.set(value, read(region, cell, value.type))
 
 
-def write_match(region: Region, node: Node) -> None:
+def write_match(region: LoweringContext, node: Node) -> None:
     """Compute the number of the first clause that catches the exception, or the number of clauses if none does."""
     out, clauses = region.out, node.attributes["clauses"]
     error = region.object(node.inputs[0]).ir

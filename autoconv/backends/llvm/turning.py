@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.roles import sizes
 from autoconv.backends.llvm.transposes import transposed
 from autoconv.backends.llvm.values import Object
@@ -11,11 +10,8 @@ from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType
 
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
 
-
-def turned(region: Region, y: Value, lanes: int) -> str:
+def turned(region: LoweringContext, y: Value, lanes: int) -> str:
     """Return the address of the transposed matrix; if it is loop-invariant, it is made once for all iterations."""
     out, (rows, columns) = region.out, sizes(y.type)
     dtype: DType = y.type.dtype  # type: ignore[union-attr]

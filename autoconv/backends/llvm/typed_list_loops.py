@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.natives import Routine, counted
 from autoconv.backends.llvm.scalars import Element, register
 from autoconv.backends.llvm.typed_lists import TypedList, dtype_of, get, list_of, new_list, put
@@ -12,15 +12,12 @@ from autoconv.backends.llvm.values import RegisterWriter
 from autoconv.graph.dtypes import DType, bool_, int64
 from autoconv.graph.graph import Node
 
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
-
 _FEW = 40  # items up to which insertion sorts; the kernel sorts more by NumPy
 _COPY = "llvm.memcpy.p0.p0.i64"
 
 
 @counted("typed_list_change", fits=lambda node: node.attributes["method"] in ("sort", "reverse"))
-def _write_change(region: Region, node: Node) -> None:
+def _write_change(region: LoweringContext, node: Node) -> None:
     out, x = region.out, list_of(region, node)
     if node.attributes["method"] == "reverse":
         out.line(f"call void @{_reversed(region, x.dtype)}(ptr {x.start()}, i64 {x.length()})")
@@ -34,7 +31,7 @@ def _write_change(region: Region, node: Node) -> None:
     out.begin(done)
 
 
-def _sorted(region: Region, dtype: DType) -> str:
+def _sorted(region: LoweringContext, dtype: DType) -> str:
     """Return a function that sorts a few items by insertion, which is stable.
 
     It returns true, having done nothing, if there are many items or one is a nan.
@@ -78,7 +75,7 @@ def _sorted(region: Region, dtype: DType) -> str:
     return routine.finish("ret i1 false")
 
 
-def _reversed(region: Region, dtype: DType) -> str:
+def _reversed(region: LoweringContext, dtype: DType) -> str:
     routine = Routine(region, ["ptr %items", "i64 %count"])
     out = routine.out
     half, last = out.new("lshr i64 %count, 1"), out.new("sub i64 %count, 1")
@@ -91,7 +88,7 @@ def _reversed(region: Region, dtype: DType) -> str:
 
 
 @counted("typed_list_reduce", fits=lambda node: _has_loop(node))
-def _write_reduce(region: Region, node: Node) -> None:
+def _write_reduce(region: LoweringContext, node: Node) -> None:
     out, x = region.out, list_of(region, node)
     function, length = node.attributes["function"], x.length()
     if function in ("min", "max") or (function == "sum" and x.dtype.is_floating):
@@ -116,7 +113,7 @@ def _has_loop(node: Node) -> bool:
     )
 
 
-def _whole_sum(region: Region, dtype: DType) -> str:
+def _whole_sum(region: LoweringContext, dtype: DType) -> str:
     routine = Routine(region, ["ptr readonly %items", "i64 %count"], "i128")
     out, b = routine.out, routine.b
     total = out.alloca("i128", "0")
@@ -128,7 +125,7 @@ def _whole_sum(region: Region, dtype: DType) -> str:
     return routine.finish(f"ret i128 {out.new(f'load i128, ptr {total}')}")
 
 
-def _folded(region: Region, dtype: DType, function: str) -> str:
+def _folded(region: LoweringContext, dtype: DType, function: str) -> str:
     """Return a function that reduces the items in order.
 
     As in Python, a comparison with a nan keeps the earlier item.
@@ -150,7 +147,7 @@ def _folded(region: Region, dtype: DType, function: str) -> str:
 
 
 @counted("typed_list_find", fits=lambda node: not dtype_of(node).is_floating)
-def _write_find(region: Region, node: Node) -> None:
+def _write_find(region: LoweringContext, node: Node) -> None:
     out, x, b = region.out, list_of(region, node), RegisterWriter(region)
     item, method, length = region.number(node.inputs[1]), node.attributes["method"], x.length()
     name = _counted(region, x.dtype) if method == "count" else _searched(region, x.dtype)
@@ -164,7 +161,7 @@ def _write_find(region: Region, node: Node) -> None:
     region.set(node.results[0], found)
 
 
-def _searched(region: Region, dtype: DType) -> str:
+def _searched(region: LoweringContext, dtype: DType) -> str:
     """Return a function that finds the first equal item; its result is the length if there is none."""
     routine = Routine(region, ["ptr readonly %items", "i64 %count", f"{register(dtype)} %item"], "i64")
     out, b = routine.out, routine.b
@@ -177,7 +174,7 @@ def _searched(region: Region, dtype: DType) -> str:
     return routine.finish("ret i64 %count")
 
 
-def _counted(region: Region, dtype: DType) -> str:
+def _counted(region: LoweringContext, dtype: DType) -> str:
     routine = Routine(region, ["ptr readonly %items", "i64 %count", f"{register(dtype)} %item"], "i64")
     out, b = routine.out, routine.b
     cell = out.alloca("i64", "0")
@@ -193,7 +190,7 @@ def _is(first: Element, second: Element) -> str:
 
 
 @counted("typed_list_slice", fits=lambda node: not node.attributes["given"][2])
-def _write_slice(region: Region, node: Node) -> None:
+def _write_slice(region: LoweringContext, node: Node) -> None:
     out, x = region.out, list_of(region, node)
     length = x.length()
     start, stop, _ = node.attributes["given"]
@@ -211,7 +208,7 @@ def _write_slice(region: Region, node: Node) -> None:
     region.set(node.results[0], made)
 
 
-def _bound(region: Region, bound: Element, length: str) -> str:
+def _bound(region: LoweringContext, bound: Element, length: str) -> str:
     """Clamp a bound of a slice to the list."""
     out = region.out
     wanted = RegisterWriter(region).cast(bound, int64).ir
@@ -222,7 +219,7 @@ def _bound(region: Region, bound: Element, length: str) -> str:
 
 
 @counted("typed_list_extend", fits=lambda node: True)
-def _write_extend(region: Region, node: Node) -> None:
+def _write_extend(region: LoweringContext, node: Node) -> None:
     out, x = region.out, list_of(region, node)
     more = TypedList(out, region.object(node.inputs[1]).ir, x.dtype)
     size, added = x.size(), more.size()
@@ -234,7 +231,7 @@ def _write_extend(region: Region, node: Node) -> None:
 
 
 @counted("typed_list_range", fits=lambda node: _step(node) == 1)
-def _write_range(region: Region, node: Node) -> None:
+def _write_range(region: LoweringContext, node: Node) -> None:
     out = region.out
     start, stop = (region.number(value).ir for value in node.inputs[:2])
     many = out.new(f"icmp sgt i64 {stop}, {start}")
@@ -255,7 +252,7 @@ def _step(node: Node) -> int | None:
 
 
 @counted("typed_list_of", "typed_list_of_rows", fits=lambda node: node.attributes["element"].weak)
-def _write_of(region: Region, node: Node) -> None:
+def _write_of(region: LoweringContext, node: Node) -> None:
     """Convert a Python list; the kernel raises if an item is of another class."""
     out, body, dtype = region.out, region.body, dtype_of(node)
     kind = bool if dtype.is_bool else float if dtype.is_floating else int

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from autoconv.backends.llvm import abi
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.memory_ops import position_of
 from autoconv.backends.llvm.natives import Routine, counted
 from autoconv.backends.llvm.positions import Position
@@ -13,9 +14,6 @@ from autoconv.backends.llvm.text import FunctionText
 from autoconv.backends.llvm.values import Object, RegisterWriter
 from autoconv.graph.dtypes import DType, bool_, int64
 from autoconv.graph.graph import Node
-
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
 
 _LIST, _ITEMS = "!tbaa !5", "!tbaa !6"  # alias classes of lists and of their items (see text.METADATA)
 
@@ -76,15 +74,15 @@ def dtype_of(node: Node) -> DType:
     return found
 
 
-def list_of(region: Region, node: Node) -> TypedList:
+def list_of(region: LoweringContext, node: Node) -> TypedList:
     return TypedList(region.out, region.object(node.inputs[0]).ir, dtype_of(node))
 
 
-def _set_count(region: Region, node: Node, ir: str) -> None:
+def _set_count(region: LoweringContext, node: Node, ir: str) -> None:
     region.set(node.results[0], RegisterWriter(region).wrap(int64, ir))
 
 
-def new_list(region: Region, size: str) -> Object:
+def new_list(region: LoweringContext, size: str) -> Object:
     """Make an uninitialised list of `size` bytes."""
     region.body.module.declare("PyByteArray_FromStringAndSize", "ptr", "ptr, i64")
     made = region.out.new(f'call ptr @"PyByteArray_FromStringAndSize"(ptr null, i64 {size})')
@@ -93,7 +91,7 @@ def new_list(region: Region, size: str) -> Object:
 
 
 @counted("typed_list_make", fits=_always)
-def _write_make(region: Region, node: Node) -> None:
+def _write_make(region: LoweringContext, node: Node) -> None:
     dtype = dtype_of(node)
     made = new_list(region, str(dtype.size * len(node.inputs)))
     if node.inputs:
@@ -104,7 +102,7 @@ def _write_make(region: Region, node: Node) -> None:
 
 
 @counted("typed_list_repeat", fits=_always)
-def _write_repeat(region: Region, node: Node) -> None:
+def _write_repeat(region: LoweringContext, node: Node) -> None:
     out, x = region.out, list_of(region, node)
     count = RegisterWriter(region).cast(region.number(node.inputs[1]), int64)
     size = x.size()
@@ -123,7 +121,7 @@ def _write_repeat(region: Region, node: Node) -> None:
     region.set(node.results[0], made)
 
 
-def _filled(region: Region, dtype: DType) -> str:
+def _filled(region: LoweringContext, dtype: DType) -> str:
     """Return a function that repeats items `%times` times."""
     routine = Routine(region, ["ptr noalias %target", "ptr noalias %source", "i64 %size", "i64 %times"])
     out = routine.out
@@ -145,28 +143,28 @@ def _filled(region: Region, dtype: DType) -> str:
 
 
 @counted("typed_list_length", fits=_always)
-def _write_length(region: Region, node: Node) -> None:
+def _write_length(region: LoweringContext, node: Node) -> None:
     length = RegisterWriter(region).wrap(int64, list_of(region, node).length())
     region.body.note_range(length, (0, 1 << 60))
     region.set(node.results[0], length)
 
 
 @counted("typed_list_get", fits=_always)
-def _write_get(region: Region, node: Node) -> None:
+def _write_get(region: LoweringContext, node: Node) -> None:
     x = list_of(region, node)
     index = position_of(region, node, node.inputs[1], x.length())
     region.set(node.results[0], x.get(index))
 
 
 @counted("typed_list_set", fits=_always)
-def _write_set(region: Region, node: Node) -> None:
+def _write_set(region: LoweringContext, node: Node) -> None:
     x = list_of(region, node)
     index = position_of(region, node, node.inputs[1], x.length())
     x.put(index, region.number(node.inputs[2]))
 
 
 @counted("typed_list_append", fits=_always)
-def _write_append(region: Region, node: Node) -> None:
+def _write_append(region: LoweringContext, node: Node) -> None:
     out, x = region.out, list_of(region, node)
     size, step = x.size(), x.dtype.size
     after = out.new(f"add i64 {size}, {step}")
@@ -184,7 +182,7 @@ def _write_append(region: Region, node: Node) -> None:
 
 
 @counted("typed_list_pop", fits=_always)
-def _write_pop(region: Region, node: Node) -> None:
+def _write_pop(region: LoweringContext, node: Node) -> None:
     out, x = region.out, list_of(region, node)
     size, step = x.size(), x.dtype.size
     region.refuse(node, out.new(f"icmp eq i64 {size}, 0"))
@@ -207,7 +205,7 @@ def _write_pop(region: Region, node: Node) -> None:
 
 
 @counted("typed_list_clear", fits=_always)
-def _write_clear(region: Region, node: Node) -> None:
+def _write_clear(region: LoweringContext, node: Node) -> None:
     list_of(region, node).set_size("0")
 
 
@@ -215,14 +213,14 @@ def _write_clear(region: Region, node: Node) -> None:
 
 
 @counted("typed_list_cursor", fits=_always)
-def _write_cursor(region: Region, node: Node) -> None:
+def _write_cursor(region: LoweringContext, node: Node) -> None:
     made = new_list(region, "16")
     put(region.out, TypedList(region.out, made.ir, int64).start(), "0", region.number(node.inputs[0]))
     region.set(node.results[0], made)
 
 
 @counted("typed_list_advance", fits=_always)
-def _write_advance(region: Region, node: Node) -> None:
+def _write_advance(region: LoweringContext, node: Node) -> None:
     out, x, b = region.out, list_of(region, node), RegisterWriter(region)
     cell = TypedList(out, region.object(node.inputs[1]).ir, int64).start()
     position = get(out, cell, "0", int64)
@@ -238,14 +236,14 @@ def _write_advance(region: Region, node: Node) -> None:
 
 
 @counted("typed_list_current", fits=_always)
-def _write_current(region: Region, node: Node) -> None:
+def _write_current(region: LoweringContext, node: Node) -> None:
     out = region.out
     cell = TypedList(out, region.object(node.inputs[0]).ir, int64).start()
     region.set(node.results[0], get(out, out.new(f"getelementptr i8, ptr {cell}, i64 8"), "0", dtype_of(node)))
 
 
 @counted("typed_list_position", fits=_always)
-def _write_position(region: Region, node: Node) -> None:
+def _write_position(region: LoweringContext, node: Node) -> None:
     cell = TypedList(region.out, region.object(node.inputs[0]).ir, int64)
     position = cell.get("0") - 1
     region.body.note_range(position, (0, 1 << 60))
@@ -253,7 +251,7 @@ def _write_position(region: Region, node: Node) -> None:
 
 
 @counted("typed_list_row", fits=_always)
-def _write_row(region: Region, node: Node) -> None:
+def _write_row(region: LoweringContext, node: Node) -> None:
     out, rows = region.out, region.object(node.inputs[0]).ir
     count, items = (
         out.new(f"load {kind}, ptr {out.new(f'getelementptr inbounds i8, ptr {rows}, i64 {offset}')}, {_LIST}")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from autoconv.backends.llvm import abi
+from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.indices import item_shape
 from autoconv.backends.llvm.open_sizes import dimension
 from autoconv.backends.llvm.positions import Index, Position, element_count, linear, product
@@ -15,11 +14,8 @@ from autoconv.backends.llvm.values import Object, RegisterWriter
 from autoconv.backends.llvm.views import item_index
 from autoconv.graph.graph import Node, Value
 
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
 
-
-def write_update(region: Region, node: Node) -> None:
+def write_update(region: LoweringContext, node: Node) -> None:
     """Write into the array itself if this is its last use by a single owner, else into a copy."""
     region.guard(node)
     (result,) = node.results
@@ -30,12 +26,12 @@ def write_update(region: Region, node: Node) -> None:
     _write_part(region, node, value, pointer, (), _updated_shape(region, node))
 
 
-def _updated_shape(region: Region, node: Node) -> tuple[Position, ...]:
+def _updated_shape(region: LoweringContext, node: Node) -> tuple[Position, ...]:
     return tuple(dimension(region.out, size) for size in item_shape(node) or ())
 
 
 def _write_part(
-    region: Region, node: Node, value: Value, pointer: str, index: Index, shape: tuple[Position, ...]
+    region: LoweringContext, node: Node, value: Value, pointer: str, index: Index, shape: tuple[Position, ...]
 ) -> None:
     if len(index) < len(shape):
         with region.out.loop("0", str(shape[len(index)])) as i:
@@ -59,7 +55,7 @@ def _write_part(
     store(b, element, pointer, offset)
 
 
-def writable(region: Region, value: Value, last: bool) -> Object:
+def writable(region: LoweringContext, value: Value, last: bool) -> Object:
     """Return a new reference to a writable array: the value's own on the last use by a single owner, else a copy."""
     out = region.out
     given = region.object(value)

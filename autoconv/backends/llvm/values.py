@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from autoconv.backends.llvm.calls import Calls
 from autoconv.backends.llvm.locals import Locals
@@ -21,9 +21,6 @@ from autoconv.graph.graph import Graph, Value
 from autoconv.graph.types import Type
 from autoconv.ops.fresh import fresh_objects
 from autoconv.ops.overlaps import Overlaps
-
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.regions import Region
 
 
 @dataclass(slots=True)
@@ -66,12 +63,22 @@ class Cells:
 Native = Element | Object | Memory
 
 
+class ElementSource(Protocol):
+    """Where a RegisterWriter finds elements, and writes its instructions."""
+
+    out: FunctionText
+
+    def number(self, value: Value) -> Element: ...
+
+    def element(self, value: Value, index: Index) -> Element: ...
+
+
 class RegisterWriter(ElementWriter):
     """Write numbers outside of loops, with calls of the C library."""
 
     in_loop = False
 
-    def __init__(self, region: Region, fail: Any = None) -> None:
+    def __init__(self, region: ElementSource, fail: Any = None) -> None:
         super().__init__(region.out, fail)
         self._region = region
 
