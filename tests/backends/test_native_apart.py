@@ -11,8 +11,9 @@ import pytest
 
 import autoconv as ac
 from autoconv.backends import llvm
-from autoconv.backends.llvm import abi, apart, fusion, halves
+from autoconv.backends.llvm import abi, apart, halves, schedule_pipeline
 from autoconv.backends.llvm.prepare import prepared
+from autoconv.backends.llvm.schedule_pipeline import schedule
 from tests.backends.native import alike, graph_of, same_error
 
 
@@ -22,14 +23,14 @@ def numbers(*shape: int, seed: int = 0, dtype: str = "float64") -> np.ndarray:
 
 def groups(build: Any, *arrays: np.ndarray) -> list[int]:
     """How many steps run side by side, each time."""
-    plan = fusion.Plan(prepared(graph_of(build, *arrays)))
+    plan = schedule(prepared(graph_of(build, *arrays)))
     return [len(item.members) for item in plan.items if item.apart]
 
 
 def same_bits(build: Any, *arrays: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
     together = llvm.compile_graph(graph_of(build, *arrays))(arrays)
     with monkeypatch.context() as patch:
-        patch.setattr(fusion, "set_apart", lambda plan, items: list(items))
+        patch.setattr(schedule_pipeline, "PASSES", schedule_pipeline.PASSES[:-1])
         alone = llvm.compile_graph(graph_of(build, *arrays))(arrays)
     for one, other in zip(together, alone, strict=True):
         assert np.asarray(one).tobytes() == np.asarray(other).tobytes()

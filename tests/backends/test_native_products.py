@@ -13,7 +13,7 @@ from autoconv.backends.llvm import threads, vectors
 from autoconv.backends.llvm.blocks import block_rows
 from autoconv.backends.llvm.describe import describe
 from autoconv.backends.llvm.expand import expand
-from autoconv.backends.llvm.fusion import Plan
+from autoconv.backends.llvm.schedule_pipeline import schedule
 from tests.backends.native import graph_of
 
 SHAPES = [
@@ -167,7 +167,7 @@ def test_what_keeps_to_rows_runs_in_blocks():
 
     members = []
     for build in (chain, across):
-        plan = Plan(expand(graph_of(build, *shapes)))
+        plan = schedule(expand(graph_of(build, *shapes)))
         members.append([len(item.members) for item in plan.items if item.members])
         assert sorted(id(n) for i in plan.items for n in i.nodes) == sorted(
             id(n) for i in block_rows(plan, [m for i in plan.items for m in i.members or [i]]) for n in i.nodes
@@ -243,7 +243,7 @@ def test_runs_that_do_not_wait_for_each_other_go_side_by_side():
     def both(b, x, w, v):
         return b.tanh(b.matmul(x, w)), b.matmul(x, v), b.matmul(x, x, transpose_a=True)
 
-    plan = Plan(expand(graph_of(both, x, w, v)))
+    plan = schedule(expand(graph_of(both, x, w, v)))
     assert [sorted(len(run) for run in item.runs) for item in plan.items if item.runs] == [[1, 3]]
 
 

@@ -7,7 +7,7 @@ import autoconv
 from autoconv.backends import reference
 from autoconv.backends.llvm.describe import describe
 from autoconv.backends.llvm.expand import expand
-from autoconv.backends.llvm.fusion import Plan
+from autoconv.backends.llvm.schedule_pipeline import schedule
 
 SHAPES = [(7, 5), (3, 1), (1, 6), (40, 300), (2, 3, 4), (300, 1100)]
 
@@ -92,7 +92,7 @@ def test_as_the_reference(function, dtype):
 
 def plan(function, *shapes):
     arguments = [autoconv.TensorSpec(shape) for shape in shapes]
-    return Plan(expand(autoconv.function(function).get_concrete_function(*arguments).optimised))
+    return schedule(expand(autoconv.function(function).get_concrete_function(*arguments).optimised))
 
 
 @pytest.mark.parametrize(("function", "loops"), [(softmax, 1), (log_softmax, 1), (normalised, 1), (in_between, 3)])

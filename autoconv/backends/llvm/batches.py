@@ -10,8 +10,9 @@ from autoconv.backends.llvm.blas import alone, has_products
 from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.natives import PART, Routine, call, in_parts, native, open_dimensions
 from autoconv.backends.llvm.open_indices import goes_into, shape_of
+from autoconv.backends.llvm.partitioned import run_split
 from autoconv.backends.llvm.positions import Position, element_count, is_known, linear, times, unravelled
-from autoconv.backends.llvm.products import Product
+from autoconv.backends.llvm.products import Product, call_product
 from autoconv.backends.llvm.roles import OPEN, ROLES, is_array, sizes
 from autoconv.backends.llvm.scalars import register
 from autoconv.backends.llvm.split import Split
@@ -84,7 +85,7 @@ def write_products(region: LoweringContext, node: Node) -> None:
         return
 
     def by_blas(out: FunctionText, places: list[str], _: str) -> None:
-        out.line(product.call(out.module, out, places))
+        out.line(call_product(product, out.module, out, places))
 
     with alone(region.out, product.work > _SHARE or not product.work):
         _run(region, node, product, 1, by_blas, pointers)
@@ -112,7 +113,7 @@ def _run(region: LoweringContext, node: Node, product: Product, pieces: int, wri
     parts = min(product.work * math.prod(batch) // _SHARE, count, 4 * thread_count())
     if parts > 1 and thread_count() > 1 and available():
         whole = Routine(region, taken)
-        Split(None, count, -(-count // parts)).run(whole.module, whole.out, name, taken, has_rare=False)
+        run_split(Split(None, count, -(-count // parts)), whole.module, whole.out, name, taken, has_rare=False)
         call(region, whole.finish(), *given)
     else:
         region.out.new(f"call i1 @{name}({', '.join(given)}, i64 0, i64 0, i64 {count})")

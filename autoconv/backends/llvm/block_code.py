@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from autoconv.backends.llvm.blocks import is_flat, product_of
 from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.kernels import KernelText
+from autoconv.backends.llvm.partitioned import run_split
 from autoconv.backends.llvm.products import tile_rows
 from autoconv.backends.llvm.rows import RowsText
 from autoconv.backends.llvm.split import Split, work_of
@@ -40,7 +41,7 @@ def write_blocks(region: LoweringContext, plan: Plan, whole: Item) -> bool:
         split, body = Split(None, sum(run.split.parts for run in runs), 1), _any_of(region, runs, given)
     else:
         split, body = first.split, first.name
-    split.run(region.body.module, region.out, body, given, has_rare=False)
+    run_split(split, region.body.module, region.out, body, given, has_rare=False)
     return True
 
 

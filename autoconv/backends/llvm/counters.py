@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.natives import Routine
 from autoconv.backends.llvm.open_split import OpenSplit
+from autoconv.backends.llvm.partitioned import run_split
 from autoconv.backends.llvm.positions import Position
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, store
 from autoconv.backends.llvm.split import Split
@@ -127,12 +128,12 @@ class _Draw:
         if isinstance(count, int) and count >= _SPLIT and available():
             chunks = -(-count // _CHUNK)
             step = -(-chunks // MOST_PARTS)
-            Split(None, chunks, step).run(whole.module, out, body, self.parameters, False)
+            run_split(Split(None, chunks, step), whole.module, out, body, self.parameters, False)
         else:
             number = out.new(f"udiv i64 {out.new(f'add i64 %count, {_CHUNK - 1}')}, {_CHUNK}")
             if isinstance(count, str) and available():
                 split = OpenSplit(None, number, 1, ("%count",), 1, part=_SPLIT // MOST_PARTS, least=_SPLIT)
-                split.run(whole.module, out, body, self.parameters, False)
+                run_split(split, whole.module, out, body, self.parameters, False)
                 return whole.finish()
             names = ", ".join(parameter.replace("noalias ", "") for parameter in self.parameters)
             out.new(f"call i1 @{body}({names}, i64 0, i64 0, i64 {number})")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autoconv.backends.llvm.complex_parts import is_split
-from autoconv.backends.llvm.fusion import Item, Plan
+from autoconv.backends.llvm.fusion import Item
 from autoconv.backends.llvm.natives import BY_LIBRARY
 from autoconv.backends.llvm.prepare import prepared
 from autoconv.backends.llvm.roles import role
+from autoconv.backends.llvm.schedule_pipeline import schedule
 from autoconv.backends.llvm.stacks import stacks
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.text import reference
@@ -86,7 +87,7 @@ class _Counts:
 
 
 def _lines(graph: Graph, counts: _Counts) -> Iterator[str]:
-    plan = Plan(graph)
+    plan = schedule(graph)
     row: list[str] = []
     kind = ""
     steps: list[Item] = []

@@ -22,7 +22,7 @@ from autoconv.backends.llvm.fresh import made_outputs
 from autoconv.backends.llvm.list_ends import write_borrowed, write_given
 from autoconv.backends.llvm.memory_values import boxed, ends, is_memory, numbers_of
 from autoconv.backends.llvm.open_entry import SizesOfArguments
-from autoconv.backends.llvm.regions import Region
+from autoconv.backends.llvm.regions import write_region
 from autoconv.backends.llvm.roles import is_dense, is_open, is_scalar, role, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, register, store
 from autoconv.backends.llvm.stacks import stacks
@@ -63,7 +63,7 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls, donated: Collect
     for i, value in enumerate(graph.parameters):
         if value in body.stacks:
             arguments[i] = write_borrowed(body, names[i], value)
-    region = Region(body, graph, arguments)
+    region = write_region(body, graph, arguments)
     results = region.results()
     if donated:
         body.end_loop()

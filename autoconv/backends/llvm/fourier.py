@@ -120,7 +120,9 @@ def write_irfft(region: LoweringContext, node: Node) -> None:
     region.set(result, made)
 
 
-def _call_with_roots(region: LoweringContext, name: str, source: str, target: str, size: int, sign: int, dtype: DType) -> None:
+def _call_with_roots(
+    region: LoweringContext, name: str, source: str, target: str, size: int, sign: int, dtype: DType
+) -> None:
     table = roots_in_order(size, sign, dtype.real_dtype)
     roots = region.address(Object(region.body.calls.object(table)(region.out)))
     call(region, name, f"ptr {source}", f"ptr {target}", f"ptr {roots}")

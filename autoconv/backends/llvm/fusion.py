@@ -11,14 +11,11 @@ import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from autoconv.backends.llvm.apart import set_apart
-from autoconv.backends.llvm.blocks import block_rows, side_by_side
 from autoconv.backends.llvm.contiguous import is_block, is_contiguous
 from autoconv.backends.llvm.indices import is_indexed, part_shape, positions, shares_loop, updates
 from autoconv.backends.llvm.patches import Patches, patches_of
 from autoconv.backends.llvm.products import takes_patches, tiles_of
 from autoconv.backends.llvm.roles import is_dense, read_inputs, role, sizes
-from autoconv.backends.llvm.rows import fuse_rows
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 
@@ -74,9 +71,7 @@ class Plan:
         for position, node in enumerate(graph.nodes):
             if node in self.roles:
                 self._place(node, position)
-        fuse_rows(self)
-        self._find_traffic()
-        self.items = set_apart(self, side_by_side(self, block_rows(self, self._ordered())))
+        self.items: list[Item] = []
 
     def _found_consumers(self) -> dict[Value, list[Node]]:
         found: dict[Value, list[Node]] = {}
@@ -274,7 +269,7 @@ class Plan:
 
     # ---- reads and stores of each item
 
-    def _find_traffic(self) -> None:
+    def find_traffic(self) -> None:
         outputs = set(self.graph.outputs)
         for item in self.all_items:
             inside = {value for node in item.nodes for value in node.results}
@@ -321,7 +316,7 @@ class Plan:
                 return True
         return False
 
-    def _ordered(self) -> list[Item]:
+    def ordered(self) -> list[Item]:
         left = [(i, item) for i, item in enumerate(self.all_items) if item.nodes]
         waiting = {i: {self.resolve(d) for d in item.direct} - {i} for i, item in left}
         followers: dict[int, list[int]] = {}

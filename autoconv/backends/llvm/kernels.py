@@ -11,6 +11,7 @@ from autoconv.backends.llvm.contiguous import base_of
 from autoconv.backends.llvm.indices import SCATTERS, place, updates
 from autoconv.backends.llvm.open_sizes import dimension
 from autoconv.backends.llvm.open_split import OpenSplit, choose_open_split
+from autoconv.backends.llvm.partitioned import bounds_of, run_parts, run_split
 from autoconv.backends.llvm.pieces import VECTOR, in_vectors, straight
 from autoconv.backends.llvm.positions import Index, Position, count, element_count, is_known, linear, plus, product
 from autoconv.backends.llvm.reductions import BLOCK, MemoryReduction, Reduction, RegisterReduction, register_depth
@@ -132,11 +133,11 @@ class KernelText:
         given = [*parameters, *(f"ptr {cell}" for cell in cells)]
         parts: Position = split.parts
         if isinstance(split, OpenSplit):
-            bounds = split.bounds(self.out)
+            bounds = bounds_of(split, self.out)
             parts = bounds[0]
-            flag = split.run_parts(self._module, self.out, body, given, has_rare, bounds)
+            flag = run_parts(split, self._module, self.out, body, given, has_rare, bounds)
         else:
-            flag = split.run(self._module, self.out, body, given, has_rare)
+            flag = run_split(split, self._module, self.out, body, given, has_rare)
         for one, cell in zip(partial, cells, strict=True):
             one.add_up(cell, parts)
         self._finish([one for one in sums if one not in partial])

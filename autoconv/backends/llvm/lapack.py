@@ -19,6 +19,7 @@ from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.natives import PART, Routine, call, open_dimensions
 from autoconv.backends.llvm.open_sizes import dimension
 from autoconv.backends.llvm.open_split import OpenSplit
+from autoconv.backends.llvm.partitioned import bounds_of, run_parts, run_split
 from autoconv.backends.llvm.positions import Position, element_count, linear, plus, product, unravelled
 from autoconv.backends.llvm.roles import is_dense, is_of_open, is_scalar, register_of, sizes
 from autoconv.backends.llvm.scalars import Element, ElementWriter, Pair, load, memory, store
@@ -287,7 +288,7 @@ class Batch:
         region, out, node = self._region, self._region.out, self._node
         count = element_count(out, self._batch)
         split = self._split(count, work)
-        bounds = split.bounds(out) if isinstance(split, OpenSplit) else ("1", str(count), "1")
+        bounds = bounds_of(split, out) if isinstance(split, OpenSplit) else ("1", str(count), "1")
         held = self._reserve(bounds[0] if split is None or isinstance(split, OpenSplit) else str(split.parts))
         body = self.routine.finish("ret i1 false")
         cells = self._new_results()
@@ -308,11 +309,11 @@ class Batch:
             elif isinstance(split, OpenSplit):
                 parts = ["i64 %parts", "i64 %size", "i64 %step"]
                 whole = Routine(region, [*self._arguments, *parts])
-                split.run_parts(whole.module, whole.out, body, self._arguments, False, ("%parts", "%size", "%step"))
+                run_parts(split, whole.module, whole.out, body, self._arguments, False, ("%parts", "%size", "%step"))
                 call(region, whole.finish(), *given, *(f"i64 {bound}" for bound in bounds))
             else:
                 whole = Routine(region, self._arguments)
-                split.run(whole.module, whole.out, body, self._arguments, False)
+                run_split(split, whole.module, whole.out, body, self._arguments, False)
                 call(region, whole.finish(), *given)
         if held is not None and held[1] is not None:
             region.body.let_go(held[0].slot or "", held[1])

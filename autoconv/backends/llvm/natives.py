@@ -7,6 +7,7 @@ from typing import Any
 
 from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.open_split import OpenSplit
+from autoconv.backends.llvm.partitioned import run_split
 from autoconv.backends.llvm.positions import Position, element_count, is_known
 from autoconv.backends.llvm.roles import COMPLEX, COUNTED, OPEN, ROLES
 from autoconv.backends.llvm.scalars import ElementWriter
@@ -133,7 +134,7 @@ def in_parts(
         names = [argument.replace("noalias ", "").replace("readonly ", "") for argument in arguments]
         whole.out.new(f"call i1 @{name}({', '.join([*names, 'i64 0', 'i64 0', f'i64 {size}'])})")
     else:
-        split.run(whole.module, whole.out, name, arguments, False)
+        run_split(split, whole.module, whole.out, name, arguments, False)
     return whole.finish()
 
 

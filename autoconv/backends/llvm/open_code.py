@@ -9,6 +9,7 @@ from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.open_sizes import SMALLEST
 from autoconv.backends.llvm.open_split import OpenSplit
 from autoconv.backends.llvm.open_tiles import OpenProductText, open_tiling
+from autoconv.backends.llvm.partitioned import run_split
 from autoconv.backends.llvm.positions import Position, Size, element_count, is_known
 from autoconv.backends.llvm.roles import sizes
 from autoconv.backends.llvm.scalars import register
@@ -136,7 +137,7 @@ class _OpenProduct:
         """Run the function on several threads, where that is worth it."""
         out = self.region.out
         if available() and thread_count() > 1:
-            split.run(self.region.body.module, out, function, given, has_rare=False)
+            run_split(split, self.region.body.module, out, function, given, has_rare=False)
         else:
             size = split.size or self.rows
             out.new(f"call i1 @{function}({', '.join([*given, 'i64 0', 'i64 0', f'i64 {size}'])})")

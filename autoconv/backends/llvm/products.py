@@ -17,6 +17,7 @@ from autoconv.backends.llvm.open_code import write_open_product
 from autoconv.backends.llvm.open_sizes import dimension
 from autoconv.backends.llvm.open_split import OpenSplit
 from autoconv.backends.llvm.open_tiles import OpenPatchText, open_tiling
+from autoconv.backends.llvm.partitioned import run_split
 from autoconv.backends.llvm.patches import Patches
 from autoconv.backends.llvm.positions import Position, element_count, is_known
 from autoconv.backends.llvm.roles import is_of_open, sizes
@@ -60,7 +61,7 @@ def write_matmul(region: LoweringContext, node: Node) -> None:
         if "blas_set_threads" in abi.symbols() and parts > 1 and available():
             _write_parts(product, parts, module, out, pointers)
         else:
-            out.line(product.call(module, out, pointers))
+            out.line(call_product(product, module, out, pointers))
 
 
 def tiles_of(node: Node, patches: Patches | None = None) -> Product | None:
@@ -116,7 +117,7 @@ def _write_tiles(region: LoweringContext, product: Product) -> None:
     count = -(-product.rows // unit)
     parts = min(product.work // SHARE, count) if thread_count() > 1 else 1
     if parts > 1 and available():
-        Split(None, count, -(-count // parts)).run(region.body.module, region.out, body, given, has_rare=False)
+        run_split(Split(None, count, -(-count // parts)), region.body.module, region.out, body, given, has_rare=False)
     else:
         region.launch(body, [*given, "i64 0", "i64 0", f"i64 {count}"])
 
@@ -128,7 +129,7 @@ def _write_open_patches(region: LoweringContext, product: Product) -> None:
     body, given, unit = _open_rows(region, product)
     if available() and thread_count() > 1:
         split = OpenSplit(None, lines, 1, (lines, unit, product.inner, product.columns), 1, 1, SHARE, 2 * SHARE)
-        split.run(region.body.module, out, body, given, has_rare=False)
+        run_split(split, region.body.module, out, body, given, has_rare=False)
     else:
         out.new(f"call i1 @{body}({', '.join([*given, 'i64 0', 'i64 0', f'i64 {lines}'])})")
 
@@ -185,10 +186,10 @@ def _write_parts(product: Product, parts: int, module: ModuleText, out: Function
     parameters = "ptr %x, ptr %y, ptr %z, i64 %part, i64 %first, i64 %last"
     body = FunctionText(module, f"define internal i1 @FUNCTION({parameters}) nounwind {QUICK}")
     count = body.new("sub nsw i64 %last, %first")
-    body.line(product.call(module, body, ["%x", "%y", "%z"], by_rows, "%first", count))
+    body.line(call_product(product, module, body, ["%x", "%y", "%z"], by_rows, "%first", count))
     body.line("ret i1 false")
     given = [f"ptr {pointer}" for pointer in pointers]
-    split.run(module, out, module.function("product", body.text()), given, has_rare=False)
+    run_split(split, module, out, module.function("product", body.text()), given, has_rare=False)
 
 
 class Product:
@@ -223,25 +224,28 @@ class Product:
         few = self.columns < FEWEST or (self.flip_y and self.rows < 8)
         return registers() is not None and not large and not few
 
-    def call(
-        self, module: ModuleText, out: FunctionText, pointers: list[str], by_rows: bool = True, first: str = "0",
-        count: str = "",
-    ) -> str:  # fmt: skip
-        """Return the BLAS call for the whole result, or for `count` rows or columns of it from `first` on."""
-        kind = register(self.dtype)
-        x, y, z = pointers
-        rows: Position = self.rows
-        columns: Position = self.columns
-        if count and by_rows:
-            rows = count
-            x = _moved(out, kind, x, first, 1 if self.flip_x else self.width_x)
-            z = _moved(out, kind, z, first, self.columns)
-        elif count:
-            columns = count
-            y = _moved(out, kind, y, first, self.width_y if self.flip_y else 1)
-            z = _moved(out, kind, z, first, 1)
-        left, right = Matrix(x, self.width_x, self.flip_x), Matrix(y, self.width_y, self.flip_y)
-        return product_call(module, self.dtype, left, right, Matrix(z, self.columns), rows, self.inner, columns)
+
+def call_product(
+    product: Product, module: ModuleText, out: FunctionText, pointers: list[str], by_rows: bool = True,
+    first: str = "0", count: str = "",
+) -> str:  # fmt: skip
+    """The call for all of the result, or for `count` rows or columns of it from `first` on."""
+    kind = register(product.dtype)
+    x, y, z = pointers
+    rows: Position = product.rows
+    columns: Position = product.columns
+    if count and by_rows:
+        rows = count
+        x = _moved(out, kind, x, first, 1 if product.flip_x else product.width_x)
+        z = _moved(out, kind, z, first, product.columns)
+    elif count:
+        columns = count
+        y = _moved(out, kind, y, first, product.width_y if product.flip_y else 1)
+        z = _moved(out, kind, z, first, 1)
+    left, right = Matrix(x, product.width_x, product.flip_x), Matrix(y, product.width_y, product.flip_y)
+    return product_call(
+        module, product.dtype, left, right, Matrix(z, product.columns), rows, product.inner, columns
+    )
 
 
 def _moved(out: FunctionText, kind: str, pointer: str, count: str, step: int) -> str:

@@ -36,6 +36,7 @@ from autoconv.backends.llvm.roles import is_integer, is_scalar, sizes
 from autoconv.backends.llvm.rows import RowsText
 from autoconv.backends.llvm.rules import apply_rule
 from autoconv.backends.llvm.scalars import Element, load, memory, register, store
+from autoconv.backends.llvm.schedule_pipeline import schedule
 from autoconv.backends.llvm.search import write_search
 from autoconv.backends.llvm.stack_code import write_list_empty, write_list_pop, write_list_push
 from autoconv.backends.llvm.updates import write_update
@@ -60,10 +61,10 @@ class Region(KernelCalls):
     enclosing calls, whose spans are added to errors.
     """
 
-    def __init__(self, body: Body, graph: Graph, arguments: Sequence[Native], owners: tuple[Node, ...] = ()) -> None:
+    def __init__(self, body: Body, plan: Plan, arguments: Sequence[Native], owners: tuple[Node, ...]) -> None:
         self.body = body
         self.out = body.out
-        self.graph = graph
+        self.graph = graph = plan.graph
         self.owners = owners
         self._values: dict[Value, Native] = {}
         self._kept: list[tuple[str, Type]] = []  # slots of memory that views refer to, released at the end
@@ -72,7 +73,7 @@ class Region(KernelCalls):
         self.picks: dict[Node, list[Any]] = {}
         self._dropped: list[tuple[str, Type]] = []
         self.launches: Launches | None = None
-        self._plan = Plan(graph)
+        self._plan = plan
         self.uses = Counter(value for item in self._plan.items for value in self._reads(item))
         self.uses.update(graph.outputs)
         for value in graph.parameters:
@@ -188,11 +189,11 @@ class Region(KernelCalls):
 
     def inner(self, graph: Graph, arguments: Sequence[Native], owners: tuple[Node, ...] | None = None) -> list[Native]:
         """Write a region of a node and return its results."""
-        return Region(self.body, graph, arguments, self.owners if owners is None else owners).results()
+        return write_region(self.body, graph, arguments, self.owners if owners is None else owners).results()
 
     def function(self, body: Body, graph: Graph, arguments: Sequence[Native]) -> Region:
         """Write a graph as the body of a native function of its own."""
-        return Region(body, graph, arguments)
+        return write_region(body, graph, arguments)
 
     # ---- items
 
@@ -422,3 +423,8 @@ class Region(KernelCalls):
     def new_array(self, type_: Type) -> Object:
         """Make an uninitialised array of the type."""
         return self.body.new_array(type_)
+
+
+def write_region(body: Body, graph: Graph, arguments: Sequence[Native], owners: tuple[Node, ...] = ()) -> Region:
+    """Schedule a graph, and write it into a native function."""
+    return Region(body, schedule(graph), arguments, owners)

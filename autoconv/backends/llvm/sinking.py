@@ -15,12 +15,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from autoconv.backends.llvm.context import LoweringContext
-from autoconv.backends.llvm.fusion import Plan
 from autoconv.backends.llvm.natives import PART, Routine, in_parts
 from autoconv.backends.llvm.positions import plus, times
 from autoconv.backends.llvm.roles import is_array, is_complex, is_scalar, role, sizes
 from autoconv.backends.llvm.rules import apply_rule
 from autoconv.backends.llvm.scalars import Element, ElementWriter, load, memory, register, store
+from autoconv.backends.llvm.schedule_pipeline import schedule
 from autoconv.backends.llvm.split import cost
 from autoconv.backends.llvm.text import FunctionText, ModuleText
 from autoconv.graph.dtypes import int64
@@ -240,7 +240,7 @@ class _Blocks:
         self.size = math.prod(sizes(self._state[0].type))
         width = max(value.type.dtype.size for value in self._state)  # type: ignore[union-attr]
         self._block = min(_BYTES // width, self.size)
-        self._plan = Plan(self._body)
+        self._plan = schedule(self._body)
         parameters = [f"ptr %from{i}" for i in range(len(self._state))]
         parameters += [
             f"{register(v.type.dtype)} %c{i}" if is_scalar(v.type) else f"ptr noalias readonly %c{i}"  # type: ignore[union-attr]

@@ -14,7 +14,6 @@ from autoconv.backends.llvm.indices import straight_dimensions
 from autoconv.backends.llvm.positions import Position, is_known
 from autoconv.backends.llvm.reductions import BLOCK, register_depth
 from autoconv.backends.llvm.roles import reduced_axes
-from autoconv.backends.llvm.text import QUICK, FunctionText, ModuleText
 from autoconv.backends.llvm.threads import MOST_PARTS, available
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Node
@@ -42,56 +41,6 @@ class Split:
     def parts(self) -> int:
         assert isinstance(self.size, int)
         return -(-self.size // self.step)
-
-    def run(self, module: ModuleText, out: FunctionText, body: str, parameters: Sequence[str], has_rare: bool) -> str:
-        """Write the call of all parts into `out`; return the i1 that holds if one of them returned true.
-
-        `body` takes `parameters`, then the number of the part and its first and last count as i64.
-        """
-        return self.hand_out(module, out, body, parameters, has_rare, self.parts)
-
-    def hand_out(
-        self, module: ModuleText, out: FunctionText, body: str, parameters: Sequence[str], has_rare: bool,
-        parts: Position, bounds: Sequence[str] = (),
-    ) -> str:  # fmt: skip
-        """Hand all parts to the thread pool; `bounds` are the registers of size and step, where these are open."""
-        kinds = [parameter.split(" ")[0] for parameter in parameters]
-        names = [parameter.split(" ")[-1] for parameter in parameters]
-        kinds += ["i64"] * len(bounds)
-        names += bounds
-        frame = "{ " + ", ".join(["i8", *kinds]) + " }"
-        share = self._share(module, body, frame, kinds, bool(bounds))
-        place = out.alloca(frame)
-        out.line(f"store i8 0, ptr {place}")
-        for i, (kind, name) in enumerate(zip(kinds, names, strict=True)):
-            address = out.new(f"getelementptr inbounds {frame}, ptr {place}, i32 0, i32 {i + 1}")
-            out.line(f"store {kind} {name}, ptr {address}")
-        parallel = module.declare("parallel", "void", "ptr, ptr, i64")
-        out.line(f"call void {parallel}(ptr @{share}, ptr {place}, i64 {parts})")
-        if not has_rare:
-            return "false"
-        return out.new(f"icmp ne i8 {out.new(f'load i8, ptr {place}')}, 0")
-
-    def _share(self, module: ModuleText, body: str, frame: str, kinds: Sequence[str], bounded: bool) -> str:
-        """Write the function of one part, which loads the arguments of `body` from the frame.
-
-        If `bounded`, size and step follow the arguments there.
-        """
-        out = FunctionText(module, f"define internal void @FUNCTION(ptr %frame, i64 %part) nounwind {QUICK}")
-        arguments = []
-        for i, kind in enumerate(kinds):
-            address = out.new(f"getelementptr inbounds {frame}, ptr %frame, i32 0, i32 {i + 1}")
-            arguments.append(f"{kind} {out.new(f'load {kind}, ptr {address}')}")
-        size, step = (one.split(" ")[1] for one in arguments[-2:]) if bounded else (str(self.size), str(self.step))
-        arguments = arguments[: len(arguments) - 2 * bounded]
-        first = out.new(f"mul nsw i64 %part, {step}")
-        end = out.new(f"add nsw i64 {first}, {step}")
-        last = out.new(f"select i1 {out.new(f'icmp slt i64 {end}, {size}')}, i64 {end}, i64 {size}")
-        arguments += ["i64 %part", f"i64 {first}", f"i64 {last}"]
-        rare = out.new(f"call i1 @{body}({', '.join(arguments)})")
-        out.new(f"atomicrmw or ptr %frame, i8 {out.new(f'zext i1 {rare} to i8')} monotonic")
-        out.line("ret void")
-        return module.function("share", out.text())
 
 
 def choose_split(plan: Plan, item: Item, flat: bool) -> Split | None:

@@ -9,6 +9,7 @@ from autoconv.backends.llvm.context import LoweringContext
 from autoconv.backends.llvm.memory_values import held
 from autoconv.backends.llvm.natives import PART
 from autoconv.backends.llvm.natives import Routine as PlainRoutine
+from autoconv.backends.llvm.partitioned import run_split
 from autoconv.backends.llvm.positions import Index, Position, plus, product
 from autoconv.backends.llvm.roles import is_dense, is_scalar, sizes
 from autoconv.backends.llvm.rules import computed
@@ -210,4 +211,4 @@ class Routine:
         if split is None:
             out.line(f"call void @{name}({', '.join(self._arguments)})")
         else:
-            split.run(self._region.body.module, out, name, self._arguments, has_rare=False)
+            run_split(split, self._region.body.module, out, name, self._arguments, has_rare=False)
