@@ -255,7 +255,7 @@ def test_what_converted_code_calls_says_where_it_is_from():
 
 
 def test_the_hook_is_there_with_the_package():
-    """As README writes it, without an import of its own; neither needs NumPy."""
+    """As docs/guides/importing.md writes it, without an import of its own; neither needs NumPy."""
     program = "import sys, autoconv\nautoconv.importing.install('solver')\nassert 'numpy' not in sys.modules\n"
     program += "assert 'importing' in dir(autoconv)\n"
     subprocess.run([sys.executable, "-c", program], check=True)

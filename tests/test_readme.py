@@ -1,4 +1,4 @@
-"""README's table of the tests that judge a change: a row for every folder, and nothing that is not there."""
+"""CONTRIBUTING's table of the tests that judge a change: a row for every folder, and nothing that is not there."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 HEAD = "| a change in | runs |\n| --- | --- |\n"
-TABLE = (ROOT / "README.md").read_text(encoding="utf-8").partition(HEAD)[2].partition("\n\n")[0]
+TABLE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition(HEAD)[2].partition("\n\n")[0]
 ROWS = {folder: paths for folder, *paths in (re.findall("`(.*?)`", row) for row in TABLE.splitlines())}
 
 

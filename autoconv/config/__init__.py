@@ -115,6 +115,7 @@ def experimental_run_functions_eagerly(run_eagerly: bool) -> None:
 
 
 def functions_run_eagerly() -> bool:
+    """Return whether functions run their Python on every call."""
     return SETTINGS.run_eagerly
 
 
@@ -124,6 +125,7 @@ def set_soft_device_placement(enabled: bool) -> None:
 
 
 def get_soft_device_placement() -> bool:
+    """Return whether an op may run on another device than the one asked for."""
     return SETTINGS.soft_placement
 
 
@@ -188,6 +190,7 @@ def set_logical_device_configuration(
 
 
 def get_logical_device_configuration(device: PhysicalDevice) -> list[LogicalDeviceConfiguration] | None:
+    """Return how a device was divided, or None."""
     found = _LOGICAL.get(device)
     return None if found is None else list(found)
 

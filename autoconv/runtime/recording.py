@@ -35,7 +35,7 @@ TURN, NODE = "turn", "node"  # units of the trace budget, see Trace.spend
 class Trace:
     """One tracing of one function.
 
-    contract: "function" or "compile" (see the README's invariants)
+    contract: "function" or "compile" (see docs/contracts.md)
     captures: identity of a captured object -> (the object kept alive, its parameter of the root graph)
     on_create: called for each variable that the traced code creates
     evaluate: returns the array of a value of the root graph in the call being traced, or None

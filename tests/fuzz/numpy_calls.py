@@ -449,7 +449,7 @@ def main() -> int:
     return counts["wrong"] > 0
 
 
-# Of which differences are counted, and no wrong results: see README, what differs from NumPy.
+# Of which differences are counted, and no wrong results: see docs/limits.md, NumPy.
 COUNTED = {"warning", "strides"}
 
 if __name__ == "__main__":

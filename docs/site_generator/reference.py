@@ -1,0 +1,184 @@
+"""The reference: a page for each public namespace, from signatures and docstrings."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any, NamedTuple
+
+# The public namespaces in the order of the menu, each with a sentence.
+NAMESPACES = {
+    "autoconv": "The two decorators, tensors, variables, tapes, and the ops that are used most.",
+    "autoconv.math": "Mathematical functions and reductions.",
+    "autoconv.linalg": "Linear algebra.",
+    "autoconv.nn": "Activations, losses, convolutions and pooling.",
+    "autoconv.random": "Random numbers: stateful, stateless, and generators.",
+    "autoconv.signal": "Windows and Fourier transforms.",
+    "autoconv.strings": "Tensors of strings.",
+    "autoconv.bitwise": "Operators on the bits of integers.",
+    "autoconv.data": "Datasets.",
+    "autoconv.data.experimental": "Further transformations of datasets.",
+    "autoconv.nest": "Nested structures of values.",
+    "autoconv.debugging": "Assertions and checks of what is computed.",
+    "autoconv.autograph": "Converted code as a function or as text.",
+    "autoconv.autograph.experimental": "Functions that are left as they are, and options of loops.",
+    "autoconv.importing": "Modules that are converted as they are imported.",
+    "autoconv.config": "Settings of the process.",
+    "autoconv.errors": "Every error that a program can meet.",
+    "autoconv.dtypes": "Dtypes.",
+    "autoconv.xp": "The Python array API standard 2024.12 over tensors.",
+}
+DTYPES = re.compile(r"^(b?float\d+|u?int\d+|complex\d+|bool_?|string|resource|double|half)$")
+
+
+class Item(NamedTuple):
+    """A public name: where it stands first, and what it is."""
+
+    namespace: str
+    name: str
+    value: Any
+
+    @property
+    def example(self) -> str:
+        """The example of its docstring, as lines at Python's prompt."""
+        return "\n".join(part for kind, part in _parts(self.value) if kind == "example")
+
+
+def items() -> list[Item]:
+    """Return every public function and class once, under the first namespace that has it."""
+    seen: set[int] = set()
+    found = []
+    for namespace in NAMESPACES:
+        for name, value in public_names(importlib.import_module(namespace)):
+            if callable(value) and not DTYPES.match(name) and id(value) not in seen:
+                seen.add(id(value))
+                found.append(Item(namespace, name, value))
+    return found
+
+
+def public_names(module: ModuleType) -> Iterator[tuple[str, Any]]:
+    """Yield the names of `__all__`, or the public functions and classes that the module defines itself."""
+    for name in getattr(module, "__all__", None) or sorted(vars(module)):
+        value = getattr(module, name)
+        if name.startswith("_") or isinstance(value, ModuleType):
+            continue
+        if hasattr(module, "__all__") or getattr(value, "__module__", "") == module.__name__:
+            yield name, value
+
+
+def reference_pages() -> dict[str, str]:
+    """Return the text of each page by its path, an index among them."""
+    found = items()
+    home = {id(item.value): item for item in found}
+    pages = {page_of(namespace): _page(namespace, home) for namespace in NAMESPACES}
+    return {"reference/index.md": _index(found), **pages}
+
+
+def page_of(namespace: str) -> str:
+    return f"reference/{namespace.removeprefix('autoconv.')}.md"
+
+
+def _index(found: list[Item]) -> str:
+    rows = "".join(
+        f"| [`{namespace}`]({page_of(namespace).removeprefix('reference/')}) | {text} |\n"
+        for namespace, text in NAMESPACES.items()
+    )
+    missing: dict[str, list[str]] = {}
+    for item in found:
+        if not item.example:
+            missing.setdefault(item.namespace, []).append(f"`{item.name}`")
+    lists = "".join(f"- `{namespace}`: {', '.join(names)}\n" for namespace, names in missing.items())
+    return (
+        "# Reference\n\nThe pages are generated from the docstrings. The tests run each example.\n\n"
+        f"| namespace | content |\n| --- | --- |\n{rows}\n"
+        f"## Items without an example\n\n{sum(map(len, missing.values()))} of {len(found)} items have none yet.\n\n"
+        f"{lists}"
+    )
+
+
+def _page(namespace: str, home: dict[int, Item]) -> str:
+    lines = [f"# {namespace}\n\n{NAMESPACES[namespace]}\n\n"]
+    elsewhere: list[str] = []
+    constants: list[str] = []
+    for name, value in public_names(importlib.import_module(namespace)):
+        item = home.get(id(value))
+        if item is None or not callable(value):
+            constants.append(f"`{name}`")
+        elif (item.namespace, item.name) == (namespace, name):
+            lines.append(_section(name, value))
+        else:
+            page = page_of(item.namespace).removeprefix("reference/")
+            elsewhere.append(f"[`{name}`]({page}#{item.name.lower()})")
+    if constants:
+        lines.append(f"## Dtypes and constants\n\n{', '.join(constants)}\n\n")
+    if elsewhere:
+        lines.append(f"## Described elsewhere\n\n{', '.join(elsewhere)}\n")
+    return "".join(lines)
+
+
+def _section(name: str, value: Any) -> str:
+    text = f"## {name}\n\n```python\n{_signature(name, value)}\n```\n\n{_rendered(value)}"
+    if inspect.isclass(value) and not issubclass(value, BaseException):
+        text += "".join(_member(*member) for member in sorted(vars(value).items()) if not member[0].startswith("_"))
+    return f"{text}\n"
+
+
+def _member(name: str, member: Any) -> str:
+    function = getattr(member, "__func__", member)
+    if isinstance(member, property):
+        heading = f"`{name}`"
+    elif inspect.isfunction(function):
+        heading = f"`{_signature(name, function)}`"
+    else:
+        return ""
+    first = (inspect.getdoc(member) or "").partition("\n\n")[0].replace("\n", " ")
+    return f"- {heading}{': ' if first else ''}{_escaped(first)}\n"
+
+
+class _Spelling(str):
+    """An annotation that prints as it was written."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _signature(name: str, value: Any) -> str:
+    try:
+        signature = inspect.signature(value)
+    except (TypeError, ValueError):
+        return name
+    parameters = [
+        each.replace(annotation=_Spelling(each.annotation)) if isinstance(each.annotation, str) else each
+        for each in signature.parameters.values()
+        if each.name != "self"
+    ]
+    result = signature.return_annotation
+    return name + str(
+        signature.replace(
+            parameters=parameters, return_annotation=_Spelling(result) if isinstance(result, str) else result
+        )
+    )
+
+
+def _parts(value: Any) -> Iterator[tuple[str, str]]:
+    """Yield ("text" | "example", paragraph) of a docstring."""
+    for paragraph in re.split(r"\n\s*\n", inspect.getdoc(value) or ""):
+        yield "example" if paragraph.startswith(">>>") else "text", paragraph
+
+
+def _rendered(value: Any) -> str:
+    return "".join(
+        f"```pycon\n{part}\n```\n\n" if kind == "example" else f"{_escaped(part)}\n\n" for kind, part in _parts(value)
+    )
+
+
+def _escaped(text: str) -> str:
+    """What Markdown would read as a tag, an emphasis or a link is text here, outside of `code` and indented blocks."""
+    if text.startswith("    "):
+        return text
+    pieces = text.split("`")
+    pieces[::2] = [re.sub(r"([<*_\[])", r"\\\1", piece) for piece in pieces[::2]]
+    return "`".join(pieces)

@@ -1,0 +1,172 @@
+"""Every code block of README and docs runs and prints what stands behind it.
+
+The Python blocks of a page are one program in one namespace, in a folder of the page's own; a block with a title is
+a file there, which runs by itself. A `console` block runs the lines behind `$` there. `...` in an output stands for
+any text; an exception that leaves a block prints its last line. `pytest tests/docs --update` writes the outputs.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import doctest
+import importlib
+import io
+import linecache
+import os
+import re
+import shlex
+import subprocess
+import sys
+import traceback
+import types
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from autoconv.cli import main
+from click.testing import CliRunner
+from site_generator.markdown import ROOT, Block, blocks, written_pages
+
+import autoconv
+
+LANGUAGES = {"python", "console", "ipython", "sh", "text"}
+# Blocks of commands that install or test: .ci/run runs them.
+RUN_BY_CI = {"README.md": 2, "CONTRIBUTING.md": 1}
+PAGES = [str(path.relative_to(ROOT)) for path in written_pages()]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_blocks_print_what_stands_behind_them(page, tmp_path, monkeypatch, update):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    text = (ROOT / page).read_text(encoding="utf-8")
+    found = blocks(text)
+    printed: dict[Block, str] = {}
+    script = _Script(tmp_path, found)
+    imported = set(sys.modules)
+    try:
+        for block in found:
+            printed[block] = re.sub(r"[ \t]+$", "", script.run(block), flags=re.MULTILINE).strip("\n")
+            assert update or _same(block, printed[block]), _message(page, block, printed[block])
+    finally:
+        for name in set(sys.modules) - imported:
+            if str(getattr(sys.modules[name], "__file__", "")).startswith(str(tmp_path)):
+                del sys.modules[name]
+        autoconv.config.run_functions_eagerly(False)
+        linecache.checkcache()
+    if update:
+        (ROOT / page).write_text(_updated(text, printed), encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_blocks_are_of_a_language_that_runs(page):
+    found = blocks((ROOT / page).read_text(encoding="utf-8"))
+    assert {block.language for block in found} <= LANGUAGES
+    assert sum(block.language == "sh" for block in found) == RUN_BY_CI.get(page, 0)
+
+
+def _same(block: Block, printed: str) -> bool:
+    return doctest.OutputChecker().check_output((block.output or "").strip("\n"), printed, doctest.ELLIPSIS)
+
+
+def _message(page: str, block: Block, printed: str) -> str:
+    return f"{page}:{block.line} prints\n{printed}\n\nand the page has\n{block.output}"
+
+
+def _updated(text: str, printed: dict[Block, str]) -> str:
+    """The page with what its blocks print; an output that is right, by its `...`, stays."""
+    for block in sorted(printed, key=lambda block: block.end, reverse=True):
+        if not _same(block, printed[block]):
+            assert block.output is not None, f"line {block.line} prints something, and no `text` block follows it"
+            text = f"{text[:block.end - len(block.output)]}{printed[block]}\n{text[block.end:]}"
+    return text
+
+
+class _Script:
+    """The Python blocks of a page without a title, as one file `example.py`."""
+
+    def __init__(self, folder: Path, found: list[Block]) -> None:
+        self.file = folder / "example.py"
+        self.module = types.ModuleType("example")
+        self.module.__file__ = str(self.file)
+        sys.modules["example"] = self.module
+        self.shell = _Shell(vars(self.module))
+        self.starts: dict[Block, int] = {}
+        text = ""
+        for block in found:
+            if block.language == "python" and block.title:
+                (folder / block.title).parent.mkdir(parents=True, exist_ok=True)
+                (folder / block.title).write_text(block.text)
+            elif block.language == "python":
+                self.starts[block] = text.count("\n")
+                text += block.text + "\n"
+        self.file.write_text(text)
+
+    def run(self, block: Block) -> str:
+        """What the block prints."""
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+            if block.language == "console":
+                _commands(block.text, out)
+            elif block.language == "ipython":
+                self.shell.run(block.text, f"<cell {block.line}>")
+            elif block.title.endswith(".py"):
+                _python(block.text, block.title, {"__name__": "__main__", "__file__": block.title}, out)
+            elif block.language == "python":
+                source = "\n" * self.starts[block] + block.text
+                _python(source, str(self.file), vars(self.module), out)
+        return out.getvalue().replace(f"{self.file.parent}{os.sep}", "")
+
+
+class _Shell:
+    """As much of IPython's shell as the extension uses; tests/errors/test_notebook.py has the real one."""
+
+    def __init__(self, names: dict[str, object]) -> None:
+        self.names = names
+        self.magics: dict[str, Callable[[str, str], object]] = {}
+        self.ast_transformers: list[ast.NodeTransformer] = []
+        self.file = ""
+
+    def register_magic_function(self, function: Callable[[str, str], object], kind: str, name: str) -> None:
+        self.magics[name] = function
+
+    def transform_cell(self, cell: str) -> str:
+        return cell
+
+    def run(self, text: str, file: str) -> None:
+        self.file = file
+        first, _, rest = text.partition("\n")
+        if first.startswith("%load_ext"):
+            importlib.import_module(first.split()[1]).load_ipython_extension(self)
+        elif first.startswith("%%"):
+            name, _, line = first[2:].partition(" ")
+            self.magics[name](line, rest)
+        else:
+            self.run_cell(text)
+
+    def run_cell(self, cell: str) -> None:
+        linecache.cache[self.file] = (len(cell), None, cell.splitlines(True), self.file)
+        tree = ast.parse(cell)
+        for transformer in self.ast_transformers:
+            tree = transformer.visit(tree)
+        exec(compile(tree, self.file, "exec", dont_inherit=True), self.names)
+
+
+def _python(source: str, file: str, names: dict[str, object], out: io.StringIO) -> None:
+    try:
+        exec(compile(source, file, "exec", dont_inherit=True), names)
+    except Exception as error:
+        out.write("".join(traceback.format_exception_only(error)))
+
+
+def _commands(text: str, out: io.StringIO) -> None:
+    """Runs the lines behind `$`, autoconv's in this process, and writes them with their output as a terminal shows."""
+    for line in re.findall(r"^\$ (.*)$", text, re.MULTILINE):
+        out.write(f"$ {line}\n")
+        if line.startswith("autoconv ") and "|" not in line and ">" not in line:
+            out.write(CliRunner().invoke(main, shlex.split(line)[1:]).output)
+        else:
+            environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+            done = subprocess.run(line, shell=True, capture_output=True, text=True, env=environment, check=False)
+            out.write(done.stdout + done.stderr)

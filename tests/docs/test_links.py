@@ -1,0 +1,76 @@
+"""Links between the pages lead somewhere, and paths of the repository that a page names are there."""
+
+from __future__ import annotations
+
+import functools
+import posixpath
+import re
+
+import pytest
+from site_generator import generated_pages
+from site_generator.included import INCLUDED
+from site_generator.markdown import ROOT, written_pages
+
+LINK = re.compile(r"(?<!!)\]\(([^)\s]+)\)")
+FOLDERS = "autoconv|cli|fixtures|tests|docs|\\.ci"
+PATH = re.compile(rf"(?<![\w/.-])(?:{FOLDERS})/[\w./-]*\w/?|(?<![\w/.-])(?:{FOLDERS})/(?=`)")
+FENCED = re.compile(r"^ *(```+).*?^ *\1$", re.MULTILINE | re.DOTALL)
+# Folders of examples, and of what commands write.
+NO_PATHS = ("autoconv/graph_text",)
+PAGES = [str(path.relative_to(ROOT)) for path in written_pages()]
+
+
+@functools.cache
+def site() -> dict[str, str]:
+    """The text of each page of the site by its path under docs/."""
+    folder = ROOT / "docs"
+    pages = {str(path.relative_to(folder)): path.read_text(encoding="utf-8") for path in folder.rglob("*.md")}
+    return pages | generated_pages(ROOT)
+
+
+def anchors(text: str) -> set[str]:
+    """The anchors of the headings, as mkdocs and GitHub make them."""
+    headings = re.findall(r"^#+ (.*)$", FENCED.sub("", text), re.MULTILINE)
+    plain = (re.sub(r"[^\w\s-]", "", heading.replace("\\", "")).strip().lower() for heading in headings)
+    return {re.sub(r"[-\s]+", "-", heading) for heading in plain}
+
+
+@functools.cache
+def names_of_pages() -> list[str]:
+    return sorted(site())
+
+
+def test_links_of_the_site_lead_to_pages_and_headings():
+    wrong = []
+    for page, text in site().items():
+        for link in LINK.findall(FENCED.sub("", text)):
+            if link.startswith(("http://", "https://")):
+                continue
+            target, _, anchor = link.partition("#")
+            path = posixpath.normpath(posixpath.join(posixpath.dirname(page), target)) if target else page
+            if path not in site() or (anchor and anchor not in anchors(site()[path])):
+                wrong.append(f"{page}: {link}")
+    assert not wrong
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if not page.startswith("docs/")])
+def test_links_of_files_outside_of_docs_lead_to_files(page):
+    """These are read where they lie: their links lead to files of the repository as well."""
+    links = [link.partition("#")[0] for link in LINK.findall((ROOT / page).read_text()) if "://" not in link]
+    assert [link for link in links if link and not (ROOT / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_paths_of_the_repository_are_there(page):
+    named = set(PATH.findall((ROOT / page).read_text(encoding="utf-8")))
+    assert sorted(path for path in named if not (ROOT / path).exists()) == []
+
+
+def test_every_page_is_in_the_menu():
+    menu = set(re.findall(r": ([\w./-]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE))
+    assert menu == set(site())
+
+
+def test_the_files_that_the_site_includes_are_there():
+    assert set(INCLUDED) <= set(PAGES)
+    assert {path.name for path in ROOT.glob("*.md")} == set(INCLUDED)
