@@ -1,4 +1,4 @@
-"""Which outputs of a graph may share memory with its array arguments, as NumPy's views do."""
+"""Alias analysis of outputs: which may share memory with array arguments, as NumPy's views do."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from autoconv.ops.views import VIEWS
 
 
 def aliased_outputs(graph: Graph, arrays: Collection[Value]) -> set[int]:
-    """Positions of the outputs that may be, or be a view of, one of the parameters `arrays`."""
+    """Return the positions of outputs that may alias one of the parameters `arrays`: be it, or a view of it."""
     aliases: set[Value] = set(arrays)
     for node in graph.nodes:
         for position in _aliased_results(node, aliases):
@@ -26,7 +26,7 @@ def aliased_outputs(graph: Graph, arrays: Collection[Value]) -> set[int]:
 
 
 def parts_leave(graph: Graph) -> bool:
-    """Whether an output is the real or imaginary parts of an array that is traced as memory: a view of it in NumPy."""
+    """Return whether an output is the real or imaginary part of an array traced as memory: a view in NumPy."""
     return bool(aliased_outputs(graph, _parts(graph)))
 
 
@@ -41,7 +41,7 @@ def _parts(graph: Graph) -> set[Value]:
 
 
 def share_memory(graph: Graph) -> bool:
-    """Whether two outputs may be views of one array that the graph makes, with elements in common."""
+    """Return whether two outputs may be overlapping views of one array that the graph makes."""
     outputs = {_without_identities(value) for value in graph.outputs if _has_elements(value)}
     if len(outputs) < 2:
         return False
@@ -60,8 +60,7 @@ def share_memory(graph: Graph) -> bool:
 
 
 def _overlap(origin: Value, views: list[Value]) -> bool:
-    """Whether views of an array have elements in common, as far as their shapes are known: it is looked at in an array
-    of bytes, which nobody fills."""
+    """Return whether views of an array overlap, tested on an uninitialised array of bytes; true for unknown shapes."""
     shape: Any = origin.type.shape  # type: ignore[union-attr]
     if shape is None or not all(isinstance(size, int) for size in shape) or math.prod(shape) > _LARGEST:
         return True
@@ -76,7 +75,7 @@ _LARGEST = 1 << 28
 
 
 def _seen(value: Value, origin: Value, array: np.ndarray) -> np.ndarray | None:
-    """What a view of the origin is of that array; None where only the running graph knows."""
+    """Apply the view's steps from the origin to the array; None where an operand is dynamic."""
     if value is origin:
         return array
     node = value.node
@@ -97,7 +96,7 @@ def _without_identities(value: Value) -> Value:
 
 
 def _origin(value: Value) -> Value:
-    """The array that a value is a view of, or is."""
+    """Return the base array of a view."""
     while (node := value.node) is not None and not node.regions and _aliased_results(node, set(node.inputs[:1])):
         value = node.inputs[0]
     return value
@@ -105,7 +104,7 @@ def _origin(value: Value) -> Value:
 
 def _aliased_results(node: Node, aliases: set[Value]) -> set[int]:
     if node.op.name == "get_item" and any(entry[0] in ("array", "mask") for entry in node.attributes["spec"]):
-        return set()  # what arrays pick is a copy
+        return set()  # advanced indexing copies
     if node.op.name in VIEWS or node.op.name == "broadcast_to" or _takes_parts(node):
         return set(range(len(node.results))) if node.inputs[0] in aliases else set()
     if node.op.name == "cond":
@@ -121,7 +120,7 @@ def _takes_parts(node: Node) -> bool:
 
 
 def _through_regions(node: Node, inputs: tuple[Value, ...], aliases: set[Value], state: int) -> set[int]:
-    """The results that a region may give its captures (or, for a loop, its state) out as."""
+    """Return the results by which a region may return its captures or, for a loop, its state."""
     found = {position for position in range(state) if inputs[position] in aliases}
     while True:
         before = set(found)
@@ -134,5 +133,5 @@ def _through_regions(node: Node, inputs: tuple[Value, ...], aliases: set[Value],
 
 
 def _has_elements(value: Value) -> bool:
-    """Items of arrays are NumPy scalars, which share nothing."""
+    """Return whether the value is an array; items of arrays are NumPy scalars, which share no memory."""
     return isinstance(value.type, TensorType) and value.type.shape != ()

@@ -1,7 +1,7 @@
-"""Which arguments are taken apart: trees of lists, tuples, dicts and dataclasses, of a bounded depth and size.
+"""Flattening of arguments: trees of lists, tuples, dicts and dataclasses, of a bounded depth and size.
 
-A structure that holds itself has no leaves, and of one that is held twice a graph would make two. The look goes over
-each part once, so that it takes no longer than the arguments are large.
+A structure that contains itself has no leaves, and a graph would duplicate one that occurs twice. Each part is visited
+once, so the time is linear in the size of the arguments.
 """
 
 from __future__ import annotations
@@ -11,18 +11,20 @@ from typing import Any
 
 from autoconv.runtime.structure import ATOMS, is_structure, structure_parts
 
-_DEEPEST = 64  # one inside of the other
+_DEEPEST = 64  # nested structures
 _MOST = 512  # lists, dicts and objects
 _MOST_LEAVES = 4096
 
 
 class NotApart(Exception):
-    """Arguments that no graph can have as leaves; `str()` says why."""
+    """Arguments that cannot be flattened to leaves of a graph; `str()` is the reason."""
 
 
 def taken_apart(values: Iterable[Any], is_leaf: Callable[[Any], bool] | None, compiles: bool) -> list[Any]:
-    """The structures that are taken apart, each in front of its parts. Raises NotApart for what cannot be; under
-    `compile` also for what is too large, and where one list, dict or object comes in more than once."""
+    """Return the structures to flatten, each before its parts; raises NotApart for invalid ones.
+
+    Under `compile` that includes too large ones, and a list, dict or object that occurs more than once.
+    """
     look = _Look(is_leaf, compiles)
     for value in values:
         look.at(value)
@@ -30,14 +32,14 @@ def taken_apart(values: Iterable[Any], is_leaf: Callable[[Any], bool] | None, co
 
 
 class _Look:
-    """`known` are the structures that were met, by identity."""
+    """A traversal of the arguments; `known` are the visited structures by identity."""
 
     def __init__(self, is_leaf: Callable[[Any], bool] | None, compiles: bool) -> None:
         self.known: dict[int, Any] = {}
         self._is_leaf = is_leaf
         self._compiles = compiles
-        self._leaves: dict[int, int] = {}  # how many a structure has
-        self._changes: dict[int, bool] = {}  # whether there is something in it that can change
+        self._leaves: dict[int, int] = {}  # leaves per structure
+        self._changes: dict[int, bool] = {}  # whether a structure contains something mutable
 
     def at(self, value: Any) -> None:
         around: set[int] = set()
@@ -77,7 +79,7 @@ class _Look:
             raise NotApart(f"the arguments hold more than {_MOST_LEAVES} values in lists, dicts and objects")
 
     def _parts(self, value: Any) -> Iterator[Any]:
-        """Those that were not taken apart count as one leaf each, whatever they hold."""
+        """Iterate over the parts; a part that is not flattened counts as one leaf (None)."""
         for part in structure_parts(value):
             yield part if id(part) in self.known else None
 

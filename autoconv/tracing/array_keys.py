@@ -1,4 +1,4 @@
-"""Arrays that are traced as memory, in the cache key: by how they lie there."""
+"""Cache keys of arrays traced as memory: their layout."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from autoconv.runtime.shape import TensorSpec
 
 @dataclass(frozen=True, slots=True)
 class ArrayKey:
-    """An array that is traced as memory: how it lies there. `plain`: it is just that, and can be written to."""
+    """The layout of an array traced as memory. `plain`: an aligned, writeable, native ndarray without self-overlap."""
 
     type: ArrayType
     plain: bool
 
     def joined(self, other: ArrayKey) -> ArrayKey | None:
-        """A key that arrays of both fit; None where there is none."""
+        """Return the least general key that accepts both arrays; None where there is none."""
         mine, its = self.type, other.type
         if (mine.dtype, mine.rank, self.plain) != (its.dtype, its.rank, other.plain):
             return None
@@ -32,7 +32,7 @@ class ArrayKey:
 
 
 def array_key(array: np.ndarray) -> ArrayKey:
-    """How an array lies in memory; raises TypeError for elements that no tensor has."""
+    """Return the layout of an array; raises TypeError for an element type that tensors lack."""
     dtype = as_dtype(array.dtype)
     plain = type(array) is np.ndarray and array.flags.aligned and array.flags.writeable and array.dtype.isnative
     plain = plain and (array.flags.forc or _lies_apart(array))
@@ -40,8 +40,10 @@ def array_key(array: np.ndarray) -> ArrayKey:
 
 
 def _lies_apart(array: np.ndarray) -> bool:
-    """Whether no two elements share memory, as far as the strides say: where some do, NumPy reads what an operation in
-    place needs before it writes."""
+    """Return whether the strides prove that no two elements overlap.
+
+    Where they may overlap, NumPy buffers the operands of an in-place operation.
+    """
     room = array.itemsize
     for step, size in sorted((abs(step), size) for step, size in zip(array.strides, array.shape, strict=True)):
         if size > 1 and step < room:
@@ -51,10 +53,12 @@ def _lies_apart(array: np.ndarray) -> bool:
 
 
 def is_of_its_own(value: Any) -> bool:
-    """Whether an array is of a class that says itself what operators and NumPy's functions do with it, as matrices
-    and masked arrays do, or it or a scalar is a text of NumPy's, which no graph computes with; whether its bytes are in
-    the other order, which some results keep; or whether it has its elements several times, so that a copy of it takes
-    much more memory than it does."""
+    """Return whether an array has to be handled by NumPy itself.
+
+    These are arrays of classes with their own operators, such as matrices and masked arrays; text; arrays in
+    non-native byte order, which some results keep; and large arrays with repeated elements, whose copy would take much
+    more memory.
+    """
     kind = type(value)
     if kind is not np.ndarray and (isinstance(value, np.ndarray) or kind.__module__ != "numpy"):
         return True
@@ -62,17 +66,17 @@ def is_of_its_own(value: Any) -> bool:
 
 
 def _repeats(array: Any) -> bool:
-    """Whether there are more elements than the memory that they span has room for."""
+    """Return whether the elements take more bytes than the memory they span."""
     return not array.flags.forc and array.nbytes > sum(
         abs(step) * (size - 1) for step, size in zip(array.strides, array.shape, strict=True)
     ) + array.itemsize
 
 
-_MOST_COPIED = 1 << 20  # bytes of an array whose elements repeat
+_MOST_COPIED = 1 << 20  # bytes of an array with repeated elements
 
 
 def kind_of(array: Any) -> str:
-    """What an array of its own is called."""
+    """Return the name, for messages, of an array that NumPy itself handles."""
     kind = type(array)
     if kind is np.ndarray and not array.dtype.isnative:
         return "ndarray whose bytes are in the other order"
@@ -82,5 +86,5 @@ def kind_of(array: Any) -> str:
 
 
 def overlap(arrays: Sequence[np.ndarray]) -> bool:
-    """Whether some of the arrays may have elements in common."""
+    """Return whether some of the arrays may overlap."""
     return any(np.may_share_memory(a, b) for i, a in enumerate(arrays) for b in arrays[:i])

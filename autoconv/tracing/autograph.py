@@ -1,4 +1,4 @@
-"""The names of `autoconv.autograph`."""
+"""The functions of `autoconv.autograph`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from autoconv.runtime.tracebacks import presented
 
 @presented
 def to_code(entity: Callable[..., Any], recursive: bool = True, experimental_optional_features: Any = None) -> str:
-    """The converted source of a function, its name `tf__NAME`; raises ConversionError for what has no code."""
+    """Return the converted source of a function, named `tf__NAME`; raises ConversionError where there is no source."""
     function = _plain_function(entity)
     text = converted_text(function)
     name = "lambda" if function.__name__ == "<lambda>" else function.__name__
@@ -27,7 +27,7 @@ def to_code(entity: Callable[..., Any], recursive: bool = True, experimental_opt
 def to_graph(
     entity: Callable[..., Any], recursive: bool = True, experimental_optional_features: Any = None
 ) -> Callable[..., Any]:
-    """The converted function itself: it builds a graph when called with tensors under trace, else computes."""
+    """Return the converted function: under trace it builds a graph of its tensor operations, otherwise it computes."""
     function = _plain_function(entity)
     converted = convert_function(function, operators_module())
     converted.__name__ = f"tf__{function.__name__}"
@@ -37,12 +37,12 @@ def to_graph(
 
 
 def trace(*args: Any) -> None:
-    """Prints its arguments when it runs: while tracing, or eagerly."""
+    """Print the arguments when it runs: while tracing, or eagerly."""
     print(*args)
 
 
 def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
-    """How much conversion tells: 0 nothing, 3 the converted code."""
+    """Set the verbosity of conversion: 0 nothing, 3 the converted code."""
     SETTINGS.verbosity = level
     SETTINGS.log_to_stdout = alsologtostdout
 

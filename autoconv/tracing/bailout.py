@@ -1,9 +1,9 @@
-"""When looking at calls does not pay: under `compile` plain Python is always right, and may be the quicker way.
+"""Bail-out heuristics: run calls as plain Python, which is always right under `compile`, where tracing does not pay.
 
-Calls of one kind that turn out plain, one after the other, are looked at ever more rarely. Where call after call brings
-a value that there is no trace for (an object, a text, a dict of other keys), such values have to be worth a trace: a
-call of theirs runs as plain Python until those calls took as long as a trace does. All traces of a function have a
-budget besides, which grows with its calls.
+After several consecutive plain calls of one kind, calls of that kind are examined ever more rarely. Where call after
+call brings a value without a trace (an object, a text, a dict with other keys), a trace has to amortise: such calls run
+as plain Python until they took as long as a trace. In addition, all traces of a function share a budget, which grows
+with its calls.
 """
 
 from __future__ import annotations
@@ -16,30 +16,33 @@ from autoconv.tracing.keys import LeafKey, Literal, Reference
 from autoconv.tracing.retracing import Retracing
 from autoconv.tracing.signature import Call
 
-_IN_A_ROW = 8  # calls that have to go the same way before it counts
+_IN_A_ROW = 8  # consecutive calls of one outcome before it counts
 _MOST_SKIPPED = 64
 _MOST_KEYS = 256
-BY_VALUE = 2  # traces of calls that differ in values alone, before another one has to be worth it
-_FREE_TRACES = 16  # that a function has whatever its calls come to
-_FREE_SLOW_TRACES, _FREE_SECONDS = 4, 20.0  # as many where they took longer: sizes are open from the third one on
-_CALLS_A_TRACE, _CALLS_A_SLOW_TRACE = 8, 64  # that earn one more, behind the one and behind the other
+BY_VALUE = 2  # traces of calls that differ only in values, before further ones have to amortise
+_FREE_TRACES = 16  # traces of a function, independent of its number of calls
+# The same for slow traces: their number, and their seconds in total; sizes are symbolic from the third trace on.
+_FREE_SLOW_TRACES, _FREE_SECONDS = 4, 20.0
+_CALLS_A_TRACE, _CALLS_A_SLOW_TRACE = 8, 64  # calls per additional trace, and per additional slow one
 
 
 class Bailout:
-    """What the last calls of a function came to. Those of one method share the `storm`, as each instance has its own
-    traces."""
+    """Outcomes of the latest calls of a function.
+
+    The bound methods of one function share the `storm`, as each instance has its own traces.
+    """
 
     __slots__ = ("_kinds", "_left", "_plain", "_spent", "storm")
 
     def __init__(self, storm: Storm | None = None) -> None:
         self.storm = Storm() if storm is None else storm
         self._kinds: tuple[type, ...] = ()
-        self._plain = 0  # calls in a row
-        self._left = 0  # of those to come that are not looked at
-        self._spent: Bounded[Any, float] = Bounded(_MOST_KEYS)  # on plain calls of doubtful values
+        self._plain = 0  # consecutive plain calls
+        self._left = 0  # further calls to run plain without examination
+        self._spent: Bounded[Any, float] = Bounded(_MOST_KEYS)  # seconds of plain calls of doubtful values
 
     def skips(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-        """Whether this call runs as plain Python unseen."""
+        """Return whether this call runs as plain Python without examination."""
         if not self._left or kwargs or tuple(map(type, args)) != self._kinds:
             return False
         self._left -= 1
@@ -56,12 +59,12 @@ class Bailout:
         self._plain = self._left = 0
 
     def is_doubtful(self, call: Call) -> bool:
-        """Whether a call without a trace is not worth one so far."""
+        """Return whether a trace for the call would not have paid so far."""
         trace = self.storm.seconds(call)
         return trace is not None and self._spent.get(_exactly(call), 0.0) < trace
 
     def ran_doubtful(self, call: Call, seconds: float) -> bool:
-        """Notes what such a call took as plain Python; whether it was the first one."""
+        """Note the plain duration of such a call; return whether it was the first one."""
         first, key = not self._spent, _exactly(call)
         self._spent[key] = self._spent.get(key, 0.0) + seconds
         self.storm.compare(call, seconds)
@@ -69,9 +72,9 @@ class Bailout:
 
 
 class Storm:
-    """Traces that differ in nothing but values: what objects, texts and structures the calls brought.
+    """Traces that differ only in values: the objects, texts and structures of the calls.
 
-    `most` is how many of them are made before the next one has to be worth it. `count` and `total` are the number and
+    After `most` of them, further ones have to amortise. `count` and `total` are the number and
     the seconds of all traces of the function.
     """
 
@@ -80,11 +83,11 @@ class Storm:
     def __init__(self, most: int = _IN_A_ROW) -> None:
         self.most = most
         self.count, self.total = 0, 0.0
-        self._row: tuple[Any, int, float] = None, 0, 0.0  # a pattern, traces one after the other, seconds
-        self._made: Bounded[Any, tuple[int, float]] = Bounded(_MOST_KEYS)  # traces and seconds, by pattern
-        self._counter: Retracing | None = None  # of calls, and what it said at the last trace
+        self._row: tuple[Any, int, float] = None, 0, 0.0  # a pattern, its consecutive traces, their seconds
+        self._made: Bounded[Any, tuple[int, float]] = Bounded(_MOST_KEYS)  # traces and seconds by pattern
+        self._counter: Retracing | None = None  # the counter of calls, and below its value at the latest trace
         self._at = 0
-        self._costs: dict[Any, float] = {}  # seconds of a trace, by pattern, where too many were made
+        self._costs: dict[Any, float] = {}  # seconds per trace, by pattern, where too many were made
 
     def traced(self, call: Call, seconds: float, counter: Retracing) -> None:
         """Note that a trace was made or tried, in `seconds`, by the call that `counter` counted last."""
@@ -105,7 +108,7 @@ class Storm:
             self._costs[pattern] = total / count
 
     def overspent(self, calls: int) -> str:
-        """Return why no more traces are made before there were more calls; empty while they may be."""
+        """Return why no more traces are made before further calls; empty while they may be."""
         is_over = self.count >= _FREE_TRACES and calls < _CALLS_A_TRACE * self.count
         is_slow = self.count >= _FREE_SLOW_TRACES and self.total > _FREE_SECONDS
         is_over |= is_slow and calls < _CALLS_A_SLOW_TRACE * self.count
@@ -115,11 +118,11 @@ class Storm:
         return f"calls without a trace run plain until more calls are made: {took}"
 
     def seconds(self, call: Call) -> float | None:
-        """Return what a trace takes, where too many were made."""
+        """Return the duration of a trace, where too many were made."""
         return self._costs.get(_pattern(call)) if self._costs else None
 
     def compare(self, call: Call, seconds: float) -> None:
-        """Where a call took longer than a trace does, the next object gets one at once."""
+        """Allow an immediate trace for the next object, if the plain call took longer than a trace."""
         pattern = _pattern(call)
         if seconds > self._costs.get(pattern, seconds):
             del self._costs[pattern]
@@ -128,17 +131,17 @@ class Storm:
 
 
 def is_by_value(call: Call) -> bool:
-    """Return whether some part of the arguments is known to a trace by its value, or by how it is put together."""
+    """Return whether the key contains a part of the arguments by its value or by its structure."""
     return any(template is not None for _, template in call.key.templates) or any(
         isinstance(leaf, (Literal, Reference)) for leaf in _leaves(call)
     )
 
 
 def _pattern(call: Call) -> Any:
-    """Return what calls share that differ in values alone.
+    """Return a key shared by calls that differ only in values.
 
-    Of an argument that is taken apart it is the kind of the container and the kinds of its leaves: other keys of a
-    dict, or another length of a list, are other values.
+    For a flattened argument it is the kind of the container and the kinds of its leaves: other keys of a
+    dict, or another length of a list, count as other values.
     """
     leaves, found = iter(_leaves(call)), []
     for name, template in call.key.templates:
@@ -159,5 +162,5 @@ def _exactly(call: Call) -> Any:
 
 
 def _leaves(call: Call) -> tuple[LeafKey, ...]:
-    """Of the arguments alone: what a trace writes besides comes to light only while it is made."""
+    """Return the keys of the arguments alone: written locations are known only after the trace."""
     return call.key.leaves[: len(call.key.leaves) - len(call.spots)]

@@ -1,5 +1,7 @@
-"""Runs that meet what their graph does not carry, or that fail in words of their own: the call is made again as plain
-Python, whose numbers know no limit and whose errors are NumPy's."""
+"""Reruns as plain Python: runs that meet values which their graph cannot represent, or errors in the graph's own words.
+
+Plain Python has unbounded ints, and NumPy's error messages.
+"""
 
 from __future__ import annotations
 
@@ -14,21 +16,22 @@ BEYOND = (*TAKEN_BACK, OpError)
 
 
 def is_made_again(concrete: Any, error: Exception) -> bool:
-    """Whether the run left nothing behind, and does not know itself what Python says."""
+    """Return whether the call can rerun: the run left no side effects, and its error is not Python's already."""
     if isinstance(error, OpError) and error.plain is not None:
         return False
     return concrete.can_run_again or hasattr(error, "_autoconv_undone")
 
 
 def found_by(error: Exception) -> str:
-    """What an error says was found; of numbers that a graph does not carry without what to write under the other
-    contract."""
+    """Return the error's text; for a value that a graph cannot represent, without the advice for the other contract."""
     return str(error).partition(";")[0] if isinstance(error, TAKEN_BACK) else str(error)
 
 
 def in_place_of(error: Exception, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """What the function answers or raises, which then has no more to do with the error; what was printed before the
-    error is not printed again."""
+    """Run the plain function in place of the failed run, and unlink the error from any exception it raises.
+
+    Text that was printed before the error is not printed again.
+    """
     printed = getattr(error, "_autoconv_printed", 0)
     try:
         if printed:

@@ -1,6 +1,6 @@
-"""Calling one trace: its arguments, by its structured signature. What does not fit says how it would by position too.
+"""Binding of arguments to one trace by its structured signature; errors also explain the flat signature.
 
-A trace takes the tensors that it was made for; plain values that it was made for may be left out or given again.
+A trace takes the tensors for which it was made; its plain values may be omitted or given again.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from autoconv.tracing.keys import Literal, Reference, SpecKey, TensorKey, Variab
 
 
 class _Misfit(TypeError):
-    """Why a leaf does not go where it was given."""
+    """A leaf that does not fit its parameter, with the reason."""
 
 
 def concrete_leaves(name: str, traced_name: str, type_: FunctionType, args: Any, kwargs: Any) -> list[Any]:
-    """The leaves of the arguments in the order of the trace's.
+    """Return the leaves of the arguments in the order of the trace's.
 
     Raises TypeError for arguments that do not fit, InvalidArgumentError for tensors of another dtype.
     """
@@ -53,14 +53,14 @@ def concrete_leaves(name: str, traced_name: str, type_: FunctionType, args: Any,
 
 
 def _parameter(parameter: Parameter) -> inspect.Parameter:
-    """Any may be given by name; what is fixed has its value as default, and of the rest `_fit` asks for a value."""
+    """Return Python's parameter, which may be passed by name; fixed values are defaults, `_fit` requires all others."""
     kind = inspect.Parameter.KEYWORD_ONLY if parameter.by_keyword else inspect.Parameter.POSITIONAL_OR_KEYWORD
     fixed = all(isinstance(leaf, (Literal, Reference)) for leaf in parameter.leaves)
     return inspect.Parameter(parameter.name, kind, default=_fixed_value(parameter) if fixed else _REQUIRED)
 
 
 class _Required:
-    """The default of a parameter that has to be given."""
+    """The default of a required parameter."""
 
 
 _REQUIRED = _Required()
@@ -119,7 +119,7 @@ def _converted(key: TensorKey, value: Any) -> Tensor | None:
 
 
 def _check_dtypes(traced_name: str, type_: FunctionType, arguments: dict[str, Any]) -> None:
-    """Raises InvalidArgumentError where a tensor has another dtype than the trace's."""
+    """Raise InvalidArgumentError where a tensor's dtype differs from the trace's."""
     position = 0
     for parameter in type_.parameters:
         value = arguments.get(parameter.name)
@@ -139,7 +139,7 @@ def _check_dtypes(traced_name: str, type_: FunctionType, arguments: dict[str, An
 
 
 def _by_position(name: str, type_: FunctionType, args: Any, kwargs: Any) -> str:
-    """Why the arguments do not fit the tensors of the trace, taken one after the other, either."""
+    """Return why the arguments do not fit the flat signature either, the trace's tensors in order."""
     names = [leaf_name for p in type_.parameters for leaf_name, key in zip(p.names, p.leaves, strict=True)
              if isinstance(key, (TensorKey, VariableKey))]  # fmt: skip
     head = f"{name}({', '.join(names)})"

@@ -1,4 +1,4 @@
-"""A mapping that forgets its oldest entries."""
+"""A bounded mapping that evicts its oldest entries."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ Value = TypeVar("Value")
 
 
 class Bounded(dict[Key, Value]):
-    """At most `limit` entries; an entry that is assigned again is as good as new.
+    """A mapping of at most `limit` entries; assigning an entry again makes it the newest.
 
-    It is a plain dict, whose items can be listed while other threads look things up.
+    It is a plain dict, so its items can be listed while other threads look up entries.
     """
 
     def __init__(self, limit: int) -> None:

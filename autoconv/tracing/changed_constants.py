@@ -1,5 +1,7 @@
-"""Lists, dicts and sets from outside that are constants of a graph which may change them: Python has read them while
-tracing, and would not see what the graph does to them. They have to come in as inputs."""
+"""Mutable containers from outside that are constants of a graph which may change them.
+
+The program read them while tracing and would not see the graph's changes. They have to be inputs instead.
+"""
 
 from __future__ import annotations
 
@@ -21,18 +23,18 @@ _METHODS = frozenset(
 _IN_PLACE = ("iadd", "imul", "ior", "iand", "isub", "ixor")
 _FUNCTIONS = frozenset({"setitem", "delitem", *_IN_PLACE, *(f"heapq.{name}" for name in CHANGING_HEAPS)})
 _CONTAINERS = (list, dict, set, tuple, frozenset)
-_MOST = 1000  # parts of a constant that are looked at
+_MOST = 1000  # visited parts of a constant
 
 
 def changed_constants(graph: Graph) -> list[Any]:
-    """The containers in constants of the graph, where it changes what may have come out of one."""
+    """Return the containers in the graph's constants, if the graph changes a value that may come from one."""
     constants = [node for node in graph.walk() if node.op.name == "object_constant"]
     held = [part for node in constants for part in _containers(node.attributes["value"])]
     return held if held and _changes(graph, set()) else []
 
 
 def _containers(value: Any) -> Iterator[Any]:
-    """The lists, dicts and sets that a value is, or holds at any depth."""
+    """Iterate over the lists, dicts and sets in a value, at any depth."""
     pending, seen = [value], set[int]()
     while pending and len(seen) < _MOST:
         part = pending.pop()
@@ -45,7 +47,10 @@ def _containers(value: Any) -> Iterator[Any]:
 
 
 def _changes(graph: Graph, found: set[Value]) -> bool:
-    """Whether a node changes one of the values `found`, which are from a constant, or what may have come out of one."""
+    """Return whether a node changes one of the values `found`, or a value that may come from one.
+
+    `found` starts with the values that come from constants.
+    """
     for node in graph.nodes:
         if node.op.name == "object_constant":
             found.update(node.results if any(True for _ in _containers(node.attributes["value"])) else ())

@@ -1,8 +1,8 @@
-"""Whether what guards look at is as it was, asked by Python that is written for the very values.
+"""Generated guard checks: Python code written for the very values that a trace depends on.
 
-Fingerprints say it too, made anew on every call, which takes ten times as long. A checker looks at the same values one
-by one and stops at the first that is not what it was; where it says no, fingerprints decide, as two values that it
-tells apart may mean the same.
+Fingerprints give the same answer, but are recomputed on every call, which takes ten times as long. A checker compares
+the values one by one and stops at the first difference. Then fingerprints decide, as two values that it
+distinguishes may be equivalent.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from autoconv.tracing.fingerprints import (
 )
 from autoconv.tracing.writing import FunctionWriter, TooLong
 
-_MOST_ITEMS = 64  # of a list, tuple or dict that are looked at one by one
+_MOST_ITEMS = 64  # items of a list, tuple or dict that are compared one by one
 _PLAIN = (int, str, bytes, float, complex)
 _PARTS = operator.attrgetter("__code__", "__defaults__", "__kwdefaults__", "__dict__")
 _UNCHANGING = (
@@ -47,8 +47,10 @@ Place = tuple[Any, str | None]
 def checker(
     checks: Iterable[tuple[str, Callable[[], Any], Any, Place | None]], fingerprints: Callable[[], Fingerprints]
 ) -> Callable[[], bool] | None:
-    """A function that answers True only while all values are what they are now, as far as fingerprints say what that
-    is; None where they are too many. The checks are those of `Guards`."""
+    """Return a function that is true only while all values are unchanged, as fingerprints define that.
+
+    None where there are too many values. The checks are those of `Guards`.
+    """
     looks = _Looks(fingerprints)
     try:
         for _, read, _, place in checks:
@@ -59,17 +61,17 @@ def checker(
 
 
 class _Looks:
-    """At values, one after the other, as the `writer` writes them."""
+    """Writes the comparisons, value by value, to the `writer`."""
 
     def __init__(self, fingerprints: Callable[[], Fingerprints]) -> None:
         self.writer = FunctionWriter(otherwise="False")
         self._fingerprints = fingerprints
         self._skip, self._reads = fingerprints().skip, fingerprints().reads
-        self._met: dict[int, tuple[str, Any]] = {}  # by id of what holds others, the variable that it is in, and it
+        self._met: dict[int, tuple[str, Any]] = {}  # id of a container -> (its variable, the container)
         self._classes: set[type] = set()
 
     def reading(self, read: Callable[[], Any], place: Place | None) -> str:
-        """The expression that reads a value anew."""
+        """Return the expression that reads a value again."""
         if place is None:
             return f"{self.writer.constant(read)}()"
         container, key = place
@@ -79,7 +81,7 @@ class _Looks:
         return f"{held}.cell_contents" if key is None else f"{held}[{key!r}]"
 
     def at(self, value: Any, place: str) -> None:
-        """Has what is at a place compared with the value."""
+        """Compare the value at a place with the present one."""
         if value is None or value is True or value is False:
             self.writer.require(f"{place} is {value}")
             return
@@ -135,7 +137,7 @@ class _Looks:
                 self.at(part, f"{attributes}[{name!r}]")
 
     def _look_at_parts(self, value: Any, found: str) -> None:
-        """Of a list, tuple, dict or method."""
+        """Compare a list, tuple, dict or method part by part."""
         if self._again(value, found):
             return
         self.writer.require(f"type({found}) is {self.writer.constant(type(value))}")
@@ -176,7 +178,7 @@ class _Looks:
         self._look_at_attributes(value, found)
 
     def _look_at_attributes(self, value: Any, found: str) -> None:
-        """Of an object, and of its class."""
+        """Compare the attributes of an object and of its class."""
         read = self._reads.of(type(value)) if self._reads is not None else None
         if hasattr(value, "__dict__"):
             attributes = self.writer.variable(f"{found}.__dict__")
@@ -198,7 +200,7 @@ class _Looks:
     def _look_at_slot(self, slot: Any, value: Any, found: str) -> None:
         try:
             part = slot.__get__(value)
-        except AttributeError:  # nothing is in it
+        except AttributeError:  # the slot is empty
             self.writer.require(f"{self.writer.constant(_is_empty)}({self.writer.constant(slot)}, {found})")
         else:
             self.at(part, f"{self.writer.constant(slot)}.__get__({found})")
@@ -213,7 +215,7 @@ class _Looks:
             parts = {name: part for name, part in class_parts(base, read) if (id(base), name) not in self._skip}
             held = self.writer.constant(vars(base))
             self.writer.require(f"len({held}) == {len(vars(base))}")
-            # Kept, so that no other object gets the id.
+            # Keeps the parts alive, so that their ids stay unique.
             self.writer.constant([part for part in parts.values() if not isinstance(part, np.ndarray)])
             ids = self.writer.constant([id(part) for part in parts.values()])
             self.writer.require(f"[*map(id, map({held}.get, {self.writer.constant(list(parts))}))] == {ids}")
@@ -235,7 +237,7 @@ class _Looks:
             held = [(*others, dict(attributes)) for *others, attributes in map(_PARTS, functions)]
             self.writer.require(f"{given} == {self.writer.constant(held)}")
         for function in functions:
-            if function.__defaults__:  # of which 1 and 1.0 are two
+            if function.__defaults__:  # by identity, as == does not distinguish 1 from 1.0
                 defaults = f"{self.writer.constant(function)}.__defaults__"
                 self.writer.require(f"{defaults} is {self.writer.constant(function.__defaults__)}")
 
@@ -250,7 +252,7 @@ class _Looks:
         return self._fingerprints().class_value(value)
 
     def _again(self, value: Any, found: str) -> bool:
-        """Whether a value was looked at before, which then is to be the one that it was."""
+        """Return whether a value was compared before; then require that it is the same object."""
         before, _ = self._met.setdefault(id(value), (found, value))
         if before == found:
             return False
@@ -259,7 +261,7 @@ class _Looks:
 
 
 def _functions_of(value: Any) -> list[Any]:
-    """The functions that are all there is to a function, method of a class or property."""
+    """Return the functions of which a function, class-level method or property consists."""
     if isinstance(value, (staticmethod, classmethod)):
         return [value.__func__]
     parts = (value.fget, value.fset, value.fdel) if type(value) is property else (value,)
@@ -267,7 +269,7 @@ def _functions_of(value: Any) -> list[Any]:
 
 
 def _is_simple(value: Any) -> bool:
-    """Whether a function has nothing but its code, plain defaults, and attributes that do not count; or is Python's."""
+    """Return whether a function is Python's own, or has only code, plain defaults and ignored attributes."""
     if not isinstance(value, types.FunctionType) or (value.__kwdefaults__ and is_user_code(value)):
         return False
     if not is_user_code(value):
@@ -276,7 +278,7 @@ def _is_simple(value: Any) -> bool:
 
 
 def _never_changes(value: Any) -> bool:
-    """Whether nothing about a value changes while it is the same."""
+    """Return whether the value is deeply immutable."""
     return type(value) in _UNCHANGING or (type(value) is tuple and all(map(_never_changes, value)))
 
 

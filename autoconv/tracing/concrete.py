@@ -1,4 +1,4 @@
-"""One trace, optimised and compiled: a graph with typed inputs, and how calls go through it."""
+"""ConcreteFunction: one trace, optimised and compiled, with typed inputs."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ from autoconv.tracing.shapes import ByShape, depends_on_shapes
 from autoconv.tracing.taking_back import can_run_again, taking_back
 from autoconv.tracing.unpacking import unpacking
 
-_NODE_BYTES = 1100  # measured: a node, its values, and what the backend makes of it
-_INPUTS = (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey)  # the leaves that graphs have parameters for
+_NODE_BYTES = 1100  # bytes per node, measured: the node, its values, and the backend's data for it
+_INPUTS = (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey)  # the leaves that are parameters of the graph
 
 
 def _is_tensor(leaf: Any) -> bool:
@@ -52,8 +52,10 @@ _MOVING = frozenset({"constant", "identity", "select", "array_load", "array_view
 
 
 def _computes_typed(node: Node) -> bool:
-    """Return whether an op computes other numbers than Python's, or writes some as another type: not one that only
-    moves or compares them."""
+    """Return whether an op computes other numbers than Python's, or stores some with another floating dtype.
+
+    False for an op that only moves or compares them.
+    """
     if node.op.name in ("array_store", "array_set"):
         dtypes = {value.type.dtype for value in node.inputs if isinstance(value.type, (ArrayType, TensorType))}
         return len({dtype for dtype in dtypes if dtype.is_floating or dtype.is_complex}) > 1
@@ -66,18 +68,19 @@ def _is_typed(value: Value) -> bool:
 
 
 class NotFollowed(Exception):
-    """A tape cannot go back through a call, which has to run as plain Python then; `str()` says why."""
+    """A tape cannot differentiate a call, which then runs as plain Python; `str()` is the reason."""
 
 
 def input_leaves(key: Key) -> list[int]:
-    """Which leaves of a key are parameters of its trace's graph, in their order."""
+    """Return which leaves of a key are parameters of its trace's graph, in order."""
     return [i for i, leaf in enumerate(key.leaves) if isinstance(leaf, _INPUTS)]
 
 
 class ConcreteFunction:
     """A function of one signature. Call it with tensors (or what converts to them), by position or name.
 
-    `graph` is what was recorded, for looking at; `recorded` the same as data of this project, `optimised` what runs.
+    `graph` is the recorded graph in TensorFlow's form; `recorded` is the same as a `Graph`, `optimised` the graph that
+    runs.
     """
 
     def __init__(
@@ -107,21 +110,21 @@ class ConcreteFunction:
         self._owner = owner
         self._name = name
         self._derivable: Derivable | None = None
-        self._written: list[int] = []  # the parameters that the function writes to, as `_derivable` gives them back
+        self._written: list[int] = []  # positions of the written parameters, whose values `_derivable` returns
         self._first_of = _first_of(graph, optimised) if contract == "compile" else []
-        self.number = int(name.rpartition("_")[2])  # grows from trace to trace
+        self.number = int(name.rpartition("_")[2])  # increases from trace to trace
         has_arrays = any(isinstance(capture, np.ndarray) for capture in captures)
         self._gives_out_captures = has_arrays and bool(
             aliased_outputs(optimised, optimised.parameters[len(graph.parameters) - len(captures) :])
         )
-        # Of a function that writes to arrays: those of the program that it read while it was traced.
+        # For a function that writes arrays: the program's arrays that were read while tracing.
         self.apart_from: list[weakref.ref[np.ndarray]] = []
-        self.is_narrow = False  # whether another trace serves its arguments as well, and is asked after this one
-        self.seconds = 0.0  # that tracing, optimising and compiling took
-        self.used = 0  # when it was, as a number that grows
-        # Whether there are errors of floats, or divisions by zero, of which NumPy is told what they come to.
+        self.is_narrow = False  # True if another trace accepts its arguments as well, and is tried after this one
+        self.seconds = 0.0  # of tracing, optimising and compiling
+        self.used = 0  # time of the last use, as an increasing number
+        # Whether there may be floating-point errors or divisions by zero, for which NumPy's error state matters.
         self.is_of_numpy = any(map(_computes_typed, optimised.walk()))
-        # Whether tensors come in, which plain Python computes with by rules of their own.
+        # Whether tensors are among the inputs; plain Python computes with these by rules of their own.
         self.uses_tensors = any(map(_is_tensor, key.leaves)) or any(
             isinstance(capture, (EagerTensor, Storage)) for capture in captures
         )
@@ -147,13 +150,14 @@ class ConcreteFunction:
             self._run: Any = ByShape(optimised, compile_graph, contract, form)
         else:
             self._run = compile_graph(optimised, form)
-        # What a call with nothing but tensors, arrays and numbers may go to, and whether guards are to be asked first.
+        # The entry for calls with only tensors, arrays and numbers, and whether its guards are checked before it in Python.
         self.entry: Callable[..., Any] | None = getattr(self._run, "entry", None)
         self.asks_guards = self.entry is not None and needs_asking(guards)
-        self._copies = not getattr(self._run, "keeps_nothing", False)  # of arrays, which the program may change later
+        # Whether arrays are copied, as the program may change them later.
+        self._copies = not getattr(self._run, "keeps_nothing", False)
         self._compiled = self._run
         self._is_native = SETTINGS.backend != "reference"
-        self.can_run_again = can_run_again(optimised)  # whether a run that met its limits left nothing behind
+        self.can_run_again = can_run_again(optimised)  # whether a run that met its limits has no side effects
         if contract == "compile" and not self.can_run_again:
             self._run, self.entry = taking_back(optimised, self._run, self.entry, input_leaves(form_key))
         self._held = [spot.look for spot in spots]
@@ -164,14 +168,14 @@ class ConcreteFunction:
 
     @property
     def entries(self) -> tuple[Callable[..., Any], ...]:
-        """What `entry` asks, one after the other: of code for several shapes as many as there are."""
+        """The native entries in the order in which they are tried: one per shape for a trace of several shapes."""
         if self.entry is None:
             return ()
         several = getattr(self.entry, "__self__", None)
         return several.entries if isinstance(several, ByShape) else (self.entry,)
 
     def meets_outside(self, leaves: Iterable[Any]) -> bool:
-        """Whether an argument may share memory with an array that the trace took for one that nothing changes."""
+        """Return whether an argument may share memory with an array that the trace assumed to be constant."""
         if not self.apart_from:
             return False
         others = [array for array in (held() for held in self.apart_from) if array is not None]
@@ -183,13 +187,12 @@ class ConcreteFunction:
 
     @property
     def kernels(self) -> list[str]:
-        """The ops that have no native form here and run by their kernels, by name, one entry a node; all of them where
-        none has one, or the backend has none."""
+        """The names of the ops that run by their kernels, one entry per node; all ops if the backend is not native."""
         return [name for name, _ in self.kernel_calls]
 
     @property
     def kernel_calls(self) -> list[tuple[str, Span | None]]:
-        """As `kernels`, with the line of the user's program that each op is for."""
+        """The same as `kernels`, with the user's source line of each op."""
         found: list[tuple[str, Span | None]] | None = getattr(self._compiled, "kernel_calls", None)
         if found is not None:
             return list(found)
@@ -198,12 +201,12 @@ class ConcreteFunction:
 
     @property
     def falls_back(self) -> list[tuple[str, Span | None]]:
-        """What runs by kernels although native code was asked for."""
+        """The ops that run by kernels although native code was requested."""
         return self.kernel_calls if self._is_native else []
 
     @property
     def size_notes(self) -> list[str]:
-        """Of a trace for arguments of several shapes: what there is native code for; where LLVM ended over it, how."""
+        """For a trace of several shapes: its native code per shape, and failures of LLVM."""
         return list(getattr(self._compiled, "notes", ()))
 
     @property
@@ -224,7 +227,7 @@ class ConcreteFunction:
 
     @property
     def structured_input_signature(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments by position and those by name: TensorSpecs with their names, and plain values."""
+        """The positional and the keyword arguments: TensorSpecs with their names, and plain values."""
         return self.function_type.specs
 
     @property
@@ -233,7 +236,7 @@ class ConcreteFunction:
 
     @property
     def captured_inputs(self) -> list[Any]:
-        """What the graph gets besides the arguments: tensors themselves, and variables as their handles."""
+        """The graph's inputs besides the arguments: tensors, and variables as their handles."""
         return list(self.captures)
 
     @property
@@ -253,7 +256,7 @@ class ConcreteFunction:
             raise
 
     def call_leaves(self, leaves: Sequence[Any]) -> Any:
-        """Runs with the leaves of the arguments, in the order of the key."""
+        """Run with the leaves of the arguments, in the order of the key."""
         if taping.active() and self.key.memory and any(isinstance(key, ArrayKey) for key in self.key.leaves):
             return self._call_memory_taped(leaves)
         if taping.active():
@@ -266,14 +269,14 @@ class ConcreteFunction:
         values += [self._captured(capture) for capture in self.captures]
         give_away([leaves[i] for i in self._donated], self.function_name)
         results = self._run(values)
-        if self._gives_out_constants:  # which the program may write to
+        if self._gives_out_constants:  # copies, as the program may write to results
             results = [_own(found, value) for found, value in zip(results, self.optimised.outputs, strict=True)]
         if self._first_of:
             results = [results[position] for position in self._first_of]
         return rebuild(self.layout, map(self._result, results, leaf_types(self.layout)))
 
     def _call_taped(self, leaves: Sequence[Any]) -> Any:
-        """A call that tapes go back through as through one op."""
+        """Run a call that tapes record as one differentiable op."""
         inputs = [
             leaf
             if isinstance(key, (ObjectKey, ArrayKey))
@@ -296,7 +299,7 @@ class ConcreteFunction:
         return rebuild(self.layout, map(self._result, results, leaf_types(self.layout)))
 
     def _call_memory_taped(self, leaves: Sequence[Any]) -> Any:
-        """A call that tapes go back through, and that changes arrays: as values, which are written where it ends."""
+        """Run a call that tapes record and that writes arrays: they are values in the graph, stored at its end."""
         arrays = [leaf for leaf, key in zip(leaves, self.key.leaves, strict=True) if isinstance(key, ArrayKey)]
         inputs = []
         for leaf, key in zip(leaves, self.key.leaves, strict=True):
@@ -325,7 +328,7 @@ class ConcreteFunction:
 
     def _captured(self, capture: Any) -> Any:
         if isinstance(capture, np.ndarray) and self._gives_out_captures:
-            return capture.copy()  # a result that shares its memory would change with it
+            return capture.copy()  # a result that shares its memory must not change with it
         return capture._array if isinstance(capture, EagerTensor) else capture
 
     def _result(self, value: Any, type_: Any) -> Any:
@@ -346,7 +349,7 @@ class ConcreteFunction:
         return EagerTensor(value) if isinstance(value, (np.ndarray, np.generic)) else value
 
     def record(self, region: Region, leaves: Sequence[Any]) -> Any:
-        """A node that calls this graph, in a function that is being traced."""
+        """Record a call of this graph in a function being traced."""
         if region.trace.include_guards is not None:
             region.trace.include_guards(self.guards)
         inputs: list[Value] = [
@@ -367,7 +370,7 @@ class ConcreteFunction:
         return rebuild(self.layout, iter(node.results))
 
     def _leaf_names(self) -> list[str]:
-        """The names of the leaves: those of the graph's parameters where there is one."""
+        """Return the names of the leaves, taken from the graph's parameters where there is one."""
         parameters = iter(self.recorded.parameters)
         return [
             next(parameters).name if isinstance(leaf, _INPUTS) else name
@@ -375,7 +378,7 @@ class ConcreteFunction:
         ]
 
     def pretty_printed_signature(self, verbose: bool = True) -> str:
-        """The types of inputs, output and captures: on one line, or one block each."""
+        """Return the types of inputs, output and captures: on one line, or as one block each."""
         return self.function_type.block() if verbose else str(self.function_type)
 
     @presented
@@ -393,8 +396,10 @@ class ConcreteFunction:
 
 
 def _first_of(*graphs: Graph) -> list[int]:
-    """For each output the position of the first that is the same value in one of the forms of the graph, which has to
-    be the same array; empty where all are different."""
+    """Return for each output the position of the first output that is the same value, in any form of the graph.
+
+    These have to be one array. Empty where all are different.
+    """
     firsts: dict[Value, int] = {}
     found = []
     for position, values in enumerate(zip(*(graph.outputs for graph in graphs), strict=True)):
@@ -412,12 +417,12 @@ def _source(value: Value) -> Value:
 
 
 def _own(found: Any, value: Value) -> Any:
-    """A copy of an array that came out as this value; other results as they are."""
+    """Copy an array result; return other results as they are."""
     return np.array(found) if isinstance(found, np.ndarray) and isinstance(value.type, TensorType) else found
 
 
 def _weight(graph: Graph) -> int:
-    """About how many bytes a graph takes, its constants included."""
+    """Estimate the bytes of a graph, its constants included."""
     held = (node.attributes.get("value") for node in graph.walk())
     return sum(_NODE_BYTES + (x.nbytes if isinstance(x, (np.ndarray, np.generic)) else 0) for x in held)
 

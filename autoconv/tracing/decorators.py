@@ -28,17 +28,17 @@ def function(
     experimental_follow_type_hints: bool | None = None,
     donate: Donate = (),
 ) -> Any:
-    """Makes a function run as graphs under TensorFlow's contract, one trace a signature of tensors.
+    """Run a Python function as graphs under TensorFlow's contract, with one trace per signature of tensors.
 
-    Python's own effects happen once a trace; ops happen on every call. `input_signature` fixes one signature.
-    With `reduce_retracing` a second trace leaves open the sizes that differ from the first. With
+    Python side effects happen once per trace; ops run on every call. `input_signature` fixes one signature.
+    With `reduce_retracing` a second trace makes the sizes that differ from the first symbolic. With
     `experimental_follow_type_hints` numbers given for parameters that are annotated as Tensor become tensors.
     Raises TypeError when `func` is not callable.
 
-    `donate` names parameters (or says their positions) whose tensors a call is given for good: native code may use
-    their memory for its results, and they raise DonatedTensorError when they are used afterwards, also where the call
-    failed. Arrays and variables stay as they are, and so does everything in a call that a tape records or that is part
-    of another trace. ValueError for what is no parameter.
+    `donate` names parameters (or gives their positions) whose tensors are donated to the call: native code may reuse
+    their memory for its results. They raise DonatedTensorError when they are used afterwards, also where the call
+    failed. Arrays and variables stay valid, and so does everything in a call that a tape records or that is part
+    of another trace. ValueError for an unknown parameter.
     """
 
     def decorate(inner: Callable[..., Any]) -> Any:
@@ -52,11 +52,11 @@ def function(
 
 @presented
 def compile(func: Callable[..., Any] | None = None, donate: Donate = ()) -> Any:
-    """Makes a function run as graphs under Python's contract: results and exceptions are those of the plain function.
+    """Run a Python function as graphs under Python's contract: with the plain function's results and exceptions.
 
-    Numbers are inputs, so one trace serves all of their values. What cannot be part of a graph runs as plain Python;
-    `f.explain()` says which line and why. `donate` is that of `function`; a call that runs as plain Python is given
-    nothing.
+    Numbers are inputs, so one trace serves all of their values. Code that cannot be part of a graph runs as plain
+    Python; `f.explain()` shows the line and the reason. `donate` is that of `function`; a call that runs as plain
+    Python donates nothing.
     """
 
     def decorate(inner: Callable[..., Any]) -> Any:

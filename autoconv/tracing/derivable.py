@@ -1,4 +1,4 @@
-"""A graph that runs at once and that tapes can go back through, as often as they need."""
+"""Graphs that run eagerly and can be differentiated by tapes, to any order."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _LASTING = Effects.WRITE | Effects.OUTPUT | Effects.RANDOM
 
 
 class Derivable:
-    """An optimised graph, and the derivatives that were asked of it, each made once.
+    """An optimised graph with its derivatives, each made once on demand.
 
-    The contract is the one that it was optimised under: the way forward raises what it raised.
+    The contract is the one for which the graph was optimised: the forward pass raises the same errors.
     """
 
     def __init__(self, graph: Graph, name: str, contract: str, run: Any = None) -> None:
@@ -37,9 +37,9 @@ class Derivable:
         self._parts: dict[tuple[tuple[int, ...], int | None], Parts] = {}
 
     def call(self, inputs: Sequence[Any]) -> list[Any]:
-        """The results for these inputs (tensors, storages, lists); tapes that follow one of them record the call.
+        """Return the results for these inputs (tensors, storages, lists); tapes that follow one record the call.
 
-        What has effects runs once: as many derivatives as the tapes at work may ask for are prepared.
+        A graph with side effects runs once: as many derivatives are prepared as the active tapes may request.
         """
         watched = tuple(i for i, flag in enumerate(taping.follows(inputs)) if flag)
         if not watched:
@@ -67,7 +67,7 @@ class Derivable:
         return results[: len(self.graph.outputs)]
 
     def refusal(self, inputs: Sequence[Any]) -> str:
-        """Why tapes cannot go back through a call with these inputs; empty where they can."""
+        """Return why tapes cannot differentiate a call with these inputs; empty where they can."""
         watched = tuple(i for i, flag in enumerate(taping.follows(inputs)) if flag)
         try:
             lost = bool(watched) and self.parts(watched).split.lost
@@ -76,7 +76,7 @@ class Derivable:
         return "what is differentiated goes into an object of Python's own" if lost else ""
 
     def _call_without(self, inputs: Sequence[Any], error: StagingError) -> list[Any]:
-        """A call that has no gradient, which is an error where one is asked for."""
+        """Run a call without a gradient; requesting the gradient raises the error."""
         results = self._results(self.run([array_of(value) for value in inputs]))
 
         def refuse(given: Sequence[Any]) -> list[Any]:
@@ -86,12 +86,12 @@ class Derivable:
         return results
 
     def _orders(self) -> int:
-        """How many derivatives to prepare: what can be run again need not count on persistent tapes."""
+        """Return how many derivatives to prepare; a graph that can rerun ignores persistent tapes."""
         recorders = taping.active()
         return sum(r.orders for r in recorders) if self.graph.effects & (_LASTING | Effects.READ) else len(recorders)
 
     def parts(self, wrt: tuple[int, ...]) -> Parts:
-        """The graph in two: forward, with what is kept, and back to the inputs at these positions."""
+        """Return the forward graph, with stored values, and the backward graph to the inputs at these positions."""
         every = next((r.recompute_every for r in taping.active() if r.recompute_every is not None), None)
         found = self._parts.get((wrt, every))
         if found is None:
@@ -102,7 +102,7 @@ class Derivable:
         self, watched: tuple[int, ...], inputs: Sequence[Any], held: Sequence[Any], given: Sequence[Any],
         results: Sequence[Any],
     ) -> list[Any]:  # fmt: skip
-        """A derivative that nobody expected: the graph runs once more, where that cannot be noticed."""
+        """Compute an unprepared derivative: rerun the graph, where that has no visible effect."""
         moved = any(
             hasattr(x, "__autoconv_resource__") and x.value is not before
             for x, before in zip(inputs, held, strict=True)
@@ -119,7 +119,7 @@ class Derivable:
         return parts.pull(given, whole[parts.split.outputs :], results, len(inputs))
 
     def _results(self, arrays: Sequence[Any]) -> list[Any]:
-        """Each an object of its own, by which tapes know it."""
+        """Wrap each result as a new object, by whose identity tapes follow it."""
         return [
             EagerTensor(array, value.type.weak) if isinstance(value.type, TensorType)
             else array.alias() if isinstance(array, ListValue) else array
@@ -135,7 +135,7 @@ def _compiled(graph: Graph, contract: str) -> Any:
 
 
 class Parts:
-    """The two parts of a graph, ready to run."""
+    """The forward and backward part of a graph, compiled."""
 
     def __init__(self, parts: Split, whole: Derivable) -> None:
         name, contract = whole.name, whole.contract
@@ -144,7 +144,7 @@ class Parts:
         self.backward = Derivable(optimise(parts.backward), f"{name}_back", "function")
 
     def pull(self, given: Sequence[Any], kept: Sequence[Any], results: Sequence[Any], count: int) -> list[Any]:
-        """The cotangents of the inputs, of which there are `count`, None where nothing flows."""
+        """Return the cotangents of the inputs, of which there are `count`, None where nothing flows."""
         taken = [taping.zeros_for(results[i]) if given[i] is None else given[i] for i in self.split.given]
         found: list[Any] = [None] * count
         if self.split.reached:
@@ -154,7 +154,7 @@ class Parts:
 
 
 def array_of(value: Any) -> Any:
-    """What a graph is given for a tensor: its array; anything else as it is."""
+    """Return a tensor's array, as a graph's input; other values as they are."""
     if isinstance(value, EagerTensor):
         return value._array
     return np.asarray(value) if isinstance(value, np.generic) else value

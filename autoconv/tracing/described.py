@@ -1,4 +1,4 @@
-"""What a function says of itself: its name and type, its traces, and why they were made."""
+"""Introspection of a function: its name and type, its traces, and why they were made."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from autoconv.tracing.trace_cache import TraceCache
 
 @dataclass(frozen=True, slots=True)
 class PolymorphicType:
-    """The type of a function that is traced for one signature after the other: its parameters, as far as the input
-    signature says with types. That of a trace is `FunctionType`."""
+    """The type of a function before tracing: its parameters, with types as far as the input signature gives them.
+
+    `FunctionType` is the type of one trace.
+    """
 
     signature: Signature
 
@@ -30,7 +32,7 @@ class PolymorphicType:
 
 
 class Described:
-    """The part of a Function that changes nothing."""
+    """The read-only part of a Function."""
 
     _signature: Signature
     _input_signature: Sequence[Any] | None
@@ -40,12 +42,12 @@ class Described:
 
     @property
     def name(self) -> str:
-        """That of the Python function, which graphs are called after."""
+        """The name of the Python function, and of its graphs."""
         return self._signature.name
 
     @property
     def function_type(self) -> PolymorphicType:
-        """The parameters as they are before any trace; `get_concrete_function(…).function_type` has all types."""
+        """The parameters before any trace; `get_concrete_function(…).function_type` has all types."""
         return PolymorphicType(self._signature)
 
     @property
@@ -54,11 +56,11 @@ class Described:
 
     @property
     def input_signature(self) -> tuple[Any, ...] | None:
-        """The TensorSpecs that the function was made with; None without."""
+        """The TensorSpecs given to the decorator; None without."""
         return None if self._input_signature is None else tuple(self._input_signature)
 
     def experimental_get_tracing_count(self) -> int:
-        """How many traces were made."""
+        """Return the number of traces made."""
         return self._traces
 
     @property
@@ -69,5 +71,5 @@ class Described:
         return "\n\n".join(c.pretty_printed_signature(verbose) for c in self.concrete_functions)
 
     def explain(self) -> str:
-        """Why each trace happened, and what ran as plain Python, line by line."""
+        """Explain each trace, and list the calls that ran as plain Python, with lines and reasons."""
         return self._explanation.text()

@@ -1,4 +1,4 @@
-"""The short way from a user's call to native code: what a trace's entry has to check and convert, as a CallForm."""
+"""The CallForm of a trace: the checks and conversions that its native entry makes on the user's own arguments."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def call_form(
     key: Key, captures: Sequence[Any], layout: Layout, guards: Guards, contract: str, arrays_out: bool, shares: bool,
     first_of: Sequence[int], donated: Collection[int], name: str, spots: int,
 ) -> CallForm | None:
-    """How native code may be called with the user's own arguments; None where they need more than a look.
+    """Return the form by which native code is called with the user's own arguments; None where that is impossible.
 
-    That is so for single tensors, arrays and numbers as arguments; results may be tuples, lists and dicts of such, and
-    of constants, and one or the other of them. Guards that compare more than identities are not among the form's; the
-    caller asks them. `shares`: whether neither captured arrays nor constants are given out; `first_of`: for each output
-    the first one that is the same, if any are; `donated` are the positions of the leaves that are given to the function
-    of that name, and the last leaves are what so many `spots` hold.
+    It is possible for single tensors, arrays and numbers as arguments. Results may be tuples, lists and dicts of these
+    and of constants, and choices between them. Guards by more than identity are not part of the form; the caller checks
+    them. `shares`: neither captured arrays nor constants are returned. `first_of`: for each output the first one that
+    is the same, if there are any. `donated` are the positions of the leaves donated to the function called `name`. The
+    last `spots` leaves are the contents of written locations.
     """
     count = len(key.leaves) - spots
     leaves = [leaf for i, leaf in enumerate(key.leaves) if _comes_in(leaf, i >= count)]
@@ -87,7 +87,7 @@ def call_form(
 
 
 def with_spots(entry: Callable[..., Any], held: Sequence[Callable[[], Any]]) -> Callable[..., Any]:
-    """The entry as calls reach it whose function writes attributes or outer names: what these hold goes along."""
+    """Wrap the entry of a function that writes attributes or outer names: their contents are further arguments."""
     if len(held) == 1:
         (read,) = held
         return lambda *given: entry(*given, read())
@@ -95,8 +95,10 @@ def with_spots(entry: Callable[..., Any], held: Sequence[Callable[[], Any]]) -> 
 
 
 def _comes_in(leaf: Any, is_spot: bool) -> bool:
-    """Whether a leaf is a parameter of a kind that native code takes as it is; a list among the arguments, which are
-    looked through, is one of numbers."""
+    """Return whether a leaf is a parameter of a kind that native code accepts.
+
+    A list that is a direct argument has to be one of numbers.
+    """
     if isinstance(leaf, ObjectKey):
         return bool(leaf.items) or (is_spot and leaf.kind in _WHOLE)
     return isinstance(leaf, (TensorKey, ArrayKey))
@@ -114,20 +116,22 @@ def _origin(leaf: Any) -> str | Listed | Whole:
 
 
 def _is_checked(value: Any) -> bool:
-    """Whether native code can tell that an argument is this value."""
+    """Return whether native code can compare an argument with this value."""
     if type(value) is int:
         return -(2**63) <= value < 2**63
     return value is None or type(value) in (bool, float, str)
 
 
 def needs_asking(guards: Guards) -> bool:
-    """Whether there are guards beyond the form's."""
+    """Return whether there are guards that are not part of the form."""
     return any(identity_guard(place, read()) is None for _, read, _, place in guards.checks)
 
 
 def identity_guard(place: tuple[Any, Any] | None, value: Any) -> Guard | None:
-    """A guard for a value of which its identity says all; None for others. `place` is a namespace and a name, or a
-    cell and None."""
+    """Return a guard by identity, for a value whose meaning its identity determines; None for others.
+
+    `place` is a namespace and a name, or a cell and None.
+    """
     if place is None:
         return None
     container, name = place
@@ -163,7 +167,7 @@ def _says_all(value: Any) -> bool:
 
 
 def _answer(layout: Layout, positions: Iterator[int], contract: str, arrays_out: bool) -> Answer | None:
-    """What a call answers; None where that is more than native code makes. `positions` are those of the outputs."""
+    """Return the form of a call's result; None where native code cannot make it. `positions` are the outputs'."""
     if isinstance(layout, Static):
         return Same(layout.value) if layout.value is None or type(layout.value) in _CONSTANTS else None
     if isinstance(layout, Leaf):

@@ -1,4 +1,4 @@
-"""What the decorators give while AUTOCONV_DISABLE is set: the plain function, with the attributes of a Function."""
+"""The decorators' results while AUTOCONV_DISABLE is set: the plain function, with the attributes of a Function."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from autoconv.tracing.function import Function
 
 
 def switched_off(inner: Callable[..., Any], *given: Any) -> Any:
-    """The function itself, or what passes calls on to one that takes no attributes; `given` is what Function takes.
+    """Return the function itself with these attributes, or a wrapper where it accepts none.
 
-    A program that asks `f.explain()` or `f.get_concrete_function(…)` runs with the switch as it does without.
+    `given` are the arguments of Function. A program that calls `f.explain()` or `f.get_concrete_function(…)` runs with
+    the switch as it does without.
     """
     if isinstance(inner, (staticmethod, classmethod)):
         switched_off(inner.__func__, *given)
         return inner
     try:
         function = Function(inner, *given)
-    except (TypeError, ValueError):  # no function, or a builtin that has no signature
+    except (TypeError, ValueError):  # not a function, or a builtin without a signature
         return inner
     try:
         _attach(inner, function)
@@ -38,7 +39,7 @@ def switched_off(inner: Callable[..., Any], *given: Any) -> Any:
 def _attach(target: Any, function: Function) -> None:
     names = [name for name in dir(function) if not name.startswith("_")]
     if not isinstance(target, types.FunctionType):
-        names = [name for name in names if not hasattr(target, name)]  # the object's own come first
+        names = [name for name in names if not hasattr(target, name)]  # the object's own attributes have priority
     for name in names:
         setattr(target, name, getattr(function, name))
     target.explain = functools.partial(_explanation, function.name)

@@ -1,7 +1,7 @@
-"""How a call of a compiled function reaches a trace, or the plain function: the shortest way that is known.
+"""Dispatch of a call of a compiled function to a trace or to the plain function, by the shortest path.
 
-The entries of the last traces are called first, in native code where that is possible (see `straight`). Under `compile`
-some calls are looked at, as the gate says: these are timed until it is known which form their kind runs (see `tiers`).
+The entries of the latest traces are tried first, in native code where possible (see `straight`). Under `compile`
+the gate selects some calls for examination: these are timed until the faster form of their kind is known (see `tiers`).
 """
 
 from __future__ import annotations
@@ -35,30 +35,30 @@ from autoconv.tracing.tiers import (
 from autoconv.tracing.trace_cache import TraceCache
 
 _ACTED_ON = "NumPy was asked to raise, call, print or log errors of floats (np.seterr, np.errstate): no graph does that"
-_MOST_DIRECT = 4  # traces that a call tries before it looks at its arguments
+_MOST_DIRECT = 4  # traces that a call tries before its arguments are examined
 
 
 class Dispatched:
-    """The part of a Function that every call passes through."""
+    """The part of a Function through which every call passes."""
 
     python_function: Callable[..., Any]
     _signature: Signature
     _explanation: Explanation
     _cache: TraceCache
-    _straight: tuple[Any, ...]  # a slot of the class, which native code reads
+    _straight: tuple[Any, ...]  # a slot of the class, read by native code
 
     def _begin_dispatch(self, counter: ctypes.c_int64, is_timed: bool, asks_state: bool) -> None:
         self._counter = counter
         self._direct: tuple[tuple[ConcreteFunction, Callable[..., Any]], ...] = ()
         self._straight = ()
-        self._asked: tuple[Callable[..., Any], ...] = ()  # the entries of the trace that is tried first
+        self._asked: tuple[Callable[..., Any], ...] = ()  # the entries of the trace tried first
         self._tiers = Tiers()
         self._is_timed = is_timed
         self._asks_state = asks_state
         self._gate = Gate(0 if is_timed else FOREVER)
-        self._interval = 1  # calls from the last look to the next
-        self._attempts = 0  # at tracing
-        self._is_settled = True  # whether the last call ran a trace that later calls like it run as well
+        self._interval = 1  # calls from one examination to the next
+        self._attempts = 0  # number of attempts to trace
+        self._is_settled = True  # whether the last call ran a trace that later calls of its kind run as well
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -94,7 +94,7 @@ class Dispatched:
         return self._call(args, kwargs)
 
     def _failed(self, entry: Callable[..., Any], error: BaseException, *args: Any) -> Any:
-        """What a call that went straight to an entry raises, or answers instead."""
+        """Handle an error of a call that went directly to an entry: rerun it as plain Python, or raise."""
         concretes = [concrete for concrete, other in self._direct if other is entry or entry in concrete.entries]
         try:
             if isinstance(error, BEYOND) and concretes:
@@ -110,7 +110,7 @@ class Dispatched:
     def _beyond(self, concrete: ConcreteFunction, error: Exception, args: Any, kwargs: Any) -> Any:
         raise NotImplementedError
 
-    # ---- the form that calls of a kind run
+    # ---- choice between graph and plain Python
 
     def _look(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call in the form that its kind runs, or time one of the two where that is not known yet."""
@@ -127,7 +127,7 @@ class Dispatched:
             return self.python_function(*args, **kwargs) if form == PLAIN else self._run_graph(args, kwargs)
         self._interval = 1
         if form == PLAIN:
-            self._pass(FOREVER, PLAIN)  # calls that the function makes of itself
+            self._pass(FOREVER, PLAIN)  # for recursive calls of the function
             try:
                 found = self._tiers.sample(self.python_function, args, kwargs, timing)
             finally:
@@ -144,7 +144,7 @@ class Dispatched:
         """Run a call as a graph, and note its time unless a trace was made for it."""
         attempts, seconds = self._attempts, 0.0
         found: Any = NotImplemented
-        entries = () if kwargs else native_entries(self._straight)  # those that have no guards for Python to ask
+        entries = () if kwargs else native_entries(self._straight)  # the entries without guards checked in Python
         start = clock()
         for entry in entries:
             try:
@@ -170,15 +170,15 @@ class Dispatched:
         return found
 
     def _pass(self, calls: int, form: str) -> None:
-        """Let so many calls go on in that form without a look."""
+        """Let that many calls run in this form without examination."""
         self._gate.open(calls, form)
         if form == PLAIN and not self._straight:
             self._straight = self._slot(())
 
-    # ---- the traces that are called first
+    # ---- the traces tried first
 
     def _prefer(self, concrete: ConcreteFunction) -> None:
-        """The next call tries this trace first, if it can be called straight away."""
+        """Try this trace first on the next call, if it has an entry."""
         if concrete.guards.check_numerics:
             return
         known = self._direct and self._direct[0][0] is concrete and self._asked == concrete.entries

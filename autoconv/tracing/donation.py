@@ -1,4 +1,4 @@
-"""What a function is given for good: `donate=` of the decorators."""
+"""The decorators' option `donate=`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Donate = str | int | Sequence[str | int]
 
 
 def donated_names(donate: Donate, parameters: Mapping[str, inspect.Parameter], function: str) -> frozenset[str]:
-    """The parameters that `donate` means, by names or positions; raises ValueError for one that is not there."""
+    """Return the parameters that `donate` selects by name or position; raises ValueError for an unknown one."""
     wanted = (donate,) if isinstance(donate, (str, int)) else donate
     names = [p.name for p in parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     found = []
@@ -24,7 +24,7 @@ def donated_names(donate: Donate, parameters: Mapping[str, inspect.Parameter], f
 
 
 def donated_leaves(key: Key, names: Iterable[str]) -> list[int]:
-    """The positions of the leaves of those arguments."""
+    """Return the positions of the leaves of these arguments."""
     found: list[int] = []
     position = 0
     for name, template in key.templates:

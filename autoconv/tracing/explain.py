@@ -1,4 +1,4 @@
-"""Why traces happened: the text of `f.explain()`."""
+"""The text of `f.explain()`: why traces were made."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any
 from autoconv.tracing.html import function_html
 
 _REMEMBERED = 256  # traces, and calls that ran as plain Python
-_SHOWN = 8  # ops that run by kernels, of one trace
+_SHOWN = 8  # ops of one trace that run by kernels
 
 
 class Row:
-    """One trace and why it happened. It lives as long as the cache keeps it."""
+    """A trace and the reason for it; it lives as long as the cache keeps the trace."""
 
     __slots__ = ("_concrete", "number", "reason")
 
@@ -26,7 +26,7 @@ class Row:
         self._concrete = weakref.ref(concrete)
 
     def concrete(self) -> Any:
-        """The trace, None where it was dropped."""
+        """Return the trace, None where it was dropped."""
         return self._concrete()
 
     def lines(self) -> list[str]:
@@ -42,7 +42,7 @@ class Row:
 
 
 def _by_kernels(calls: Sequence[tuple[str, Any]]) -> list[str]:
-    """A line that counts the ops without a native form, and says where the program has them."""
+    """Return a line that counts the ops without a native form, with their source lines."""
     if not calls:
         return []
     counts = Counter(
@@ -58,14 +58,14 @@ def _by_kernels(calls: Sequence[tuple[str, Any]]) -> list[str]:
 
 @dataclass(slots=True)
 class Explanation:
-    """What is worth telling of the last traces of a function."""
+    """The history of a function's traces, as shown by `explain`."""
 
     name: str
     count: int = 0
     rows: deque[Row] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
     plain: deque[str] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
     by_object: deque[str] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
-    faults: Counter[str] = field(default_factory=Counter)  # of this package, by what and where
+    faults: Counter[str] = field(default_factory=Counter)  # internal errors of this package, by message and place
     closed: deque[str] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
     times: deque[str] = field(default_factory=lambda: deque(maxlen=_SHOWN))
 
@@ -75,12 +75,12 @@ class Explanation:
         self.rows.append(row)
 
     def timed(self, kind: str, times: str, is_plain: bool) -> None:
-        """Note which form calls of a kind run from now on, and the times that decided it."""
+        """Note the form in which calls of a kind run from now on, and the times that decided it."""
         chosen = "plain Python, which is quicker" if is_plain else "the graph"
         self.times.append(f"{kind} runs {chosen}: {times}")
 
     def why(self, call: Any, cache: Mapping[Any, Any]) -> str:
-        """The reason for the trace that is about to be made for this call."""
+        """Return the reason for the trace that is about to be made for this call."""
         if call.key in cache:
             changed = {c.guards.changed() for c in cache[call.key]} - {""}
             return f"{', '.join(sorted(changed))} changed"
@@ -95,7 +95,7 @@ class Explanation:
         return "the trace was dropped from the cache"
 
     def html(self, title: str) -> str:
-        """For notebooks."""
+        """Return the explanation for notebooks."""
         rows = [(row.number, row.reason, row.concrete()) for row in self.rows]
         return function_html(f"{title}: {self.count} trace{'s' if self.count != 1 else ''}", rows, self.plain)
 

@@ -1,4 +1,4 @@
-"""Fingerprints of values from outside a trace: what compares equal as long as a value means the same to it."""
+"""Fingerprints of values from outside a trace: equal as long as a value is equivalent for the trace."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from autoconv.tracing.array_keys import is_of_its_own
 from autoconv.tracing.reads import Reads
 
 DEPTH = 20
-_LARGE = 1 << 20  # bytes of an array that are not gone through on every call
-_MOST_ITEMS = 100_000  # of a container that are: each takes about a microsecond
+_LARGE = 1 << 20  # bytes of an array that is compared on every call
+_MOST_ITEMS = 100_000  # items of a container that is compared on every call, at about a microsecond each
 IDENTITY = (
     types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type, Tensor, Variable,
     np.ufunc, type(np.sum), np.dtype, enum.Enum, types.MethodWrapperType, types.WrapperDescriptorType,
@@ -33,7 +33,7 @@ _SINGLE = (bool, int, str, bytes, float, complex)
 _VALUES = (*_SINGLE, type(None), list, tuple, dict, set, frozenset, np.ndarray)
 _DESCRIPTORS = (types.MemberDescriptorType, types.GetSetDescriptorType, types.WrapperDescriptorType)
 _DEPTH_IN_CLASSES = 8
-# What a class says of itself, and of which methods depend on nothing.
+# Attributes that describe a class, and on which no method depends.
 _DESCRIBING_CLASSES = frozenset(
     {
         "__dict__", "__weakref__", "__doc__", "__module__", "__annotations__", "__abstractmethods__", "__slots__",
@@ -41,7 +41,7 @@ _DESCRIBING_CLASSES = frozenset(
         "__dataclass_fields__", "__dataclass_params__",
     }
 )  # fmt: skip
-# The books that an enumeration keeps of its members.
+# Internal tables of an enumeration.
 _DESCRIBING_ENUMERATIONS = frozenset(
     name for name in vars(enum.Enum("_Sample", ())) if name.startswith("_") and not name.startswith("__")
 )
@@ -49,17 +49,17 @@ _HELD_BY_GRAPHS = ("__autoconv_function__", "__autoconv_resource__", "__autoconv
 
 
 class Unguardable(Exception):
-    """A value whose changes cannot be noticed; `str()` says what it is."""
+    """A value whose changes cannot be detected; `str()` names it."""
 
 
 @dataclass(slots=True)
 class Fingerprints:
-    """Makes fingerprints of values: what compares equal as long as a value means the same.
+    """Computes fingerprints of values, which are equal as long as the values are equivalent.
 
-    `skip` are attributes that do not count, as (id of the object, name). With `strict`, what cannot be guarded raises
-    Unguardable; else it counts by identity, and `blind` gets its name. `arrays` gets the arrays that were met, `kinds`
-    the classes, `of_objects` those that objects were met of. Of objects only those attributes count that `reads` names,
-    where it is given; `names` are those of modules.
+    `skip` are ignored attributes, as (id of the object, name). With `strict`, values that cannot be guarded raise
+    Unguardable; otherwise they are compared by identity, and their names are added to `blind`. `arrays` collects the
+    arrays met, `kinds` the classes, `of_objects` the classes of objects. If `reads` is given, only the attributes that
+    it names count; `names` are those of modules.
     """
 
     skip: frozenset[Any] = frozenset()
@@ -71,7 +71,7 @@ class Fingerprints:
     kinds: set[type] = field(default_factory=set)
     of_objects: set[type] = field(default_factory=set)
     _classes: dict[type, tuple[Any, ...]] = field(default_factory=dict)
-    _met: dict[int, Any] = field(default_factory=dict)  # by id: what is reached twice, or holds itself
+    _met: dict[int, Any] = field(default_factory=dict)  # by id: values that are reached twice, or contain themselves
 
     def of(self, value: Any, name: str = "", depth: int = DEPTH) -> Any:
         if isinstance(value, _SINGLE) and not isinstance(value, np.number):
@@ -95,7 +95,7 @@ class Fingerprints:
         if depth == 0:
             return self._unguardable(value, name, "it is nested too deeply")
         if id(value) not in self._met:
-            self._met[id(value)] = "met", len(self._met)  # what holds itself does so at one place or at another
+            self._met[id(value)] = "met", len(self._met)  # a cycle is identified by the visiting order of its start
             self._met[id(value)] = self._parts(value, name, depth - 1)
         return self._met[id(value)]
 
@@ -121,10 +121,10 @@ class Fingerprints:
             )
             return (kind, parts) if kind in (list, tuple) else (kind, parts, "and", self._besides(value, name, depth))
         if isinstance(value, dict):
-            pairs = list(held_items(value))  # at once: other threads may change it meanwhile
+            pairs = list(held_items(value))  # at once, as other threads may change it meanwhile
             items = tuple((self.of(k, name, depth), self.of(v, f"{name}[{k!r}]", depth)) for k, v in pairs)
             return (kind, items) if kind is dict else (kind, items, "and", self._besides(value, name, depth))
-        if isinstance(value, (set, frozenset)):  # in their order, which loops show
+        if isinstance(value, (set, frozenset)):  # in iteration order, which is visible in loops
             items = tuple(self.of(item, name, depth) for item in tuple(held_items(value)))
             plain = kind in (set, frozenset)
             return (kind, items) if plain else (kind, items, "and", self._besides(value, name, depth))
@@ -139,7 +139,7 @@ class Fingerprints:
         return id(value), self._own(value, name, depth), self._class_values(kind, name)
 
     def _own(self, value: Any, name: str, depth: int) -> tuple[Any, ...]:
-        """What the attributes of an object are, apart from its class's; in their order where `vars` may show it."""
+        """Return the fingerprint of an object's own attributes, in their order if `vars` may be read."""
         read = self.reads.of(type(value)) if self.reads is not None else None
         held = attributes_of(value)
         return tuple(
@@ -149,19 +149,19 @@ class Fingerprints:
         )
 
     def _single(self, value: Any, name: str, depth: int) -> Any:
-        """A number or text, and what attributes it has where its class is the user's."""
+        """Return the fingerprint of a number or text, with its attributes if its class is the user's."""
         kind = type(value)
         found = kind, repr(value) if isinstance(value, (float, complex)) else value
         return found if kind in _SINGLE else (*found, "and", self._besides(value, name, max(depth - 1, 0)))
 
     def _besides(self, value: Any, name: str, depth: int) -> tuple[Any, ...]:
-        """What there is to a container, number or text of a class of its own besides what all such hold."""
+        """Return the attributes and class values of a container, number or text of a user's class."""
         kind = type(value)
         self.of_objects.add(kind)
         return self._own(value, name, depth), self._class_values(kind, name) if is_user_code(kind) else ()
 
     def _array(self, array: np.ndarray, value: Any, name: str) -> Any:
-        """By identity and, while it is not large, by what is in it: Python may have read that while tracing."""
+        """Fingerprint an array by identity and, unless large, by its contents, which may be read while tracing."""
         if array is value:
             self.arrays[id(array)] = array
         if self.strict and (array.nbytes > _LARGE or array.dtype.kind not in "biufc" or is_of_its_own(value)):
@@ -173,8 +173,10 @@ class Fingerprints:
         return np.ndarray, identity, array.dtype.str, array.shape, array.tobytes()
 
     def _class_values(self, cls: type, name: str) -> tuple[Any, ...]:
-        """What a class and its bases hold for their instances: plain values, containers of such, arrays, methods;
-        without the attributes in `skip`, by (id of the class, name)."""
+        """Return what a class and its bases provide for instances: plain values, containers of these, arrays, methods.
+
+        Attributes in `skip`, as (id of the class, name), are left out.
+        """
         if cls not in self._classes:
             read = self.reads.of(cls) if self.reads is not None else None
             self._classes[cls] = ("itself",)
@@ -188,7 +190,10 @@ class Fingerprints:
         return self._classes[cls]
 
     def class_value(self, value: Any, name: str = "", is_read: bool = False) -> Any:
-        """As `of`; what cannot be guarded by identity, unless it is data that the trace reads by its name."""
+        """Return the fingerprint of a class attribute; one that cannot be guarded is compared by identity.
+
+        It raises Unguardable for data that the trace reads by its name.
+        """
         if isinstance(value, (staticmethod, classmethod)):
             return id(value), self.class_value(value.__func__, name)
         if isinstance(value, property):
@@ -209,7 +214,7 @@ class Fingerprints:
         return id(value), _weak(value)
 
     def _function_values(self, function: types.FunctionType, name: str, depth: int) -> tuple[Any, ...]:
-        """What a function holds besides its code: defaults and attributes."""
+        """Return a function's defaults and attributes."""
         held = (function.__defaults__, function.__kwdefaults__, function.__dict__)
         if not any(held) or not depth or not is_user_code(function):
             return ()
@@ -220,25 +225,25 @@ class Fingerprints:
 
 
 def _is_data(value: Any) -> bool:
-    """Whether this is what a program changes: no descriptor, function, lock or value that stays as it is."""
+    """Return whether a program may change the value: it is no descriptor, function, lock or immutable value."""
     kind = type(value)
     changes = kind.__hash__ is None or isinstance(value, (tuple, memoryview)) or is_user_code(kind)
     return changes and not (hasattr(kind, "__get__") or callable(value) or is_large(value))
 
 
 def base_of(value: Any) -> type:
-    """The class of a value, or where that is the user's the first of its bases that is not."""
+    """Return the value's class, or its first base that is not the user's."""
     return next(kind for kind in type(value).__mro__ if not is_user_code(kind))
 
 
 def held_items(value: Any) -> Any:
-    """The items of a list, tuple or set, or the pairs of a dict, as the class that Python made for such holds them."""
+    """Return the items of a list, tuple or set, or the pairs of a dict, without running a user's class."""
     base: Any = base_of(value)
     return base.items(value) if isinstance(value, dict) else base.__iter__(value)
 
 
 def class_parts(base: type, read: frozenset[str] | None) -> Iterator[tuple[str, Any]]:
-    """What a class of the user's holds that may be `read` of it: special methods may always."""
+    """Iterate over the attributes of a user's class that may be `read`; special methods always may."""
     if is_user_code(base):
         is_enumeration = issubclass(base, enum.Enum)
         for key, value in list(vars(base).items()):
@@ -252,7 +257,7 @@ def is_user_module(module: types.ModuleType) -> bool:
 
 
 def parts_of_module(module: types.ModuleType, names: frozenset[str]) -> dict[str, Any]:
-    """What counts of what a module holds under these names: of one that is not the user's, what may change."""
+    """Return the module's attributes with these names; only the mutable ones for a module that is not the user's."""
     held = {name: vars(module)[name] for name in sorted(names & vars(module).keys())}
     if is_user_module(module):
         return held
@@ -268,17 +273,17 @@ _UNCHANGING_MODULES = frozenset({"numpy", "autoconv"})
 
 
 def is_by_identity(value: Any) -> bool:
-    """Whether a value, no function or class with values of its own, means the same only where it is the same."""
+    """Return whether a value is equivalent only to itself: no function or class with values of its own."""
     return isinstance(value, IDENTITY) or any(hasattr(type(value), held) for held in _HELD_BY_GRAPHS)
 
 
 def is_large(value: Any) -> bool:
-    """Whether this is an array of numbers too large to be looked at on every call."""
+    """Return whether this is a numeric array too large to be compared on every call."""
     return isinstance(value, np.ndarray) and value.nbytes > _LARGE and value.dtype.kind in "biufc"
 
 
 def difference(old: Any, new: Any) -> str:
-    """The attribute, item or key in which two fingerprints differ, as it is written; "" for the value itself."""
+    """Return the attribute, item or key in which two fingerprints differ, as source text; "" for the value itself."""
     if not (isinstance(old, tuple) and isinstance(new, tuple) and len(old) == len(new) and len(old) in (2, 3)):
         return ""
     kind, parts, others = old[0], old[1], new[1]
@@ -299,7 +304,7 @@ def difference(old: Any, new: Any) -> str:
 
 
 def _weak(value: Any) -> Any:
-    """Keeps an id from meaning another object: a weak reference where there can be one, else the object."""
+    """Return a reference that keeps an id from being reused: weak where possible, else strong."""
     try:
         return _Held(weakref.ref(value))
     except TypeError:

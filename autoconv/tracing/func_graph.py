@@ -1,4 +1,4 @@
-"""The graph of a trace as TensorFlow's users look at it: its inputs and outputs are tensors, its nodes operations."""
+"""The graph of a trace in TensorFlow's form: its inputs and outputs are tensors, its nodes operations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autoconv.runtime.symbolic import SymbolicTensor
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One node of a graph, parameters (`Placeholder`) included."""
+    """A node of a graph, parameters (`Placeholder`) included."""
 
     node_def: NodeDef
     graph: FuncGraph
@@ -47,7 +47,7 @@ class Operation:
         return [self.graph.get_operation_by_name(name) for name in names]
 
     def get_attr(self, name: str) -> Any:
-        """Raises ValueError for an attribute that the operation does not have."""
+        """Return an attribute; raises ValueError for one that the operation lacks."""
         if name not in self.node_def.attr:
             raise ValueError(f"operation {self.name!r} has no attribute {name!r}; it has {sorted(self.node_def.attr)}")
         return self.node_def.attr[name]
@@ -57,7 +57,7 @@ class Operation:
 
 
 class FuncGraph:
-    """What one trace recorded. `captures` are pairs of what was captured and its placeholder."""
+    """The recorded graph of a trace. `captures` are pairs of a captured object and its placeholder."""
 
     def __init__(self, graph: Graph, captured: Sequence[Any], variables: Sequence[Any] = ()) -> None:
         self.recorded = graph
@@ -86,7 +86,7 @@ class FuncGraph:
 
     @property
     def variables(self) -> tuple[Any, ...]:
-        """The variables that the graph captured, as far as the program still has them."""
+        """The captured variables that still exist in the program."""
         return self._variables
 
     @property
@@ -95,19 +95,19 @@ class FuncGraph:
 
     @property
     def nodes(self) -> list[Node]:
-        """The nodes as data of this project (see `recorded`)."""
+        """The nodes as this package's own data (see `recorded`)."""
         return self.recorded.nodes
 
     def walk(self) -> Iterator[Node]:
-        """Every node, those of regions after the node that owns them."""
+        """Iterate over every node, those of regions after the node that owns them."""
         return self.recorded.walk()
 
     def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> Any:
-        """The graph as data: a GraphDef protocol buffer where TensorBoard is installed, the same attributes without."""
+        """Return the graph as a GraphDef: a protocol buffer if TensorBoard is installed, else the same attributes."""
         return self.recorded.as_graph_def()
 
     def get_operations(self) -> list[Operation]:
-        """The parameters, then the nodes in program order."""
+        """Return the parameters, then the nodes in program order."""
         rows = as_graph_def(self.recorded).node
         parameters = self.recorded.parameters
         made = [Operation(row, self, (value,)) for row, value in zip(rows, parameters, strict=False)]
@@ -115,14 +115,14 @@ class FuncGraph:
         return made + [Operation(row, self, node.results, node.inputs) for row, node in nodes]
 
     def get_operation_by_name(self, name: str) -> Operation:
-        """Raises KeyError for a name that no operation has."""
+        """Return the operation of that name; raises KeyError."""
         for operation in self.get_operations():
             if operation.name == name:
                 return operation
         raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
 
     def get_tensor_by_name(self, name: str) -> Any:
-        """The tensor `operation:index`; raises KeyError."""
+        """Return the tensor `operation:index`; raises KeyError."""
         operation, _, index = name.partition(":")
         outputs = self.get_operation_by_name(operation).outputs
         if not index.isdigit() or int(index) >= len(outputs):
@@ -134,5 +134,5 @@ class FuncGraph:
 
 
 def _tensor(value: Value) -> Any:
-    """Tensors as tensors; resources and other values as they are, with their names."""
+    """Wrap a tensor value; return resources and other values as they are."""
     return SymbolicTensor(value) if hasattr(value.type, "dtype") else value

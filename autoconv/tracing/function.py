@@ -1,4 +1,4 @@
-"""What the decorators make: functions that trace, cache and run."""
+"""Function: the result of the decorators, which traces, caches and runs."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _EACH_ITS_OWN = (
 
 
 class _Tracing(threading.local):
-    """The functions that this thread traces, outermost first."""
+    """The functions being traced by this thread, outermost first."""
 
     functions: tuple[Function, ...] = ()
 
@@ -69,10 +69,10 @@ _TRACING = _Tracing()
 
 
 class Function(Dispatched, Described, Pickled):
-    """A Python function that runs as graphs, one a signature. See `decorators`."""
+    """A Python function that runs as graphs, one per signature. See `decorators`."""
 
     __autoconv_function__ = True
-    __slots__ = ("_straight",)  # what native code looks at; the rest is in the objects' dictionaries
+    __slots__ = ("_straight",)  # read by native code; all other attributes are in the instance dictionary
     def __init__(
         self,
         python_function: Callable[..., Any],
@@ -86,7 +86,7 @@ class Function(Dispatched, Described, Pickled):
     ) -> None:
         if not callable(python_function):
             raise TypeError(f"{python_function!r} is not a callable object")
-        # First: what wraps another Function has that one's attributes, which are not to take the place of these.
+        # First, as the attributes of a wrapped Function must not replace those set below.
         functools.update_wrapper(self, python_function)
         self.python_function = python_function
         self.contract = contract
@@ -129,7 +129,7 @@ class Function(Dispatched, Described, Pickled):
         except TypeError:
             if self.contract != COMPILE:
                 raise
-            call = None  # plain Python says what is wrong with the arguments, or takes those that have no key
+            call = None  # plain Python raises for wrong arguments, or accepts those without a key
         concrete = None if call is None else self._cache.find(call.key) or self._obtain(call)
         if concrete is None or call is None:
             return self._run_plain(call, args, kwargs)
@@ -165,7 +165,7 @@ class Function(Dispatched, Described, Pickled):
                 self._tell_once(_EACH_ITS_OWN)
 
     def _tell_once(self, reason: str) -> None:
-        """Say why calls run plain from now on, with the line of the function."""
+        """Explain why calls run plain from now on, with the line of the function."""
         code = getattr(self.python_function, "__code__", None)
         place = f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}: " if code is not None else ""
         if not any(told.startswith(place + reason[:20]) for told in self._explanation.plain):
@@ -173,7 +173,7 @@ class Function(Dispatched, Described, Pickled):
             self._explanation.plain.append(place + reason)
 
     def _is_worth_a_trace(self, call: Call) -> bool:
-        """Whether a call without a trace gets one; what must not, runs plain."""
+        """Return whether a call without a trace gets one; otherwise it runs plain."""
         if self._bailout.is_doubtful(call):
             return False
         reason = self._bailout.storm.overspent(self._retracing.calls) if self._is_timed else ""
@@ -182,7 +182,7 @@ class Function(Dispatched, Described, Pickled):
         return not reason
 
     def _run_after_fault(self, fault: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Plain Python, which says whether the program itself raises what its trace met."""
+        """Run as plain Python, to find out whether the program itself raises the error that its trace met."""
         try:
             found = self.python_function(*args, **kwargs)
         except Exception as raised:
@@ -193,12 +193,11 @@ class Function(Dispatched, Described, Pickled):
         return found
 
     def _is_for_object(self, key: Key) -> bool:
-        """Whether a trace serves certain objects alone: that of a method does, or of arguments by identity."""
+        """Return whether a trace serves particular objects alone: for a bound method, or arguments by identity."""
         return is_method(self.python_function) or any(isinstance(leaf, Reference) for leaf in key.leaves)
 
     def _is_part_of(self, region: Region) -> bool:
-        """Whether the function, called where a tensor decides it, leads back to one that is being traced: a trace of
-        its own would not end."""
+        """Return whether a function called in a region leads back to one being traced: its own trace would not end."""
         running = _TRACING.functions
         return bool(running) and self._autograph and region.parent is not None and reaches(self, running)
 
@@ -217,10 +216,10 @@ class Function(Dispatched, Described, Pickled):
         return self.python_function(*args, **kwargs)
 
     def _beyond(self, concrete: ConcreteFunction, error: Exception, args: Any, kwargs: Any) -> Any:
-        """A call whose numbers the graph does not carry, or that failed in its words: Python says what comes of it."""
+        """Rerun as plain Python a call with values beyond the graph's representation, or an error in its own words."""
         if self.contract != COMPILE or not is_made_again(concrete, error):
             raise error
-        if hasattr(error, "_autoconv_items"):  # they are objects from now on
+        if hasattr(error, "_autoconv_items"):  # from now on they are objects
             self._signature.looks_into = False
             self._call_directly()
         if not isinstance(error, OpError):
@@ -228,7 +227,7 @@ class Function(Dispatched, Described, Pickled):
         return in_place_of(error, self.python_function, args, kwargs)
 
     def _obtain(self, call: Call) -> ConcreteFunction | None:
-        """Traces; None when the call has to run as plain Python."""
+        """Trace the call; return None when it has to run as plain Python."""
         if call.key in self._plain or not self._is_worth_a_trace(call):
             return None
         with LOCK:
@@ -294,7 +293,7 @@ class Function(Dispatched, Described, Pickled):
                     return None
                 point_to_compile(error, call.args, call.kwargs)
                 raise
-            if concrete is None:  # outside of the handlers: what the program raises next has nothing to do with them
+            if concrete is None:  # outside of the handlers, so that later errors of the program have no context of ours
                 return self._cache.find(call.key) or self._obtain(call)
             self._explanation.add(Row(reason, concrete))
             self._retracing.traced(self.python_function, self.contract == COMPILE)
@@ -302,7 +301,7 @@ class Function(Dispatched, Described, Pickled):
             return self._remember(concrete)
 
     def _spend(self, call: Call, start: float) -> None:
-        """Note that a trace was made, or given up."""
+        """Note that a trace was made or abandoned."""
         if self.contract != COMPILE:
             return
         storm, seconds = self._bailout.storm, time.perf_counter() - start
@@ -312,8 +311,10 @@ class Function(Dispatched, Described, Pickled):
 
     @contextmanager
     def _own_effects(self) -> Iterator[None]:
-        """What a trace changes outside (it appends to a list, say) is no change for the other traces of the function:
-        under the contract `function` that happens once a trace, and belongs to it."""
+        """Keep a trace's own changes outside (an append to a list, say) from invalidating the function's other traces.
+
+        Under the contract `function` such a change happens once per trace, and belongs to it.
+        """
         traces = [] if self.contract == COMPILE else self._cache.traces
         unchanged = [concrete for concrete in traces if not concrete.guards.changed()]
         try:
@@ -328,7 +329,7 @@ class Function(Dispatched, Described, Pickled):
         self._explanation.plain.append(f"{place}: {reason}" if place else reason)
 
     def _run_short(self, call: Call) -> None:
-        """A trace ran out of memory: the call runs plain, and the next one of its kind tries again, once."""
+        """Handle a trace that ran out of memory: run the call plain; the next one of its kind tries again, once."""
         told = "there was no memory for a trace"
         if told in self._explanation.plain:
             self._give_up(call, told, None)
@@ -336,7 +337,7 @@ class Function(Dispatched, Described, Pickled):
             self._explanation.plain.append(told)
 
     def _remember(self, concrete: ConcreteFunction) -> ConcreteFunction:
-        for other, _ in self._direct:  # calls of these do not pass by here
+        for other, _ in self._direct:  # calls of these bypass the cache
             self._cache.used(other)
         full = self._cache.add(concrete)
         self._cache.drop_oldest(self._let_go)
@@ -369,7 +370,7 @@ class Function(Dispatched, Described, Pickled):
             _TRACING.functions = before
 
     def get_concrete_function(self, /, *args: Any, **kwargs: Any) -> ConcreteFunction:
-        """The trace for these arguments: tensors, TensorSpecs or plain values."""
+        """Return the trace for these arguments: tensors, TensorSpecs or plain values."""
         try:
             return self._concrete_for(args, kwargs)
         except BaseException as error:
@@ -394,7 +395,7 @@ class Function(Dispatched, Described, Pickled):
         return concrete
 
     def call_concrete(self, concrete: ConcreteFunction, args: Any, kwargs: Any) -> Any:
-        """A call of one of this function's traces; raises TypeError for arguments of another type."""
+        """Call one of this function's traces; raises TypeError for arguments of another type."""
         leaves = self._leaves_for(concrete, args, kwargs)
         region = current_region()
         return concrete.record(region, leaves) if region is not None else self._run(concrete, leaves, args, kwargs)
@@ -413,26 +414,26 @@ class Function(Dispatched, Described, Pickled):
 
     @property
     def options(self) -> tuple[Any, ...]:
-        """What the function was made with: further arguments of its class, to make another one."""
+        """The further arguments of its class with which the function was made, for making another one."""
         options = (self._input_signature, self._autograph, self._reduce_retracing)
         return (self.contract, *options, None, self._follow_type_hints, tuple(sorted(self.donate)))
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
-        """The method of an instance, with a cache of its own that goes when the instance does."""
+        """Return the method of an instance, with a cache of its own that is freed with the instance."""
         if instance is None:
             return self
         name = f"__autoconv_bound_{self._signature.name}_{id(self)}"
         found = getattr(instance, "__dict__", None)
-        held: dict[str, Any] | None = found if type(found) is dict else None  # a class's cannot be written to
+        held: dict[str, Any] | None = found if type(found) is dict else None  # the mapping of a class is read-only
         bound = held.get(name) if held is not None else self._bound.get(id(instance))
-        own: Any = getattr(bound, "python_function", None)  # a copy of an object holds what that held
+        own: Any = getattr(bound, "python_function", None)  # a copied object holds the original's bound function
         if bound is None or own.__self__ is not instance:
             bound = Function(types.MethodType(self.python_function, instance), *self.options)
             bound._bailout, bound._tiers = Bailout(self._bailout.storm), self._tiers
             if held is not None:
                 held[name] = bound
             else:
-                self._bound[id(instance)] = bound  # it holds the instance, whose id nobody else has meanwhile
+                self._bound[id(instance)] = bound  # the bound function keeps the instance alive, so its id stays unique
         return bound
 
     def _repr_html_(self) -> str:

@@ -1,4 +1,4 @@
-"""What a trace takes and gives, as values and as text."""
+"""Types of a trace's arguments and results, as values and as text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OF_SEVERAL = {
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One argument of a trace: `leaves` are its leaves' keys, `names` their names in the graph."""
+    """An argument of a trace: `leaves` are the keys of its leaves, `names` their names in the graph."""
 
     name: str
     kind: str
@@ -48,7 +48,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class FunctionType:
-    """The types of a trace's arguments, result and captures. `str` gives them on one line, `block` line by line."""
+    """The types of a trace's arguments, result and captures. `str` formats them on one line, `block` line by line."""
 
     parameters: tuple[Parameter, ...]
     output: Layout
@@ -77,13 +77,13 @@ class FunctionType:
 
     @property
     def specs(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments by position and those by keyword, with TensorSpecs for tensors."""
+        """The positional and the keyword arguments, with TensorSpecs for tensors."""
         given = [p for p in self.parameters if p.kind != "OUTER"]
         return tuple(p.spec for p in given if not p.by_keyword), {p.name: p.spec for p in given if p.by_keyword}
 
 
 def _kind(signature: Signature, name: str) -> str:
-    """How the argument is passed; what `*args` and `**kwargs` collect has names of its own."""
+    """Return how the argument is passed; those collected by `*args` and `**kwargs` have names of their own."""
     parameters = signature.python.parameters
     if name in parameters and parameters[name].kind not in _OF_SEVERAL:
         return parameters[name].kind.name
@@ -113,7 +113,7 @@ def _container_text(kind: type, keys: Sequence[Any] | None, parts: list[str]) ->
 
 
 def _layout_text(layout: Layout) -> str:
-    """What a result of that layout is, in the words of TensorSpec."""
+    """Format the type of a result with that layout, as a TensorSpec is formatted."""
     if isinstance(layout, Leaf):
         return repr(TensorSpec.from_type(layout.type)) if isinstance(layout.type, TensorType) else str(layout.type)
     if isinstance(layout, Parts):

@@ -1,7 +1,7 @@
-"""Cyclic garbage of traces, collected early: Python's collector waits for a quarter of all objects to be garbage.
+"""Early collection of cyclic garbage of traces; Python's collector waits until a quarter of all objects is garbage.
 
-The nodes of a graph and their values refer to each other, so what a trace leaves behind, and a trace that is dropped,
-are not freed when nobody refers to them any more. A function that is traced again and again would grow by what waits.
+The nodes of a graph and their values refer to each other, so the leftovers of a trace, and a dropped trace,
+are not freed by reference counting. The memory of a function that is traced again and again would grow meanwhile.
 """
 
 from __future__ import annotations
@@ -15,14 +15,16 @@ from contextlib import contextmanager
 
 from autoconv.process_state import without_collections
 
-_MOST_WAITING = 1 << 20  # bytes of dropped traces that wait to be collected
-_SHARE = 0.1  # of the time that goes by, for collections
+_MOST_WAITING = 1 << 20  # bytes of dropped traces before a collection
+_SHARE = 0.1  # share of elapsed time for collections
 
 
 @contextmanager
 def young_garbage() -> Iterator[None]:
-    """Collects what the block made and left behind. Within the block, which runs no code of the program, nothing is
-    collected, so that all of it is still young."""
+    """Collect the garbage that the block made.
+
+    Within the block, which runs no code of the program, collections are off, so that all of it is still young.
+    """
     with without_collections() as collects:
         yield
     if collects:
@@ -30,8 +32,10 @@ def young_garbage() -> Iterator[None]:
 
 
 class Dropped:
-    """Counts the bytes of traces that were dropped, and has them collected when they are many; not so often that the
-    collections of a process with very many objects take more than a tenth of the time."""
+    """Counts the bytes of dropped traces, and collects them when they are many.
+
+    Collections take at most a tenth of the time, even in a process with very many objects.
+    """
 
     def __init__(self) -> None:
         self._waiting = 0
@@ -50,7 +54,7 @@ class Dropped:
 
 
 def _give_back() -> None:
-    """Has the C library's heap, in which LLVM works, give what is free to the system, where it can."""
+    """Return free memory of the C library's heap, used by LLVM, to the system, where that is possible."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
     if trim is not None:
         trim(0)

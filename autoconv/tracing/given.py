@@ -1,4 +1,4 @@
-"""What a trace's key knows of the lists among the arguments, told to its graph."""
+"""Facts in a trace's key about lists among the arguments, passed to its graph."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _ITEMS = {name: TensorType(dtype, (), True) for name, dtype in (("int", int64), 
 
 
 def items_of(key: object) -> tuple[TensorType, int] | None:
-    """Of an argument that is a list of numbers, as its key says: the type of an item, and how many lists deep."""
+    """Return the item type and nesting depth of an argument that is a list of numbers by its key; else None."""
     return (_ITEMS[key.items], key.depth) if isinstance(key, ObjectKey) and key.items else None
 
 
 def told_of_items(graph: Graph, key: Key) -> Graph:
-    """The graph; where some of its parameters are lists of numbers, as the key says, one that is told of them."""
+    """Mark the parameters that are lists of numbers by the key; return the graph itself if there are none."""
     inputs = [leaf for leaf in key.leaves if isinstance(leaf, (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey))]
     known = {position: items_of(leaf) for position, leaf in enumerate(inputs)}
     given = {position: items for position, items in known.items() if items is not None}
