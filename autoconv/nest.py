@@ -16,7 +16,11 @@ def is_nested(structure: Any) -> bool:
 
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
-    """The leaves in order, those of dicts by sorted key; [structure] for a leaf."""
+    """The leaves in order, those of dicts by sorted key; [structure] for a leaf.
+
+    >>> autoconv.nest.flatten({"b": [2, 3], "a": 1})
+    [1, 2, 3]
+    """
     return _flatten(structure)[0]
 
 
@@ -43,6 +47,9 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
     """func(leaf, …) for the leaves of one or more structures of one kind, in a structure like the first.
 
     Raises TypeError when `func` is not callable, and what `assert_same_structure` raises.
+
+    >>> autoconv.nest.map_structure(lambda x: 2 * x, {"a": 1, "b": [2, 3]})
+    {'a': 2, 'b': [4, 6]}
     """
     if not callable(func):
         raise TypeError(f"func must be callable, got: {func}")

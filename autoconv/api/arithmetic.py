@@ -12,22 +12,38 @@ from autoconv.runtime.tensor import Tensor
 
 
 def add(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x + y, element by element; strings are joined."""
+    """x + y, element by element; strings are joined.
+
+    >>> autoconv.add([1, 2], 3).numpy()
+    array([4, 5], dtype=int32)
+    """
     return apply("add", x, y, name=name)
 
 
 def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x - y, element by element."""
+    """x - y, element by element.
+
+    >>> autoconv.subtract([1, 2], 3).numpy()
+    array([-2, -1], dtype=int32)
+    """
     return apply("subtract", x, y, name=name)
 
 
 def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x * y, element by element."""
+    """x * y, element by element.
+
+    >>> autoconv.multiply([1.0, 2.0], 3.0).numpy()
+    array([3., 6.], dtype=float32)
+    """
     return apply("multiply", x, y, name=name)
 
 
 def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x / y as Python means it: integers of 8 and 16 bits divide as float32, wider ones as float64."""
+    """x / y as Python means it: integers of 8 and 16 bits divide as float32, wider ones as float64.
+
+    >>> autoconv.divide([1.0, 3.0], 2.0).numpy()
+    array([0.5, 1.5], dtype=float32)
+    """
     return binary("divide", *_one_tensor(x, y))
 
 
@@ -35,7 +51,11 @@ truediv = divide
 
 
 def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x // y, rounded down."""
+    """x // y, rounded down.
+
+    >>> autoconv.floordiv([7, -7], 2).numpy()
+    array([ 3, -4], dtype=int32)
+    """
     return apply("floor_divide", x, y, name=name)
 
 
@@ -53,12 +73,20 @@ def negative(x: Any, name: str | None = None) -> Tensor:
 
 
 def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x ** y; integers to a negative power raise InvalidArgumentError when they are computed."""
+    """x ** y; integers to a negative power raise InvalidArgumentError when they are computed.
+
+    >>> autoconv.pow([1, 2, 3], 2).numpy()
+    array([1, 4, 9], dtype=int32)
+    """
     return apply("power", x, y, name=name)
 
 
 def add_n(inputs: Any, name: str | None = None) -> Tensor:
-    """The sum of a list of tensors of one shape and dtype; raises ValueError for an empty list."""
+    """The sum of a list of tensors of one shape and dtype; raises ValueError for an empty list.
+
+    >>> autoconv.add_n([[1, 2], [3, 4], [5, 6]]).numpy()
+    array([ 9, 12], dtype=int32)
+    """
     tensors = list(inputs) if isinstance(inputs, Sequence) else [inputs]
     if not tensors:
         raise ValueError("add_n takes a list of at least one tensor, all of one dtype and shape; found none")

@@ -26,6 +26,9 @@ def numpy_function(
     `Tout` is the dtype of its result, or a list of dtypes for several: then a list of tensors comes back.
     Their shapes are not known. Raises InvalidArgumentError when the function returns another dtype, or
     another number of values.
+
+    >>> autoconv.numpy_function(np.sinc, [autoconv.constant(0.5)], autoconv.float32).numpy().round(3)
+    np.float32(0.637)
     """
     return _call(func, func, inp, Tout, name)
 

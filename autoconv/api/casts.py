@@ -14,6 +14,9 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
     """`x` with elements of `dtype`: floats become integers by cutting off, integers wrap, bools are 0 or 1.
 
     A tensor that has the dtype comes back as it is. Raises TypeError between strings and numbers.
+
+    >>> autoconv.cast([1.7, -1.7], autoconv.int32).numpy()
+    array([ 1, -1], dtype=int32)
     """
     wanted = as_dtype(dtype)
     tensor = as_tensor(x)
@@ -46,7 +49,11 @@ def identity(input: Any, name: str | None = None) -> Tensor:
 
 
 def stop_gradient(input: Any, name: str | None = None) -> Tensor:
-    """The same value, which differentiation takes for a constant."""
+    """The same value, which differentiation takes for a constant.
+
+    >>> autoconv.grad(lambda x: x * autoconv.stop_gradient(x))(3.0)
+    3.0
+    """
     return apply("stop_gradient", input, name=name)
 
 

@@ -48,7 +48,10 @@ def _shown(value: Any) -> Tensor:
 def assert_equal(
     x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
-    """Every x == y, broadcast."""
+    """Every x == y, broadcast.
+
+    >>> autoconv.assert_equal([1, 2], [1, 2])
+    """
     _compare("equal", "==", x, y, message, summarize, name)
 
 

@@ -12,7 +12,11 @@ from autoconv.runtime.tensor import Tensor
 
 
 def equal(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x == y, element by element; bool."""
+    """x == y, element by element; bool.
+
+    >>> autoconv.equal([1, 2], [1, 3]).numpy()
+    array([ True, False])
+    """
     return apply("equal", x, y, name=name)
 
 
@@ -22,7 +26,11 @@ def not_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def less(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x < y, element by element; bool."""
+    """x < y, element by element; bool.
+
+    >>> autoconv.less([1, 5], 3).numpy()
+    array([ True, False])
+    """
     return apply("less", x, y, name=name)
 
 
@@ -32,7 +40,11 @@ def less_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def greater(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x > y, element by element; bool."""
+    """x > y, element by element; bool.
+
+    >>> autoconv.greater([1, 5], 3).numpy()
+    array([False,  True])
+    """
     return apply("greater", x, y, name=name)
 
 
@@ -42,22 +54,38 @@ def greater_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def maximum(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """The larger of two, element by element; nan where either is nan."""
+    """The larger of two, element by element; nan where either is nan.
+
+    >>> autoconv.maximum([1, 5], [3, 4]).numpy()
+    array([3, 5], dtype=int32)
+    """
     return apply("maximum", x, y, name=name)
 
 
 def minimum(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """The smaller of two, element by element; nan where either is nan."""
+    """The smaller of two, element by element; nan where either is nan.
+
+    >>> autoconv.minimum([1, 5], [3, 4]).numpy()
+    array([1, 4], dtype=int32)
+    """
     return apply("minimum", x, y, name=name)
 
 
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Tensor:
-    """`t` with what is below or above the two values moved to them; they broadcast against `t`."""
+    """`t` with what is below or above the two values moved to them; they broadcast against `t`.
+
+    >>> autoconv.clip_by_value([-2.0, 0.5, 2.0], -1.0, 1.0).numpy()
+    array([-1. ,  0.5,  1. ], dtype=float32)
+    """
     return apply("maximum", apply("minimum", t, clip_value_max), clip_value_min, name=name)
 
 
 def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Tensor:
-    """`t` scaled down so that its Euclidean norm over `axes` is at most `clip_norm`."""
+    """`t` scaled down so that its Euclidean norm over `axes` is at most `clip_norm`.
+
+    >>> autoconv.clip_by_norm([3.0, 4.0], 1.0).numpy()
+    array([0.6, 0.8], dtype=float32)
+    """
     tensor = convert_to_tensor(t)
     total = apply("reduce_sum", apply("square", tensor), axis=static_axes(axes), keepdims=True)
     positive = apply("greater", total, 0)
@@ -91,7 +119,11 @@ def clip_by_global_norm(
 
 
 def logical_and(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x and y of bool tensors, element by element."""
+    """x and y of bool tensors, element by element.
+
+    >>> autoconv.logical_and([True, True], [True, False]).numpy()
+    array([ True, False])
+    """
     return apply("logical_and", x, y, name=name)
 
 
@@ -101,7 +133,11 @@ def logical_or(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def logical_not(x: Any, name: str | None = None) -> Tensor:
-    """not x of a bool tensor, element by element."""
+    """not x of a bool tensor, element by element.
+
+    >>> autoconv.logical_not([True, False]).numpy()
+    array([False,  True])
+    """
     return apply("logical_not", x, name=name)
 
 

@@ -17,12 +17,21 @@ from autoconv.runtime.tensor import Tensor
 
 
 def zeros(shape: Any, dtype: Any = float32, name: str | None = None) -> Tensor:
-    """Zeros (False, empty strings) of that shape, which may hold tensors or be one."""
+    """Zeros (False, empty strings) of that shape, which may hold tensors or be one.
+
+    >>> autoconv.zeros([2, 3]).numpy()
+    array([[0., 0., 0.],
+           [0., 0., 0.]], dtype=float32)
+    """
     return _filled(shape, dtype, 0, name)
 
 
 def ones(shape: Any, dtype: Any = float32, name: str | None = None) -> Tensor:
-    """Ones (True) of that shape, which may hold tensors or be one."""
+    """Ones (True) of that shape, which may hold tensors or be one.
+
+    >>> autoconv.ones([2], autoconv.int32).numpy()
+    array([1, 1], dtype=int32)
+    """
     return _filled(shape, dtype, 1, name)
 
 
@@ -34,12 +43,20 @@ def _filled(shape: Any, dtype: Any, number: int, name: str | None) -> Tensor:
 
 
 def zeros_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
-    """Zeros of the shape of `input`, and its dtype unless `dtype` says otherwise."""
+    """Zeros of the shape of `input`, and its dtype unless `dtype` says otherwise.
+
+    >>> autoconv.zeros_like(autoconv.constant([1.5, 2.5])).numpy()
+    array([0., 0.], dtype=float32)
+    """
     return apply("zeros_like", input, dtype=_dtype_or_none(dtype), name=name)
 
 
 def ones_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
-    """Ones of the shape of `input`, and its dtype unless `dtype` says otherwise."""
+    """Ones of the shape of `input`, and its dtype unless `dtype` says otherwise.
+
+    >>> autoconv.ones_like(autoconv.constant([1.5, 2.5])).numpy()
+    array([1., 1.], dtype=float32)
+    """
     return apply("ones_like", input, dtype=_dtype_or_none(dtype), name=name)
 
 
@@ -48,7 +65,12 @@ def _dtype_or_none(dtype: Any) -> DType | None:
 
 
 def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
-    """A tensor of shape `dims` whose elements all are the scalar `value`."""
+    """A tensor of shape `dims` whose elements all are the scalar `value`.
+
+    >>> autoconv.fill([2, 2], 7).numpy()
+    array([[7, 7],
+           [7, 7]], dtype=int32)
+    """
     vector, static = shape_argument(dims)
     return apply("fill", value, *vector, shape=static, name=name)
 
@@ -60,7 +82,12 @@ def eye(
     dtype: Any = float32,
     name: str | None = None,
 ) -> Tensor:
-    """The identity matrix, or a batch of it of that shape; square unless `num_columns` is given."""
+    """The identity matrix, or a batch of it of that shape; square unless `num_columns` is given.
+
+    >>> autoconv.eye(2).numpy()
+    array([[1., 0.],
+           [0., 1.]], dtype=float32)
+    """
     vector, (rows, columns) = _two_sizes(num_rows, num_rows if num_columns is None else num_columns)
     matrix = apply("eye", *vector, num_rows=rows, num_columns=columns, dtype=as_dtype(dtype), name=name)
     if batch_shape is None:
@@ -90,6 +117,9 @@ def range(
 
     The dtype is the widest of the bounds' (int32 for Python ints, float32 for floats) unless `dtype` says
     otherwise. Raises InvalidArgumentError for a step of zero.
+
+    >>> autoconv.range(2, 10, 3).numpy()
+    array([2, 5, 8], dtype=int32)
     """
     if limit is None:
         start, limit = 0, start
@@ -143,6 +173,9 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int
     """`num` numbers from `start` to `stop`, both included, evenly spaced, along a new dimension `axis`.
 
     Integer bounds become float64. Raises InvalidArgumentError unless `num` is positive.
+
+    >>> autoconv.linspace(0.0, 1.0, 5).numpy()
+    array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
     """
     first, last = _float_bounds(start, stop)
     count = static_value(num)

@@ -31,6 +31,9 @@ def cond(
     """true_fn() where the bool scalar `pred` holds, else false_fn(); only one of them runs.
 
     Raises TypeError when one of them is not callable.
+
+    >>> autoconv.cond(autoconv.constant(3) > 2, lambda: "more", lambda: "less")
+    'more'
     """
     check_callable("true_fn", true_fn)
     check_callable("false_fn", false_fn)
@@ -78,6 +81,9 @@ def switch_case(
     """branch_fns[branch_index](), or `default()` for an index that has no function (the last one by default).
 
     `branch_fns` is a sequence of functions, of (index, function) pairs, or a dict.
+
+    >>> autoconv.switch_case(1, [lambda: 10, lambda: 20])
+    20
     """
     table = _branches(branch_fns)
     numbers = list(table)
@@ -110,6 +116,9 @@ def while_loop(
     Answers the loop variables in a container like `loop_vars`, numbers as tensors. Shapes that change widen
     by themselves; `shape_invariants` is checked. Raises ValueError when `body` gives another number of
     values, or a variable does not start with a shape that its invariant allows.
+
+    >>> autoconv.while_loop(lambda i, s: i < 4, lambda i, s: (i + 1, s + i), (0, 0))[1].numpy()
+    np.int32(6)
     """
     check_callable("cond", cond)
     check_callable("body", body)

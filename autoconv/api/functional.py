@@ -30,6 +30,9 @@ def map_fn(
     `fn` may answer a structure. `fn_output_signature` (or `dtype`), dtypes or TensorSpecs in the structure of
     the result, is needed only for results of no rows whose dtype differs from that of `elems`. Raises
     ValueError for an empty structure.
+
+    >>> autoconv.map_fn(lambda row: autoconv.reduce_sum(row), autoconv.constant([[1, 2], [3, 4]])).numpy()
+    array([3, 7], dtype=int32)
     """
     check_callable("fn", fn)
     rows, template = _rows(elems)
@@ -52,6 +55,9 @@ def scan(
 
     It starts from `initializer`, or else from the first row, which then is the first result. `reverse` goes
     from the last row to the first; results stand where their rows do.
+
+    >>> autoconv.scan(lambda total, x: total + x, autoconv.constant([1, 2, 3])).numpy()
+    array([1, 3, 6], dtype=int32)
     """
     check_callable("fn", fn)
     rows, template = _rows(elems)
@@ -75,6 +81,9 @@ def foldl(
     """The last value of `state = fn(state, row)` over the rows of `elems`.
 
     It starts from `initializer`, or else from the first row.
+
+    >>> autoconv.foldl(lambda total, x: total + x, autoconv.constant([1, 2, 3])).numpy()
+    np.int32(6)
     """
     return _fold(fn, elems, initializer, reverse=False)
 

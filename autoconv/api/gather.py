@@ -22,6 +22,10 @@ def gather(
     """The rows of `params` along `axis` that `indices` names; the first `batch_dims` dimensions go together.
 
     Raises InvalidArgumentError for an index that is not in [0, size).
+
+    >>> autoconv.gather([[1, 2], [3, 4], [5, 6]], [2, 0]).numpy()
+    array([[5, 6],
+           [1, 2]], dtype=int32)
     """
     lead = static_int(batch_dims, "batch_dims")
     if lead < 0:
@@ -46,19 +50,30 @@ def gather_nd(
     """What the coordinates in the last dimension of `indices` point at: elements, or slices.
 
     Raises InvalidArgumentError for coordinates out of range.
+
+    >>> autoconv.gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]]).numpy()
+    array([2, 3], dtype=int32)
     """
     lead = static_int(batch_dims, "batch_dims")
     return apply("gather_nd", params, _indices(indices), batch_dims=lead, name=name)
 
 
 def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Tensor:
-    """Zeros of that shape, with `updates` added at the coordinates in the last dimension of `indices`."""
+    """Zeros of that shape, with `updates` added at the coordinates in the last dimension of `indices`.
+
+    >>> autoconv.scatter_nd([[1], [3]], [7, 8], shape=[4]).numpy()
+    array([0, 7, 0, 8], dtype=int32)
+    """
     vector, static = shape_argument(shape)
     return apply("scatter_nd", indices, updates, *vector, shape=static, name=name)
 
 
 def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
-    """A copy of `tensor` with `updates` at the coordinates in `indices`; the last of two to one place."""
+    """A copy of `tensor` with `updates` at the coordinates in `indices`; the last of two to one place.
+
+    >>> autoconv.tensor_scatter_nd_update([1, 2, 3], [[1]], [9]).numpy()
+    array([1, 9, 3], dtype=int32)
+    """
     return apply("tensor_scatter_nd_update", tensor, indices, updates, name=name)
 
 
@@ -86,6 +101,12 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     """`x` where the condition holds, else `y`, all broadcast; without them the coordinates where it does.
 
     Those are int64, of shape [how many, rank of the condition]. Raises ValueError for only one of x and y.
+
+    >>> autoconv.where([True, False], [1, 2], [3, 4]).numpy()
+    array([1, 4], dtype=int32)
+    >>> autoconv.where([[False, True], [True, False]]).numpy()
+    array([[0, 1],
+           [1, 0]])
     """
     if (x is None) != (y is None):
         raise ValueError("x and y must both be non-None or both be None.")
@@ -105,6 +126,10 @@ def one_hot(
 
     They are 1 and 0 by default. An index out of range gives `off_value` throughout. The dtype is that of the
     values, float32 without them.
+
+    >>> autoconv.one_hot([0, 2], depth=3).numpy()
+    array([[1., 0., 0.],
+           [0., 0., 1.]], dtype=float32)
     """
     given = [v for v in (on_value, off_value) if v is not None]
     wanted = as_dtype(dtype) if dtype is not None else convert_to_tensor(given[0]).dtype if given else float32

@@ -91,6 +91,12 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     That function may use what `f` computed, and its ops can be differentiated again. When `f` reads variables, it has
     to take `variables=` as well, and to answer a pair: the cotangents of the arguments, and a list of those of the
     variables. Raises TypeError when it does not, ValueError for another number of cotangents.
+
+    >>> @autoconv.custom_gradient
+    ... def doubled(x):
+    ...     return 2.0 * x, lambda upstream: 5.0 * upstream
+    >>> autoconv.grad(doubled)(1.0)
+    5.0
     """
     if f is None:
         return custom_gradient

@@ -114,6 +114,9 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str | None = No
     """The rows for which `mask` is True; it covers as many dimensions as it has, from `axis` (0) on.
 
     Raises ValueError when the shapes do not match.
+
+    >>> autoconv.boolean_mask([1, 2, 3], [True, False, True]).numpy()
+    array([1, 3], dtype=int32)
     """
     x, chosen = convert_to_tensor(tensor), convert_to_tensor(mask)
     if chosen.shape.rank == 0:

@@ -25,6 +25,10 @@ def matmul(
 
     Of an `output_type` that holds the elements, the sums are computed in it. Raises ValueError while tracing,
     InvalidArgumentError when run, for inner dimensions that differ.
+
+    >>> autoconv.matmul([[1.0, 2.0], [3.0, 4.0]], [[1.0], [1.0]]).numpy()
+    array([[3.],
+           [7.]], dtype=float32)
     """
     left, right = (conj(a) if adjoint_a else a), (conj(b) if adjoint_b else b)
     if output_type is not None:
@@ -50,7 +54,11 @@ def matvec(
     a: Any, b: Any, transpose_a: bool = False, adjoint_a: bool = False, a_is_sparse: bool = False,
     b_is_sparse: bool = False, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Matrices times vectors: [..., m, n] and [..., n] give [..., m]."""
+    """Matrices times vectors: [..., m, n] and [..., n] give [..., m].
+
+    >>> autoconv.linalg.matvec([[1.0, 2.0], [3.0, 4.0]], [1.0, 1.0]).numpy()
+    array([3., 7.], dtype=float32)
+    """
     column = apply("expand_dims", b, axis=-1)
     return apply(
         "squeeze", matmul(a, column, transpose_a=transpose_a, adjoint_a=adjoint_a), axis=(-1,), name=name
@@ -58,7 +66,11 @@ def matvec(
 
 
 def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
-    """The sum of products over pairs of axes: a number of them (last of a, first of b), or two lists."""
+    """The sum of products over pairs of axes: a number of them (last of a, first of b), or two lists.
+
+    >>> autoconv.tensordot([1.0, 2.0], [3.0, 4.0], axes=1).numpy()
+    np.float32(11.0)
+    """
     if static_value(axes) is not None and np.ndim(static_value(axes)) == 0:
         count = static_int(axes, "axes")
         if count < 0:
@@ -80,7 +92,11 @@ def _axis_list(axes: Any) -> tuple[int, ...]:
 
 
 def einsum(equation: str, *inputs: Any, optimize: Any = None, name: str | None = None, **_: Any) -> Tensor:
-    """The sum of products that the equation describes: "ij,jk->ik" multiplies matrices; `...` is a batch."""
+    """The sum of products that the equation describes: "ij,jk->ik" multiplies matrices; `...` is a batch.
+
+    >>> autoconv.einsum("ij,j->i", [[1.0, 2.0], [3.0, 4.0]], [1.0, 1.0]).numpy()
+    array([3., 7.], dtype=float32)
+    """
     return apply("einsum", *inputs, equation=equation.replace(" ", ""), name=name)
 
 
@@ -152,7 +168,11 @@ def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = Non
 
 
 def det(input: Any, name: str | None = None) -> Tensor:
-    """The determinants."""
+    """The determinants.
+
+    >>> autoconv.linalg.det([[2.0, 0.0], [0.0, 4.0]]).numpy()
+    np.float32(8.0)
+    """
     return apply("determinant", input, name=name)
 
 
@@ -168,7 +188,12 @@ def logdet(matrix: Any, name: str | None = None) -> Tensor:
 
 
 def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
-    """The inverses; raises InvalidArgumentError for a singular matrix."""
+    """The inverses; raises InvalidArgumentError for a singular matrix.
+
+    >>> autoconv.linalg.inv([[2.0, 0.0], [0.0, 4.0]]).numpy()
+    array([[0.5 , 0.  ],
+           [0.  , 0.25]], dtype=float32)
+    """
     return apply("inverse", input, adjoint=adjoint, name=name)
 
 
@@ -188,7 +213,12 @@ def pinv(a: Any, rcond: float | None = None, validate_args: bool = False, name: 
 
 
 def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
-    """x with matrix @ x = rhs, both [..., n, k]; raises InvalidArgumentError for a singular matrix."""
+    """x with matrix @ x = rhs, both [..., n, k]; raises InvalidArgumentError for a singular matrix.
+
+    >>> autoconv.linalg.solve([[2.0, 0.0], [0.0, 4.0]], [[2.0], [2.0]]).numpy()
+    array([[1. ],
+           [0.5]], dtype=float32)
+    """
     return apply("solve", matrix, rhs, adjoint=adjoint, name=name)
 
 

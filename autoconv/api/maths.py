@@ -11,22 +11,38 @@ from autoconv.runtime.tensor import Tensor
 
 
 def abs(x: Any, name: str | None = None) -> Tensor:
-    """|x|; of a complex x its magnitude, a real number."""
+    """|x|; of a complex x its magnitude, a real number.
+
+    >>> autoconv.abs([2, -3]).numpy()
+    array([2, 3], dtype=int32)
+    """
     return apply("abs", x, name=name)
 
 
 def sign(x: Any, name: str | None = None) -> Tensor:
-    """-1, 0 or 1; x / |x| for a complex x."""
+    """-1, 0 or 1; x / |x| for a complex x.
+
+    >>> autoconv.sign([2.0, -3.0, 0.0]).numpy()
+    array([ 1., -1.,  0.], dtype=float32)
+    """
     return apply("sign", x, name=name)
 
 
 def square(x: Any, name: str | None = None) -> Tensor:
-    """x²."""
+    """x².
+
+    >>> autoconv.square([2, -3]).numpy()
+    array([4, 9], dtype=int32)
+    """
     return apply("square", x, name=name)
 
 
 def sqrt(x: Any, name: str | None = None) -> Tensor:
-    """The square root of a floating x; nan below zero."""
+    """The square root of a floating x; nan below zero.
+
+    >>> autoconv.sqrt([4.0, 9.0]).numpy()
+    array([2., 3.], dtype=float32)
+    """
     return apply("sqrt", x, name=name)
 
 
@@ -41,7 +57,11 @@ def reciprocal(x: Any, name: str | None = None) -> Tensor:
 
 
 def exp(x: Any, name: str | None = None) -> Tensor:
-    """e to the power x."""
+    """e to the power x.
+
+    >>> autoconv.exp([0.0, 1.0]).numpy().round(3)
+    array([1.   , 2.718], dtype=float32)
+    """
     return apply("exp", x, name=name)
 
 
@@ -51,7 +71,11 @@ def expm1(x: Any, name: str | None = None) -> Tensor:
 
 
 def log(x: Any, name: str | None = None) -> Tensor:
-    """The natural logarithm; -inf at zero, nan below."""
+    """The natural logarithm; -inf at zero, nan below.
+
+    >>> autoconv.log([1.0, 10.0]).numpy().round(3)
+    array([0.   , 2.303], dtype=float32)
+    """
     return apply("log", x, name=name)
 
 
@@ -61,12 +85,20 @@ def log1p(x: Any, name: str | None = None) -> Tensor:
 
 
 def sin(x: Any, name: str | None = None) -> Tensor:
-    """The sine of x in radians."""
+    """The sine of x in radians.
+
+    >>> autoconv.sin([0.0, 1.0]).numpy().round(3)
+    array([0.   , 0.841], dtype=float32)
+    """
     return apply("sin", x, name=name)
 
 
 def cos(x: Any, name: str | None = None) -> Tensor:
-    """The cosine of x in radians."""
+    """The cosine of x in radians.
+
+    >>> autoconv.cos([0.0, 1.0]).numpy().round(3)
+    array([1.  , 0.54], dtype=float32)
+    """
     return apply("cos", x, name=name)
 
 
@@ -101,7 +133,11 @@ def cosh(x: Any, name: str | None = None) -> Tensor:
 
 
 def tanh(x: Any, name: str | None = None) -> Tensor:
-    """The hyperbolic tangent."""
+    """The hyperbolic tangent.
+
+    >>> autoconv.tanh([0.0, 1.0]).numpy().round(3)
+    array([0.   , 0.762], dtype=float32)
+    """
     return apply("tanh", x, name=name)
 
 
@@ -121,7 +157,11 @@ def atanh(x: Any, name: str | None = None) -> Tensor:
 
 
 def sigmoid(x: Any, name: str | None = None) -> Tensor:
-    """1 / (1 + exp(-x))."""
+    """1 / (1 + exp(-x)).
+
+    >>> autoconv.sigmoid([0.0, 1.0]).numpy().round(3)
+    array([0.5  , 0.731], dtype=float32)
+    """
     return apply("sigmoid", x, name=name)
 
 
@@ -151,17 +191,29 @@ def digamma(x: Any, name: str | None = None) -> Tensor:
 
 
 def floor(x: Any, name: str | None = None) -> Tensor:
-    """The largest integer that is not above x."""
+    """The largest integer that is not above x.
+
+    >>> autoconv.floor([1.5, -1.5]).numpy()
+    array([ 1., -2.], dtype=float32)
+    """
     return apply("floor", x, name=name)
 
 
 def ceil(x: Any, name: str | None = None) -> Tensor:
-    """The smallest integer that is not below x."""
+    """The smallest integer that is not below x.
+
+    >>> autoconv.ceil([1.5, -1.5]).numpy()
+    array([ 2., -1.], dtype=float32)
+    """
     return apply("ceil", x, name=name)
 
 
 def round(x: Any, name: str | None = None) -> Tensor:
-    """The nearest integer, halves to the even one."""
+    """The nearest integer, halves to the even one.
+
+    >>> autoconv.round([0.5, 1.5, 2.6]).numpy()
+    array([0., 2., 3.], dtype=float32)
+    """
     return apply("round", x, name=name)
 
 
@@ -257,6 +309,9 @@ def norm(
 
     `ord` is "euclidean", "fro" (pairs only), 1, 2, inf or, for vectors, any positive number. Raises
     ValueError for another.
+
+    >>> autoconv.norm([3.0, 4.0]).numpy()
+    np.float32(5.0)
     """
     x = convert_to_tensor(tensor)
     axes, keep = static_axes(axis), bool(keepdims)
@@ -291,7 +346,11 @@ def _matrix_norm(size: Tensor, order: Any, axes: Any, keepdims: bool, name: str 
 def cumsum(
     x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Tensor:
-    """Sums along `axis` of all elements up to each; without the element itself when `exclusive`."""
+    """Sums along `axis` of all elements up to each; without the element itself when `exclusive`.
+
+    >>> autoconv.cumsum([1, 2, 3]).numpy()
+    array([1, 3, 6], dtype=int32)
+    """
     return _cumulative("cumsum", x, axis, exclusive, reverse, name)
 
 

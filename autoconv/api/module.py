@@ -20,6 +20,13 @@ class Module:
 
     Attributes are searched, and lists, tuples and dicts in them, in the order of their names. `name` is an
     identifier, by default the class's name in snake case; raises ValueError for another.
+
+    >>> class Scale(autoconv.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.factor = autoconv.Variable(2.0)
+    >>> [variable.numpy() for variable in Scale().variables]
+    [np.float32(2.0)]
     """
 
     def __init__(self, name: str | None = None) -> None:

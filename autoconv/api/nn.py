@@ -22,7 +22,11 @@ __all__ = [
 
 
 def relu(features: Any, name: str | None = None) -> Tensor:
-    """x where it is above zero, else 0."""
+    """x where it is above zero, else 0.
+
+    >>> autoconv.nn.relu([-1.0, 2.0]).numpy()
+    array([0., 2.], dtype=float32)
+    """
     return apply("relu", features, name=name)
 
 
@@ -74,7 +78,11 @@ def softsign(features: Any, name: str | None = None) -> Tensor:
 
 
 def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
-    """exp(x) divided by its sum over `axis` (the last one by default)."""
+    """exp(x) divided by its sum over `axis` (the last one by default).
+
+    >>> autoconv.nn.softmax([0.0, 0.0]).numpy()
+    array([0.5, 0.5], dtype=float32)
+    """
     return apply("softmax", logits, axis=_last(axis), name=name)
 
 

@@ -49,7 +49,11 @@ def normal(
     seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """Normally distributed numbers."""
+    """Normally distributed numbers.
+
+    >>> autoconv.random.normal([2, 3]).shape
+    TensorShape([2, 3])
+    """
     extra, static = shape_argument(shape)
     drawn = apply("random_normal", *extra, shape=static, dtype=as_dtype(dtype), seed=seed, name=name)
     return scaled(drawn, mean, stddev)

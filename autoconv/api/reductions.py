@@ -21,56 +21,89 @@ def _reduce(op: str, x: Any, axis: Any, keepdims: bool | None, name: str | None)
 def reduce_sum(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """The sum over `axis`; the dtype stays."""
+    """The sum over `axis`; the dtype stays.
+
+    >>> autoconv.reduce_sum([[1, 2], [3, 4]], axis=0).numpy()
+    array([4, 6], dtype=int32)
+    """
     return _reduce("reduce_sum", input_tensor, axis, keepdims, name)
 
 
 def reduce_prod(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """The product over `axis`; the dtype stays."""
+    """The product over `axis`; the dtype stays.
+
+    >>> autoconv.reduce_prod([1, 2, 3, 4]).numpy()
+    np.int32(24)
+    """
     return _reduce("reduce_prod", input_tensor, axis, keepdims, name)
 
 
 def reduce_mean(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """The mean over `axis`; of integers an integer, rounded towards zero."""
+    """The mean over `axis`; of integers an integer, rounded towards zero.
+
+    >>> autoconv.reduce_mean([[1.0, 2.0], [3.0, 4.0]], axis=1).numpy()
+    array([1.5, 3.5], dtype=float32)
+    """
     return _reduce("reduce_mean", input_tensor, axis, keepdims, name)
 
 
 def reduce_max(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """The largest over `axis`."""
+    """The largest over `axis`.
+
+    >>> autoconv.reduce_max([[1, 5], [3, 4]], axis=1, keepdims=True).numpy()
+    array([[5],
+           [4]], dtype=int32)
+    """
     return _reduce("reduce_max", input_tensor, axis, keepdims, name)
 
 
 def reduce_min(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """The smallest over `axis`."""
+    """The smallest over `axis`.
+
+    >>> autoconv.reduce_min([[1, 5], [3, 4]]).numpy()
+    np.int32(1)
+    """
     return _reduce("reduce_min", input_tensor, axis, keepdims, name)
 
 
 def reduce_any(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """Whether any of the bools over `axis` is true."""
+    """Whether any of the bools over `axis` is true.
+
+    >>> autoconv.reduce_any([[True, False], [False, False]], axis=1).numpy()
+    array([ True, False])
+    """
     return _reduce("reduce_any", input_tensor, axis, keepdims, name)
 
 
 def reduce_all(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """Whether all of the bools over `axis` are true."""
+    """Whether all of the bools over `axis` are true.
+
+    >>> autoconv.reduce_all([True, False]).numpy()
+    np.False_
+    """
     return _reduce("reduce_all", input_tensor, axis, keepdims, name)
 
 
 def reduce_logsumexp(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """log(sum(exp(x))) over `axis`, without overflow."""
+    """log(sum(exp(x))) over `axis`, without overflow.
+
+    >>> autoconv.reduce_logsumexp([0.0, 0.0]).numpy().round(4)
+    np.float32(0.6931)
+    """
     return _reduce("reduce_logsumexp", input_tensor, axis, keepdims, name)
 
 
@@ -102,13 +135,21 @@ def reduce_std(
 
 
 def argmax(input: Any, axis: Any = None, output_type: Any = int64, name: str | None = None) -> Tensor:
-    """Where along `axis` (0 by default) the largest element is, the first of equal ones."""
+    """Where along `axis` (0 by default) the largest element is, the first of equal ones.
+
+    >>> autoconv.argmax([[1, 5], [6, 4]], axis=1).numpy()
+    array([1, 0])
+    """
     at = static_int(0 if axis is None else axis, "axis")
     return apply("argmax", input, axis=at, dtype=as_dtype(output_type), name=name)
 
 
 def argmin(input: Any, axis: Any = None, output_type: Any = int64, name: str | None = None) -> Tensor:
-    """Where along `axis` (0 by default) the smallest element is, the first of equal ones."""
+    """Where along `axis` (0 by default) the smallest element is, the first of equal ones.
+
+    >>> autoconv.argmin([3, 1, 2]).numpy()
+    np.int64(1)
+    """
     at = static_int(0 if axis is None else axis, "axis")
     return apply("argmin", input, axis=at, dtype=as_dtype(output_type), name=name)
 

@@ -97,7 +97,11 @@ def _canonical(name: str | Callable[..., str], outer: str) -> str:
 
 
 def executing_eagerly() -> bool:
-    """Whether ops run at once: False while a function is traced."""
+    """Whether ops run at once: False while a function is traced.
+
+    >>> autoconv.executing_eagerly()
+    True
+    """
     return current_region() is None
 
 

@@ -27,7 +27,11 @@ def results(found: Any) -> list[Tensor]:
 
 
 def shape(input: Any, out_type: Any = int32, name: str | None = None) -> Tensor:
-    """The shape, when the graph runs, as an integer vector."""
+    """The shape, when the graph runs, as an integer vector.
+
+    >>> autoconv.shape([[1, 2, 3], [4, 5, 6]]).numpy()
+    array([2, 3], dtype=int32)
+    """
     return apply("shape", input, dtype=as_dtype(out_type), name=name)
 
 
@@ -37,12 +41,20 @@ def shape_n(input: Sequence[Any], out_type: Any = int32, name: str | None = None
 
 
 def size(input: Any, out_type: Any = int32, name: str | None = None) -> Tensor:
-    """How many elements there are, as an integer scalar."""
+    """How many elements there are, as an integer scalar.
+
+    >>> autoconv.size([[1, 2, 3], [4, 5, 6]]).numpy()
+    np.int32(6)
+    """
     return apply("size", input, dtype=as_dtype(out_type), name=name)
 
 
 def rank(input: Any, name: str | None = None) -> Tensor:
-    """How many dimensions there are, as an int32 scalar."""
+    """How many dimensions there are, as an int32 scalar.
+
+    >>> autoconv.rank([[1, 2, 3], [4, 5, 6]]).numpy()
+    np.int32(2)
+    """
     return apply("rank", input, dtype=int32, name=name)
 
 
@@ -50,6 +62,9 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
     """`x`, checked when the graph runs to have that shape (None entries are free).
 
     Raises InvalidArgumentError then, ValueError while tracing when it is clear that it cannot have it.
+
+    >>> autoconv.ensure_shape([1, 2], [None]).shape
+    TensorShape([2])
     """
     return apply("ensure_shape", x, shape=as_shape(shape), name=name)
 
@@ -61,35 +76,61 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
     """The same elements in another shape; one size may be -1, the one that fits.
 
     Raises ValueError or InvalidArgumentError when the number of elements differs.
+
+    >>> autoconv.reshape(autoconv.range(6), [2, -1]).numpy()
+    array([[0, 1, 2],
+           [3, 4, 5]], dtype=int32)
     """
     vector, static = shape_argument(shape)
     return apply("reshape", tensor, *vector, shape=static, name=name)
 
 
 def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str | None = None) -> Tensor:
-    """Dimension i of the result is dimension perm[i]; without `perm` their order is reversed."""
+    """Dimension i of the result is dimension perm[i]; without `perm` their order is reversed.
+
+    >>> autoconv.transpose([[1, 2, 3], [4, 5, 6]]).numpy()
+    array([[1, 4],
+           [2, 5],
+           [3, 6]], dtype=int32)
+    """
     found = apply("transpose", a, perm=static_axes(perm), name=name)
     return apply("conjugate", found) if conjugate and found.dtype.is_complex else found
 
 
 def expand_dims(input: Any, axis: Any, name: str | None = None) -> Tensor:
-    """A dimension of 1 put in at `axis`."""
+    """A dimension of 1 put in at `axis`.
+
+    >>> autoconv.expand_dims([1, 2], axis=0).shape
+    TensorShape([1, 2])
+    """
     return apply("expand_dims", input, axis=static_int(axis, "axis"), name=name)
 
 
 def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
-    """Without the dimensions of 1: those in `axis`, or all."""
+    """Without the dimensions of 1: those in `axis`, or all.
+
+    >>> autoconv.squeeze([[1], [2]], axis=1).numpy()
+    array([1, 2], dtype=int32)
+    """
     axes = static_axes(axis)
     return apply("squeeze", input, axis=axes or None, name=name)
 
 
 def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
-    """The elements in reverse order along each axis in `axis`."""
+    """The elements in reverse order along each axis in `axis`.
+
+    >>> autoconv.reverse([1, 2, 3], axis=[0]).numpy()
+    array([3, 2, 1], dtype=int32)
+    """
     return apply("reverse", tensor, axis=static_axes(axis), name=name)
 
 
 def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
-    """Elements moved by `shift` places along `axis`; what falls off comes in at the other end."""
+    """Elements moved by `shift` places along `axis`; what falls off comes in at the other end.
+
+    >>> autoconv.roll([1, 2, 3], shift=1, axis=0).numpy()
+    array([3, 1, 2], dtype=int32)
+    """
     axes = static_axes(axis)
     known = static_value(shift)
     if known is None:
@@ -102,19 +143,32 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
 
 
 def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
-    """`input` repeated to `shape` by NumPy's rules of broadcasting."""
+    """`input` repeated to `shape` by NumPy's rules of broadcasting.
+
+    >>> autoconv.broadcast_to([1, 2], [2, 2]).numpy()
+    array([[1, 2],
+           [1, 2]], dtype=int32)
+    """
     vector, static = shape_argument(shape)
     return apply("broadcast_to", input, *vector, shape=static, name=name)
 
 
 def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
-    """`input` repeated multiples[i] times along dimension i."""
+    """`input` repeated multiples[i] times along dimension i.
+
+    >>> autoconv.tile([1, 2], [2]).numpy()
+    array([1, 2, 1, 2], dtype=int32)
+    """
     vector, static = shape_argument(multiples)
     return apply("tile", input, *vector, multiples=static, name=name)
 
 
 def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) -> Tensor:
-    """Each row along `axis` repeated `repeats` times (one number, or one a row); flat without an axis."""
+    """Each row along `axis` repeated `repeats` times (one number, or one a row); flat without an axis.
+
+    >>> autoconv.repeat([1, 2], 2).numpy()
+    array([1, 1, 2, 2], dtype=int32)
+    """
     x = input
     if axis is None:
         x, axis = apply("reshape", input, shape=(-1,)), 0
@@ -132,6 +186,9 @@ def pad(
     """`tensor` with paddings[i] = (before, after) elements more on dimension i.
 
     They are `constant_values`, or mirror the tensor without its border (mode REFLECT) or with it (SYMMETRIC).
+
+    >>> autoconv.pad([1, 2], [[1, 2]]).numpy()
+    array([0, 1, 2, 0, 0], dtype=int32)
     """
     known = static_value(paddings)
     pairs = (
@@ -161,7 +218,11 @@ def _side_by_side(paddings: Any) -> Any:
 
 
 def concat(values: Any, axis: Any, name: str | None = None) -> Tensor:
-    """The tensors one behind the other along `axis`; the other dimensions have to agree."""
+    """The tensors one behind the other along `axis`; the other dimensions have to agree.
+
+    >>> autoconv.concat([[1, 2], [3]], axis=0).numpy()
+    array([1, 2, 3], dtype=int32)
+    """
     at = static_int(axis, "axis")
     if as_tensor(values) is not None:
         return apply("identity", values, name=name)
@@ -171,7 +232,12 @@ def concat(values: Any, axis: Any, name: str | None = None) -> Tensor:
 
 
 def stack(values: Any, axis: Any = 0, name: str | None = None) -> Tensor:
-    """Tensors of one shape put together along a new dimension `axis`."""
+    """Tensors of one shape put together along a new dimension `axis`.
+
+    >>> autoconv.stack([[1, 2], [3, 4]], axis=1).numpy()
+    array([[1, 3],
+           [2, 4]], dtype=int32)
+    """
     at = static_int(axis, "axis")
     if items_of(values) is not None:
         return items_of(values).stacked(at)
@@ -196,6 +262,9 @@ def unstack(value: Any, num: int | None = None, axis: Any = 0, name: str | None 
     """The rows along `axis`, as a list of tensors.
 
     Raises ValueError when their number is neither given nor known while tracing.
+
+    >>> [row.numpy().tolist() for row in autoconv.unstack([[1, 2], [3, 4]])]
+    [[1, 2], [3, 4]]
     """
     tensor = convert_to_tensor(value)
     at = static_int(axis, "axis")
@@ -212,7 +281,11 @@ def unstack(value: Any, num: int | None = None, axis: Any = 0, name: str | None 
 def split(
     value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None, name: str | None = None
 ) -> list[Tensor]:
-    """`value` in parts along `axis`: that many equal ones, or one for each size (one may be -1, the rest)."""
+    """`value` in parts along `axis`: that many equal ones, or one for each size (one may be -1, the rest).
+
+    >>> [part.numpy().tolist() for part in autoconv.split(autoconv.range(6), 3)]
+    [[0, 1], [2, 3], [4, 5]]
+    """
     tensor = convert_to_tensor(value)
     at = static_int(axis, "axis")
     known = static_value(num_or_size_splits)
@@ -238,6 +311,9 @@ def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> list[
     """Each vector broadcast over a grid that has a dimension for every one of them.
 
     With indexing "xy" the first two dimensions are exchanged, as for pictures; "ij" keeps the order.
+
+    >>> [grid.numpy().tolist() for grid in autoconv.meshgrid([1, 2], [3, 4])]
+    [[[1, 2], [1, 2]], [[3, 3], [4, 4]]]
     """
     if indexing not in ("xy", "ij"):
         raise ValueError(

@@ -35,14 +35,22 @@ class UniqueWithCounts(NamedTuple):
 
 
 def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
-    """The elements in order along `axis`; `direction` is ASCENDING or DESCENDING; nan counts as largest."""
+    """The elements in order along `axis`; `direction` is ASCENDING or DESCENDING; nan counts as largest.
+
+    >>> autoconv.sort([3, 1, 2]).numpy()
+    array([1, 2, 3], dtype=int32)
+    """
     return apply("sort", values, axis=static_int(axis, "axis"), descending=_descending(direction), name=name)
 
 
 def argsort(
     values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None
 ) -> Tensor:
-    """Where the elements of the sorted tensor were, int32; equal ones always keep their order."""
+    """Where the elements of the sorted tensor were, int32; equal ones always keep their order.
+
+    >>> autoconv.argsort([3, 1, 2]).numpy()
+    array([1, 2, 0], dtype=int32)
+    """
     return apply(
         "argsort", values, axis=static_int(axis, "axis"), descending=_descending(direction), name=name
     )
@@ -80,7 +88,12 @@ def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) ->
 
 
 def unique(x: Any, out_idx: Any = int32, name: str | None = None) -> Unique:
-    """The distinct elements of a vector in order of first occurrence."""
+    """The distinct elements of a vector in order of first occurrence.
+
+    >>> values, positions = autoconv.unique([3, 1, 3])
+    >>> values.numpy(), positions.numpy()
+    (array([3, 1], dtype=int32), array([0, 1, 0], dtype=int32))
+    """
     return Unique(*apply("unique", x, dtype=as_dtype(out_idx), name=name)[:2])
 
 
@@ -92,7 +105,11 @@ def unique_with_counts(x: Any, out_idx: Any = int32, name: str | None = None) ->
 def searchsorted(
     sorted_sequence: Any, values: Any, side: str = "left", out_type: Any = int32, name: str | None = None
 ) -> Tensor:
-    """Where each value would go into the sorted last axis: before ("left") or after ("right") equal ones."""
+    """Where each value would go into the sorted last axis: before ("left") or after ("right") equal ones.
+
+    >>> autoconv.searchsorted([1, 3, 5], [2, 5]).numpy()
+    array([1, 2], dtype=int32)
+    """
     if side not in ("left", "right"):
         raise ValueError(f"side has to be 'left' or 'right', found {side!r}")
     return apply("searchsorted", sorted_sequence, values, side=side, dtype=as_dtype(out_type), name=name)

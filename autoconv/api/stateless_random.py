@@ -45,7 +45,11 @@ def stateless_uniform(
     name: str | None = None,
     alg: Any = "auto_select",
 ) -> Tensor:
-    """As `uniform`, decided by `seed`, two integers. With both bounds None, all integers of the dtype."""
+    """As `uniform`, decided by `seed`, two integers. With both bounds None, all integers of the dtype.
+
+    >>> autoconv.random.stateless_uniform([2], seed=[1, 2]).shape
+    TensorShape([2])
+    """
     wanted, (extra, static), key = as_dtype(dtype), shape_argument(shape), _seed(seed)
     if wanted.is_integer:
         if minval is None and maxval is None:

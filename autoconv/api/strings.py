@@ -134,7 +134,11 @@ def as_string(
     input: Any, precision: int = -1, scientific: bool = False, shortest: bool = False, width: int = -1,
     fill: str = "", name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Numbers and bools written out, floats with 6 decimals unless `precision` or `shortest` is given."""
+    """Numbers and bools written out, floats with 6 decimals unless `precision` or `shortest` is given.
+
+    >>> autoconv.as_string([1, 2]).numpy()
+    array([b'1', b'2'], dtype=object)
+    """
     return apply(
         "as_string", input, precision=precision, scientific=scientific, shortest=shortest, width=width,
         fill=fill, name=name,

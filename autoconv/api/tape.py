@@ -50,6 +50,13 @@ class GradientTape:
     then gradients are part of the graph; a call of a function outside is gone back through as one op.
     `recompute_every=n` has loops of a function that is traced keep their state at every n-th iteration alone, and
     compute the iterations between once more on the way back: less memory for more time.
+
+    >>> x = autoconv.constant(3.0)
+    >>> with autoconv.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = x * x
+    >>> tape.gradient(y, x).numpy()
+    np.float32(6.0)
     """
 
     def __init__(

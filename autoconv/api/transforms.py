@@ -29,6 +29,9 @@ def value_and_grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_e
     and so are their gradients: tensors, and floats for floats. `f` is any function of tensors, also one under
     `function` or `compile`. The gradient of what `f` does not depend on is zero. Raises TypeError for an argument that
     is not floating, a value that is not a scalar, or one that was computed outside of autoconv.
+
+    >>> autoconv.value_and_grad(lambda x: x**3)(2.0)
+    (8.0, 12.0)
     """
 
     @_wraps(f)
@@ -50,7 +53,11 @@ def value_and_grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_e
 
 
 def grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_every: int | None = None) -> Function:
-    """The function that gives the gradient of `f`; see `value_and_grad`."""
+    """The function that gives the gradient of `f`; see `value_and_grad`.
+
+    >>> autoconv.grad(lambda x: x**3)(2.0)
+    12.0
+    """
     both = value_and_grad(f, argnums, recompute_every=recompute_every)
 
     @_wraps(f)
@@ -62,7 +69,12 @@ def grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_every: int 
 
 def jacobian(f: Function, argnums: int = 0) -> Function:
     """The function that gives the derivatives of each element of what `f` gives, a tensor, with respect to each element
-    of the argument: of the shape of the result followed by that of the argument."""
+    of the argument: of the shape of the result followed by that of the argument.
+
+    >>> autoconv.jacobian(lambda x: x**2)(autoconv.constant([1.0, 2.0])).numpy()
+    array([[2., 0.],
+           [0., 4.]], dtype=float32)
+    """
 
     @_wraps(f)
     def derivatives(*args: Any, **kwargs: Any) -> Any:
@@ -80,7 +92,12 @@ def jacobian(f: Function, argnums: int = 0) -> Function:
 
 def hessian(f: Function, argnums: int = 0) -> Function:
     """The function that gives the second derivatives of `f`, a scalar, with respect to each pair of elements of the
-    argument, a tensor: of its shape twice."""
+    argument, a tensor: of its shape twice.
+
+    >>> autoconv.hessian(lambda x: autoconv.reduce_sum(x**3))(autoconv.constant([1.0, 2.0])).numpy()
+    array([[ 6.,  0.],
+           [ 0., 12.]], dtype=float32)
+    """
 
     @_wraps(f)
     def second(*args: Any, **kwargs: Any) -> Any:
@@ -104,7 +121,12 @@ def hessian(f: Function, argnums: int = 0) -> Function:
 
 
 def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
-    """The value of f(*primals), and the function that carries cotangents of it back: a tuple, one for each primal."""
+    """The value of f(*primals), and the function that carries cotangents of it back: a tuple, one for each primal.
+
+    >>> value, back = autoconv.vjp(lambda x: x**2, autoconv.constant([1.0, 2.0]))
+    >>> back(autoconv.constant([1.0, 1.0]))[0].numpy()
+    array([2., 4.], dtype=float32)
+    """
     taken, chosen = _arguments(f, primals, tuple(range(len(primals))))
     tape = GradientTape(persistent=True, watch_accessed_variables=False)
     with tape:
@@ -124,7 +146,12 @@ def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
 
 
 def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-    """The value of f(*primals), and its change along the tangents."""
+    """The value of f(*primals), and its change along the tangents.
+
+    >>> value, change = autoconv.jvp(lambda x: x**2, [autoconv.constant(3.0)], [autoconv.constant(1.0)])
+    >>> change.numpy()
+    np.float32(6.0)
+    """
     taken, chosen = _arguments(f, tuple(primals), tuple(range(len(primals))))
     directions = map_structure(lambda x, t: convert_to_tensor(t, as_dtype(x.dtype)), list(chosen), list(tangents))
     tape = GradientTape(persistent=True, watch_accessed_variables=False)

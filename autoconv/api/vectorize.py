@@ -39,6 +39,10 @@ def vectorized_map(
 
     Ops that go over the rows in a loop are told to the logger unless `warn` is False. Raises ValueError for them
     where `fallback_to_while_loop` is False.
+
+    >>> autoconv.vectorized_map(lambda row: row * 2, autoconv.constant([[1, 2], [3, 4]])).numpy()
+    array([[2, 4],
+           [6, 8]], dtype=int32)
     """
     check_callable("fn", fn)
     leaves, template = flatten(elems)

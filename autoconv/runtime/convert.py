@@ -24,6 +24,12 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     Python ints become int32 and floats float32, unless `dtype` is given; arrays keep their dtype. `shape` reshapes,
     or broadcasts a single value. Symbolic tensors, and tensors followed by a tape, are combined by ops. Raises
     TypeError or ValueError for values without such a tensor.
+
+    >>> autoconv.constant([1.0, 2.0])
+    <autoconv.Tensor: shape=(2,), dtype=float32, numpy=
+    array([1., 2.], dtype=float32)>
+    >>> autoconv.constant([1, 2], autoconv.float64).dtype
+    autoconv.float64
     """
     wanted_dtype = as_dtype(dtype) if dtype is not None else None
     wanted: Any = as_shape(shape) if shape is not None else None
@@ -44,6 +50,9 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
     """Convert `value` to a tensor: tensors as they are, variables read, everything else as `constant` does.
 
     Raises ValueError when a tensor's dtype differs from the requested one.
+
+    >>> autoconv.convert_to_tensor(np.array([1.5])).dtype
+    autoconv.float64
     """
     wanted = as_dtype(dtype) if dtype is not None else None
     tensor = as_tensor(value)
@@ -104,7 +113,11 @@ def stacked_list(value: Any) -> Any:
 
 
 def is_tensor(value: Any) -> bool:
-    """Return whether `value` is a tensor or a variable."""
+    """Return whether `value` is a tensor or a variable.
+
+    >>> autoconv.is_tensor(autoconv.constant(1)), autoconv.is_tensor(1)
+    (True, False)
+    """
     return isinstance(value, Tensor) or hasattr(type(value), "__autoconv_tensor__")
 
 

@@ -108,7 +108,11 @@ class TensorShape(tuple):  # type: ignore[type-arg]
 
 
 class TensorSpec:
-    """The type of a tensor argument: a shape (None entries are unknown) and a dtype."""
+    """The type of a tensor argument: a shape (None entries are unknown) and a dtype.
+
+    >>> autoconv.TensorSpec([None, 2], autoconv.float32)
+    TensorSpec(shape=(None, 2), dtype=autoconv.float32, name=None)
+    """
 
     __slots__ = ("_name", "_type")
 

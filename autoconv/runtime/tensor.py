@@ -25,6 +25,10 @@ class Tensor(TensorMethods):
     """An immutable array of one dtype; the class of eager and symbolic tensors alike.
 
     `_origin` is set on the result of a variable's assignment, and on parts of variables: assigning methods go to it.
+
+    >>> x = autoconv.constant([[1.0, 2.0], [3.0, 4.0]])
+    >>> x.shape, x.dtype, (x @ x)[0].numpy()
+    (TensorShape([2, 2]), autoconv.float32, array([ 7., 10.], dtype=float32))
     """
 
     __slots__ = ("__weakref__", "_origin")

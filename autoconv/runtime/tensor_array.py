@@ -87,6 +87,10 @@ class TensorArray:
     `size` is the number of elements, which grows by writing when `dynamic_size` is set. All elements have
     `dtype` and, unless `infer_shape` is False, one shape. Elements never written read as zeros. Eagerly an
     element can be read once unless `clear_after_read` is False.
+
+    >>> array = autoconv.TensorArray(autoconv.int32, size=2)
+    >>> array.write(0, 5).write(1, 6).stack().numpy()
+    array([5, 6], dtype=int32)
     """
 
     def __init__(

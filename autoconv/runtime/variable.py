@@ -72,6 +72,11 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
 
     `initial_value` is anything that converts to a tensor, or a function that returns one; `shape` may leave
     dimensions unknown that later values fill. Raises ValueError for a value of another shape or dtype.
+
+    >>> v = autoconv.Variable([1.0, 2.0])
+    >>> _ = v.assign_add([1.0, 1.0])
+    >>> v.numpy()
+    array([2., 3.], dtype=float32)
     """
 
     __array_priority__ = 100.0

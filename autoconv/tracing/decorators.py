@@ -39,6 +39,14 @@ def function(
     their memory for its results. They raise DonatedTensorError when they are used afterwards, also where the call
     failed. Arrays and variables stay valid, and so does everything in a call that a tape records or that is part
     of another trace. ValueError for an unknown parameter.
+
+    >>> @autoconv.function
+    ... def larger(x, y):
+    ...     if autoconv.reduce_sum(x) > autoconv.reduce_sum(y):
+    ...         return x
+    ...     return y
+    >>> larger(autoconv.constant([1, 2]), autoconv.constant([3, 4])).numpy()
+    array([3, 4], dtype=int32)
     """
 
     def decorate(inner: Callable[..., Any]) -> Any:
@@ -57,6 +65,16 @@ def compile(func: Callable[..., Any] | None = None, donate: Donate = ()) -> Any:
     Numbers are inputs, so one trace serves all of their values. Code that cannot be part of a graph runs as plain
     Python; `f.explain()` shows the line and the reason. `donate` is that of `function`; a call that runs as plain
     Python donates nothing.
+
+    >>> @autoconv.compile
+    ... def collatz(n):
+    ...     steps = 0
+    ...     while n != 1:
+    ...         n = n // 2 if n % 2 == 0 else 3 * n + 1
+    ...         steps += 1
+    ...     return steps
+    >>> collatz(27)
+    111
     """
 
     def decorate(inner: Callable[..., Any]) -> Any:
