@@ -15,8 +15,6 @@ LINK = re.compile(r"(?<!!)\]\(([^)\s]+)\)")
 FOLDERS = "autoconv|cli|fixtures|tests|docs|\\.ci"
 PATH = re.compile(rf"(?<![\w/.-])(?:{FOLDERS})/[\w./-]*\w/?|(?<![\w/.-])(?:{FOLDERS})/(?=`)")
 FENCED = re.compile(r"^ *(```+).*?^ *\1$", re.MULTILINE | re.DOTALL)
-# Folders of examples, and of what commands write.
-NO_PATHS = ("autoconv/graph_text",)
 PAGES = [str(path.relative_to(ROOT)) for path in written_pages()]
 
 
@@ -33,11 +31,6 @@ def anchors(text: str) -> set[str]:
     headings = re.findall(r"^#+ (.*)$", FENCED.sub("", text), re.MULTILINE)
     plain = (re.sub(r"[^\w\s-]", "", heading.replace("\\", "")).strip().lower() for heading in headings)
     return {re.sub(r"[-\s]+", "-", heading) for heading in plain}
-
-
-@functools.cache
-def names_of_pages() -> list[str]:
-    return sorted(site())
 
 
 def test_links_of_the_site_lead_to_pages_and_headings():
@@ -64,6 +57,16 @@ def test_links_of_files_outside_of_docs_lead_to_files(page):
 def test_paths_of_the_repository_are_there(page):
     named = set(PATH.findall((ROOT / page).read_text(encoding="utf-8")))
     assert sorted(path for path in named if not (ROOT / path).exists()) == []
+
+
+def test_names_of_the_code_map_are_in_the_files_beside_them():
+    """| topic (`name`) | `autoconv/file.py` |"""
+    table = (ROOT / "docs" / "architecture.md").read_text().partition("### Files by topic")[2].partition("\n## ")[0]
+    for row in re.findall(r"^\| (.*\.py.*) \|$", table, re.MULTILINE):
+        topic, _, files = row.partition(" | ")
+        text = "".join((ROOT / path).read_text(encoding="utf-8") for path in PATH.findall(files))
+        names = {name for name in re.findall(r"\(`(\w+)`", topic) if name not in text}
+        assert not names, (row, names)
 
 
 def test_every_page_is_in_the_menu():
