@@ -150,7 +150,8 @@ class ConcreteFunction:
             self._run: Any = ByShape(optimised, compile_graph, contract, form)
         else:
             self._run = compile_graph(optimised, form)
-        # The entry for calls with only tensors, arrays and numbers, and whether its guards are checked before it in Python.
+        # The entry for calls with only tensors, arrays and numbers, and whether its guards are checked before it in
+        # Python.
         self.entry: Callable[..., Any] | None = getattr(self._run, "entry", None)
         self.asks_guards = self.entry is not None and needs_asking(guards)
         # Whether arrays are copied, as the program may change them later.

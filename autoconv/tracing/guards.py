@@ -1,4 +1,4 @@
-"""Guards: what a trace read from outside its arguments, and whether that is still what it was."""
+"""Guards: what a trace read from outside its arguments, and checks that this is unchanged."""
 
 from __future__ import annotations
 
@@ -33,30 +33,30 @@ from autoconv.tracing.fingerprints import (
 from autoconv.tracing.python_contract import RunPlain
 from autoconv.tracing.reads import Reads, kinds_reached, mentions
 
-_NESTED = 6  # how deep names are looked for that are to be inputs, and in lists of how many items
+_NESTED = 6  # depth to which objects and lists are searched for possible inputs; longer lists are skipped (next line)
 _MOST_ITEMS = 256
-_WORTHWHILE = (2, 4, 8)  # how many answers of fingerprints a checker is written after
-_MOVING = (np.ndarray, int, float)  # what is an input where it changes from call to call
+_WORTHWHILE = (2, 4, 8)  # a checker is written after so many successful comparisons of fingerprints
+_MOVING = (np.ndarray, int, float)  # kinds of values that become inputs if they change from call to call
 
-Place = tuple[Any, str | None]  # a namespace and a name in it, or a closure's cell and None
+Place = tuple[Any, str | None]  # a namespace and a name in it, or a closure cell and None
 
 
 @dataclass(eq=False)
 class Guards:
-    """The names that traced functions read, with what they were. `blind` lists what cannot be guarded, `arrays` the
-    arrays that they lead to, by id.
+    """The names that traced functions read, with fingerprints of their values.
 
-    With `python`, what tracing itself would change (an iterator) makes the call plain. `skip` are the keys of spots
-    that are inputs of the trace instead, `take_in` leaves the trace to begin anew with further ones. `meet` is told of
-    the classes of all objects that are read, before any of it runs, and whether there may be such objects.
+    `blind` lists what cannot be guarded, `arrays` the reachable arrays, by id. With `python`, a value that tracing
+    itself would change (an iterator) makes the call run plain. `skip` are the keys of spots that are inputs of the
+    trace instead; `take_in` restarts the trace with further ones. `meet` is called with the class of each object that
+    is read, before any of its methods run, and with whether instances of it may exist outside the trace.
     """
 
     python: bool = False
     skip: frozenset[Any] = frozenset()
     take_in: Callable[[list[Spot]], Any] = list
     meet: Callable[[type, bool], Any] = lambda kind, is_outer: None
-    kinds: set[type] = field(default_factory=set)  # these classes
-    of_objects: set[type] = field(default_factory=set)  # those that objects were met of
+    kinds: set[type] = field(default_factory=set)  # classes of values that are read
+    of_objects: set[type] = field(default_factory=set)  # classes with instances outside the trace
     checks: list[tuple[str, Callable[[], Any], Any, Place | None]] = field(default_factory=list)
     blind: list[str] = field(default_factory=list)
     arrays: dict[int, np.ndarray] = field(default_factory=dict)
@@ -67,22 +67,25 @@ class Guards:
     _spots: list[Spot] = field(default_factory=list)
     _others: list[Any] = field(default_factory=list)
     _single: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
-    # Whether there is a frozenset, and a function in a file that does not speak of them (see `passes.sets`).
+    # Whether there is a frozenset, and a function in a file whose text does not contain the word (see `passes.sets`).
     unnamed_frozensets: bool = False
-    reached: list[Any] = field(default_factory=list)  # what the names lead to, from `settle` on
+    reached: list[Any] = field(default_factory=list)  # the values that the names lead to; set by `settle`
     _files: set[str] = field(default_factory=set)
-    _modules: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)  # what was found to be one
-    _names: frozenset[str] = frozenset()  # what may be read of these, as far as they were looked at
-    _reads: Reads | None = None  # which attributes count; None for all
-    _holds: Callable[[], bool] | None = None  # the checker
-    _asked: int = 0  # how many times in turn the fingerprints had to say that nothing changed
+    _modules: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)  # names whose values are modules
+    _names: frozenset[str] = frozenset()  # attributes of modules that count in `look_ahead` so far
+    _reads: Reads | None = None  # the attributes that count; None: all
+    _holds: Callable[[], bool] | None = None  # the generated checker
+    _asked: int = 0  # consecutive checks that needed fingerprints
 
     def __post_init__(self) -> None:
         self._reads = Reads() if self.python else None
 
     def add_function(self, function: types.FunctionType, changed: frozenset[str] = frozenset()) -> None:
-        """Guards the globals and closure cells that a function reads. `changed` are names that it only writes: what it
-        binds them to, or puts into the list or dict that they hold, means nothing to the trace."""
+        """Guard the globals and closure cells that a function reads.
+
+        `changed` are names that it only writes: their binding, or the content of their list or dict, does not affect
+        the trace.
+        """
         code = function.__code__
         key = code, id(function.__globals__), id(function.__closure__)
         if key in self._seen:
@@ -108,11 +111,11 @@ class Guards:
                 self._watch(name, functools.partial(_cell, cell), (id(cell),), (cell, None))
 
     def _is_written(self, value: Any) -> bool:
-        """Whether methods like `append` of the value do nothing but write."""
+        """Return whether methods such as `append` of the value only write."""
         return not self.python and (value is None or type(value).__module__ in ("builtins", "collections", "_io"))
 
     def include(self, other: Guards) -> None:
-        """Guards what another trace read that becomes part of this one."""
+        """Guard the reads of another trace that becomes part of this one."""
         for name, read, _, place in other.checks:
             if (id(other), name, id(read)) not in self._seen:
                 self._seen.add((id(other), name, id(read)))
@@ -120,10 +123,10 @@ class Guards:
         if self._reads is not None:
             self._reads = None if other._reads is None else self._reads.including(other._reads)
         self.blind += [what for what in other.blind if not self.python and what not in self.blind]
-        self._others.append(other)  # keeps its readers, by whose ids they are told apart
+        self._others.append(other)  # keeps its readers alive, as they are identified by id
 
     def add_value(self, name: str, value: Any) -> None:
-        """Guards what an object (an argument, say) holds, without keeping the object."""
+        """Guard the contents of an object (an argument, say) without keeping the object alive."""
         self._spots.append(Spot((id(value), name), name, lambda: value, lambda _: None))
         try:
             self._watch(name, weakref.ref(value), (id(value), name))
@@ -131,7 +134,7 @@ class Guards:
             self._watch(name, lambda: value, (id(value), name))
 
     def _add(self, name: str, namespace: dict[str, Any], names: set[str]) -> None:
-        """A global name; one of a builtin, or of nothing so far, is to stay so."""
+        """Guard a global name; a name that is unbound or a builtin has to stay so."""
         value = namespace.get(name, MISSING)
         if value is not MISSING:
             self._spots.append(global_spot(namespace, name))
@@ -154,8 +157,10 @@ class Guards:
         self._unlooked += [(name, read)] if self.python else []
 
     def look_ahead(self) -> None:
-        """Before any of what was found by now runs: makes the call plain where it reads what cannot be guarded, an
-        iterator, say, which tracing would advance."""
+        """Check everything found so far, before any of it runs.
+
+        The call runs plain if it reads what cannot be guarded, such as an iterator, which tracing would advance.
+        """
         names = self._reads.of_modules if self._reads is not None else frozenset()
         again, self._names = (self._modules if names != self._names else []), names
         self._modules = self._modules + [(name, read) for name, read in self._unlooked if _is_module(read())]
@@ -175,13 +180,16 @@ class Guards:
             self.of_objects |= makes.of_objects
             self._single += [(a, a.copy()) for a in makes.arrays.values() if a.size == 1 and a.flags.writeable]
         self._unlooked.clear()
-        if not self.kinds <= self.of_objects:  # objects may lie deeper than the looks go
+        if not self.kinds <= self.of_objects:  # objects may be nested deeper than the search goes
             self.of_objects |= kinds_reached(self.values())
         for kind in self.kinds:
             self.meet(kind, kind in self.of_objects)
 
     def _may_be_read(self, value: Any) -> bool:
-        """Whether what cannot be guarded is more than attributes that no function names, such as a log or a lock."""
+        """Return whether the part that cannot be guarded may be read.
+
+        False if it consists of attributes that no function names, such as a log or a lock.
+        """
         if self._reads is None:
             return True
         reads = self._reads.copied()
@@ -193,30 +201,33 @@ class Guards:
         return False
 
     def knows(self, key: Any) -> bool:
-        """Whether a name with that key was there before the trace."""
+        """Return whether a name with that key existed before the trace."""
         return key in self._seen
 
     def holders(self) -> Iterator[Spot]:
-        """The names, and what the objects and lists that they lead to hold, that the trace may have got a value from:
-        attributes, and the arrays among the items of lists."""
+        """Iterate over the spots from which the trace may have read a value.
+
+        These are the names and, in the objects and lists that they lead to, attributes and arrays among the items of
+        lists.
+        """
         seen: set[int] = set()
         for spot in self._spots:
             yield spot
             yield from _spots_in(spot.read(), seen, _NESTED)
 
     def held_arrays(self) -> Iterable[np.ndarray]:
-        """The arrays that the names lead to now, until `settle`."""
+        """Return the arrays that the names lead to now; valid until `settle`."""
         makes = Fingerprints(self.skip, strict=False)
         for _, read, _ in self._pending:
             makes.of(read())
         return makes.arrays.values()
 
     def values(self) -> Iterator[Any]:
-        """What the names hold now, until `settle`."""
+        """Iterate over the current values of the names; valid until `settle`."""
         return (read() for _, read, _ in self._pending)
 
     def settle(self) -> None:
-        """Takes the values as they are now: after the trace's own writes."""
+        """Take the fingerprints of the present values, after the trace's own writes."""
         if self.put_back():
             raise RunPlain("an array of one element is changed in place, which has to happen on every call")
         if self._reads is not None:
@@ -234,8 +245,11 @@ class Guards:
         self._spots.clear()
 
     def put_back(self) -> bool:
-        """Undoes what `x += 1` did while tracing to arrays of one element, which are taken for numbers where they
-        decide something (see `analysis.numbers.shared_names`); whether there was any."""
+        """Undo in-place changes that tracing made to arrays of one element; return whether there were any.
+
+        `x += 1` changes such arrays, which are taken for numbers where they decide a branch (see
+        `analysis.numbers.shared_names`).
+        """
         changed = [(array, before) for array, before in self._single if array.tobytes() != before.tobytes()]
         for array, before in changed:
             array[...] = before
@@ -243,7 +257,7 @@ class Guards:
         return bool(changed)
 
     def moved(self) -> Iterator[tuple[Spot, Any]]:
-        """The names and attributes whose arrays and numbers are not what they were, as spots, with what they hold."""
+        """Iterate over the names and attributes whose arrays and numbers changed, as spots with their new values."""
         for name, read, expected, place in self.checks:
             value = read()
             if place is None or not isinstance(value, _MOVING):
@@ -253,7 +267,7 @@ class Guards:
                 yield (cell_spot(container, name) if key is None else global_spot(container, key)), value
 
     def _moved_parts(self, value: Any, expected: Any, depth: int) -> Iterator[tuple[Spot, Any]]:
-        """As `moved`, of what an object or a list holds; `expected` is the fingerprint that it had."""
+        """Do the work of `moved` for the parts of an object or a list; `expected` is its former fingerprint."""
         if isinstance(value, (list, tuple)) and expected[0] is type(value) and len(expected[1]) == len(value):
             for place, (part, before) in enumerate(zip(value, expected[1], strict=True)):
                 if isinstance(part, np.ndarray):
@@ -273,7 +287,7 @@ class Guards:
                 yield from self._moved_parts(part, before, depth - 1)
 
     def _differs(self, value: Any, expected: Any) -> bool:
-        """Whether it is another value of the same kind."""
+        """Return whether the value is a different one of the same kind."""
         if isinstance(value, np.ndarray):
             return expected[0] is np.ndarray and (is_large(value) or self._fingerprints().of(value) != expected)
         return expected[0] is type(value) and self._fingerprints().of(value) != expected
@@ -282,14 +296,14 @@ class Guards:
         return Fingerprints(self.skip, self.python, reads=self._reads)
 
     def settle_again(self) -> None:
-        """Takes the values as they are now once more."""
+        """Take the fingerprints of the present values once more."""
         self._holds, self._asked = None, 0
         for position, (name, read, _, place) in enumerate(self.checks):
-            with contextlib.suppress(Unguardable):  # then it counts as changed, as it does
+            with contextlib.suppress(Unguardable):  # if it cannot be guarded, it counts as changed
                 self.checks[position] = name, read, self._fingerprints().of(read()), place
 
     def changed(self) -> str:
-        """The name of the first thing that is not what it was, "" when all is."""
+        """Return the name of the first value that changed, "" if none did."""
         if self.check_numerics is not SETTINGS.check_numerics:
             return "debugging.enable_check_numerics"
         if self._holds is not None and self._holds():
@@ -303,10 +317,10 @@ class Guards:
                     return f"{name}{difference(expected, found)}"
             except Unguardable:
                 return name
-        if written is not None:  # and says the same of what fingerprints have seen
+        if written is not None:  # use the checker only if it agrees with the fingerprints
             self._holds = written if written() else None
         elif self._asked > _WORTHWHILE[-1]:
-            self._holds = None  # the values are others each time
+            self._holds = None  # the checker failed again and again: other, equal objects come each time
         return ""
 
 
@@ -314,7 +328,7 @@ _BY_TEXT = (eval, exec, globals, __import__)
 
 
 def _refuse_names_of_text(names: frozenset[str], function: types.FunctionType) -> None:
-    """Raises RunPlain for a function that calls what reads names which its text does not give."""
+    """Raise RunPlain for a function that calls `eval` or the like, which reads names missing from the function's text."""
     for name in sorted(names):
         found = function.__globals__.get(name, getattr(builtins, name, None))
         if any(found is one for one in _BY_TEXT):
@@ -357,7 +371,7 @@ def _cell(cell: Any) -> Any:
 
 
 def names_in(code: types.CodeType) -> Iterator[str]:
-    """The names of globals and attributes that code uses, its inner functions included."""
+    """Iterate over the names of globals and attributes that code uses, its inner functions included."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):

@@ -1,4 +1,4 @@
-"""What notebooks show of functions: their traces, why they happened, what they took, and their graphs, folded."""
+"""HTML for notebooks: the traces of a function, their reasons and times, and their graphs, folded."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from autoconv.graph.picture import graph_html
 
 
 def function_html(title: str, rows: Iterable[tuple[int, str, Any]], plain: Iterable[str]) -> str:
-    """`rows` are (number, reason, concrete function or None for one that was dropped) of each trace; `plain` says what
-    ran as plain Python, and why."""
+    """Return a table of traces.
+
+    `rows` are (number, reason, concrete function or None for one that was dropped) of each trace; `plain` are the
+    reasons why calls ran as plain Python.
+    """
     found = "".join(_row(*row) for row in rows)
     head = "".join(f"<th>{name}</th>" for name in ("", "signature", "why", "nodes", "by kernels", "took"))
     table = f'<table style="text-align:left"><tr>{head}</tr>{found}</table>' if found else "<div>no traces yet</div>"

@@ -1,4 +1,4 @@
-"""The values of a trace in the call that caused it: what a variable created in a function begins with."""
+"""Evaluation of traced values for the call that caused the trace: initial values of variables created in a function."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ from autoconv.tracing.signature import Call
 
 
 def evaluator(trace: Trace, call: Call, outer: Region | None) -> Callable[[Value], Any]:
-    """A function from a value of the root graph to its array in this call; None where it has none yet: the value of
-    an argument is not known, it belongs to a branch or a loop, or what it reads is written in the function before.
+    """Return a function from a value of the root graph to its array in this call.
 
-    `outer` is the region of the trace that makes the call, if there is one.
+    It returns None if the array is not available: an argument's value is unknown, the value belongs to a branch or a
+    loop, or it reads what the function wrote before. `outer` is the region of the trace that makes the call, if there
+    is one.
     """
 
     def evaluate(value: Value) -> Any:
@@ -44,7 +45,7 @@ def evaluator(trace: Trace, call: Call, outer: Region | None) -> Callable[[Value
 
 
 def _slice(graph: Graph, value: Value) -> list[Node] | None:
-    """The nodes that a value depends on, in order; None where they cannot be run by themselves."""
+    """Return the backward slice of a value, in program order; None if its nodes cannot be run by themselves."""
     if value.graph is not graph:
         return None
     needed, nodes = {value}, []
@@ -62,7 +63,7 @@ def _slice(graph: Graph, value: Value) -> list[Node] | None:
 
 
 def _arguments(call: Call, graph: Graph, wanted: set[Value], outer: Region | None) -> dict[Value, Any] | None:
-    """The parameters that are wanted, by what they are called with."""
+    """Return the arrays of the wanted parameters; None if one of them is unknown."""
     known: dict[Value, Any] = {}
     parameters = iter(graph.parameters)
     for leaf, key in zip(call.leaves, call.key.leaves, strict=True):

@@ -1,7 +1,7 @@
-"""Faults of this package: what a trace or a compilation raised that neither refuses the program nor is the program's.
+"""Faults of this package: errors of a trace or a compilation that neither refuse the program nor are the program's own.
 
-Under `compile` the call runs as plain Python then, which is right, and hides the fault. So faults are counted, and
-`explain()` shows each with its place; with AUTOCONV_STRICT=1, as tests have it, they are raised.
+Under `compile` the call then runs as plain Python, which gives the right result but hides the fault. So faults are
+counted, and `explain()` shows each with its place. With AUTOCONV_STRICT=1, which the tests set, they are raised.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _REFUSALS = (
     AutoconvError, InaccessibleTensorError, IntegerLimitError, ItemAssignmentError, OperatorNotAllowedInGraphError,
     OtherKindError, MemoryError, RecursionError,
 )  # fmt: skip
-# The parts that carry out what the program asks for, and find what types and shapes come of it: errors there may be
-# the program's.
+# The packages that carry out the program's operations and infer types and shapes: errors raised there may be the
+# program's.
 _CARRY_OUT = ("operators", "runtime", "ops", "numpy", "xp", "api", "data")
 _RAISE = dis.opmap["RAISE_VARARGS"]
 
 
 def notes_fault(error: BaseException) -> bool:
-    """Whether the error is a fault; of one it keeps the place, before frames are taken from its traceback."""
+    """Return whether the error is a fault; if so, store its place before frames are removed from its traceback."""
     if not is_fault(error):
         return False
     error.__dict__["_autoconv_place"] = _place(error)
@@ -42,8 +42,11 @@ def notes_fault(error: BaseException) -> bool:
 
 
 def is_fault(error: BaseException) -> bool:
-    """Whether this package raised the error by accident, as far as the error tells: code of its own failed, or asserts
-    something, outside of a `raise` statement, and carried out no operation of the program's."""
+    """Return whether this package raised the error by accident, judged by the error and its innermost frame.
+
+    It did if code of its own failed, or an assertion did, outside of a `raise` statement, and the code carried out no
+    operation of the program.
+    """
     if getattr(error, "is_fault", False):
         return True
     if isinstance(error, _REFUSALS) or getattr(error, "_autoconv_run_time", False):
@@ -63,12 +66,12 @@ def is_fault(error: BaseException) -> bool:
 
 
 def is_of_program(fault: BaseException, raised: BaseException | None) -> bool:
-    """Whether plain Python, which raised this error or none, met there what the trace met."""
+    """Return whether plain Python, which raised `raised` or nothing, met the same error as the trace."""
     return raised is not None and (isinstance(raised, type(fault)) or isinstance(fault, type(raised)))
 
 
 def described(error: BaseException) -> str:
-    """The error in a line, with its place in this package."""
+    """Return the error in one line, with its place in this package."""
     text = str(error).partition("\n")[0]
     return f"{type(error).__name__}: {text}{getattr(error, '_autoconv_place', '') or _place(error)}"
 
@@ -88,15 +91,17 @@ def raise_fault(name: str, error: BaseException) -> NoReturn:
 
 
 def meets_fault(explanation: Any, error: BaseException) -> None:
-    """Counts the error for `explain()`; raises InternalError where faults are not to pass."""
+    """Count the error for `explain()`; raises InternalError in strict mode."""
     explanation.faults[described(error)] += 1
     if SETTINGS.strict:
         raise_fault(explanation.name, error)
 
 
 def _innermost(error: BaseException) -> tuple[Any, int] | None:
-    """The code of this package that raised the error, itself or by what it called, and where; None where a function of
-    the program's did."""
+    """Return the code of this package that raised the error, itself or through a library, and the instruction's offset.
+
+    None if a function of the program raised it.
+    """
     entries, trace = [], error.__traceback__
     while trace is not None:
         entries.append((trace.tb_frame.f_code, trace.tb_lasti))

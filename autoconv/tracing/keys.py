@@ -1,4 +1,4 @@
-"""The cache key of a call: what each of its arguments is, as far as a trace depends on it."""
+"""The cache key of a call: the properties of its arguments on which a trace depends."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from autoconv.tracing.protocol import TracingContext
 
 @dataclass(frozen=True, slots=True)
 class TensorKey:
-    """A tensor argument: its type, and whether it came as an array, a tensor or a Python number."""
+    """A tensor argument: its type, and whether it was passed as an array, a tensor or a Python number."""
 
     type: TensorType
     origin: str
@@ -32,7 +32,7 @@ class TensorKey:
 
     @property
     def is_of_tensor(self) -> bool:
-        """Whether it came as a tensor other than one that stands for a Python number, as tapes have them."""
+        """Return whether it was passed as a tensor, other than one that stands for a Python number, as on tapes."""
         return self.origin == "tensor" and not is_number(self.type)
 
     def __str__(self) -> str:
@@ -54,10 +54,10 @@ class VariableKey:
 
 @dataclass(frozen=True, slots=True)
 class ObjectKey:
-    """A list, dict or other value of Python's own that the graph gets as it is: by its class alone."""
+    """A list, dict or other Python object that the graph receives as it is: only its class counts."""
 
     kind: str
-    items: str = ""  # "int", "float" or "bool": what a list seems to hold, as many lists deep as `depth` says
+    items: str = ""  # "int", "float" or "bool": the items of a list, nested `depth` deep, judged by a sample
     depth: int = 0
 
     def __str__(self) -> str:
@@ -66,9 +66,9 @@ class ObjectKey:
 
 @dataclass(frozen=True, slots=True)
 class SpecKey:
-    """A dataset, or an iterator over one: by what its class says of it (`__autoconv_spec__`), not by identity.
+    """A dataset, or an iterator over one: identified by its class's `__autoconv_spec__`, not by the object's identity.
 
-    The spec has a `type` in the graph, and `spec(value)` is what stands for the argument there.
+    The spec has a `type` in the graph, and `spec(value)` makes the argument's placeholder there.
     """
 
     spec: Any
@@ -78,7 +78,7 @@ class SpecKey:
 
 
 class Literal:
-    """A plain value: part of the key by type and value, floats by their bits."""
+    """A plain value that is part of the key by type and value; floats by their bits."""
 
     __slots__ = ("key", "value")
 
@@ -97,7 +97,7 @@ class Literal:
 
 
 class Reference:
-    """Another object: by equality where it has one (or by `identity`), held weakly; a dead one equals nothing."""
+    """Another object, held weakly: compared by equality, or by `identity`; a dead one equals nothing."""
 
     __slots__ = ("get", "hash", "identity", "name")
 
@@ -105,8 +105,8 @@ class Reference:
         self.name = type(value).__name__
         self.identity = identity and not isinstance(value, types.MethodType)
         try:
-            self.hash = id(value) if self.identity else hash(value)  # an object's own method may have effects
-        except Exception:  # whatever the class does there
+            self.hash = id(value) if self.identity else hash(value)  # an object's own `__hash__` may have side effects
+        except Exception:  # the class's `__hash__` may raise any error
             self.hash = id(value)
         try:
             self.get: Callable[[], Any] = weakref.ref(value)
@@ -129,7 +129,7 @@ class Reference:
 
 
 class Custom:
-    """An object whose class answers `__tf_tracing_type__`: by the type that this gives."""
+    """An object whose class defines `__tf_tracing_type__`: compared by the type that this returns."""
 
     __slots__ = ("type",)
 
@@ -154,10 +154,9 @@ LeafKey = TensorKey | VariableKey | Literal | Reference | ObjectKey | ArrayKey |
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """The cache key of one call: what each argument is made of, and each leaf.
+    """The cache key of one call: the structure of each argument, and a key for each leaf.
 
-    Under `compile`, also the order of the keys of its dicts, and whether arrays that are traced as memory may share
-    some.
+    Under `compile` it includes the key order of dicts, and whether arrays that are traced as memory may overlap.
     """
 
     templates: tuple[tuple[str, Template | None], ...]
@@ -168,7 +167,7 @@ class Key:
     _hash: int = field(default=0, init=False, repr=False, compare=False)
 
     def __hash__(self) -> int:
-        """Computed once: a call asks for it several times."""
+        """Return the hash, computed once, because a call needs it several times."""
         if not self._hash:
             what = (self.templates, self.leaves, self.orders, self.overlaps, self.memory)
             object.__setattr__(self, "_hash", hash(what))
@@ -176,7 +175,7 @@ class Key:
 
 
 def accepts(general: Key, key: Key) -> bool:
-    """Whether a trace made for `general` serves a call of `key`: wider shapes, and all else equal."""
+    """Return whether a trace made for `general` serves a call of `key`: its shapes are wider, and all else is equal."""
     if general.templates != key.templates or len(general.leaves) != len(key.leaves):
         return False
     if (general.orders, general.overlaps) != (key.orders, key.overlaps):
@@ -198,13 +197,13 @@ def accepts(general: Key, key: Key) -> bool:
 
 
 def orders_of(parts: list[Any]) -> tuple[Any, ...]:
-    """The keys of all dicts among structures, in order and with their types."""
+    """Return the keys of all dicts among `parts`, in order and with their types."""
     dicts = [part for part in parts if isinstance(part, dict) and not holds_more(part)]
     return tuple(tuple((type(key), key) for key in part) for part in dicts)
 
 
 def is_single_with_more(value: Any) -> bool:
-    """Whether this is a number or text that has attributes of its own, which its value says nothing of."""
+    """Return whether this is a number or text with attributes of its own, which its value does not determine."""
     is_single = isinstance(value, (int, float, complex, str, bytes)) and not isinstance(value, enum.Enum)
     return is_single and bool(attributes_of(value))
 
@@ -214,5 +213,5 @@ def object_key(value: Any) -> ObjectKey:
 
 
 def is_number(type_: TensorType) -> bool:
-    """Whether a tensor of that type stands for a Python number."""
+    """Return whether a tensor of that type stands for a Python number."""
     return type_.weak and type_.shape == ()

@@ -1,4 +1,4 @@
-"""Lists, tuples and dicts among the arguments that a graph gets as they are, because there is much in them."""
+"""Selection of list, tuple and dict arguments that a graph receives as objects, because they have many items."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 from autoconv.runtime.structure import mutable_parts
 
-# Items from which on a container is not taken apart: each would be an input of its own, and loops over them be
-# written out.
+# Number of items from which a container is not flattened: each item would be an input of its own, and loops over them
+# would be unrolled.
 MANY = 17
 _DEEPEST = 3
 _CONTAINERS = (list, tuple, dict)
@@ -16,10 +16,10 @@ _PLAIN = (bool, int, float, complex, str, type(None))
 
 
 def taken_whole(arguments: Sequence[tuple[str, Any]], whole: frozenset[str]) -> frozenset[str]:
-    """The names in `whole`, and of the arguments that are large or come in more than once: containers of numbers,
-    texts and such containers, as far as a look at a few of their items says.
+    """Return `whole`, and the names of arguments that are large or are passed more than once.
 
-    What is wrongly taken for one is right as well: the graph has its items as objects then.
+    Only containers of numbers, texts and such containers count, judged by a sample of their items. A wrong guess is
+    correct, too: the graph then has the items as objects.
     """
     containers = [(name, value) for name, value in arguments if type(value) in _CONTAINERS and name not in whole]
     if not containers:
@@ -32,7 +32,7 @@ def taken_whole(arguments: Sequence[tuple[str, Any]], whole: frozenset[str]) -> 
 
 
 def _count(value: Any, depth: int = 4) -> int:
-    """About how many items there are; 0 where some are neither numbers nor texts nor containers of such."""
+    """Estimate the number of items; 0 if some are neither numbers nor texts nor containers of these."""
     if not value:
         return 1
     if type(value) is dict:
@@ -53,15 +53,17 @@ def _count_of_item(item: Any, depth: int) -> int:
 
 
 def _meet(apart: Sequence[Any], whole: Sequence[Any]) -> bool:
-    """Whether a list or dict comes in more than once, at least once in a value of the first kind."""
+    """Return whether a list or dict is reached more than once, at least once through a value of `apart`."""
     parts = [id(part) for value in apart for part in mutable_parts(value)]
     known = {id(part) for value in whole for part in mutable_parts(value)} if whole and parts else set()
     return len(set(parts)) < len(parts) or not known.isdisjoint(parts)
 
 
 def items_of(value: list[Any], depth: int = 1) -> tuple[str, int]:
-    """What the list seems to hold: the name of a class of numbers, and how many lists deep; nothing where it is empty,
-    or holds something else."""
+    """Guess the items of a list from a sample: the class of numbers, and how many lists deep they are nested.
+
+    ("", 0) if the list is empty or holds anything else.
+    """
     kinds = {type(item) for item in (value[0], value[len(value) // 2], value[-1])} if value else set()
     if len(kinds) != 1:
         return "", 0

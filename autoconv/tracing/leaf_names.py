@@ -1,4 +1,4 @@
-"""What the leaves of a call are called in its graph."""
+"""Names of a call's leaves in its graph."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from autoconv.tracing.signature import Call
 
 
 def leaf_names(call: Call, specs: Sequence[Any] | None) -> list[str]:
-    """The name of each leaf: its parameter's, or that of the TensorSpec which the call or the input signature, `specs`,
-    gives for it."""
+    """Return the name of each leaf: its parameter's, or its TensorSpec's in the call or the input signature `specs`."""
     names, start = list(call.names), 0
     for index, (_, template) in enumerate(call.key.templates):
         end = start + (1 if template is None else template.leaf_count)

@@ -1,7 +1,7 @@
-"""Functions, methods and slices that a trace made, with values of it, among the constants of its graph.
+"""Escape check for functions, methods and slices that a trace made with symbolic values: constants of its graph.
 
-Loops and conditions hand them on, and the body of a try keeps them for its handlers, as what a name holds that nobody
-reads. Whatever else a graph does with one would have it live longer than the trace.
+Loops and conditions may carry them as state that is never read, and a `try` may store them for its handlers. By any
+other use they would outlive the trace.
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ from autoconv.errors import StagingError
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.runtime.spans import place_of
 
-_ASKING = frozenset({"object_isinstance", "object_truth"})  # what they give knows nothing of it
+_ASKING = frozenset({"object_isinstance", "object_truth"})  # their results do not refer to the function
 _SORTING = frozenset({"sort", "sorted", "min", "max"})
 
 
 def refuse_leaks(graph: Graph, hidden: Mapping[Value, bool]) -> None:
-    """Raises StagingError where one of those values is used, or given out; of a function that does not read values of
-    the trace, where it is more than a key to sort by."""
+    """Raise StagingError where one of these values is used or returned.
+
+    A function that reads no values of the trace may also be a key to sort by.
+    """
     _refuse_leaks(graph, {value for value, reads in hidden.items() if reads}, _ASKING)
     _refuse_leaks(graph, set(hidden), _ASKING | _SORTING)
 
@@ -36,8 +38,11 @@ def _refuse_leaks(graph: Graph, hidden: set[Value], harmless: frozenset[str]) ->
 
 
 class _Leaks:
-    """`known` are the values that may be one of those. `kept` says what the dicts of a try hold of them: the dict, as
-    the value that it is where it is made, and the key."""
+    """Forward dataflow of values that may be one of these functions, to a fixed point.
+
+    `known` are the values that may be one. `kept` are the places in the dicts of a `try` that hold one: the dict, as
+    the value where it is made, and the key.
+    """
 
     def __init__(self, graph: Graph, known: set[Value], harmless: frozenset[str]) -> None:
         self.known = known
@@ -48,11 +53,11 @@ class _Leaks:
         for node in graph.walk():
             for _, given, own in captures(node):
                 for outer, inner in zip(given, own, strict=True):
-                    if outer not in own:  # which a call of the function that the region is of hands on
+                    if outer not in own:  # a recursive call passes its region's own captures on
                         self._outer.setdefault(inner, outer)
 
     def follow(self, node: Node) -> None:
-        """Adds what is one of the values behind the node, or in its regions."""
+        """Propagate through a node and its regions."""
         key = self._place_in_dict(node)
         if key in self.kept and node.op.name == "object_method":
             self.known.update(node.results)
@@ -91,7 +96,7 @@ class _Leaks:
         self.known.update(value for one, value in zip(given, values, strict=False) if one in self.known)
 
     def _place_in_dict(self, node: Node) -> tuple[Value, int] | None:
-        """The dict, and the key, of a node that sets an item of one, or gets one, by a constant."""
+        """Return the dict and the key of a node that sets or gets an item by a constant key."""
         sets = node.op.name == "object_apply" and node.attributes["function"] == "setitem"
         gets = node.op.name == "object_method" and node.attributes["name"] == "get"
         if not (sets or gets) or len(node.inputs) != 3:
@@ -107,7 +112,7 @@ class _Leaks:
         return value
 
     def _is_of_a_try(self, held: Value) -> bool:
-        """Whether a dict is the program's in no way: its items are set and got by constants alone."""
+        """Return whether a dict is internal to a `try`: its items are only set and got by constant keys."""
         if held.node is None or held.node.op.name != "object_build" or held.node.inputs:
             return False
         graphs = {self._graph, *(region for node in self._graph.walk() for region in node.regions)}
@@ -122,13 +127,13 @@ class _Leaks:
 
 
 def _name(node: Node) -> str:
-    """What a node does."""
+    """Return the name of the operation, method or function that a node applies."""
     of = {"object_method": "name", "object_apply": "function"}.get(node.op.name)
     return node.op.name if of is None else str(node.attributes[of])
 
 
 def captures(node: Node) -> Iterable[tuple[Graph, Sequence[Value], Sequence[Value]]]:
-    """The regions of a cond, while, try or call, what each takes in from around it, and what that is called there."""
+    """Iterate over the regions of a cond, while, try or call, with their captures and the parameters for these."""
     skipped = {"cond": 1, "while": node.attributes.get("state", 0), "try": 0, "call": 0}.get(node.op.name)
     if skipped is None:
         return

@@ -1,4 +1,4 @@
-"""What the traces of one function found out about its calls, and how these are bound because of it."""
+"""Feedback from the traces of one function to the binding of its later calls."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from autoconv.tracing.settling import Settling
 from autoconv.tracing.signature import Call, Signature
 from autoconv.tracing.trace_cache import MOST_KEYS
 
-_MOST_SPOTS = 128  # outer names and attributes that one trace may have as inputs because it writes them
-_MOST_LEARNED = 32  # things that a function's traces may find out about the objects that it makes
+_MOST_SPOTS = 128  # outer names and attributes that are inputs of one trace because it writes them
+_MOST_LEARNED = 32  # facts that a function's traces may learn about the objects that it makes
 
 
 def _is_object(value: Any) -> bool:
@@ -35,18 +35,18 @@ class Learning:
     def __init__(self, signature: Signature, explanation: Explanation) -> None:
         self._signature = signature
         self._explanation = explanation
-        self._literal: frozenset[int] = frozenset()  # leaves that are part of the key by value
-        self._whole: frozenset[str] = frozenset()  # arguments that are not taken apart, as traced code changes them
+        self._literal: frozenset[int] = frozenset()  # positions of leaves that are part of the key by value
+        self._whole: frozenset[str] = frozenset()  # arguments that are not flattened, because traced code changes them
         self._learned: frozenset[tuple[str, Any]] = frozenset()
-        self._memory = False  # whether arrays are traced as memory, as some trace changes one in place
-        self._not_open: set[Key] = set()  # keys of open sizes for which there is no trace
-        self._by_object: set[Key] = set()  # of those the calls whose arrays come in as objects all the same
+        self._memory = False  # whether arrays are traced as memory, because some trace changes one in place
+        self._not_open: set[Key] = set()  # keys with open sizes for which tracing failed
+        self._by_object: set[Key] = set()  # keys of calls whose arrays are passed as objects, not as memory
         self._spots: Bounded[Key, list[Spot]] = Bounded(MOST_KEYS)
         self.sizes = Settling()
-        self._moving: dict[Any, bool] = {}  # spots that are inputs as their values change, and whether that does
+        self._moving: dict[Any, bool] = {}  # spots made inputs because they change; False after a failed trace
 
     def bind(self, args: Any, kwargs: Any) -> Call:
-        """A call's arguments taken apart. Raises TypeError for arguments that do not fit the function."""
+        """Flatten a call's arguments. Raises TypeError for arguments that do not fit the function."""
         call = self._bind_arguments(args, kwargs)
         spots = self._spots.get(call.key)
         if spots:
@@ -65,15 +65,15 @@ class Learning:
         return again
 
     def _rebind(self, call: Call) -> None:
-        """The call, bound again for what is known by now."""
+        """Bind the call again, with what has been learned since."""
         again = self.bind(call.args, call.kwargs)
         call.key, call.leaves, call.names, call.spots = again.key, again.leaves, again.names, again.spots
         call.learned, call.by_object, call.wide = again.learned, again.by_object, again.wide
 
-    # ---- what a trace says that was given up
+    # ---- changes after an abandoned trace
 
     def specialise(self, call: Call, leaf: int) -> None:
-        """Python needs the value of a leaf while tracing."""
+        """Make a leaf part of the key by value, because Python needs its value while tracing."""
         self._literal |= {leaf}
         aliases: dict[int, int] = {}
         leaves = tuple(
@@ -85,7 +85,7 @@ class Learning:
         call.key = replace(call.key, leaves=leaves)
 
     def refuses(self, call: Call, wanted: Restage) -> str:
-        """Why the call cannot be traced as `wanted`; empty where it can."""
+        """Return why the call cannot be traced as `wanted`; empty if it can."""
         if len(self._learned) > _MOST_LEARNED:
             return "too many kinds of objects become part of what only the graph knows"
         if len(call.spots) > _MOST_SPOTS:
@@ -99,7 +99,7 @@ class Learning:
         return ""
 
     def restage(self, call: Call, wanted: Restage) -> None:
-        """The call once more, with what its trace writes as inputs, with what it learned, or arrays as memory."""
+        """Bind the call again as `wanted`: with inputs for what its trace writes, new facts, or arrays as memory."""
         if wanted.learned:
             self._learned |= wanted.learned
         elif wanted.objects:
@@ -118,7 +118,7 @@ class Learning:
         self._rebind(call)
 
     def is_object_next(self, call: Call, reason: str, place: Any) -> bool:
-        """Where arrays could not be traced as memory: whether they can be tried as objects of the graph."""
+        """After arrays could not be traced as memory, return whether to pass them as objects; if so, rebind the call."""
         known = any(isinstance(key, ArrayKey) for key in call.key.leaves)
         if not known or call.key in self._by_object:
             return False
@@ -130,8 +130,10 @@ class Learning:
     # ---- values that change between calls
 
     def takes_in(self, call: Call, traces: Sequence[ConcreteFunction]) -> bool:
-        """Where earlier traces of the same arguments are of no use because an array or a number outside has another
-        value each time: binds the call with these as inputs. An array is one the second time, a number the third."""
+        """Make outer arrays and numbers inputs if earlier traces fail only because these change; return whether it did.
+
+        An array becomes an input at its second value, a number at its third.
+        """
         if not traces or len(call.spots) >= _MOST_SPOTS:
             return False
         moved = [{spot.key: (spot, value) for spot, value in trace.guards.moved()} for trace in traces]
@@ -149,7 +151,7 @@ class Learning:
         return True
 
     def puts_back(self, call: Call) -> bool:
-        """Whether a trace that failed had such inputs, or settled numbers: the call is bound without them then."""
+        """Undo such inputs or settled numbers after a failed trace, and rebind the call; return whether there were any."""
         if self.sizes.widen(call):
             return True
         tried = {spot.key for spot in call.spots if self._moving.get(spot.key)}
@@ -170,11 +172,11 @@ class Learning:
     # ---- sizes
 
     def open_key(self, key: Key, known: Iterable[Key]) -> Key:
-        """The key with open sizes, if calls before had others and such a trace did not fail."""
+        """Return the key with open sizes, if earlier calls had other sizes and no trace with that key failed."""
         return open_key(key, known, self._not_open)
 
     def closes(self, call: Call, exact: Key, reason: str) -> bool:
-        """Whether the trace that failed was one of open sizes: the call gets one for its own then."""
+        """Return whether the failed trace had open sizes; if so, the call gets a trace for its exact sizes."""
         if call.key == exact:
             return False
         self._not_open.add(call.key)

@@ -1,7 +1,7 @@
-"""Output that a call has given already: where the call is made again, it is left out.
+"""Suppression of output that a call has already written, for a repetition of the call.
 
-The thread that makes the call again gives the same text, up to where it was stopped. Until then sys.stdout is a
-stand-in, which writes what other threads print.
+The repeating thread writes the same text again, up to where the call stopped. Until then sys.stdout is replaced by a
+wrapper, which passes on the output of other threads.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LOCK = new_lock()
 
 
 class _Stream:
-    """A stream without the next characters of some threads."""
+    """A wrapper of a stream that drops the next characters of some threads."""
 
     def __init__(self, stream: Any) -> None:
         self.__dict__.update(_autoconv_stream=stream, _autoconv_left={})
@@ -47,7 +47,7 @@ class _Stream:
 
 @contextmanager
 def leaving_out(count: int) -> Iterator[None]:
-    """Leaves out the next `count` characters that this thread writes to sys.stdout."""
+    """Drop the next `count` characters that this thread writes to sys.stdout."""
     thread = threading.get_ident()
     with _LOCK:
         stream = sys.stdout
@@ -64,7 +64,7 @@ def leaving_out(count: int) -> Iterator[None]:
         with _LOCK:
             if yield_to is not None:
                 left = yield_to._autoconv_left.pop(thread, 0)
-                if outer and left:  # of a call around this one
+                if outer and left:  # characters of an enclosing repetition
                     yield_to._autoconv_left[thread] = min(outer, left)
                 if sys.stdout is yield_to and not yield_to._autoconv_left:
                     sys.stdout = yield_to._autoconv_stream

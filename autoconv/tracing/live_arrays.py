@@ -1,6 +1,6 @@
-"""Arrays of the program that a trace used become inputs of its graph, so that it sees what is written to them later.
+"""Promotion of the program's arrays from constants to inputs of a graph, so that later writes to them are seen.
 
-While tracing they are constants, whose values shapes and such may need.
+While tracing they are constants, as shapes and the like may need their values.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from autoconv.graph.types import TensorType
 
 
 def make_inputs(graph: Graph, sources: Iterable[tuple[Node, np.ndarray]], known: Mapping[int, Any]) -> list[np.ndarray]:
-    """Gives the graph a parameter for each array of the program; the arrays, in the order of the parameters.
+    """Give the graph a parameter for each array of the program; return the arrays in the order of the parameters.
 
-    `sources` are constants and what they were made of, `known` the arrays of the program by id. Arrays that the traced
-    code made, or changed meanwhile, stay as they were where they were used.
+    `sources` are constants and the arrays they were made of, `known` the arrays of the program by id. Arrays that the
+    traced code made or changed stay constants.
     """
     live = {id(node): array for node, array in sources if _is_live(node, array, known)}
     arrays: dict[int, np.ndarray] = {}
@@ -29,7 +29,7 @@ def make_inputs(graph: Graph, sources: Iterable[tuple[Node, np.ndarray]], known:
 
 
 def live_constants(sources: Iterable[tuple[Node, np.ndarray]], known: Mapping[int, Any]) -> list[Value]:
-    """The constants that are made of arrays of the program."""
+    """Return the constants that are made of arrays of the program."""
     return [node.results[0] for node, array in sources if _is_live(node, array, known)]
 
 
@@ -41,7 +41,7 @@ def _is_live(node: Node, array: np.ndarray, known: Mapping[int, Any]) -> bool:
 
 
 def _lift(graph: Graph, live: Mapping[int, np.ndarray], arrays: dict[int, np.ndarray]) -> None:
-    """Takes the constants out of the graph and its regions; `arrays` gets what the graph has parameters for."""
+    """Replace the constants in the graph and its regions by parameters; `arrays` receives the array of each."""
     found: dict[int, Value] = {}
 
     def parameter(array: np.ndarray, name: str) -> Value:
@@ -58,7 +58,7 @@ def _lift(graph: Graph, live: Mapping[int, np.ndarray], arrays: dict[int, np.nda
             replaced[node.results[0]] = parameter(live[id(node)], node.name)
             continue
         node.inputs = tuple(replaced.get(value, value) for value in node.inputs)
-        if node.op.name != "call":  # what is called is a graph of its own, with inputs for its arrays
+        if node.op.name != "call":  # a called function is a graph of its own, with inputs for its arrays
             _lift_regions(node, live, parameter)
         kept.append(node)
     graph.nodes[:] = kept
@@ -66,7 +66,7 @@ def _lift(graph: Graph, live: Mapping[int, np.ndarray], arrays: dict[int, np.nda
 
 
 def _lift_regions(node: Node, live: Mapping[int, np.ndarray], parameter: Any) -> None:
-    """The regions of a node all get the same captures, behind the others."""
+    """Lift the regions of a node; all of them get the same captures, behind their others."""
     inside: list[dict[int, np.ndarray]] = []
     added: list[dict[int, Value]] = []
     for region in node.regions:

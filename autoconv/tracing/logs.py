@@ -1,4 +1,4 @@
-"""What AUTOCONV_LOGS tells of traces and of what becomes of them (see `autoconv.runtime.logs`)."""
+"""Log output about traces and their optimisation, by AUTOCONV_LOGS (see `autoconv.runtime.logs`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autoconv.runtime.spans import current_place
 
 
 class traced:
-    """Tells of the trace that the block makes."""
+    """Log the trace that the block makes."""
 
     def __init__(self, name: str, number: int, reason: str) -> None:
         self.what = f"{name}: trace {number}, {reason}"
@@ -30,13 +30,13 @@ class traced:
 
 
 def graphs(name: str, recorded: Graph, finished: Graph) -> None:
-    """The graph of a trace, before the optimisations and after."""
+    """Log the graph of a trace, before and after the optimisations."""
     if wanted("graph"):
         log("graph", f"{name}, as recorded:\n{to_text(recorded)}{name}, as it runs:\n{to_text(finished)}")
 
 
 def optimisations(name: str) -> Callable[[str, Graph], None] | None:
-    """Who is to be told what each optimisation of that trace left; nobody where that is not wanted."""
+    """Return a callback that logs the result of each optimisation of a trace; None if that is not enabled."""
     if not wanted("passes"):
         return None
     last = time.perf_counter()
@@ -52,8 +52,8 @@ def optimisations(name: str) -> Callable[[str, Graph], None] | None:
 
 
 def watch_conversion() -> None:
-    """From now on the passes of conversion are told of too."""
-    from autoconv import passes  # lazily: it brings gast
+    """Log the passes of conversion, too, from now on."""
+    from autoconv import passes  # lazily, because it imports gast
 
     passes.WATCHERS.append(lambda file, name, seconds: log("passes", f"{file}: {name}: {seconds * 1e3:.1f} ms"))
 

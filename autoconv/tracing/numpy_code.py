@@ -1,4 +1,4 @@
-"""What an error says besides where code for NumPy's arrays was traced under `function`, which hands it tensors."""
+"""Hint for errors of NumPy code that was traced under `function`, which passes it tensors."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _NOTE = f"Arrays become tensors under @autoconv.function; {BY_COMPILE}."
 
 
 def point_to_compile(error: BaseException, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Notes on an error of a trace, where it is about tensors and the call gave arrays, what takes the arrays."""
+    """Add a note that recommends `compile` to a trace's error, if it is about tensors and the call passed arrays."""
     text = str(error)
     if isinstance(error, (OpError, IndexError)):
-        return  # about values: NumPy has such an error, too
+        return  # about values: NumPy raises such errors, too
     if not isinstance(error, _REFUSALS) and "ensor" not in text and "autoconv." not in text:
-        return  # the program's own
+        return  # the program's own error
     if BY_COMPILE in text or _NOTE in getattr(error, "__notes__", ()):
         return
     leaves = flatten((args, kwargs))[0]

@@ -1,5 +1,7 @@
-"""What a trace under `compile` does to objects, containers and names that were there before it: that has to happen on
-every call, when the graph runs, and not while tracing."""
+"""Writes of a trace under `compile` to objects, containers and names that existed before it.
+
+They have to happen on every call, when the graph runs, and not while tracing.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +28,11 @@ from autoconv.tracing.signature import Call
 
 
 class Restage(AbandonTrace):
-    """The trace has to begin anew, with what it writes as inputs: spots, or arguments as a whole; with what it
-    `learned` of the objects that it makes (see `Call.learned`); with `memory`, with arrays as what they are in
-    memory; or, with `objects`, with dataclasses as objects."""
+    """Restart the trace with more inputs or facts.
+
+    These are `spots`, or whole `arguments`, that it writes; what it `learned` about objects that it makes (see
+    `Call.learned`); `memory`: arrays traced as memory; or `objects`: dataclasses passed as objects.
+    """
 
     def __init__(
         self,
@@ -46,7 +50,7 @@ class Restage(AbandonTrace):
         self.learned = frozenset(learned)
 
     def is_of_new_class(self, known: Sequence[Spot]) -> bool:
-        """Whether an attribute belongs to a class that every trace makes anew, as the last one did."""
+        """Return whether an attribute belongs to a class that every trace creates anew, as the last one did."""
         classes = {(spot.owner.__module__, spot.owner.__qualname__) for spot in known if isinstance(spot.owner, type)}
         owners = [spot.owner for spot in self.spots if isinstance(spot.owner, type)]
         return any((owner.__module__, owner.__qualname__) in classes for owner in owners) and not any(
@@ -55,29 +59,29 @@ class Restage(AbandonTrace):
 
 
 def begin_again(how: str, what: Any) -> NoReturn:
-    """Leaves the trace, to begin anew with one thing more in `Call.learned`."""
+    """Abandon the trace, and restart it with one more fact in `Call.learned`."""
     raise Restage(learned=[(how, what)])
 
 
 class Outside:
-    """Watches the writes of one trace. `copies` are the arguments that were taken apart, by name."""
+    """Monitor of the writes of one trace. `copies` are the arguments that were flattened, by name."""
 
     def __init__(self, trace: Trace, call: Call, guards: Guards) -> None:
         self.trace = trace
         self.guards = guards
         self.spots = call.spots
         self.known = {spot.key for spot in call.spots}
-        self.written: set[Any] = set()  # the keys of spots that this trace wrote
+        self.written: set[Any] = set()  # keys of spots that this trace wrote
         self.given = call.leaves
         self.copies: dict[str, Any] = {}
         self.tensors = any(isinstance(key, TensorKey) and key.is_of_tensor for key in call.key.leaves)
         self.may_be_memory = not call.by_object and not self.tensors
         self.arrays = [name for name, key in zip(call.names, call.key.leaves, strict=True) if _is_array(key)]
-        names = [spot for spot in call.spots if spot.kind != "attribute"]  # attributes are stored when they are set
+        names = [spot for spot in call.spots if spot.kind != "attribute"]  # attributes are stored at once
         self.stores = Stores(lambda _: names, _record_store, limits=True)
 
     def begin(self, leaves: Sequence[Any]) -> None:
-        """Puts the inputs of the trace where the traced code looks for them."""
+        """Store the inputs of the trace in the spots where the traced code reads them."""
         root = self.trace.root
         assert root.journal is not None
         for spot, leaf in zip(self.spots, leaves, strict=True):
@@ -87,7 +91,7 @@ class Outside:
             self.stores.holds(root, spot)
 
     def about_to_write(self, owner: Any, what: str, spots: Sequence[Spot] = ()) -> None:
-        """Raises Restage where `owner`, or what `spots` hold, has to be an input; RunPlain where that cannot be."""
+        """Raise Restage if `owner`, or the value of a spot, has to become an input; RunPlain if it cannot."""
         assert self.trace.owned is not None
         if id(owner) in self.trace.owned:
             return
@@ -104,13 +108,13 @@ class Outside:
         if id(owner) in self.trace.rebuilt and dataclasses.is_dataclass(owner):
             raise Restage(objects=True)
         if not self.trace.memory and self.may_be_memory and _is_of_arrays(owner):
-            raise Restage(memory=True)  # what is computed of arrays changes in place as they do
+            raise Restage(memory=True)  # results computed from arrays change in place as arrays do
         if self.trace.memory and isinstance(owner, SymbolicTensor):
             arrays = [s for s in self.guards.holders() if isinstance(s.read(), np.ndarray) and s.key not in self.known]
-            if arrays:  # what it was chosen from may be among them
+            if arrays:  # the tensor may be chosen from these arrays
                 raise Restage(arrays)
         if not isinstance(owner, (*_CHANGING, *COLLECTIONS, np.ndarray, SymbolicTensor)):
-            self._run_plain(what)  # what the methods of its class do no kernel could take back
+            self._run_plain(what)  # no kernel can undo the effects of a user class's methods
         for name, copy in self.copies.items():
             if _holds(copy, owner):
                 raise Restage(arguments=[name])
@@ -118,7 +122,7 @@ class Outside:
         if holders:
             raise Restage(holders)
         if isinstance(owner, SymbolicTensor) and self.arrays:
-            # Where that does not do, they come in by reference, as objects.
+            # If this fails, arrays are passed as objects, by reference.
             raise Restage(arguments=self.arrays)
         self._run_plain(what)
 
@@ -126,17 +130,17 @@ class Outside:
         raise RunPlain(f"{what}, which has to happen on every call")
 
     def take_in(self, spots: Sequence[Spot]) -> NoReturn:
-        """Begins anew with what the spots hold as inputs."""
+        """Restart the trace with the values of the spots as inputs."""
         raise Restage(spots)
 
     def containers_change(self, containers: Sequence[Any]) -> None:
-        """Told of lists, dicts and sets that the graph has as constants and may change."""
+        """Handle lists, dicts and sets that are constants of the graph and may be changed by it."""
         holders = self._holders(containers)
         if holders:
             raise Restage(holders)
 
     def objects_change(self, reads_arrays: bool) -> None:
-        """Told of a graph that changes objects which may be arrays: none of these may be a value in it."""
+        """Handle a graph that changes objects which may be arrays: none of these may be a value in it."""
         if reads_arrays:
             raise RunPlain("an object is changed that may be an array, and one from outside is read")
         if self.arrays and not self.trace.memory:
@@ -145,11 +149,11 @@ class Outside:
             raise RunPlain("an object is changed that may be an array of the arguments")
 
     def is_outside(self, array: np.ndarray) -> bool:
-        """Whether an array is one of the program's, or a view of one, that was there before the trace."""
+        """Return whether an array is, or is a view of, an array of the program that existed before the trace."""
         return any(np.may_share_memory(array, other) for other in self.guards.held_arrays())
 
     def check_dimensions(self, call: Call) -> None:
-        """Arrays without dimensions are traced as memory: a tensor without any is a scalar of NumPy's."""
+        """Require that arrays without dimensions are traced as memory, as a tensor without any is a NumPy scalar."""
         for leaf, key in zip(call.leaves, call.key.leaves, strict=True):
             if isinstance(leaf, np.ndarray) and not leaf.ndim and isinstance(key, TensorKey):
                 if self.may_be_memory:
@@ -157,33 +161,33 @@ class Outside:
                 raise RunPlain("an array without dimensions comes in beside tensors")
 
     def without_dimensions(self, tensor: Any) -> Any:
-        """The array that NumPy makes here of what has no dimensions; among tensors it is one of them."""
+        """Return the array without dimensions that NumPy makes here of a tensor; among tensors it is a tensor."""
         if not self.trace.memory and not self.tensors:
             self.about_to_write(tensor, "an array without dimensions is made")
         return fresh(tensor, scalars=True)
 
     def _holders(self, owners: Sequence[Any], but: Sequence[Spot] = ()) -> list[Spot]:
-        """All names that reach one of these: what is written by one of them is read by another."""
+        """Return all spots that reach one of the owners: a write through one name is read through another."""
         known = self.known.union(spot.key for spot in but)
         found = {s.key: s for s in self.guards.holders() if any(_holds(s.read(), owner) for owner in owners)}
-        if any(not spot.kind for spot in found.values()):  # an argument itself, a list of the user's own class say
+        if any(not spot.kind for spot in found.values()):  # an argument itself, such as a list of a user's class
             self._run_plain("an argument is changed")
         return [spot for key, spot in found.items() if key not in known]
 
     def _refuse_new(self, missing: Sequence[Spot]) -> None:
-        """Raises RunPlain where each trace writes an attribute of another object: one that the call itself makes."""
+        """Raise RunPlain where each trace writes an attribute of another object, one that the call itself seems to make."""
         for spot in missing:
             alike = [other for other in self.spots if _is_same_attribute(spot, other) and other.key not in self.written]
             if len(alike) >= _MOST_UNWRITTEN:
                 self._run_plain(f"{spot.name} is written, of an object that the call itself seems to make")
 
     def _is_made_here(self, spot: Spot) -> bool:
-        """Whether it is a cell of a function that the traced code itself called."""
+        """Return whether the spot is a cell of a function that the traced code itself called."""
         return len(spot.key) == 1 and not self.guards.knows(spot.key)
 
 
 _CHANGING = (list, dict, set)
-_MOST_UNWRITTEN = 3  # objects of a class with an attribute that one trace wrote and the next did not
+_MOST_UNWRITTEN = 3  # objects of a class, with an attribute that one trace wrote and the next did not
 
 
 def _is_same_attribute(one: Spot, other: Spot) -> bool:
@@ -213,7 +217,7 @@ def _record_store(spot: Spot, value: Any) -> None:
 
 
 def _holds(value: Any, owner: Any) -> bool:
-    """Whether the value is the container, or a structure in which it is; of arrays, whether they share memory."""
+    """Return whether the value is, or contains, the container; for arrays, whether they may share memory."""
     if isinstance(value, np.ndarray) and isinstance(owner, np.ndarray):
         return np.may_share_memory(value, owner)
     return value is owner or any(part is owner for part in mutable_parts(value))

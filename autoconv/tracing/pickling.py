@@ -1,8 +1,8 @@
-"""How functions travel to other processes: by reference where a module has them, else by their source.
+"""Pickling of functions: by reference where a module has them, else by source.
 
-By source go lambdas and functions inside functions: the text of their file, where in it they are, the values of their
-cells and defaults, and the globals that they use where their module cannot be imported. A pickle of such a function
-is as trustworthy as any other pickle: loading it may run code.
+Lambdas and nested functions are pickled by source: the text of their file, their position in it, the values of their
+cells and defaults, and the globals that they use if their module cannot be imported. Like any pickle, such a pickle
+may run code when it is loaded, so load only trusted ones.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from autoconv.tracing.guards import names_in
 
 
 class NoValue:
-    """Stands for a cell that nothing was assigned to."""
+    """Placeholder for the value of an empty cell."""
 
 
 def is_importable(value: Any, module: str | None, qualified_name: str) -> bool:
-    """Whether that name of that module is the value itself."""
+    """Return whether that name of that module is the value itself."""
     found: Any = sys.modules.get(module or "")
     for part in qualified_name.split("."):
         found = getattr(found, part, None) if part != "<locals>" else None
@@ -34,7 +34,7 @@ def is_importable(value: Any, module: str | None, qualified_name: str) -> bool:
 
 
 class Pickled:
-    """What a class needs for its objects to travel that are made of a `python_function` and further `options`."""
+    """Mixin that makes objects picklable that are built from a `python_function` and further `options`."""
 
     python_function: Callable[..., Any]
 
@@ -44,7 +44,7 @@ class Pickled:
 
     @presented
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """By reference where a module has the object, as a method of its instance, else by source; traces stay."""
+        """Pickle by reference if a module has the object, as a method of its instance, or by source; without traces."""
         function: Any = self.python_function
         if isinstance(function, types.MethodType):
             return getattr, (function.__self__, function.__func__.__name__)
@@ -62,7 +62,7 @@ class Pickled:
 
 @dataclass(slots=True)
 class Source:
-    """A Python function as data: `pack` makes it, `unpack` the function again."""
+    """A Python function as data: made by `pack`, turned into a function again by `unpack`."""
 
     file: str
     text: str
@@ -78,7 +78,7 @@ class Source:
 
 
 def pack(function: types.FunctionType) -> Source:
-    """Raises AutoconvError where there is no source."""
+    """Turn a function into data; raises AutoconvError if its source cannot be found."""
     code = function.__code__
     lines = linecache.getlines(code.co_filename, function.__globals__)
     if not lines:
@@ -99,7 +99,7 @@ def pack(function: types.FunctionType) -> Source:
 
 
 def unpack(source: Source) -> types.FunctionType:
-    """The function, in a namespace of its own where its module cannot be imported."""
+    """Return the function, in a namespace of its own if its module cannot be imported."""
     if not linecache.getlines(source.file):  # a notebook's cell, say: errors and conversion need the text
         linecache.cache[source.file] = (len(source.text), None, source.text.splitlines(True), source.file)
     whole = compile(source.text, source.file, "exec", dont_inherit=True)
@@ -123,7 +123,7 @@ def _is_reachable(function: types.FunctionType) -> bool:
 
 
 def _column(code: types.CodeType) -> int | None:
-    """Tells lambdas on one line apart."""
+    """Return the column of the code, which distinguishes lambdas on one line."""
     return next((column for line, _, column, _ in code.co_positions() if line is not None and column), None)
 
 
@@ -144,7 +144,7 @@ class _Module:
 
 
 def _by_name(value: Any) -> Any:
-    """Modules travel by their name, and plain functions like those here."""
+    """Replace modules by their names, and functions that no module has by their source."""
     if isinstance(value, types.ModuleType):
         return _Module(value.__name__)
     if isinstance(value, types.FunctionType) and not _is_reachable(value):

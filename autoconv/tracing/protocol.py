@@ -1,4 +1,4 @@
-"""The tracing protocol: how classes of the user's say which of their objects share a trace."""
+"""The tracing protocol: users' classes define which of their objects share a trace."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import Any, Protocol, runtime_checkable
 
 
 class TracingContext:
-    """What `__tf_tracing_type__` is given."""
+    """The argument of `__tf_tracing_type__`."""
 
 
 class TraceType(abc.ABC):
-    """What the objects that share a trace have in common. It compares and hashes as a key of the cache."""
+    """The common type of objects that share a trace. It compares and hashes as a part of the cache key."""
 
     @abc.abstractmethod
     def is_subtype_of(self, other: TraceType) -> bool:
-        """Whether a trace made for `other` serves objects of this type too."""
+        """Return whether a trace made for `other` serves objects of this type, too."""
 
     @abc.abstractmethod
     def most_specific_common_supertype(self, others: Sequence[TraceType]) -> TraceType | None:
-        """The type that this one and all of `others` are subtypes of, None when there is none."""
+        """Return the type that this one and all of `others` are subtypes of; None if there is none."""
 
     @abc.abstractmethod
     def placeholder_value(self, placeholder_context: Any = None) -> Any:
-        """What the function is traced with."""
+        """Return the value with which the function is traced."""
 
     @abc.abstractmethod
     def __hash__(self) -> int: ...
@@ -35,6 +35,6 @@ class TraceType(abc.ABC):
 
 @runtime_checkable
 class SupportsTracingProtocol(Protocol):
-    """A class whose objects say by themselves which of them share a trace."""
+    """A class that defines which of its objects share a trace."""
 
     def __tf_tracing_type__(self, context: Any) -> TraceType: ...

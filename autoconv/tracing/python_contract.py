@@ -1,6 +1,6 @@
-"""The second contract: what tracing under `compile` may do, so that each call means what plain Python means.
+"""The contract of `compile`: which actions a trace may contain, so that each call has plain Python's meaning.
 
-Everything that would have to happen on every call and cannot be part of a graph yet makes the call run as plain Python.
+An action that has to happen on every call, and cannot be part of a graph yet, makes the call run as plain Python.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _PURE_BUILTINS = frozenset(
     }
 )  # fmt: skip
 _PURE_MODULES = frozenset({"math", "_operator", "operator", "cmath"})
-# Methods of arrays that change nothing.
+# Methods of arrays without side effects.
 _READING = frozenset(
     {
         "all", "any", "argmax", "argmin", "argsort", "astype", "clip", "conj", "conjugate", "copy", "cumprod", "cumsum",
@@ -66,7 +66,7 @@ _PURE_OWNERS = (*_UNCHANGING_OWNERS, list, dict, set)
 
 
 class RunPlain(AbandonTrace):
-    """The call has to run as plain Python; `reason` says why."""
+    """The call has to run as plain Python, for `reason`."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -74,7 +74,7 @@ class RunPlain(AbandonTrace):
 
 
 class Work:
-    """What tracing for one call came to, in turns of loops that ran in Python, in recorded nodes and in attempts.
+    """The cost of tracing for one call: turns of loops that ran in Python, recorded nodes, and attempts.
 
     A trace runs a turn some fifty times as slowly as Python does, and a node takes longer to compile than most ops take
     to run. A call that needs more of them than `MOST_WORK` allows runs plain.
@@ -92,7 +92,7 @@ class Work:
 
 
 class Specialise(AbandonTrace):
-    """Python needs the value of an argument while tracing: it becomes part of the key."""
+    """Python needs the value of an argument while tracing: it becomes part of the cache key."""
 
     def __init__(self, leaf: int) -> None:
         super().__init__(leaf)
@@ -100,7 +100,7 @@ class Specialise(AbandonTrace):
 
 
 def allows_call(trace: Trace, function: Any) -> None:
-    """Raises RunPlain for a function that is not converted and not known to be pure."""
+    """Raise RunPlain for a function that is not converted and not known to be pure."""
     module = getattr(function, "__module__", None) or ""
     is_own = module.partition(".")[0] == "autoconv"
     trace.uses_tensors |= is_own
@@ -124,32 +124,35 @@ def _is_pure(function: Any) -> bool:
     except TypeError:
         return False
     module = getattr(function, "__module__", None) or ""
-    if isinstance(function, operator.methodcaller):  # it calls a method of whatever it is given
+    if isinstance(function, operator.methodcaller):  # it calls a method of any argument
         return False
     if module in _PURE_MODULES or module.partition(".")[0] == "autoconv":
         return True
     if isinstance(function, types.BuiltinMethodType):
         owner = getattr(function, "__self__", None)
-        if isinstance(owner, (np.ndarray, np.generic)):  # of the program, guarded by what is in it
+        if isinstance(owner, (np.ndarray, np.generic)):  # an array of the program, guarded by its contents
             return function.__name__ in _READING
         return isinstance(owner, _PURE_OWNERS) and not isinstance(owner, types.ModuleType)
-    if isinstance(function, (types.WrapperDescriptorType, types.MethodDescriptorType)):  # tuple.__getitem__, say
+    if isinstance(function, (types.WrapperDescriptorType, types.MethodDescriptorType)):  # such as tuple.__getitem__
         return function.__objclass__ in _UNCHANGING_OWNERS
     if isinstance(function, type):
         if issubclass(function, (BaseException, tuple)):
             return not (is_written(function.__new__) or is_written(function.__init__)) and _is_made_by_python(function)
         return function in (np.float64, np.int64)
-    return isinstance(function, np.ufunc) and not all("O" in loop for loop in function.types)  # as frompyfunc's are
+    return isinstance(function, np.ufunc) and not all("O" in loop for loop in function.types)  # frompyfunc's ufuncs have object loops
 
 
 def _is_made_by_python(kind: type) -> bool:
-    """Whether the class of a class is one of Python's own, whose call makes an object and does no more."""
+    """Return whether the metaclass is one of Python's own, so that a call of the class only makes an object."""
     return type(kind).__call__ is type.__call__
 
 
 def check_identities(result: Any, outside: Iterable[Any], written: Iterable[Any]) -> None:
-    """Has lists and dicts that are returned and held elsewhere too, in what is `written` say, become objects of the
-    graph, which gives out copies of the others. Raises Restage or RunPlain where they were there before the call."""
+    """Preserve the identity of lists and dicts that are returned and also held elsewhere, in a value of `written`.
+
+    They become objects of the graph; of others it returns copies. Raises Restage or RunPlain for those that existed
+    before the call.
+    """
     written = [*written]
     outer = {id(part) for value in outside for part in mutable_parts(value)}
     held = {id(part) for value in written for part in _parts_given(value)}
@@ -166,15 +169,17 @@ def _check_alternative(result: Any, outer: set[int], held: set[int]) -> None:
         if id(part) in outer:
             region.trace.outside_effect(part, f"a {plain_kind(part).__name__} is returned that was there before")
         if id(part) in known and type(part) in PLAIN and id(part) not in region.trace.frozen:
-            materialise(part)  # one object of the graph, for both names
+            materialise(part)  # one object of the graph, for both references
         elif id(part) in known:
             raise RunPlain(f"a {plain_kind(part).__name__} is returned that is known by another name too")
         known.add(id(part))
 
 
 def _parts_given(value: Any) -> Iterator[Any]:
-    """The lists, dicts and dataclasses in a result, each as often as it is reached; once where it is in several arms of
-    one variant, of which there is one in the end."""
+    """Iterate over the lists, dicts and dataclasses in a result, each as often as it is reached.
+
+    A part in several arms of one variant counts once, as only one arm exists at run time.
+    """
     if type(value) is Variant:
         yield from {id(part): part for arm in value.values for part in _parts_given(arm)}.values()
     elif is_structure(value):
@@ -185,8 +190,10 @@ def _parts_given(value: Any) -> Iterator[Any]:
 
 
 def check_guesses(graph: Graph) -> None:
-    """Raises RunPlain for a graph that guesses what lists hold and does what cannot be taken back: where it is wrong,
-    the call could not be made again."""
+    """Raise RunPlain for a graph that guesses the items of lists and has effects that cannot be undone.
+
+    After a wrong guess, the call could not be repeated.
+    """
     guess = next((node for node in graph.walk() if is_guess(node)), None)
     if guess is not None and not (can_undo(graph) and not any(map(may_not_undo, graph.walk()))):
         place = "" if guess.span is None else f" in line {guess.span.line}"
@@ -201,8 +208,10 @@ _CHOOSING = {"object_get_attribute": False, "object_method": False, "object_set_
 
 
 def check_choices(graph: Graph, kinds: Iterable[type]) -> None:
-    """As `check_guesses`, for a graph that chooses an object of which it takes an attribute: of one of these classes
-    that runs the user's code, and the call is made again."""
+    """Raise RunPlain where an attribute of one of several objects may run user code, and effects cannot be undone.
+
+    `kinds` are the classes that the object may have. If the attribute runs user code, the call has to be repeated.
+    """
     if can_undo(graph) and not any(map(may_not_undo, graph.walk())):
         return
     for node in graph.walk():
@@ -220,7 +229,7 @@ def check_choices(graph: Graph, kinds: Iterable[type]) -> None:
 
 
 def python_print(values: Any, sep: Any, end: Any, file: Any, flush: bool) -> None:
-    """A print becomes a node; one to a file makes the call plain."""
+    """Record a print as a node; one to a file makes the call run plain."""
     if file is not None:
         raise RunPlain("print is given a file")
     simple = (str, int, float, bool, type(None))

@@ -1,7 +1,8 @@
-"""Which attributes of objects the functions of a trace may read, as far as their text says: only these are guarded.
+"""Attributes of objects that the functions of a trace may read, by their code: only these are guarded.
 
-A log that a program keeps beside the numbers, in an attribute that nothing names, may change between calls. Where a
+A log that a program keeps beside its numbers, in an attribute that no function names, may change between calls. If a
 function may read attributes that it does not name (`getattr`, `vars`, `copy.copy`, a class pattern), all of them count.
+The analysis is conservative: the set of names only grows, to a fixed point over the functions and classes reached.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from autoconv.operators.calls import is_user_code
 from autoconv.runtime.attributes import attributes_of
 from autoconv.runtime.structure import own_items
 
-_MOST = 2000  # values that are looked at
+_MOST = 2000  # values searched at most
 _MOST_FUNCTIONS = 300
 
-# Builtins that read attributes by names which the text does not give, and names of attributes that do.
+# Builtins that read attributes by names which the text does not show, and names of attributes that do.
 _OPEN_BUILTINS = (getattr, hasattr, delattr, vars, dir, eval, exec, compile, locals, globals, __import__)
 _OPEN_NAMES = frozenset(
     {
@@ -37,14 +38,14 @@ _OPEN_NAMES = frozenset(
         "format", "format_map",
     }
 )  # fmt: skip
-# Modules whose functions read no attributes of objects but those of special methods, which classes name.
+# Modules whose functions read only special methods of objects, which their classes define.
 _CLOSED_MODULES = frozenset(
     {
         "builtins", "numpy", "math", "cmath", "time", "random", "itertools", "functools", "collections", "typing",
         "enum", "abc", "numbers", "__future__", "warnings",
     }
 )  # fmt: skip
-_MAKING = frozenset({"__init__", "__new__", "__del__", "__init_subclass__"})  # known where they run
+_MAKING = frozenset({"__init__", "__new__", "__del__", "__init_subclass__"})  # followed where they run
 _BARE = (object, abc.ABC, typing.Generic, typing.Protocol)
 _PLAIN = frozenset({int, float, bool, complex, str, bytes, type(None), range, slice})
 _OTHER_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)
@@ -56,8 +57,11 @@ _DESCRIBING = (
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Mentions:
-    """What code, its inner functions included, mentions: the globals that it reads, `attributes`, the `modules`
-    that it imports, `texts` that could be names, and whether that is all that it reads (`is_closed`)."""
+    """The names in code, its inner functions included.
+
+    These are the globals and `attributes` that it reads, the `modules` that it imports, and `texts` that could be
+    names. `is_closed`: the code reads no others.
+    """
 
     globals: frozenset[str]
     attributes: frozenset[str]
@@ -107,20 +111,20 @@ def _mentions(code: types.CodeType) -> Mentions:
 
 
 class Reads:
-    """What the functions of a trace may read of objects, as `add` says which these are."""
+    """The attributes that the functions given to `add` may read of objects."""
 
     def __init__(self) -> None:
-        self._names = {"keys"}  # which `f(**x)` and `dict(x)` read
-        self._texts: set[str] = set()  # by which `getattr(module, "name")` reads
+        self._names = {"keys"}  # read by `f(**x)` and `dict(x)`
+        self._texts: set[str] = set()  # possible names in `getattr(module, "name")`
         self._settled: frozenset[str] = frozenset()
         self._closed = True
         self._functions: set[Any] = set()
         self._pending: list[types.FunctionType] = []
-        # By class, whether the names say all that is read of its objects.
+        # By class, whether the attributes of its objects are only read by these names.
         self._classes: weakref.WeakKeyDictionary[type, bool] = weakref.WeakKeyDictionary()
 
     def add(self, function: types.FunctionType) -> None:
-        """A function that runs, and those of the user's that it names."""
+        """Add a function that runs, and the user's functions that it names."""
         self._pending.append(function)
         self._follow()
 
@@ -131,7 +135,7 @@ class Reads:
                 self._functions.add(function)
                 self._closed &= len(self._functions) < _MOST_FUNCTIONS
                 self._look_into(function)
-            if not self._closed:  # what runs is known by now, and what may run counts no longer
+            if not self._closed:  # all attributes count now, so further functions add nothing
                 self._pending.clear()
 
     def _look_into(self, function: types.FunctionType) -> None:
@@ -146,7 +150,7 @@ class Reads:
             self._meet(function.__globals__.get(name, getattr(builtins, name, None)))
 
     def copied(self) -> Reads:
-        """Another one, which what is added to this one means nothing to."""
+        """Return an independent copy."""
         other = copy.copy(self)
         other._names, other._functions, other._pending = set(self._names), set(self._functions), list(self._pending)
         other._texts = set(self._texts)
@@ -154,15 +158,17 @@ class Reads:
         return other
 
     def including(self, other: Reads) -> Reads:
-        """With what another trace may read that becomes part of this one."""
+        """Add the reads of another trace that becomes part of this one."""
         self._names |= other._names
         self._texts |= other._texts
         self._closed &= other._closed
         return self
 
     def settle(self, values: Iterable[Any]) -> list[Any]:
-        """Takes in the classes of all objects that the values lead to: special methods, and those of a name that is
-        read, may run. Answers these objects, and whatever else is no number or text."""
+        """Add the classes of all objects that the values lead to, and return these objects.
+
+        Special methods may run, and methods whose name is read. The result includes everything except numbers and text.
+        """
         reached = list(reached_from(values))
         self._closed &= len(reached) < _MOST
         for value in reached:
@@ -187,27 +193,27 @@ class Reads:
 
     @property
     def of_modules(self) -> frozenset[str]:
-        """The attributes that may be read of modules, also before `settle`."""
+        """The attributes that may be read of modules; valid before `settle`, too."""
         return frozenset(self._names | self._texts)
 
     def of(self, kind: type) -> frozenset[str] | None:
-        """The attributes that may be read of objects of a class that was taken in; None for all of them."""
+        """Return the attributes that may be read of objects of a class that was added; None for all of them."""
         return self._settled if self._closed and self._classes.get(kind, False) else None
 
     def _meet(self, value: Any) -> None:
-        """Takes in what may run, now that a value is known."""
+        """Add the functions and classes that a reachable value may run."""
         if isinstance(value, types.FunctionType) and is_user_code(value):
             self._pending.append(value)
         elif isinstance(value, types.MethodType):
             self._meet(value.__func__)
         elif isinstance(value, types.ModuleType):
-            self._closed &= _is_closed_module(value.__name__) and value is not builtins  # which has getattr
+            self._closed &= _is_closed_module(value.__name__) and value is not builtins  # builtins has getattr
         elif isinstance(value, type):
             self._meet_class(value)
-            self._closed &= _is_closed_module(value.__module__)  # not operator.attrgetter
+            self._closed &= _is_closed_module(value.__module__)  # operator.attrgetter is not closed
         elif isinstance(value, _OTHER_FUNCTIONS):
             self._closed &= value not in _OPEN_BUILTINS and _is_closed_module(value.__module__ or "builtins")
-        elif isinstance(value, (types.MethodWrapperType, np.ufunc)):  # __getattribute__, or what calls a function
+        elif isinstance(value, (types.MethodWrapperType, np.ufunc)):  # __getattribute__, or a ufunc that calls a function
             self._closed &= getattr(np, value.__name__, None) is value
         elif type(value) not in _PLAIN:
             self._meet_class(type(value))
@@ -220,13 +226,13 @@ class Reads:
         if kind in self._classes:
             return
         bases = [base for base in kind.__mro__ if base not in _BARE]
-        for base in bases if getattr(kind, "_is_protocol", False) else ():  # isinstance asks for what these name
+        for base in bases if getattr(kind, "_is_protocol", False) else ():  # isinstance reads the attributes of a protocol
             self._names.update(vars(base), vars(base).get("__annotations__", ()))
         self._classes[kind] = bool(bases) and not dataclasses.is_dataclass(kind) and all(map(_is_closed_class, bases))
 
 
 def _is_closed_class(kind: type) -> bool:
-    """Whether an attribute of its objects is read by its name alone, or by a function that it holds."""
+    """Return whether attributes of its objects are only read by their names, or by functions that the class holds."""
     held = vars(kind)
     if not is_user_code(kind) or "__getattr__" in held or "__getattribute__" in held:
         return False
@@ -238,7 +244,7 @@ def _is_closed_class(kind: type) -> bool:
 
 
 def _wrapped(value: Any) -> Iterator[Any]:
-    """The functions that a property, or what a decorator made of a function, consists of."""
+    """Iterate over the functions inside a property, a partial, or the result of a decorator."""
     if isinstance(value, (*_DESCRIBING, functools.partial)):
         parts = (getattr(value, name, None) for name in ("__func__", "__wrapped__", "fget", "fset", "fdel", "func"))
         yield from (part for part in parts if part is not None)
@@ -266,12 +272,12 @@ def reached_from(values: Iterable[Any]) -> Iterator[Any]:
 
 
 def kinds_reached(values: Iterable[Any]) -> set[type]:
-    """The classes of what the values lead to, apart from numbers and text; of very much of it not all."""
+    """Return the classes of the values reached, apart from numbers and text; at most `_MOST` values are searched."""
     return set(map(type, itertools.islice(reached_from(values), _MOST)))
 
 
 def _is_closed_module(name: str) -> bool:
-    """Whether functions of a module are the user's, which are known where they run, or read no attributes."""
+    """Return whether a module's functions are the user's, which are followed where they run, or read no attributes."""
     first = name.partition(".")[0]
     return first in _CLOSED_MODULES or is_user_code(types.SimpleNamespace(__module__=name))
 

@@ -1,4 +1,4 @@
-"""What a traced function returned, as the outputs of its graph."""
+"""Conversion of a traced function's result to the outputs of its graph."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ from autoconv.tracing import python_contract
 
 
 def outputs_of(result: Any, trace: Trace, function: Any) -> tuple[Layout, list[Any]]:
-    """The layout of what a traced function returned, and its values as the outputs of the graph."""
+    """Return the layout of a traced function's result, and its values as outputs of the graph."""
     region = trace.root
     for part in rebuilt_in([result]) if trace.contract == COMPILE else ():
         refuse_rebuilt(part, "of the arguments is given out")
     prepared = _standalone(result, trace, function)
     layout = layout_of(prepared, region)
     for value in _statics(layout):
-        if isinstance(value, (Lazy, Staged, HeldIterator, DictView)):  # in an arm, or in an object of the user's
+        if isinstance(value, (Lazy, Staged, HeldIterator, DictView)):  # in an arm, or in an object of a user's class
             raise python_contract.RunPlain(f"{_kind(value)} is returned")
         if trace.contract == COMPILE and (is_of_call(value) or _made_by_call(type(value))):
             raise python_contract.RunPlain(f"{_kind(value)} is returned")
@@ -61,7 +61,7 @@ def outputs_of(result: Any, trace: Trace, function: Any) -> tuple[Layout, list[A
 
 
 def _statics(layout: Layout) -> Iterator[Any]:
-    """The Python objects in a layout that are the same whatever happens."""
+    """Iterate over the Python objects in a layout that are the same in every run."""
     if isinstance(layout, Static):
         yield layout.value
     for part in getattr(layout, "parts", ()) or getattr(layout, "arms", ()):
@@ -69,7 +69,7 @@ def _statics(layout: Layout) -> Iterator[Any]:
 
 
 def _standalone(value: Any, trace: Trace, function: Any) -> Any:
-    """Results as they leave: under `function` every number is a tensor, under `compile` Python's stay Python's."""
+    """Convert a result: under `function` every number becomes a tensor, under `compile` Python's numbers stay."""
     if type(value) in (Variant, Undefined):
         value = ld(value)
     if type(value) in (SymbolicObject, SymbolicArray):
@@ -135,7 +135,7 @@ def _name(function: Any) -> str:
 
 
 def _kind(value: Any) -> str:
-    """What Python calls it, with an article."""
+    """Return the value's name in Python's terms, with an article."""
     if isinstance(value, Staged):
         return f"a {type(value).__name__.removeprefix('Staged').lower()}"
     if isinstance(value, (LateMethod, BuiltinMethodType, MethodWrapperType)):
@@ -147,7 +147,7 @@ def _kind(value: Any) -> str:
 
 
 def _arms(value: Variant, trace: Trace, function: Any) -> list[Any]:
-    """What the arms of a result give; Python's own values stay what they are under `compile` alone."""
+    """Return the converted arms of a result; Python's own values are unchanged under `compile` only."""
     kept = trace.contract == COMPILE
     found = []
     for layout, v in zip(value.layouts, value.values, strict=True):
@@ -158,7 +158,7 @@ def _arms(value: Variant, trace: Trace, function: Any) -> list[Any]:
 
 
 def _is_read_only(tensor: SymbolicTensor, trace: Trace) -> bool:
-    """Whether it is an array that NumPy gives out for reading only, or a view of one."""
+    """Return whether it is an array that NumPy makes read-only, or a view of one."""
     value = tensor.value_in_graph
     while value not in trace.read_only and value.node is not None and value.node.op.name in VIEWS:
         value = value.node.inputs[0]

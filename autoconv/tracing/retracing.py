@@ -1,4 +1,4 @@
-"""Retracing: the warning where it happens often, and keys that are made wider so that it happens less."""
+"""Warnings about frequent retracing, and wider keys, which reduce it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.bounded import Bounded
 from autoconv.tracing.keys import Key, LeafKey, TensorKey
 
-_HISTORY = 8  # calls that are looked back over
-_MANY = 5  # traces among them that are too many
-_WARNINGS = 2  # a function
-OWN_TRACES = 2  # for shapes of the same arguments, before sizes are left open
+_HISTORY = 8  # number of last calls that count
+_MANY = 5  # traces among them that cause a warning
+_WARNINGS = 2  # warnings per function
+OWN_TRACES = 2  # traces for single shapes of the same arguments, before sizes are left open
 _KNOWN_INSTANCES = 256
 _RELAXING = "@autoconv.function(reduce_retracing=True) makes traces that serve several shapes"
 _WHY_CLOSED = "see in explain() why sizes cannot stay open"
@@ -28,10 +28,10 @@ _LOGGER = logging.getLogger("autoconv")
 
 
 class Retracing:
-    """Counts the calls of one Python function, and warns when most of them traced."""
+    """Count the calls of one Python function, and warn when most of them traced."""
 
     def __init__(self) -> None:
-        self.cell = ctypes.c_int64(0)  # which native code counts in as well
+        self.cell = ctypes.c_int64(0)  # native code counts here, too
         self._traced: deque[int] = deque(maxlen=_HISTORY)
         self._warnings = 0
 
@@ -44,8 +44,10 @@ class Retracing:
         self.cell.value = count
 
     def traced(self, function: Callable[..., Any], relaxes: bool = False) -> None:
-        """The call that `calls` counted last has traced. `relaxes`: whether sizes that differ stay open by themselves,
-        where they can."""
+        """Note that the call which `calls` counted last has traced.
+
+        `relaxes`: whether sizes that differ are left open automatically, where they can.
+        """
         self._traced.append(self.calls)
         while self.calls - self._traced[0] >= _HISTORY:
             self._traced.popleft()
@@ -67,13 +69,13 @@ def _defined_at(function: Any) -> str:
     return "" if code is None else f" ({code.co_filename}:{code.co_firstlineno})"
 
 
-# By code, then by the instance of a method.
+# Keyed by code, then by the instance of a method.
 _FUNCTIONS: weakref.WeakKeyDictionary[Any, Bounded[int, Retracing]] = weakref.WeakKeyDictionary()
 _LOCK = new_lock()
 
 
 def retracing_of(function: Callable[..., Any]) -> Retracing:
-    """The counts of a function; those made again and again from one definition (a loop, say) share them."""
+    """Return the counts of a function; functions created repeatedly from one definition (in a loop, say) share them."""
     code = getattr(getattr(function, "__func__", function), "__code__", None)
     if code is None:
         return Retracing()
@@ -86,7 +88,7 @@ def retracing_of(function: Callable[..., Any]) -> Retracing:
 
 
 def wider_key(key: Key, known: Iterable[Key]) -> Key:
-    """The key with the shapes that it has in common with the first of `known` that it can share a trace with."""
+    """Return the key with the shapes that it has in common with the first of `known` that can share a trace with it."""
     for other in known:
         if not _is_alike(other, key):
             continue
@@ -97,7 +99,7 @@ def wider_key(key: Key, known: Iterable[Key]) -> Key:
 
 
 def open_key(key: Key, known: Iterable[Key], never: Collection[Key]) -> Key:
-    """The key with those sizes open that were others in calls before, of which two had traces of their own already."""
+    """Return the key with the sizes open in which earlier calls differ, once two of them had traces of their own."""
     wide, count = key, 0
     for other in known:
         if not _is_alike(other, key):
@@ -109,7 +111,7 @@ def open_key(key: Key, known: Iterable[Key], never: Collection[Key]) -> Key:
 
 
 def _is_alike(one: Key, other: Key) -> bool:
-    """Whether two keys are alike but for their leaves."""
+    """Return whether two keys differ in their leaves alone."""
     if one == other or len(one.leaves) != len(other.leaves):
         return False
     mine, its = ((key.templates, key.orders, key.overlaps, key.memory) for key in (one, other))
@@ -121,7 +123,7 @@ def _has_rank(leaf: LeafKey) -> bool:
 
 
 def _common(mine: LeafKey, its: LeafKey) -> Any:
-    """A key that both calls fit, None where there is none."""
+    """Return a key that accepts both leaves; None where there is none."""
     if mine == its:
         return mine
     if isinstance(mine, ArrayKey) and isinstance(its, ArrayKey):

@@ -1,4 +1,4 @@
-"""What a graph runs with, of the arguments that a program gave."""
+"""Conversion of a program's arguments to the inputs of a graph's run."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from autoconv.runtime.convert import to_array
 from autoconv.runtime.tensor import EagerTensor
 from autoconv.runtime.variable import Variable
 
-_LARGEST_GAPS = 16  # how much larger than its elements the memory of a copy may be
+_LARGEST_GAPS = 16  # maximum ratio of a copy's memory to its elements' size
 
 
 def run_value(leaf: Any, copies: bool = True) -> Any:
-    """The argument of a run that stands for a leaf; of arrays with `copies` one that the program cannot change."""
+    """Return the run's input for a leaf; with `copies`, arrays are copied so that the program cannot change them."""
     if isinstance(leaf, EagerTensor):
         return leaf._array
     if isinstance(leaf, Variable):
@@ -31,7 +31,7 @@ def run_value(leaf: Any, copies: bool = True) -> Any:
 
 
 def _number(leaf: int) -> np.ndarray:
-    """As graphs carry it: of an int beyond 64 bits NumPy would make unsigned elements, or objects."""
+    """Return an int as graphs hold it; NumPy would make unsigned elements or objects of one beyond 64 bits."""
     try:
         return to_python_array(leaf)
     except IntegerLimitError as error:
@@ -40,7 +40,7 @@ def _number(leaf: int) -> np.ndarray:
 
 
 def taped_input(value: Any) -> Any:
-    """Tensors as they are, by which tapes know them; arrays and numbers as for a run."""
+    """Return tensors unchanged, as tapes identify them; arrays and numbers as for a run."""
     if isinstance(value, EagerTensor) or hasattr(type(value), "__autoconv_run_value__"):
         return value if isinstance(value, EagerTensor) else run_value(value)
     known = taping.tensor_for(value)
@@ -48,7 +48,7 @@ def taped_input(value: Any) -> Any:
 
 
 def _copied(array: np.ndarray) -> np.ndarray:
-    """A copy that lies in memory as the array does: NumPy adds up in the order of memory, which rounding shows."""
+    """Copy an array with its memory layout: NumPy sums in memory order, which affects rounding."""
     if array.flags.forc or array.dtype.hasobject:
         return np.array(array)
     low, high = np.lib.array_utils.byte_bounds(array)

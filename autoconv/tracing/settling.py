@@ -1,8 +1,8 @@
-"""Numbers among the arguments that decide sizes, and are the same call after call: they become part of the key.
+"""Specialisation by Python numbers that decide sizes and stay the same from call to call.
 
-Where a program makes arrays of `n` numbers, or looks at the first `k`, a graph for every `n` runs what follows by
-kernels. After a few calls with the same `n` there is another trace for that one, whose sizes are known; calls with
-others go on as they did.
+Where a program makes arrays of `n` numbers, or slices the first `k`, a graph for every `n` runs the following ops by
+kernels. After a few calls with the same `n` a second trace is made for that value, whose sizes are known. Calls with
+other values use the first trace as before.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from autoconv.tracing.keys import Key, Literal, TensorKey, is_number
 from autoconv.tracing.signature import Call
 from autoconv.tracing.trace_cache import MOST_KEYS
 
-_CALLS = 6  # with the same numbers, until there is a trace for them
-_PARTS = frozenset({"get_item", "array_view"})  # whose inputs behind the first are bounds, of arrays of any size
-_OF_SIZES = frozenset({"range", "array_new"})  # all of whose inputs count; of others those behind the first
+_CALLS = 6  # calls with the same numbers, before they get a trace of their own
+_PARTS = frozenset({"get_item", "array_view"})  # ops whose inputs from the second on are bounds, in arrays of any size
+_OF_SIZES = frozenset({"range", "array_new"})  # ops all of whose inputs count; of other ops, those from the second on
 _OF_SHAPES = frozenset({"shape", "dimension", "size", "numpy_shapes"})
 
 
 @dataclass(slots=True)
 class _Watch:
-    """Of a trace: which leaves decide sizes, the values that they have had, and in how many calls."""
+    """State of one trace: the leaves that decide sizes, the values that they had, and in how many calls."""
 
     leaves: tuple[int, ...]
     values: tuple[Any, ...] = ()
     count: int = 0
-    over: bool = False  # others came, or there is no trace for these
+    over: bool = False  # the values changed, or no leaf decides sizes
     failed: bool = False
 
 
@@ -42,7 +42,7 @@ class Settling:
         self._watched: Bounded[Key, _Watch] = Bounded(MOST_KEYS)
 
     def waits(self, concrete: ConcreteFunction, leaves: Sequence[Any]) -> bool:
-        """After a call: whether the next one has to come by here as well, for what decides sizes may be settled."""
+        """Note a call; return whether the next one has to be noted as well, because its numbers may settle."""
         watch = self._watched.get(concrete.key)
         if watch is None:
             deciding = deciding_leaves(concrete) if concrete.falls_back else ()
@@ -58,7 +58,7 @@ class Settling:
         return True
 
     def narrow(self, call: Call) -> None:
-        """Makes the numbers that are settled part of the call's key."""
+        """Make settled numbers part of the call's key."""
         watch = self._watched.get(call.key)
         if watch is None or watch.count < _CALLS or watch.failed:
             return
@@ -72,7 +72,7 @@ class Settling:
         call.wide, call.key = call.key, replace(call.key, leaves=tuple(leaves))
 
     def widen(self, call: Call) -> bool:
-        """Whether a trace that failed was one for settled numbers: the call gets the one for all numbers then."""
+        """Return whether the failed trace was for settled numbers; if so, the call gets the trace for all numbers."""
         if call.wide is None:
             return False
         self._watched[call.wide] = _Watch((), over=True, failed=True)
@@ -85,7 +85,7 @@ def _picked(leaves: Sequence[Any], positions: Iterable[int]) -> Iterable[Any]:
 
 
 def deciding_leaves(concrete: ConcreteFunction) -> tuple[int, ...]:
-    """The Python numbers among the leaves of a trace's key that alone decide some size which its graph leaves open."""
+    """Return the Python numbers among a trace's leaves that alone decide some size which is open in its graph."""
     key, graph = concrete.key, concrete.optimised
     count = sum(1 if template is None else template.leaf_count for _, template in key.templates)
     known: _Known = {}
@@ -103,8 +103,10 @@ _Known = dict[Value, frozenset[int]]
 
 
 def _follow(graph: Graph, known: _Known, found: set[int]) -> None:
-    """Adds the leaves that decide sizes in a graph. `known` says of its values, as far as such numbers alone make them,
-    which these are."""
+    """Add the leaves that decide sizes in a graph (forward dataflow).
+
+    `known` maps each value that depends on such numbers alone to the set of their leaves.
+    """
     for node in graph.nodes:
         _follow_into(node, known, found)
         sources = [known.get(value) for value in node.inputs]
@@ -118,7 +120,7 @@ def _follow(graph: Graph, known: _Known, found: set[int]) -> None:
 
 
 def _follow_into(node: Node, known: _Known, found: set[int]) -> None:
-    """The regions of a node: captures are their last parameters."""
+    """Follow the regions of a node, whose last parameters are its captures."""
     for region in node.regions:
         count = len(region.parameters)
         state = node.attributes.get("state", 0) if node.op.name == "while" else 0
@@ -128,7 +130,10 @@ def _follow_into(node: Node, known: _Known, found: set[int]) -> None:
 
 
 def _sizes(node: Node) -> list[Value]:
-    """What may decide sizes that a node leaves open and has from none of its inputs: numbers, or vectors of them."""
+    """Return the inputs that may decide an open size of the node's results: numbers, or vectors of numbers.
+
+    There are none where the open size may come from another input's shape.
+    """
     if node.regions or node.op.elementwise or not any(map(_is_open, node.results)):
         return []
     if any(map(_is_open, node.inputs)) and node.op.name not in _PARTS:
@@ -137,12 +142,12 @@ def _sizes(node: Node) -> list[Value]:
 
 
 def _is_open(value: Value) -> bool:
-    """Whether the graph leaves some size of it open, which no argument has either."""
+    """Return whether some size of the value is open in the graph, and not that of an argument."""
     return isinstance(value.type, (TensorType, ArrayType)) and None in (value.type.shape or ())
 
 
 def _may_be_size(value: Value) -> bool:
-    """Whether it is an integer, or a vector of integers."""
+    """Return whether the value is an integer, or a vector of integers."""
     type_ = value.type
     return isinstance(type_, TensorType) and type_.dtype.is_integer and type_.shape is not None and len(type_.shape) < 2
 

@@ -1,8 +1,8 @@
-"""Graphs whose arguments come in several shapes.
+"""Compilation of graphs whose arguments have several shapes.
 
-Code for any size takes the open dimensions as run-time values: one compilation serves all sizes of 2 and more, equal
-ones among them as one. Sizes 0 and 1 mean something else where arrays are broadcast, and an op may have native code for
-known shapes alone: then there is code for each of the shapes that are met, as far as these are few.
+Code for any size takes the open dimensions as run-time values: one compilation serves all sizes of 2 and more, with
+one symbol for equal sizes. Sizes 0 and 1 behave differently when arrays are broadcast, and an op may have native code
+for known shapes only. Then each shape that occurs gets code of its own, up to a limit.
 """
 
 from __future__ import annotations
@@ -25,24 +25,26 @@ from autoconv.optimise.specialise import CannotSpecialise, generalise, is_static
 from autoconv.optimise.symbolic_bounds import with_known_bounds
 
 Run = Callable[[Sequence[Any]], list[Any]]
-_ENTRIES = 4  # that are tried for a call before its arguments are looked at
+_ENTRIES = 4  # entries tried for a call before its arguments' shapes are read
 Shapes = tuple[tuple[int, ...], ...]
 Pattern = tuple[tuple[Dimension, ...], ...]
-AT_ONCE, MOST_SHAPES = 3, 16  # that have code of their own; others run as the graph was traced, op by op
-MOST_PATTERNS = 4  # which have code for any size, or turned out to have none
-MOST_TRIES = 4  # of shapes that an op refuses, before a pattern counts as one that has no such code
+AT_ONCE, MOST_SHAPES = 3, 16  # shapes with code of their own; others run the graph as traced, op by op
+MOST_PATTERNS = 4  # patterns with code for any size, or known to have none
+MOST_TRIES = 4  # shapes of a pattern that an op refuses, before the pattern has no code for any size
 MOST_SEEN = 256
 
 
 def depends_on_shapes(graph: Graph) -> bool:
-    """Whether the graph was traced for arguments of more than one shape."""
+    """Return whether the graph was traced for arguments of more than one shape."""
     return any(not is_static(value.type) for value in graph.parameters)
 
 
 @dataclass(frozen=True, slots=True)
 class AnySize:
-    """Code for all shapes that fit a pattern: equal symbols are equal sizes. `lost` are the ops that would be native,
-    and faster, if the shapes were known, and are not here."""
+    """Code for all shapes that match a pattern, in which equal symbols are equal sizes.
+
+    `lost` are the ops that run by kernels here, but would be native, and faster, if the shapes were known.
+    """
 
     pattern: Pattern
     run: Run
@@ -64,16 +66,18 @@ class AnySize:
 
 
 class ByShape:
-    """Runs `graph`: called with a list of arguments it answers a list of results. Which code runs makes no difference
-    but to the order in which sums are added up. `compilations` counts what was compiled."""
+    """Run `graph` on a list of arguments, and return a list of results.
+
+    The choice of code only affects the order in which sums are added up. `compilations` counts the compilations.
+    """
 
     def __init__(self, graph: Graph, compile_graph: Callable[..., Run], contract: str, form: CallForm | None) -> None:
         self._graph = graph
         self._compile = compile_graph
         self._contract = contract
         self._form = form
-        self._for_all: tuple[Callable[..., Any], ...] = ()  # the entries of code for any size
-        self._entries: tuple[Callable[..., Any], ...] = ()  # those for single shapes
+        self._for_all: tuple[Callable[..., Any], ...] = ()  # entries of code for any size
+        self._entries: tuple[Callable[..., Any], ...] = ()  # entries of code for single shapes
         self._open = [i for i, value in enumerate(graph.parameters) if not is_static(value.type)]
         self._runs: dict[Shapes, Run] = {}
         self._general: dict[Pattern, AnySize | None] = {}
@@ -99,7 +103,7 @@ class ByShape:
         return self._for_any() if general is None else general.run
 
     def _is_worth_it(self, shapes: Shapes) -> bool:
-        """Whether the shapes get code of their own: the first few do at once, others when they come again."""
+        """Return whether the shapes get code of their own: the first few do at once, others when they come again."""
         if len(self._runs) < AT_ONCE or (shapes in self._seen and len(self._runs) < MOST_SHAPES):
             return True
         if len(self._seen) < MOST_SEEN:
@@ -107,8 +111,7 @@ class ByShape:
         return False
 
     def entry(self, *arguments: Any) -> Any:
-        """A user's call, where the code for any size, or for one of the last few shapes, takes it; else
-        NotImplemented."""
+        """Run a user's call by the code for any size, or for one of the last few shapes; else return NotImplemented."""
         for entry in self.entries:
             found = entry(*arguments)
             if found is not NotImplemented:
@@ -117,17 +120,17 @@ class ByShape:
 
     @property
     def entries(self) -> tuple[Callable[..., Any], ...]:
-        """The native ones."""
+        """The native entries."""
         return (*self._for_all, *self._entries)
 
     @property
     def kernel_calls(self) -> list[tuple[str, Span | None]] | None:
-        """Of the code that was made last: the ops that run by kernels; None where no shape was met."""
+        """The ops that run by kernels in the code made last; None if no call came yet."""
         return getattr(self._last, "kernel_calls", None) if self._last is not None else None
 
     @property
     def notes(self) -> list[str]:
-        """What there is code for, in words."""
+        """A description of the code that there is."""
         found = []
         for pattern, general in tuple(self._general.items()):
             text = ", ".join(f"({', '.join(map(str, shape))})" for shape in pattern)
@@ -145,7 +148,7 @@ class ByShape:
     # ---- any size
 
     def _general_for(self, shapes: Shapes) -> AnySize | None:
-        for general in tuple(self._general.values()):  # which other threads may add to
+        for general in tuple(self._general.values()):  # other threads may add to it
             if general is not None and general.takes(shapes):
                 return general
         pattern = _pattern(shapes, [self._graph.parameters[i].type for i in self._open])
@@ -153,7 +156,7 @@ class ByShape:
             return None
         try:
             general = self._general[pattern] = self._made_general(pattern, shapes)
-        except CannotSpecialise:  # these shapes do not go with an op: others may
+        except CannotSpecialise:  # an op refuses these shapes: it may take others
             self._undecided[pattern] += 1
             if self._undecided[pattern] == MOST_TRIES:
                 self._general[pattern] = None
@@ -161,7 +164,7 @@ class ByShape:
         return general if general is not None and general.takes(shapes) else None
 
     def _made_general(self, pattern: Pattern, shapes: Shapes) -> AnySize | None:
-        """None where there is none; raises CannotSpecialise where these shapes cannot tell."""
+        """Return code for any size, None where there is none; raises CannotSpecialise where these shapes are inconclusive."""
         try:
             graph, needs = generalise(self._graph, self._types(pattern))
             graph = optimise(graph, contract=self._contract)
@@ -173,7 +176,7 @@ class ByShape:
             bound = with_known_bounds(graph, takes_bounds)
             graph = bound if bound is not None and not has_bounds_for_kernels(bound) else graph
             lost = kernels(graph, library=False)
-        except (TypeError, ValueError):  # what some op becomes takes numbers: each shape has its own code then
+        except (TypeError, ValueError):  # the lowering of some op needs numbers: each shape has its own code then
             return None
         if lost:
             for name in kernels(specialise(self._graph, self._types(shapes))):
@@ -222,7 +225,7 @@ class ByShape:
 
 
 def _pattern(shapes: Shapes, types: Sequence[Type]) -> Pattern:
-    """The shapes with symbols for open dimensions of 2 and more, one for all of a size."""
+    """Return the shapes with symbols for open dimensions of 2 and more, the same symbol for equal sizes."""
     symbols: dict[int, Symbol] = {}
     found = []
     for shape, type_ in zip(shapes, types, strict=True):
