@@ -1,4 +1,4 @@
-"""Arguments taken apart: their key in the cache, the placeholders a trace gets, and the values a call passes."""
+"""Binding and flattening of arguments: the cache key, the names and the leaves of a call."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ from autoconv.tracing.large import items_of, taken_whole
 class Call:
     """One call's arguments: names and leaves in order, and the key.
 
-    The last leaves are what `spots` hold: the attributes and outer names that the traced code writes. `learned` is what
-    earlier traces found out: ("holder", the name of an attribute that holds objects of the graph, or of all items),
-    ("class", the name of a class whose objects are made in the graph), and ("made", a class with special methods of
-    which an object was made in the graph, and the names of its attributes).
+    The last leaves are the contents of `spots`: the attributes and outer names that the traced code writes. `learned`
+    are facts found by earlier traces: ("holder", the name of an attribute that holds objects of the graph, or of all
+    items), ("class", the name of a class whose objects are made in the graph), and ("made", a class with special
+    methods of which an object was made in the graph, and the names of its attributes).
     """
 
     key: Key
@@ -60,16 +60,16 @@ class Call:
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = field(default_factory=dict)
     spots: tuple[Spot, ...] = ()
-    by_object: bool = False  # arrays could not be traced as memory, and come in as objects
+    by_object: bool = False  # arrays come in as objects, as they could not be traced as memory
     learned: frozenset[tuple[str, Any]] = frozenset()
-    why: str = ""  # it is traced, where that was known before it was bound again
-    work: Any = None  # what tracing for it came to, all attempts together
-    fault: Exception | None = None  # of this package, which its trace met (see internal.is_fault)
-    wide: Key | None = None  # what the key was before numbers became part of it that decide sizes
+    why: str = ""  # the reason for the trace, if known before it was bound again
+    work: Any = None  # the work of all attempts to trace
+    fault: Exception | None = None  # an internal error met by its trace (see internal.is_fault)
+    wide: Key | None = None  # the key before size-determining numbers became part of it
 
 
 def _signature_of(function: Callable[..., Any]) -> inspect.Signature:
-    """The parameters of a function; for a builtin that does not tell of its own, whatever it is given."""
+    """Return the parameters of a function; a builtin without a signature accepts everything."""
     try:
         return inspect.signature(function)
     except ValueError:
@@ -77,7 +77,7 @@ def _signature_of(function: Callable[..., Any]) -> inspect.Signature:
 
 
 class Signature:
-    """How a Python function's arguments are bound and taken apart."""
+    """Binds and flattens the arguments of a Python function."""
 
     def __init__(
         self,
@@ -94,8 +94,8 @@ class Signature:
         self.hinted = _annotated_as_tensors(function) if follow_type_hints else frozenset()
         parameters = self.python.parameters.values()
         simple = input_signature is None and all(p.kind not in _COLLECTING for p in parameters)
-        self.looks_into = True  # whether lists are keyed by what they seem to hold
-        # What is not taken apart besides.
+        self.looks_into = True  # whether lists are keyed by their apparent items
+        # Further values that are not flattened.
         self.is_leaf: Callable[[Any], bool] | None = holds_more if contract == COMPILE else None
         self._defaults = {p.name: p.default for p in parameters} if simple else None
         self._by_name = {p.name for p in parameters if p.kind is not p.POSITIONAL_ONLY}
@@ -103,7 +103,7 @@ class Signature:
         self.has_only_positions = self._by_position == len(self.python.parameters)
 
     def in_order(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
-        """All arguments by position, with the defaults of those that are not given; None where that is not so easy."""
+        """Return all arguments by position, with defaults; None where that needs Python's full binding."""
         defaults = self._defaults
         if defaults is None or len(args) > self._by_position or len(args) + len(kwargs) > len(defaults):
             return None
@@ -126,12 +126,12 @@ class Signature:
         whole: frozenset[str] = frozenset(),
         memory: bool = False,
     ) -> Call:
-        """Raises TypeError for arguments that do not fit the function or the input signature, NotApart for those that
-        cannot be taken apart.
+        """Bind and flatten the arguments.
 
-        `literal` are the leaves that are part of the key by value although their kind would not be, `whole` the
-        arguments that are not taken apart, because the traced code changes them; nor are large ones. With `memory`
-        arrays are keyed by how they lie in memory.
+        `literal` are the leaves that are part of the key by value although their kind would not be. `whole` are the
+        arguments that are not flattened, because the traced code changes them; large ones are not flattened either.
+        With `memory` arrays are keyed by their layout. Raises TypeError for arguments that do not fit the function or
+        the input signature, NotApart for those that cannot be flattened.
         """
         arguments, items = self._arguments(args, kwargs)
         written = whole
@@ -184,7 +184,7 @@ class Signature:
         return ObjectKey(type(value).__name__, items, depth)
 
     def add_spots(self, call: Call, spots: Sequence[Spot]) -> None:
-        """Adds what the spots hold now to the leaves and to the key."""
+        """Append the contents of the locations to the leaves and to the key."""
         values = [spot.look() for spot in spots]
         call.leaves += values
         call.names += [spot.name for spot in spots]
@@ -204,14 +204,14 @@ class Signature:
         return self._leaf_key(value, {}, False)
 
     def _is_plain_object(self, value: Any) -> bool:
-        """A frozen dataclass without tensors: an object, which is compared rather than taken apart."""
+        """Return whether it is a frozen dataclass without tensors, which is compared rather than flattened."""
         parameters = getattr(type(value), "__dataclass_params__", None)
         if parameters is None or not parameters.frozen or self.contract == COMPILE:
             return False
         return not any(isinstance(leaf, (Tensor, Variable, np.ndarray, np.generic)) for leaf in flatten(value)[0])
 
     def _check_default(self, name: str, value: Any, args: Any, kwargs: Any) -> None:
-        """Raises TypeError for another value than the default of a parameter that the input signature leaves out."""
+        """Raise TypeError unless a parameter without a spec in the input signature has its default value."""
         parameter = self.python.parameters.get(name)
         if parameter is None or parameter.default is parameter.empty:
             return
@@ -234,7 +234,7 @@ class Signature:
     def _arguments(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[dict[str, Any], list[tuple[str, Any]]]:
-        """The arguments by parameter, defaults included; and one by one, with what `*` and `**` collect."""
+        """Return the arguments by parameter, with defaults; and one by one, with those collected by `*` and `**`."""
         given = self.in_order(args, kwargs)
         if given is not None and self._defaults is not None:
             arguments = dict(zip(self._defaults, given, strict=True))
@@ -277,7 +277,7 @@ class Signature:
             array = to_array(leaf)
             origin = "array" if self.contract == COMPILE else "tensor"
             if origin == "array" and array.shape == () and isinstance(leaf, np.ndarray):
-                origin = "array without dimensions"  # which is traced as memory, unlike a scalar
+                origin = "array without dimensions"  # traced as memory, unlike a scalar
             return TensorKey(TensorType(as_dtype(array.dtype), array.shape), origin)
         if self.contract == COMPILE and is_single_with_more(leaf):
             return Reference(leaf, identity=True)
@@ -346,7 +346,7 @@ class Signature:
         return tuple(given)
 
     def check_arity(self) -> None:
-        """Raises TypeError when the input signature does not go with the function's parameters."""
+        """Raise TypeError when the input signature does not match the function's parameters."""
         if self.specs is None:
             return
         parameters = [p for p in self.python.parameters.values() if p.kind is not p.VAR_KEYWORD]
@@ -365,7 +365,7 @@ class Signature:
             )
 
     def shown(self) -> str:
-        """The signature as error messages print it."""
+        """Format the signature as in error messages."""
         parts: list[str] = []
         starred = False
         for position, parameter in enumerate(self.python.parameters.values()):
@@ -388,10 +388,10 @@ _STARS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Paramet
 
 
 def _annotated_as_tensors(function: Callable[..., Any]) -> frozenset[str]:
-    """The parameters that are annotated as Tensor."""
+    """Return the parameters that are annotated as Tensor."""
     try:
         hints = typing.get_type_hints(getattr(function, "__func__", function))
-    except (NameError, TypeError, AttributeError):  # annotations may name what is not there at run time
+    except (NameError, TypeError, AttributeError):  # annotations may name objects that are missing at run time
         return frozenset()
     return frozenset(name for name, hint in hints.items() if isinstance(hint, type) and issubclass(hint, Tensor))
 
@@ -404,7 +404,7 @@ _TEXTS = frozenset({str, bytes, type(None)})
 
 
 def _is_spec(value: Any) -> bool:
-    """Whether this describes a dataset or an iterator, rather than being one."""
+    """Return whether the value describes a dataset or an iterator, rather than being one."""
     return hasattr(type(value), "__autoconv_spec__") and value.__autoconv_spec__() is value
 
 

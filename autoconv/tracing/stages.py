@@ -1,4 +1,4 @@
-"""A function's graph stage by stage: as it was recorded, after each optimisation, and as native code runs it."""
+"""A function's graph by stages: as recorded, after each optimisation, and as native code."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STAGES = (BEFORE, *(row.name for row in OPTIMISATIONS), NATIVE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """`changed`: whether its text differs from that of the stage before it."""
+    """One stage; `changed` is whether its text differs from the previous stage's."""
 
     name: str
     text: str
@@ -32,11 +32,11 @@ class Stage:
 
 
 def stages(function: Callable[..., Any], specs: str, contract: str, spans: bool = False) -> list[Stage]:
-    """The stages of one trace, in the order of STAGES.
+    """Return the stages of one trace, in the order of STAGES.
 
-    `specs` are the arguments, with spaces between them: types as graphs print them (`float32[2,?]`) or Python's
-    literals. `contract` is "function" or "compile"; a function that is decorated keeps its own. Raises TargetError for
-    specs that are none, AutoconvError where the function has no graph.
+    `specs` are the arguments, separated by spaces: types as graphs print them (`float32[2,?]`) or Python's
+    literals. `contract` is "function" or "compile"; a decorated function keeps its own. Raises TargetError for
+    invalid specs, AutoconvError where the function has no graph.
     """
     traced = function if isinstance(function, Function) else Function(function, contract)
     concrete = traced.get_concrete_function(*parse_specs(specs))
@@ -54,7 +54,7 @@ def stages(function: Callable[..., Any], specs: str, contract: str, spans: bool 
 
 
 def parse_specs(text: str) -> list[Any]:
-    """TensorSpecs and Python values; raises TargetError."""
+    """Parse TensorSpecs and Python values; raises TargetError."""
     found: list[Any] = []
     for word in _words(text):
         try:
@@ -81,7 +81,7 @@ def _spec(word: str) -> Any:
 
 
 def _words(text: str) -> list[str]:
-    """Parted at spaces outside of brackets and quotes."""
+    """Split at spaces outside of brackets and quotes."""
     words, depth, quote = [""], 0, ""
     for sign in text:
         if quote:
@@ -97,7 +97,7 @@ def _words(text: str) -> list[str]:
 
 
 def named(wanted: str, all_of_them: Sequence[Stage]) -> Stage:
-    """The stage of that name; raises TargetError with the list of them for another."""
+    """Return the stage of that name; raises TargetError with the list of names for another."""
     for stage in all_of_them:
         if stage.name == wanted:
             return stage

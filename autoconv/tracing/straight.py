@@ -1,7 +1,7 @@
-"""Calls of functions that go straight to native code: `Function.__call__` once there is some.
+"""Native dispatch: `Function.__call__` in native code, once there are entries.
 
-Python's own `__call__` stays what runs before that, and whenever there is more to do than to ask the entries of the
-last traces, one after the other (see backends.llvm.dispatch).
+Python's own `__call__` runs before that, and whenever trying the entries of the latest traces in turn is not enough
+(see backends.llvm.dispatch).
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ _INSTALLED: list[bool] = []
 def straight(
     owner: Any, cell: ctypes.c_int64, gate: Any, plain: Callable[..., Any], entries: Sequence[Callable[..., Any]]
 ) -> tuple[Any, ...]:
-    """Return what an object's slot `_straight` holds: the cell that counts calls, the gate, the plain function and the
-    entries. It is empty where one of these does not lie in memory as native code expects it."""
+    """Return the contents of an object's slot `_straight`: the call counter, the gate, the plain function, the entries.
+
+    It is empty where one of these does not have the memory layout that native code expects.
+    """
     if not (is_readable(cell) and is_readable(gate) and all(map(is_dispatchable, entries))):
         return ()
     with _LOCK:
@@ -34,7 +36,7 @@ def straight(
 
 
 def native_entries(slot: tuple[Any, ...]) -> tuple[Callable[..., Any], ...]:
-    """Return the entries that a slot holds."""
+    """Return the entries in a slot."""
     return slot[3:]
 
 
@@ -47,7 +49,7 @@ def _install(owner: Any) -> bool:
 
 
 def _offset(owner: type) -> int | None:
-    """Where in an object its slot lies, in bytes; None where it is not to be seen."""
+    """Return the offset in bytes of the slot in an object; None where it cannot be found."""
     made: Any = object.__new__(owner)
     mark = made._straight = ("mark",)
     words = (ctypes.c_void_p * (owner.__basicsize__ // 8)).from_address(id(made))

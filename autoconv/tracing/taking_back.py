@@ -1,5 +1,4 @@
-"""Runs that meet an int beyond 64 bits: whether what they did can be taken back, and is, so that the call can be made
-again as plain Python."""
+"""Rollback of runs that meet an int beyond 64 bits, so that the call can rerun as plain Python."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ _PRINTING = PRINTS | {"print", "py_call"}
 
 
 def can_run_again(graph: Graph) -> bool:
-    """Whether a run that failed left nothing behind: no output, no draw, no write but to what it made itself."""
+    """Return whether a failed run has no side effects: no output, no draw, and writes only to its own objects."""
     lasting = Effects.RANDOM if _is_on_its_own(graph) else Effects.WRITE | Effects.RANDOM
     if not any(
         (node.effects & lasting and not node.regions and not node.op.name.startswith(LOCAL))
@@ -35,8 +34,10 @@ def can_run_again(graph: Graph) -> bool:
 
 
 def refuse_lasting(graph: Graph) -> None:
-    """Raises RunPlain for a graph that may meet an int beyond 64 bits behind what can neither be taken back nor left
-    out when the call is made again."""
+    """Raise RunPlain for a graph that may meet an int beyond 64 bits after an irreversible side effect.
+
+    Output is not irreversible here, as a rerun suppresses it.
+    """
     made = makes_all_generators(graph)
     node = exceeds_behind(graph, lambda node: lasts(node) and not (made and node.op.name == DRAW))
     if node is not None:
@@ -45,8 +46,10 @@ def refuse_lasting(graph: Graph) -> None:
 
 
 def taking_back(graph: Graph, run: Run, entry: Run | None, leaves: Sequence[int]) -> tuple[Run, Run | None]:
-    """What runs a graph that cannot run again as it is, and the entry of its code: where an int outgrows 64 bits, what
-    they wrote is taken back. `leaves` are the positions of the graph's first parameters among an entry's arguments."""
+    """Wrap the run of a graph, and the entry of its code, to roll back their writes where an int exceeds 64 bits.
+
+    `leaves` are the positions of the graph's first parameters among an entry's arguments.
+    """
     objects = _has_objects(graph)
     arrays = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
     exceeds = may_exceed(graph)
@@ -76,7 +79,7 @@ def _has_objects(graph: Graph) -> bool:
 
 
 def _is_on_its_own(graph: Graph) -> bool:
-    """Whether all that a graph writes to are objects that it made itself: it is given none that can change."""
+    """Return whether a graph writes only objects that it made itself: none of its inputs is mutable."""
     if not all(isinstance(value.type, TensorType) for value in graph.parameters):
         return False
     given = (node.attributes["value"] for node in graph.walk() if node.op.name == "object_constant")

@@ -1,9 +1,9 @@
-"""Choose by measured time whether calls of a kind run as a graph or as plain Python.
+"""Measured choice, per kind of call, between running a graph and running plain Python.
 
 Under `compile` both give the same results, so the quicker one may run. The first calls of each kind are timed, each
 running one of the two; then the choice stands, and no later call of that kind reads a clock. A kind is made of the
-types of the arguments and the magnitudes of their sizes. `Gate` is what native code reads: how many calls pass before
-one is looked at again, and which form they run. Looks become rarer while they find the kind that is expected.
+types of the arguments and the magnitudes of their sizes. Native code reads the `Gate`: how many calls pass before
+one is examined again, and which form they run. Examinations become rarer while they find the expected kind.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ _MOST_KINDS = 64
 _MOST_LOOKS = 24  # calls of one kind without a choice, some of which trace or raise
 _PAIRS = 4  # timed calls of each form, after which a small difference decides
 _CLEAR, _FAR = 2.0, 8.0  # times as slow: such differences decide after fewer
-_COSTLY = 0.05  # seconds of a sample that is not taken twice where the forms are far apart
-_SLOWER, _NOISE = 1.1, 0.3e-6  # what a graph has to be slower by, times and seconds, before it is given up
-_SHORT = 2e-3  # seconds: a call of a graph whose plain form takes no longer than a trace does
-_RAREST = {GRAPH: 2**20, PLAIN: 256}  # calls between two looks
+_COSTLY = 0.05  # seconds of a sample that is not repeated where the forms are far apart
+_SLOWER, _NOISE = 1.1, 0.3e-6  # factor and seconds by which a graph has to be slower before it is abandoned
+_SHORT = 2e-3  # seconds of a graph's call, below which its plain form takes no longer than a trace
+_RAREST = {GRAPH: 2**20, PLAIN: 256}  # calls between two examinations
 _LENGTHS = (str, bytes, bytearray, list, tuple, dict, set, frozenset)
 
 clock = time.perf_counter
 
 
 class Gate:
-    """How many calls go straight on, and whether as plain Python. Native code counts `left` down; see `dispatch`."""
+    """The number of calls that pass without examination, and their form. Native code counts it down; see `dispatch`."""
 
     __slots__ = ("cell",)
 
@@ -45,7 +45,7 @@ class Gate:
         self.cell = (ctypes.c_int64 * 3)(left, 0, 0)
 
     def passes(self) -> bool:
-        """Count a call; return whether it goes on without a look."""
+        """Count a call; return whether it runs without examination."""
         left = self.cell[0]
         if left > 0:
             self.cell[0] = left - 1
@@ -56,11 +56,11 @@ class Gate:
         return bool(self.cell[1])
 
     def ask_variable(self, asks: bool) -> None:
-        """Let native code stop graphs' calls while NumPy's context variable is not its default; see `float_errors`."""
+        """Make native code skip graphs while NumPy's context variable is not its default; see `float_errors`."""
         self.cell[2] = asks
 
     def open(self, left: int, form: str) -> None:
-        """Let so many calls go on in that form."""
+        """Let that many calls run in this form."""
         self.cell[0], self.cell[1] = left, form == PLAIN
 
 
@@ -83,14 +83,14 @@ class Timing:
         return self.choice or (PLAIN if self._graphs > self._plains + 1 else GRAPH)
 
     def begins(self, trace: int) -> bool:
-        """Return whether this is the first timed run of a trace, which makes things that later ones find."""
+        """Return whether this is the first timed run of a trace, which fills caches for later ones."""
         if trace in self._begun:
             return False
         self._begun.add(trace)
         return True
 
     def ran(self, form: str, seconds: float) -> None:
-        """Note the time of a call, and choose once the times tell."""
+        """Note the time of a call, and choose once the times are decisive."""
         if form == GRAPH:
             self._graphs += 1
             self.graph = min(self.graph, seconds)
@@ -119,7 +119,7 @@ class Tiers:
 
     def __init__(self) -> None:
         self._timings: Bounded[Any, Timing] = Bounded(_MOST_KINDS)
-        self._samplers: set[int] = set()  # threads that time a call of the plain function now
+        self._samplers: set[int] = set()  # threads that are timing a call of the plain function
 
     def timing(self, kind: Any) -> Timing:
         found = self._timings.get(kind)
@@ -146,12 +146,12 @@ class Tiers:
 
 
 def rarer(interval: int, form: str) -> int:
-    """Return the number of calls until the next look, after one that found what was expected."""
+    """Return the number of calls until the next examination, after one that found the expected kind."""
     return min(2 * interval, _RAREST[form])
 
 
 def kind_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return what calls share that are expected to take about the same time in each form."""
+    """Return a key shared by calls that should take about the same time in each form."""
     kinds = tuple(map(_kind, args))
     return (kinds, tuple((name, _kind(value)) for name, value in kwargs.items())) if kwargs else kinds
 
@@ -190,16 +190,16 @@ def _shown_part(part: Any) -> str:
 
 
 def may_sample(seconds: float, graph: Graph, kernels: Iterable[str]) -> bool:
-    """Return whether one plain call is affordable, where a graph's call takes so many seconds.
+    """Return whether one plain call is affordable, given the seconds of a graph's call.
 
-    Loops over single numbers may run a hundred times as long in Python. Where a graph has such loops in native code
-    alone, it is quicker, and a long call is not made in Python to see by how much.
+    Loops over single numbers may run a hundred times as long in Python. A graph with such loops in native code
+    alone is quicker, so a long call is not run in Python to find out by how much.
     """
     return seconds < _SHORT or not _has_scalar_loops(graph, frozenset(kernels))
 
 
 def _has_scalar_loops(graph: Graph, kernels: frozenset[str]) -> bool:
-    """Return whether an innermost loop, or a function that calls itself, computes nothing but single numbers."""
+    """Return whether an innermost loop, or a recursive function, computes nothing but single numbers."""
     bodies = [node.regions[1] for node in graph.walk() if node.op.name == "while"]
     bodies += [node.regions[0] for node in graph.walk() if is_recursive(node) and node.regions]
     return any(_is_scalar(body, kernels) for body in bodies)

@@ -1,4 +1,4 @@
-"""Traces a Python function: runs its converted form on symbolic arguments and takes the graph that is recorded."""
+"""Trace a Python function: run its converted form on symbolic arguments, and record the graph."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ from autoconv.tracing.unknown_writes import refuse_unknown_writes
 
 _COUNTER = iter(range(1, 1 << 62))
 LOCK = new_lock(waited=TRACE)
-# A function that no earlier process converted: neither is there native code for it.
+# A function that no earlier process converted has no cached native code either.
 ABOUT_TO_CONVERT.append(lambda: expect_graphs() if current_region() is not None else None)
 
 
@@ -83,7 +83,7 @@ def trace_function(
     convert: bool,
     on_create: Callable[[Any], None] | None = None,
 ) -> Traced:
-    """One trace. Raises what the function raises, with the user's lines, and AbandonTrace where it cannot go on."""
+    """Make one trace; raises the function's errors, with the user's lines, and AbandonTrace if it cannot continue."""
     trace = new_trace(signature.name, contract, convert)
     trace.owned = {}
     created: list[Variable] = []
@@ -105,14 +105,14 @@ def trace_function(
             return _trace(function, call, signature, owner, convert, trace, guards, created, None)
         finally:
             restore_special_methods(trace)
-            trace.evaluate = None  # it knows the arguments, which are not to live as long as the trace
+            trace.evaluate = None  # it holds the arguments, which must not live as long as the trace
             trace.rebuilt.clear()
 
 
 def _put_back(trace: Trace, journal: Journal, guards: Guards) -> None:
-    """Undoes what the program did while it was traced."""
+    """Undo the program's writes during the trace."""
     tried = trace.root.journal
-    if tried is not None and tried is not journal:  # what was being tried when the trace was given up
+    if tried is not None and tried is not journal:  # the attempt during which the trace was abandoned
         tried.roll_back()
     journal.roll_back()
     guards.put_back()
@@ -157,15 +157,15 @@ def _trace(
             outside.check_dimensions(call)
         try:
             result = _invoke(target, signature, arguments)
-        except Suspended as never:  # what follows is not reached
+        except Suspended as never:  # the code that follows is not reached
             never.caught()
             result = None
         except BaseException as error:
             if isinstance(trace.refusal, AbandonTrace):
-                raise trace.refusal from None  # on its way out something else was raised
+                raise trace.refusal from None  # handlers of the program raised something else meanwhile
             if contract != COMPILE or not _is_programs_own(error):
                 raise
-            record_raise(trace.root, error)  # a graph that raises on every call
+            record_raise(trace.root, error)  # the graph raises on every call
             result = None
         if trace.refusal is not None:
             raise trace.refusal
@@ -174,7 +174,8 @@ def _trace(
             # Attributes are stored when they are set.
             written = [spot.read() for spot in call.spots if spot.kind != "attribute"]
             python_contract.check_identities(result, (*copies, *guards.values()), written)
-        if outside is not None:  # first: what is made here and becomes part of what was there is that in the result
+        # Before the outputs: new objects stored in older ones are the same objects in the result.
+        if outside is not None:
             outside.stores.store(trace.root)
         layout, outputs = outputs_of(result, trace, function)
         if outside is not None:
@@ -188,7 +189,7 @@ def _trace(
         refuse_leaks(graph, trace.hidden)
     if trace.identifies and contract == COMPILE:
         refuse_nans(graph)
-    restore_special_methods(trace)  # guards look at those of the user's
+    restore_special_methods(trace)  # guards compare the user's own methods
     guards.settle()
     if contract == COMPILE:
         count = len(call.leaves) - len(call.spots)
@@ -198,9 +199,9 @@ def _trace(
         guards.reached.clear()
     if trace.arrays and not trace.memory and aliased_outputs(graph, graph.parameters[: len(call.key.leaves)]):
         if outside is not None and outside.may_be_memory:
-            raise Restage(memory=True)  # of an array that is traced as memory it is the same one, or a view of it
+            raise Restage(memory=True)  # with arrays as memory, the result is the same array, or a view of it
         if outside is not None and outside.arrays:
-            raise Restage(arguments=outside.arrays)  # of an array that came in as an object it is the same one
+            raise Restage(arguments=outside.arrays)  # with arrays as objects, the result is the same array
         raise python_contract.RunPlain("an array from outside, or a view of one, is returned")
     if trace.memory and "taken" in trace.complexes and parts_leave(graph):
         raise StagingError("parts of a complex array are given out, which are views of it")
@@ -245,7 +246,7 @@ def _trace(
 
 
 def _is_programs_own(error: BaseException) -> bool:
-    """Whether the program itself raised the error: what comes out of this package here may be about the trace."""
+    """Return whether the program itself raised the error; errors of this package here may be about the trace."""
     if type(error) is StagedException:
         return True
     ours = raised_by_us(error) and not getattr(error, "_autoconv_run_time", False)
@@ -286,7 +287,7 @@ def _python_rules(trace: Trace, call: Call, guards: Guards) -> Outside:
 
 
 def _placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[Any]:
-    """The leaves as the function gets them: symbolic tensors, plain values, variables standing for their argument."""
+    """Return the leaves as the function gets them: symbolic tensors, plain values, stand-ins for variables."""
     leaves: list[Any] = []
     for position, (leaf, key, name) in enumerate(zip(call.leaves, call.key.leaves, names, strict=True)):
         if isinstance(leaf, (np.ndarray, np.generic)) and trace.contract == COMPILE and is_of_its_own(leaf):
@@ -321,7 +322,7 @@ def _placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[Any]:
 
 
 def _argument_variable(trace: Trace, variable: Variable, value: Any) -> Variable:
-    """A variable passed as an argument: the graph uses whichever is passed, not this one."""
+    """Return a stand-in for a variable argument: the graph uses the variable of each call, not this one."""
     stand_in = Variable.__new__(Variable)
     stand_in.__dict__.update(variable.__dict__)
 
@@ -341,7 +342,7 @@ def _argument_variable(trace: Trace, variable: Variable, value: Any) -> Variable
 
 
 def _arguments(trace: Trace, call: Call, leaves: list[Any]) -> tuple[dict[str, Any], list[Any]]:
-    """The arguments by name, structures rebuilt around the placeholders."""
+    """Return the arguments by name, with structures rebuilt around the placeholders."""
     arguments: dict[str, Any] = {}
     copies = []
     position = 0
@@ -382,7 +383,7 @@ def _watch(guards: Guards, function: Any, target: Any, call: Call) -> None:
     inner = getattr(function, "__func__", function)
     if hasattr(inner, "__code__"):
         guards.add_function(inner, changed_names(inner))
-    else:  # a partial function, or an object that is called
+    else:  # a partial function, or a callable object
         guards.add_value("the function", function)
     owner = getattr(function, "__self__", None)
     if owner is not None:

@@ -1,4 +1,4 @@
-"""The traces of one function: found by what a call is made of, bounded, the one used longest ago dropped first."""
+"""The bounded cache of one function's traces, by keys; the least recently used trace is evicted first."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from autoconv.tracing.garbage import DROPPED
 from autoconv.tracing.keys import Key, accepts
 
 MOST_KEYS = 256
-ENTRIES = 4  # traces a key, which differ in what they read from outside
-_SURE_TRACES = 28  # traces that are kept however large they are
-_BYTES = 1_400_000  # what more traces than those may weigh together
-_TICKS = itertools.count()  # the order in which traces were used
+ENTRIES = 4  # traces per key, which differ in their guards
+_SURE_TRACES = 28  # traces that are kept whatever their size
+_BYTES = 1_400_000  # bytes of all traces, where there are more than those
+_TICKS = itertools.count()  # the order of uses
 
 
 class TraceCache:
@@ -27,7 +27,7 @@ class TraceCache:
         return [concrete for entries in list(self.by_key.values()) for concrete in entries]
 
     def find(self, key: Key) -> ConcreteFunction | None:
-        """A trace for that key, or a wider one, of which nothing that it read from outside has changed."""
+        """Return a trace for that key, or a wider one, whose guards hold."""
         for concrete in self.by_key.get(key, ()):
             if not concrete.guards.changed():
                 return self.used(concrete)
@@ -39,19 +39,19 @@ class TraceCache:
         return None
 
     def used(self, concrete: ConcreteFunction) -> ConcreteFunction:
-        """Notes that the trace was used now."""
+        """Mark the trace as used now."""
         concrete.used = next(_TICKS)
         return concrete
 
     def add(self, concrete: ConcreteFunction) -> bool:
-        """Adds a trace; whether there are as many of its key now as are kept."""
+        """Add a trace; return whether its key has as many traces as are kept."""
         entries = [concrete, *self.by_key.get(concrete.key, ())][:ENTRIES]
         self.by_key[concrete.key] = entries
         self.used(concrete)
         return len(entries) == ENTRIES
 
     def drop_oldest(self, let_go: Callable[[list[ConcreteFunction]], None]) -> None:
-        """Drops what is too much; `let_go` is told of the traces that go, and must not keep them."""
+        """Evict traces beyond the limits; `let_go` is called with the evicted traces, and must not keep them."""
         oldest = sorted(self.by_key, key=lambda key: max(c.used for c in self.by_key[key]))
         every = self.traces
         count, weight = len(every), sum(c.weight for c in every)

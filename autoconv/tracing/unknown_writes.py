@@ -1,7 +1,7 @@
-"""Writes to objects that only the running graph knows: to an item of a list that came in whole, say.
+"""Writes to dynamic objects: to an item of a list that is an opaque input, for example.
 
-What they write to may be an object, or a list of one, that Python knew while it traced, and whose values are constants
-of the graph or arguments that were taken apart. Such a call runs as plain Python.
+The target may alias an object, or a list of it, that was known while tracing, and whose values are constants
+of the graph or flattened arguments. Such a call runs as plain Python.
 """
 
 from __future__ import annotations
@@ -29,16 +29,18 @@ _WRITES = frozenset(
 _IN_PLACE = frozenset(name for name in FUNCTIONS if name.startswith("i") and name[1:] in FUNCTIONS)
 _SETS = frozenset({"setitem", "delitem"}) | _IN_PLACE
 _NEW = frozenset({"object_build", "object_make", "object_box", "object_exception"})
-# What gives an item of a container, or something that gives them one by one; other functions and methods of Python's
-# own make something new.
+# Operations that return an item of a container, or an iterator over items; Python's other functions and methods
+# return new objects.
 _ITEMS = frozenset({"getitem", "reversed", "iter", "next", "min", "max", "slice", "zip", "enumerate"})
 _HELD = frozenset({"get", "pop", "popitem", "popleft", "setdefault", "values", "items", "most_common"})
 _CONTAINERS = (list, dict, set, *PLAIN)
 
 
 def refuse_unknown_writes(graph: Graph, reached: Sequence[Any], copies: Iterable[Any], given: Iterable[Any]) -> None:
-    """Raises RunPlain where a write may be to one of the objects that the guards `reached`, or to one that an argument
-    was put together anew from (`copies`). `given` are the arguments that came in whole."""
+    """Raise RunPlain where a write may alias an object `reached` by guards, or the original of a rebuilt argument.
+
+    `copies` are the rebuilt arguments, `given` the opaque ones.
+    """
     origins = _Origins(graph)
     names: set[str] = set()
     places: set[str] = set()
@@ -87,8 +89,11 @@ def _gives_item(node: Node) -> bool:
 
 
 class _Origins:
-    """Where objects of a graph come from: they are "constant", "new", a "parameter" of the graph, an "item" of one, or
-    what an "attribute" held, and anything else that nobody knows."""
+    """Forward analysis of the origin of objects.
+
+    The lattice is "new" < "constant" < "parameter" (of the graph) < "item" (of one) < "attribute", which stands for any
+    unknown object.
+    """
 
     def __init__(self, graph: Graph) -> None:
         self._root = graph
@@ -101,7 +106,7 @@ class _Origins:
 
     def of(self, value: Value) -> str:
         if value not in self._known:
-            self._known[value] = "new"  # what a loop hands on is what it was given
+            self._known[value] = "new"  # optimistic start for loops
             self._known[value] = self._found(value)
         return self._known[value]
 
@@ -126,7 +131,7 @@ class _Origins:
         if not _gives_item(node):
             return "new"
         found = self._joined(node.inputs)
-        if found == "new" and self._reads_attributes:  # which may be in what the graph made
+        if found == "new" and self._reads_attributes:  # an attribute's object may be in a container made by the graph
             return "attribute"
         return "attribute" if found == "attribute" else "item"
 
@@ -136,7 +141,7 @@ class _Origins:
 
 
 def _handed_in(node: Node) -> Iterator[tuple[Value, Value]]:
-    """(a parameter of a region of the node, what it is outside of it)."""
+    """Iterate over (parameter of a region of the node, its outer value)."""
     for _, given, own in captures(node):
         yield from zip(own, given, strict=True)
     if node.op.name == "while":
@@ -150,7 +155,7 @@ def _handed_in(node: Node) -> Iterator[tuple[Value, Value]]:
 
 
 def _handed_out(node: Node, index: int) -> Iterator[Value]:
-    """What a result of the node may be."""
+    """Iterate over the possible sources of a result."""
     if node.op.name == "while":
         yield node.inputs[index]
     for region in node.regions[1:] if node.op.name == "while" else node.regions:

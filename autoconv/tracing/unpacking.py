@@ -1,7 +1,7 @@
-"""The short way to native code for calls whose arguments are more than numbers and arrays: tuples, lists, dicts and
-dataclasses of them, and objects, functions and texts that are part of the key.
+"""Native entry for structured arguments: tuples, lists, dicts and dataclasses of numbers and arrays, and keyed objects.
 
-Python that is written for a trace's key asks whether a call fits it, and takes its numbers and arrays out.
+Python code generated for a trace's key checks that a call fits it, and extracts its numbers and arrays. Objects,
+functions and texts that are part of the key are compared.
 """
 
 from __future__ import annotations
@@ -17,24 +17,27 @@ from autoconv.tracing.array_keys import ArrayKey
 from autoconv.tracing.keys import Key, LeafKey, Literal, ObjectKey, Reference, TensorKey, is_single_with_more
 from autoconv.tracing.writing import FunctionWriter, TooLong
 
-_MOST_CONTAINERS = 64  # lists, dicts and dataclasses, of which no two may be one
-_MOST_PAIRS = 6  # that are compared one by one
-_TEXTS = (bool, int, float, str, type(None))  # what native code compares itself
+_MOST_CONTAINERS = 64  # lists, dicts and dataclasses, which must be distinct objects
+_MOST_PAIRS = 6  # pairs that are compared one by one
+_TEXTS = (bool, int, float, str, type(None))  # types that native code compares itself
 
 Taking = Callable[..., tuple[Any, ...] | None]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Unpacking:
-    """`key` is the one of a call with nothing but the leaves at `places`, which `take` takes out of the arguments by
-    position; it answers None where they do not fit."""
+    """The extraction of leaves from arguments.
+
+    `take` extracts the leaves at `places` from the positional arguments, or returns None where they do not fit. `key`
+    is that of a call with only these leaves.
+    """
 
     key: Key
     places: tuple[int, ...]
     take: Taking
 
     def entry(self, native: Callable[..., Any], is_apart: Callable[[Sequence[Any]], bool]) -> Callable[..., Any]:
-        """The entry, as calls reach it. Leaves that are not apart from others are left to who binds all."""
+        """Wrap the native entry; calls whose leaves may overlap outside arrays are left to the full binding."""
         take = self.take
 
         def unpacked(*given: Any) -> Any:
@@ -45,8 +48,10 @@ class Unpacking:
 
 
 def unpacking(key: Key, spots: int) -> Unpacking | None:
-    """How a call's arguments are taken apart; None where they need not be, or where that takes more than a look. The
-    last of the key's leaves are what so many `spots` hold."""
+    """Return the extraction for a key; None where it is unnecessary or too complicated.
+
+    The last `spots` leaves of the key are the contents of written locations.
+    """
     count = len(key.leaves) - spots
     leaves = key.leaves[:count]
     whole = all(template is None for _, template in key.templates)
@@ -66,14 +71,14 @@ def unpacking(key: Key, spots: int) -> Unpacking | None:
 
 
 class _Unusual(Exception):
-    """A structure that is not taken apart by its own class's plain ways."""
+    """A structure that cannot be read by its class's plain operations."""
 
 
 _TAKEN = (TensorKey, ArrayKey, ObjectKey)
 
 
 def _is_asked(leaf: LeafKey) -> bool:
-    """Whether native code cannot tell that an argument fits."""
+    """Return whether native code cannot compare an argument with the leaf."""
     return isinstance(leaf, Reference) or (isinstance(leaf, Literal) and type(leaf.value) not in _TEXTS)
 
 
@@ -98,7 +103,7 @@ def _written(key: Key, leaves: Sequence[LeafKey]) -> Taking:
 
 
 class _Takes:
-    """Of arguments, one after the other; `found` are the leaves that are taken, `containers` what can change."""
+    """Writes the extraction; `found` are the extracted leaves, `containers` the mutable structures."""
 
     def __init__(self, writer: FunctionWriter, leaves: Iterator[LeafKey]) -> None:
         self.writer = writer
@@ -129,7 +134,7 @@ class _Takes:
             self.at(inner, child)
 
     def _require_no_more(self, found: str, kind: type) -> None:
-        """Requires that there are no attributes besides the fields (see `holds_more`)."""
+        """Require that there are no attributes besides the fields (see `holds_more`)."""
         fields = set(fields_of(kind))
         if not {name for name, _ in slots_of(kind)} <= fields:
             raise _Unusual

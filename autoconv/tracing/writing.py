@@ -1,4 +1,4 @@
-"""Functions of Python's that are written for the very values that they look at, as they ask the least of each."""
+"""Generation of Python functions specialised for particular values."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ class TooLong(Exception):
 
 
 class FunctionWriter:
-    """Writes a function statement by statement. It answers `otherwise` as soon as something is not as it is required,
-    or raises."""
+    """Writes a function statement by statement; it returns `otherwise` as soon as a requirement fails or raises."""
 
     def __init__(self, parameters: str = "", otherwise: str = "None") -> None:
         self._header = f"def function({parameters}):"
@@ -32,13 +31,13 @@ class FunctionWriter:
         return function
 
     def constant(self, value: Any) -> str:
-        """A name for the value."""
+        """Return a name for the value."""
         name = f"k{len(self._constants)}"
         self._constants[name] = value
         return name
 
     def variable(self, expression: str) -> str:
-        """A name for what the expression gives."""
+        """Assign the expression to a variable; return its name."""
         name = f"v{len(self._lines)}"
         self._write(f"{name} = {expression}")
         return name
@@ -47,22 +46,22 @@ class FunctionWriter:
         self._write(f"if not ({condition}): return {self._otherwise}")
 
     def require_same(self, value: Any, found: str) -> None:
-        """Requires the very object, without keeping it alive where that can be."""
+        """Require the same object, without keeping it alive where possible."""
         try:
             self.require(f"{self.constant(weakref.ref(value))}() is {found}")
         except TypeError:
             self.require(f"{found} is {self.constant(value)}")
 
     def require_plain(self, value: Any, found: str) -> None:
-        """Requires a number, text or other value of that class that means the same, which is in a variable."""
+        """Require that the variable `found` holds an equivalent number or text of the same class."""
         held, kind = self.constant(value), self.constant(type(value))
         same = "{0} == {1}"
         if isinstance(value, complex) or (isinstance(value, float) and not abs(value) > 0):
-            same = "repr({0}) == repr({1})"  # of zeros and what is no number, `==` does not say whether they are
+            same = "repr({0}) == repr({1})"  # `==` ignores the sign of zero, and nan differs from itself
         self.require(f"({found} is {held} or type({found}) is {kind} and {same.format(found, held)})")
 
     def require_keys(self, keys: list[Any], found: str) -> None:
-        """Requires a dict's keys, their order and their classes."""
+        """Require a dict's keys, their order and their classes."""
         kinds = self.constant([type(key) for key in keys])
         self.require(f"[*{found}] == {self.constant(keys)} and [*map(type, {found})] == {kinds}")
 
