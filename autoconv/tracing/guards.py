@@ -328,7 +328,7 @@ _BY_TEXT = (eval, exec, globals, __import__)
 
 
 def _refuse_names_of_text(names: frozenset[str], function: types.FunctionType) -> None:
-    """Raise RunPlain for a function that calls `eval` or the like, which reads names missing from the function's text."""
+    """Raise RunPlain for a function that calls `eval` or the like, which may read names missing from its text."""
     for name in sorted(names):
         found = function.__globals__.get(name, getattr(builtins, name, None))
         if any(found is one for one in _BY_TEXT):

@@ -118,7 +118,7 @@ class Learning:
         self._rebind(call)
 
     def is_object_next(self, call: Call, reason: str, place: Any) -> bool:
-        """After arrays could not be traced as memory, return whether to pass them as objects; if so, rebind the call."""
+        """After arrays could not be traced as memory, return whether to pass them as objects, and rebind if so."""
         known = any(isinstance(key, ArrayKey) for key in call.key.leaves)
         if not known or call.key in self._by_object:
             return False
@@ -151,7 +151,7 @@ class Learning:
         return True
 
     def puts_back(self, call: Call) -> bool:
-        """Undo such inputs or settled numbers after a failed trace, and rebind the call; return whether there were any."""
+        """Undo such inputs or settled numbers after a failed trace, and rebind; return whether there were any."""
         if self.sizes.widen(call):
             return True
         tried = {spot.key for spot in call.spots if self._moving.get(spot.key)}

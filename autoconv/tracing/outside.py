@@ -175,7 +175,7 @@ class Outside:
         return [spot for key, spot in found.items() if key not in known]
 
     def _refuse_new(self, missing: Sequence[Spot]) -> None:
-        """Raise RunPlain where each trace writes an attribute of another object, one that the call itself seems to make."""
+        """Raise RunPlain where each trace writes an attribute of another object, probably made by the call itself."""
         for spot in missing:
             alike = [other for other in self.spots if _is_same_attribute(spot, other) and other.key not in self.written]
             if len(alike) >= _MOST_UNWRITTEN:

@@ -139,7 +139,7 @@ def _is_pure(function: Any) -> bool:
         if issubclass(function, (BaseException, tuple)):
             return not (is_written(function.__new__) or is_written(function.__init__)) and _is_made_by_python(function)
         return function in (np.float64, np.int64)
-    return isinstance(function, np.ufunc) and not all("O" in loop for loop in function.types)  # frompyfunc's ufuncs have object loops
+    return isinstance(function, np.ufunc) and not all("O" in loop for loop in function.types)  # as with frompyfunc
 
 
 def _is_made_by_python(kind: type) -> bool:

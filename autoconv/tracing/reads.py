@@ -213,7 +213,7 @@ class Reads:
             self._closed &= _is_closed_module(value.__module__)  # operator.attrgetter is not closed
         elif isinstance(value, _OTHER_FUNCTIONS):
             self._closed &= value not in _OPEN_BUILTINS and _is_closed_module(value.__module__ or "builtins")
-        elif isinstance(value, (types.MethodWrapperType, np.ufunc)):  # __getattribute__, or a ufunc that calls a function
+        elif isinstance(value, (types.MethodWrapperType, np.ufunc)):  # __getattribute__, or a ufunc of a function
             self._closed &= getattr(np, value.__name__, None) is value
         elif type(value) not in _PLAIN:
             self._meet_class(type(value))
@@ -226,7 +226,7 @@ class Reads:
         if kind in self._classes:
             return
         bases = [base for base in kind.__mro__ if base not in _BARE]
-        for base in bases if getattr(kind, "_is_protocol", False) else ():  # isinstance reads the attributes of a protocol
+        for base in bases if getattr(kind, "_is_protocol", False) else ():  # isinstance reads a protocol's attributes
             self._names.update(vars(base), vars(base).get("__annotations__", ()))
         self._classes[kind] = bool(bases) and not dataclasses.is_dataclass(kind) and all(map(_is_closed_class, bases))
 

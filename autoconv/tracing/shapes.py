@@ -164,7 +164,7 @@ class ByShape:
         return general if general is not None and general.takes(shapes) else None
 
     def _made_general(self, pattern: Pattern, shapes: Shapes) -> AnySize | None:
-        """Return code for any size, None where there is none; raises CannotSpecialise where these shapes are inconclusive."""
+        """Return code for any size or None; raises CannotSpecialise where these shapes are inconclusive."""
         try:
             graph, needs = generalise(self._graph, self._types(pattern))
             graph = optimise(graph, contract=self._contract)
