@@ -1,4 +1,4 @@
-"""CONTRIBUTING's table of the tests that judge a change: a row for every folder, and nothing that is not there."""
+"""README's length; and CONTRIBUTING's table of the tests that judge a change: a row for every folder, each path exists."""
 
 import re
 from pathlib import Path
@@ -9,6 +9,10 @@ ROOT = Path(__file__).parents[1]
 HEAD = "| a change in | runs |\n| --- | --- |\n"
 TABLE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition(HEAD)[2].partition("\n\n")[0]
 ROWS = {folder: paths for folder, *paths in (re.findall("`(.*?)`", row) for row in TABLE.splitlines())}
+
+
+def test_readme_is_short():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
 
 
 def test_every_folder_has_a_row():
