@@ -180,5 +180,5 @@ def _escaped(text: str) -> str:
     if text.startswith("    "):
         return text
     pieces = text.split("`")
-    pieces[::2] = [re.sub(r"([<*_\[])", r"\\\1", piece) for piece in pieces[::2]]
+    pieces[::2] = [re.sub(r"([*_\[])", r"\\\1", piece).replace("<", "&lt;") for piece in pieces[::2]]
     return "`".join(pieces)
