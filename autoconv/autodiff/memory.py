@@ -1,10 +1,10 @@
-"""Conversion of array memory to values (memory SSA): each store defines the array anew, so that gradients can flow.
+"""Conversion of array memory to values (memory SSA): each store defines a new array value, so that gradients can flow.
 
     before   array_store(array_view(%A, %i, spec=…), %x)
     after    %A_1 = set_item(%A, %x, %i, spec=…)
 
-Arrays written in a loop or an arm become its state. Where names swap arrays, an integer value says which array a name
-refers to; reads and writes select by it.
+Arrays written in a loop or an arm become its state. Where names swap arrays, an integer value identifies the array of
+each name; reads and writes select by it.
 """
 
 from __future__ import annotations

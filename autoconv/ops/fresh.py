@@ -12,7 +12,7 @@ _LIST = ObjectType("list")
 def fresh_objects(graph: Graph) -> frozenset[Value]:
     """Return the values that only ever hold containers and objects allocated by nodes of the graph, in any region.
 
-    A greatest fixed point over region flow: each object is assumed fresh, unless it is a parameter of the graph, comes
+    A greatest fixed point over region flow. Each object is assumed fresh, unless it is a parameter of the graph, comes
     from a node that does not allocate, or may be another value that is not fresh.
     """
     feeds: dict[Value, list[Value]] = {}

@@ -28,7 +28,7 @@ _NO_GRADIENT = none("it went through a list whose length the graph does not know
 
 
 def is_guess(node: Node) -> bool:
-    """Return whether the node makes an array of a guessed type, which may turn out wrong."""
+    """Return whether the node makes an array of a guessed type, which may be wrong at run time."""
     return node.op.name in (OF_OBJECTS, OF_NUMBERS) and bool(node.effects & Effects.RAISE)
 
 

@@ -1,8 +1,8 @@
 """The record of an op, and the registry of all ops.
 
-Every op is complete: `define` refuses a duplicate, a missing gradient is written `none("reason")`, and the
-samples on each record are what the tests over `OPS` run (kernel against result rule, gradient against finite
-differences, every backend against the kernel).
+Every op is complete: `define` refuses a duplicate, and a missing gradient is written `none("reason")`. The
+samples on each record are what the tests over `OPS` run: kernel against type rule, gradient against finite
+differences, every backend against the kernel.
 """
 
 from __future__ import annotations

@@ -270,7 +270,7 @@ def _of_rows(x: Any, *, element: TensorType, depth: int) -> tuple[Any]:
 
 
 def _or_given(x: bytearray, *pairs: Any, element: TensorType) -> tuple[Any]:
-    """Convert to a Python list; if x is one of the typed lists in the pairs, return the argument behind it."""
+    """Convert to a Python list; if x was made of an argument, according to the pairs, return that argument."""
     for typed, object_ in zip(pairs[::2], pairs[1::2], strict=True):
         if x is typed:
             return (object_,)

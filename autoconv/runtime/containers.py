@@ -168,7 +168,7 @@ def untraced_copy(value: Any) -> Any:
 
 
 def heap_of(value: Any) -> SymbolicObject | None:
-    """Return the object of the graph behind a container, or behind the dict of a view; None if there is none."""
+    """Return the graph's object for a container, or for the dict of a view; None if there is none."""
     kind = type(value)
     return value._heap if kind in PLAIN else value.heap if kind is DictView else None
 

@@ -30,7 +30,7 @@ class DictView:
 
     @property
     def heap(self) -> SymbolicObject | None:
-        """The object of the graph behind the dict, or None."""
+        """The graph's object for the dict, or None."""
         found: SymbolicObject | None = self.owner._heap
         return found
 

@@ -1,7 +1,10 @@
 """Output on standard error as configured by AUTOCONV_LOGS and `set_verbosity`.
 
-AUTOCONV_LOGS is a list of: `retraces` (each trace, its cause, its call site, its duration), `graph` (the graph as
-recorded and as executed), `passes` (duration and result of each conversion pass and each optimisation).
+AUTOCONV_LOGS is a list of these kinds:
+
+- `retraces`: each trace, its cause, its call site and its duration;
+- `graph`: the graph as recorded and as executed;
+- `passes`: duration and result of each conversion pass and each optimisation.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 # Functions that make arrays of anything, or of nothing: under `compile` they are always called through the table.
 CREATING: set[Any] = set()
 
-# The ufuncs behind Python's operators, which tensors implement themselves.
+# The ufuncs of Python's operators, which tensors implement themselves.
 _OPERATORS: dict[Any, Callable[[Any, Any], Any]] = {
     np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul, np.true_divide: operator.truediv,
     np.floor_divide: operator.floordiv, np.remainder: operator.mod, np.power: operator.pow, np.matmul: operator.matmul,

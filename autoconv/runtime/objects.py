@@ -50,7 +50,7 @@ _PLAIN_DUNDERS = frozenset({"__name__", "__qualname__", "__cause__", "__context_
 
 
 def heap_instance(value: Any) -> SymbolicObject | None:
-    """Return the object of the graph behind an object of the user's, or None."""
+    """Return the graph's object for an object of the user's, or None."""
     held = getattr(value, "__dict__", None)
     return dict.get(held, HEAP) if type(held) is GraphAttributes else None
 

@@ -134,7 +134,7 @@ _KINDS: dict[str, str] = {}
 
 
 def count_as_users(filename: str) -> None:
-    """Treat the code of a converted file as the user's, wherever the file lies."""
+    """Treat the code of a converted file as the user's, whatever its path."""
     _KINDS[filename] = "user"
 
 

@@ -32,7 +32,7 @@ def split_ends(count: Any, sections: Any, even: bool) -> list[Any] | None:
         if even and more:
             raise ValueError(_UNEQUAL)
         return [each * i + min(i, more) for i in range(1, parts)]
-    if even:  # the check makes the call run again, as NumPy, for its error
+    if even:  # where it fails, the call reruns as plain Python, for NumPy's error
         apply("assert_true", more == 0, message=(_UNEQUAL,), kind="check")
         return [each * i for i in range(1, parts)]
     left = convert_to_tensor(more, np.int64)

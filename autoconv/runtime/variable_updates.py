@@ -18,7 +18,7 @@ from autoconv.runtime.expressions import get_item, set_item
 
 
 class VariableSynchronization(enum.Enum):
-    """When copies of a variable are synchronised; without effect, as there is one copy."""
+    """Time at which copies of a variable are synchronised; without effect, as there is one copy."""
 
     AUTO = 0
     NONE = 1
@@ -27,7 +27,7 @@ class VariableSynchronization(enum.Enum):
 
 
 class VariableAggregation(enum.Enum):
-    """How copies of a variable are aggregated; without effect, as there is one copy."""
+    """Aggregation of a variable's copies; without effect, as there is one copy."""
 
     NONE = 0
     SUM = 1

@@ -47,10 +47,12 @@ from autoconv.tracing.large import items_of, taken_whole
 class Call:
     """One call's arguments: names and leaves in order, and the key.
 
-    The last leaves are the contents of `spots`: the attributes and outer names that the traced code writes. `learned`
-    are facts found by earlier traces: ("holder", the name of an attribute that holds objects of the graph, or of all
-    items), ("class", the name of a class whose objects are made in the graph), and ("made", a class with special
-    methods of which an object was made in the graph, and the names of its attributes).
+    The last leaves are the contents of `spots`: the attributes and outer names that the traced code writes.
+    `learned` are facts found by earlier traces:
+
+    - ("holder", the name of an attribute that holds objects of the graph, or of all items);
+    - ("class", the name of a class whose objects are made in the graph);
+    - ("made", (a class with special methods of which an object was made in the graph, the names of its attributes)).
     """
 
     key: Key

@@ -1,6 +1,6 @@
 """Element rules of elementary functions: vectorisable polynomials in loops, the C library for single numbers.
 
-Where a rule is not exact enough for some operands (arguments of sin beyond its range reduction), it calls
+A rule that is not exact enough for some operands (arguments of sin beyond its range reduction) calls
 `b.rare(condition)`. Then the loop runs again, with the C library's function, wherever one such operand appeared.
 Coefficients of log in float64 and of sin and cos are those published with fdlibm (Sun Microsystems, 1993),
 of exp, tanh in float32 those of Cephes (Moshier, 1992).

@@ -55,8 +55,8 @@ def key_of(node: Node) -> str:
 class Cell:
     """A class of values that may be one object.
 
-    `of`: the cell of a list's items, or the cell of the list behind an iterator; `sites`: the nodes that allocate the
-    lists.
+    `of`: the cell of a list's items, or the cell of the list that an iterator traverses; `sites`: the nodes that
+    allocate the lists.
     """
 
     __slots__ = ("kind", "of", "parent", "sites")
@@ -101,7 +101,7 @@ class Kinds:
         return root(found)
 
     def item(self, value: Value) -> Cell:
-        """Return the cell of a list's items, or the cell of the list behind an iterator."""
+        """Return the cell of a list's items, or the cell of the list that an iterator traverses."""
         of = self.cell(value).of
         assert of is not None
         return root(of)
@@ -198,7 +198,7 @@ class Kinds:
             self._spoil_lists(of)
 
     def _spoil(self, cell: Cell, before: Kind) -> None:
-        """Ban the lists of a cell that rises to OTHER, and those behind it if it was an iterator."""
+        """Ban the lists of a cell that rises to OTHER, and those that it traverses if it was an iterator."""
         self._spoil_lists(cell)
         if cell.of is not None and before != LIST:
             self._spoil_lists(cell.of)

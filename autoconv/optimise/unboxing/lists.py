@@ -257,7 +257,7 @@ def _write_unpack(w: Writer, node: Node) -> list[Value]:
 
 
 def _items(kinds: Kinds, value: Value) -> Kind:
-    """Return the kind of the items behind an iterator."""
+    """Return the kind of the items that an iterator yields."""
     of = kinds.item(value).of
     return None if of is None else root(of).kind
 
