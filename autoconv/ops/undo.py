@@ -8,6 +8,8 @@ such an int is abandoned; other runs mark the log as `lost`.
 
 from __future__ import annotations
 
+import collections
+import functools
 import sys
 import threading
 import types
@@ -67,6 +69,8 @@ MAKING_ITERATORS = frozenset({"enumerate", "iter", "reversed", "zip"})  # keys o
 CHANGING_HEAPS = ("heapify", "heappop", "heappush", "heappushpop", "heapreplace")
 _SETTING = (object.__setattr__, type.__setattr__, BaseException.__setattr__)
 _DELETING = (object.__delattr__, type.__delattr__, BaseException.__delattr__)
+_ORDERED = (collections.OrderedDict, collections.Counter)
+_EMPTY = (None, int, float, complex, str, list, tuple, dict, set, frozenset)  # factories without code of the program's
 _MISSING = object()
 _OFTEN = 32  # items of a list per written item, below which the list is logged as a whole
 _MOST = 100_000  # logged changes, of a few hundred bytes each
@@ -101,7 +105,7 @@ class _Log:
     def lose(self) -> None:
         """Discard the log: an incomplete one is useless."""
         if self.stops:
-            raise NotInGraphError("an int may outgrow 64 bits behind a change that cannot be taken back")
+            raise NotInGraphError("what a graph does not carry may come behind a change that cannot be taken back")
         self.lost = True
         self.entries.clear()
         self.noted.clear()
@@ -267,8 +271,9 @@ def note_apply(function: str, operands: tuple[Any, ...]) -> None:
         _note_item(log, function, *operands[:2])
     elif function in _IN_PLACE or function.startswith(("heapq.heap", "bisect.insort")):
         _note_whole(log, operands[0])
-    fills = function == "getitem" and isinstance(operands[0], dict) and type(operands[0]) is not dict
-    if fills or any(_is_used_up(log, operand) for operand in operands):
+    if function == "getitem" and isinstance(operands[0], dict) and type(operands[0]) is not dict:
+        _note_filled(log, operands[0])
+    if any(_is_used_up(log, operand) for operand in operands):
         log.lose()
 
 
@@ -378,6 +383,14 @@ def _note_length(log: _Log, owner: list[Any]) -> None:
         log.add(owner, (id(owner), "length"), lambda: owner.__delitem__(slice(length, None)))
 
 
+def _note_filled(log: _Log, owner: Any) -> None:
+    """Before a key is asked for of a dict that may get it then."""
+    if type(owner) in _ORDERED or (type(owner) is collections.defaultdict and owner.default_factory in _EMPTY):
+        _note_whole(log, owner)
+    else:
+        log.lose()
+
+
 def _note_part(log: _Log, owner: np.ndarray, key: Any) -> None:
     try:
         before = np.array(owner[key])
@@ -400,6 +413,11 @@ def _note_whole(log: _Log, owner: Any) -> None:
     elif type(owner) in (dict, set):
         held = owner.copy()
         log.add(owner, id(owner), lambda: (owner.clear(), owner.update(held)))
+    elif type(owner) is collections.deque:
+        log.add(owner, id(owner), functools.partial(collections.deque.__init__, owner, owner.copy(), owner.maxlen))
+    elif type(owner) in _ORDERED or type(owner) is collections.defaultdict:
+        entries = list(owner.items())
+        log.add(owner, id(owner), lambda: (owner.clear(), [owner.__setitem__(*entry) for entry in entries]))
     elif type(owner) is np.ndarray:
         values = owner.copy()
         log.add(owner, id(owner), lambda: owner.__setitem__(..., values))

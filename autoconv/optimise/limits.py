@@ -1,4 +1,4 @@
-"""Interval analysis of a graph's ints: find those that may exceed 64 bits, where a call reruns as plain Python."""
+"""Interval analysis of a graph's ints, and where a run may meet what no graph carries: the call reruns as plain Python."""
 
 from __future__ import annotations
 
@@ -25,6 +25,12 @@ _CHECKED = frozenset(
 
 
 _KNOWN = tuple(map(ObjectType, ("bool", "int", "float")))
+# Of objects that may be of any class these run code of the class, where it has some, and no graph can.
+_RUNNING = frozenset(f"object_{name}" for name in ("method", "get_attribute", "set_attribute", "delete_attribute"))
+_OF_PYTHON = frozenset(
+    {"bool", "bytes", "complex", "dict", "float", "frozenset", "int", "list", "ndarray", "range", "set", "slice", "str",
+     "tuple"}
+)  # fmt: skip
 
 
 def may_exceed(graph: Graph) -> bool:
@@ -37,16 +43,17 @@ def may_exceed(graph: Graph) -> bool:
     return found.exceeds
 
 
-def exceeds_behind(graph: Graph, lasts: Callable[[Node], bool]) -> Node | None:
-    """Return the first irreversible node (`lasts`) after which an int may exceed 64 bits; None if there is none.
+def ends_behind(graph: Graph, lasts: Callable[[Node], bool]) -> tuple[Node | None, str]:
+    """Return the first irreversible node (`lasts`) after which the call may have to rerun as plain Python, and why.
 
-    A Python number of another kind than traced counts like such an int.
+    The reasons are an int beyond 64 bits, a Python number of another kind than traced, and methods or properties of the
+    user's classes, which a graph cannot run. The node is None if there is none.
     """
     found = _Ranges(lasts)
     if any(node.attributes.get("recursive") for node in graph.walk()):
         found.last = found.first_of(graph)
     found.visit(graph, [None] * len(graph.parameters))
-    return found.behind
+    return found.behind, found.what
 
 
 def may_be_another(node: Node) -> bool:
@@ -62,6 +69,14 @@ def may_be_another(node: Node) -> bool:
     return node.op.name.startswith("typed_list_total") or is_guess(node)
 
 
+def may_run_code(node: Node) -> bool:
+    """Return whether a node may need a method or property of a user's class, which a graph cannot run."""
+    if node.op.name == "object_apply":
+        return node.attributes["function"] in ("hasattr", "not_called")
+    first = node.inputs[0].type if node.op.name in _RUNNING else None
+    return isinstance(first, ObjectType) and first.kind not in _OF_PYTHON
+
+
 class _Ranges:
     """Forward interval analysis; unknown ints have the range `WHOLE`, loop state is widened.
 
@@ -71,6 +86,7 @@ class _Ranges:
     def __init__(self, lasts: Callable[[Node], bool] = lambda _: False) -> None:
         self.exceeds = False
         self.behind: Node | None = None
+        self.what = ""
         self.last: Node | None = None
         self._lasts = lasts
         self._known: dict[Value, Range] = {}
@@ -118,11 +134,17 @@ class _Ranges:
             elif name in _CHECKED and not _is_floating(node):
                 self._exceeded()
         if may_be_another(node):
-            self.behind = self.behind or self.last
+            self._ends("a number may be of another kind")
+        elif may_run_code(node):
+            self._ends("a class may have code of its own for an object")
 
     def _exceeded(self) -> None:
         self.exceeds = True
-        self.behind = self.behind or self.last
+        self._ends("an int may outgrow 64 bits")
+
+    def _ends(self, what: str) -> None:
+        if self.behind is None and self.last is not None:
+            self.behind, self.what = self.last, what
 
     def first_of(self, graph: Graph) -> Node | None:
         """Return the first irreversible node of the graph."""
@@ -202,4 +224,4 @@ def _is_floating(node: Node) -> bool:
     return isinstance(type_, TensorType) and not type_.dtype.is_integer
 
 
-__all__ = ["exceeds_behind", "may_be_another", "may_exceed"]
+__all__ = ["ends_behind", "may_be_another", "may_exceed", "may_run_code"]

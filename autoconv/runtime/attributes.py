@@ -23,6 +23,11 @@ class GraphAttributes(dict[str, Any]):
     __slots__ = ()
 
 
+def is_in_graph(value: Any) -> bool:
+    """Whether it is an object of the user's that a graph holds: what it is in Python stands for that."""
+    return type(getattr(value, "__dict__", None)) is GraphAttributes
+
+
 def held_by(value: Any) -> dict[str, Any]:
     """Return the instance attributes, without those of the class, as a new dict."""
     held = getattr(value, "__dict__", None)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from autoconv.runtime.attributes import attributes_of, slots_of
+from autoconv.runtime.attributes import attributes_of, is_in_graph, slots_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +74,12 @@ def is_structure(value: Any) -> bool:
         return True
     if plain_kind(value) in _PLAIN:  # but a container in the graph is a leaf
         return getattr(value, "_heap", None) is None and getattr(value, "_items", None) is None
-    return (
+    is_one = (
         (isinstance(value, (tuple, OrderedDict)) and not hasattr(kind, "__autoconv_whole__"))
         or (isinstance(value, (list, dict)) and kind.__module__ != "builtins" and _rebuildable(kind))
         or _is_pytree_dataclass(kind)
     )
+    return is_one and not is_in_graph(value)
 
 
 def plain_kind(structure: Any) -> type:

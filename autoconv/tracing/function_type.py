@@ -11,6 +11,7 @@ import numpy as np
 
 from autoconv.graph.types import TensorType
 from autoconv.operators.layout import Arms, Grown, Instance, Layout, Leaf, Parts, Static
+from autoconv.runtime.attributes import HEAP
 from autoconv.runtime.shape import TensorSpec
 from autoconv.runtime.structure import Template, pack
 from autoconv.runtime.tensor import EagerTensor
@@ -118,6 +119,8 @@ def _layout_text(layout: Layout) -> str:
         return repr(TensorSpec.from_type(layout.type)) if isinstance(layout.type, TensorType) else str(layout.type)
     if isinstance(layout, Parts):
         return _container_text(layout.kind, layout.keys, [_layout_text(part) for part in layout.parts])
+    if isinstance(layout, Instance) and layout.keys == (HEAP,):
+        return _layout_text(layout.parts[0])
     if isinstance(layout, Instance):
         held = [f"{k}: {_layout_text(part)}" for k, part in zip(layout.keys, layout.parts, strict=True)]
         return f"{layout.kind.__name__}[{', '.join(held)}]"

@@ -13,7 +13,7 @@ from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops.objects import NotAssigned
 from autoconv.ops.overlaps import written_parameters
 from autoconv.ops.undo import DRAW, LOCAL, PRINTS, can_undo, lasts, makes_all_generators, restoring, undoing
-from autoconv.optimise.limits import exceeds_behind, may_be_another, may_exceed
+from autoconv.optimise.limits import ends_behind, may_be_another, may_exceed, may_run_code
 from autoconv.tracing.python_contract import RunPlain
 
 Run = Callable[..., Any]
@@ -34,27 +34,28 @@ def can_run_again(graph: Graph) -> bool:
 
 
 def refuse_lasting(graph: Graph) -> None:
-    """Raise RunPlain for a graph that may meet an int beyond 64 bits after an irreversible side effect.
+    """Raise RunPlain for a graph that may have to rerun as plain Python after an irreversible side effect.
 
     Output is not irreversible here, as a rerun suppresses it.
     """
     made = makes_all_generators(graph)
-    node = exceeds_behind(graph, lambda node: lasts(node) and not (made and node.op.name == DRAW))
+    node, what = ends_behind(graph, lambda node: lasts(node) and not (made and node.op.name == DRAW))
     if node is not None:
         place = "" if node.span is None else f" in line {node.span.line}"
-        raise RunPlain(f"an int may outgrow 64 bits behind a change{place} that cannot be taken back")
+        raise RunPlain(f"{what} behind a change{place} that cannot be taken back")
 
 
 def taking_back(graph: Graph, run: Run, entry: Run | None, leaves: Sequence[int]) -> tuple[Run, Run | None]:
-    """Wrap the run of a graph, and the entry of its code, to roll back their writes where an int exceeds 64 bits.
+    """Wrap the run of a graph, and the entry of its code, to roll back their writes where the call has to rerun.
 
-    `leaves` are the positions of the graph's first parameters among an entry's arguments.
+    No irreversible side effect precedes that (`refuse_lasting`). `leaves` are the positions of the graph's first
+    parameters among an entry's arguments.
     """
     objects = _has_objects(graph)
     arrays = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
-    exceeds = may_exceed(graph)
+    ends = may_exceed(graph) or any(may_be_another(node) or may_run_code(node) for node in graph.walk())
     prints = any(node.op.name in PRINTS for node in graph.walk())
-    if not can_undo(graph) or ((arrays or (prints and not objects)) and not exceeds and not _changes_kinds(graph)):
+    if not ends and (arrays or not objects or not can_undo(graph)):
         return run, entry
     places = arrays if objects else written_parameters(graph)
     if places:
@@ -62,12 +63,8 @@ def taking_back(graph: Graph, run: Run, entry: Run | None, leaves: Sequence[int]
         run = restoring(run, lambda values: [values[i] for i in places])
         entry = entry and restoring(entry, lambda *arguments: _arrays_at(arguments, given))
     if objects or prints or not arrays:
-        run, entry = undoing(run, exceeds), entry and undoing(entry, exceeds)
+        run, entry = undoing(run, ends), entry and undoing(entry, ends)
     return run, entry
-
-
-def _changes_kinds(graph: Graph) -> bool:
-    return any(map(may_be_another, graph.walk()))
 
 
 def _arrays_at(arguments: Sequence[Any], positions: Sequence[int]) -> list[np.ndarray]:

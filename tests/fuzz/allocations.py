@@ -39,7 +39,7 @@ _LARGE = 1 << 20  # no int of Python's own store
 # Python 3.11 loses an exception where there is no memory for the frame that its traceback wants; NumPy's functions
 # lose theirs as well.
 _PYTHONS_OWN = re.compile(
-    r"SystemError: (<(function|built-in|ufunc) .*> returned (NULL without setting an exception|a result with an "
+    r"SystemError: (<(function|built-in|ufunc|class) .*> returned (NULL without setting an exception|a result with an "
     r"exception set)|error return without exception)"
 )
 _OWN = "an error of Python's own"

@@ -1,5 +1,7 @@
 """Calls with arrays that meet an int beyond 64 bits: Python's result, and every array as Python leaves it."""
 
+from collections import Counter, defaultdict, deque
+
 import numpy as np
 import pytest
 
@@ -95,3 +97,101 @@ def test_a_scalar_of_another_class_behind_a_write_to_an_array():
             with pytest.raises(TypeError) as found:
                 compiled(x, y, 3)
             assert str(found.value) == str(expected.value)
+
+
+class Computes:
+    @property
+    def y(self):
+        return 5
+
+
+class Holds:
+    def __init__(self):
+        self.y = 7
+
+
+def test_what_no_graph_carries_before_a_change_that_lasts():
+    count = ac.Variable(0.0)
+
+    def an_int(q, n):
+        total = 1
+        for i in range(1, n):
+            total *= i
+        count.assign_add(1.0)
+        return total
+
+    def code_of_a_class(q, n):
+        y = q[n % 2].y
+        count.assign_add(1.0)
+        return y
+
+    given = [HOLDS, COMPUTES]
+    for function in (an_int, code_of_a_class):
+        compiled = ac.compile(function)
+        for n in (6, 31, 8, 30):
+            before = float(count.numpy())
+            found = compiled(given, n)
+            assert float(count.numpy()) == before + 1 and found == function(given, n)
+        assert compiled.experimental_get_tracing_count() == 1
+
+
+HOLDS, COMPUTES = Holds(), Computes()
+
+
+def test_code_of_a_class_behind_a_change_that_lasts():
+    def callback(q, i):
+        ac.print("at", i)
+        return q[i].y
+
+    def in_a_loop(q, i):
+        found = 0
+        for j in range(i):
+            found += q[j].y
+            ac.print(j)
+        return found
+
+    def in_a_try(q, i):
+        ac.print("at", i)
+        try:
+            return q[i].y
+        except Exception:
+            return -1
+
+    for function in (callback, in_a_loop, in_a_try):
+        compiled = ac.compile(function)
+        for q in ([HOLDS, HOLDS], [HOLDS, COMPUTES], [COMPUTES, HOLDS]):
+            assert compiled(q, 1) == function(q, 1)
+        assert "a class may have code of its own for an object behind a change" in compiled.explain()
+
+
+def test_queues_that_a_run_fills_are_taken_back():
+    def f(q, queue, counts, i):
+        queue.append(i)
+        counts[i] += 1
+        found = 0
+        while queue:
+            found += q[queue.popleft() % 2].y
+        counts["sum"] += found
+        return found
+
+    compiled = ac.compile(f)
+    for q in ([HOLDS, HOLDS], [HOLDS, COMPUTES], [COMPUTES, HOLDS], [HOLDS, HOLDS]):
+        for make in (Counter, lambda given: defaultdict(int, given)):
+            given = [(deque([1, 2, 3]), make({"sum": 2})) for _ in range(2)]
+            assert compiled(q, *given[0], 4) == f(q, *given[1], 4)
+            assert given[0] == given[1] and list(given[0][1]) == list(given[1][1])
+
+
+def test_an_unknown_object_behind_a_container_of_ones_own_class_makes_the_call_plain():
+    class Bag(list):
+        pass
+
+    def f(q, bag, i):
+        bag.append(i)
+        return q[i % 2].y + len(bag)
+
+    compiled = ac.compile(f)
+    for q in ([HOLDS, COMPUTES], [COMPUTES, HOLDS]):
+        for i in range(2):
+            one, other = Bag([1]), Bag([1])
+            assert compiled(q, one, i) == f(q, other, i) and one == other

@@ -1,0 +1,102 @@
+"""New objects that go out by two ways, as a result and into what was there before: one object, as in Python."""
+
+import itertools
+import linecache
+import random
+import types
+from dataclasses import dataclass
+
+import pytest
+
+import autoconv as ac
+
+PRELUDE = """
+from collections import deque
+from dataclasses import dataclass
+
+@dataclass
+class Data:
+    v: object
+
+@dataclass(frozen=True)
+class Frozen:
+    v: object
+
+@dataclass(slots=True)
+class Slots:
+    v: object
+
+class Plain:
+    def __init__(self, v):
+        self.v = v
+
+outer, last = [], None
+"""
+MADE = ("Data(k)", "Frozen(k)", "Data([k])", "Slots(k)", "Plain(k)", "[k]", "{'a': k}", "{k}", "deque([k])")
+WAYS = {
+    "held.append(n)": "held[-1]",
+    "held[0] = n": "held[0]",
+    "held += [n]": "held[-1]",
+    "held.insert(0, n)": "held[0]",
+    "box.v = n": "box.v",
+    "box.v = [n]": "box.v[0]",
+    "box.v = Data(n)": "box.v.v",
+    "setattr(box, 'v', n)": "box.v",
+    "table['a'] = n": "table['a']",
+    "table.setdefault('q', n)": "table['q']",
+    "outer.append(n)": "outer[-1]",
+    "global last; last = n": "last",
+    "if k > 0: held.append(n)": "held[-1]",
+    "for i in range(k): held.append(n)": "held[-1]",
+}
+OUT = {"n": "r", "(n, k)": "r[0]", "[k, n]": "r[1]", "(n, n)": "r[1]", "Data(n)": "r.v", "n if k > 1 else (n, 2)": "r"}
+
+
+def program(made, way, out):
+    return f"{PRELUDE}\ndef f(held, box, table, k):\n    n = {made}\n    {way}\n    return {out}\n"
+
+
+def written(source):
+    name = f"<two names {len(linecache.cache)}>"
+    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+    module = types.ModuleType("two_names")
+    exec(compile(source, name, "exec"), vars(module))
+    return module
+
+
+def is_one(module, function, way, out, k):
+    held, box, table = [0, k], module.Plain(0), {}
+    known = dict(vars(module), held=held, box=box, table=table, r=function(held, box, table, k))
+    known["last"] = module.last
+    return eval(f"{WAYS[way]} is {OUT[out]}, {WAYS[way]}.__class__.__name__", known)
+
+
+COMBINATIONS = list(itertools.product(MADE, WAYS, OUT))
+
+
+@pytest.mark.parametrize(("made", "way", "out"), random.Random(3).sample(COMBINATIONS, 50))
+def test_it_is_one_object(made, way, out):
+    module = written(program(made, way, out))
+    compiled = ac.compile(module.f)
+    for k in (3, 4, 2):
+        assert is_one(module, compiled, way, out, k) == is_one(module, module.f, way, out, k)
+
+
+@dataclass
+class Point:
+    x: float
+
+
+def test_a_dataclass_of_two_names_is_an_object_of_the_graph():
+    def f(held, x):
+        point = Point(x)
+        held.append(point)
+        return [point], point
+
+    compiled = ac.compile(f)
+    for x in (1.5, 2.5):
+        held = []
+        many, one = compiled(held, x)
+        assert many[0] is one is held[0] and one == Point(x)
+    assert compiled.experimental_get_tracing_count() == 1 and "plain Python" not in compiled.explain()
+    assert "object<Point>" in compiled.explain() and "heap" not in compiled.explain()
