@@ -1,4 +1,4 @@
-"""Turns ordinary Python into compiled, differentiable dataflow graphs."""
+"""Turn ordinary Python into compiled, differentiable dataflow graphs."""
 
 # ruff: noqa: E402
 from autoconv._start import end_quietly_while_loading, leave_current_folder
@@ -19,9 +19,9 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """The public names of `_public`, loaded with the first of them.
+    """Load the public names of `_public` at the first use of one of them.
 
-    The command line and the import hook convert without NumPy and the ops, and do not wait for those.
+    The command line and the import hook convert without NumPy and the ops, and need not wait for their import.
     """
     if name.startswith("__") and name != "__all__":
         raise AttributeError(f"module 'autoconv' has no attribute {name!r}")
@@ -29,7 +29,7 @@ def __getattr__(name: str) -> Any:
         if name == "importing":
             return import_module("autoconv.importing")
         public = vars(import_module("autoconv._public"))
-    if "__all__" in public:  # else it is being loaded right now, by this thread
+    if "__all__" in public:  # otherwise this thread is loading it right now
         globals().update({key: public[key] for key in ("__all__", *public["__all__"])})
     if name not in globals():
         raise AttributeError(f"module 'autoconv' has no attribute {name!r}")
@@ -37,7 +37,7 @@ def __getattr__(name: str) -> Any:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """What `%load_ext autoconv` calls: adds the cell magic `%%autoconv`."""
+    """Hook for `%load_ext autoconv`: add the cell magic `%%autoconv`."""
     import_module("autoconv.notebook").load(shell)
 
 

@@ -1,6 +1,6 @@
-"""The first thing that runs: the command line must never import modules from the folder that it is used in.
+"""First code to run: the command line must never import modules from the folder in which it is used.
 
-Nothing beyond `sys` and `os` may be imported here at once: both are loaded before the first line of any program.
+At module level only `sys` and `os` may be imported here: both are loaded before the first line of any program.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ import os
 import sys
 
 LOADED_BEFORE = frozenset(sys.modules)
-"""Names of the modules that were there before autoconv imported anything."""
+"""Names of the modules loaded before autoconv imported anything."""
 
 
 def leave_current_folder() -> None:
-    """Takes the current folder off `sys.path` when this process is the `autoconv` command, and only then.
+    """Remove the current folder from `sys.path`, only if this process is the `autoconv` command.
 
-    `python -m autoconv` puts that folder first, a PYTHONPATH may name it too: a user's own gast.py or
-    numpy.py would run instead of the library. The folder that autoconv itself lies in stays, so that an
-    installation by `pip install --target` can be used from within.
+    `python -m autoconv` puts that folder first, and PYTHONPATH may name it: a user's own gast.py or numpy.py would then
+    be imported instead of the library. The folder of autoconv itself stays, so that an installation by `pip install
+    --target` works from within.
     """
     if not _is_command():
         return
@@ -34,8 +34,10 @@ _is_quiet = False
 
 
 def end_quietly_while_loading() -> None:
-    """Has ctrl-C end the `autoconv` command without a word, until it is `loaded`. To be called when the current
-    folder is off `sys.path`: a user's signal.py may lie there."""
+    """Let ctrl-C end the `autoconv` command without a message, until `loaded` is called.
+
+    Call it after the current folder has left `sys.path`, which may contain a user's signal.py.
+    """
     global _is_quiet
     if not _is_command():
         return
@@ -47,7 +49,7 @@ def end_quietly_while_loading() -> None:
 
 
 def loaded() -> None:
-    """From here on ctrl-C is a KeyboardInterrupt again."""
+    """Make ctrl-C raise KeyboardInterrupt again."""
     global _is_quiet
     if not _is_quiet:
         return
@@ -58,7 +60,7 @@ def loaded() -> None:
 
 
 def _is_command() -> bool:
-    """Whether the program is the console script, or `python -m autoconv` that is just being located."""
+    """Return whether the program is the console script, or `python -m autoconv` during its start."""
     program = sys.argv[0] if sys.argv else ""
     if program == "-m":
         return _module_option(sys.orig_argv[1:]) in ("autoconv", "autoconv.__main__")
@@ -67,12 +69,11 @@ def _is_command() -> bool:
 
 
 def _module_option(arguments: list[str]) -> str:
-    """The module that follows -m among the interpreter's own options (`-Bm autoconv`, `-X dev
-    -mautoconv`)."""
+    """Return the module after -m among the interpreter's own options (`-Bm autoconv`, `-X dev -mautoconv`)."""
     waiting = iter(arguments)
     for argument in waiting:
         if argument.startswith("--"):
-            next(waiting, "")  # --check-hash-based-pycs, the one long option that takes a value
+            next(waiting, "")  # --check-hash-based-pycs, the only long option with a separate value
             continue
         for position, letter in enumerate(argument[1:], start=2):
             if letter == "m":

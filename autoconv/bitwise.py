@@ -1,4 +1,4 @@
-"""Operations on the bits of integers."""
+"""Bitwise operations on integers."""
 
 from autoconv.api.bitwise import bitwise_and, bitwise_or, bitwise_xor, invert, left_shift, right_shift
 from autoconv.runtime.tracebacks import present_functions as _present_functions

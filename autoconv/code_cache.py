@@ -1,9 +1,9 @@
-"""Code on disk, so that a process does not make what an earlier one did.
+"""Cache of code on disk, shared by successive processes.
 
-A folder is trusted as far as its owner: it has to be a folder of this user's that nobody else can enter or
-write to, and no link; otherwise nothing is read or written. An entry is its data behind a checksum of them and of the
-key, so that an entry under the key of another is none. It is written beside its place and moved there, so that
-processes never see half of one. What does not check is made anew.
+A folder is trusted only if it belongs to this user, no other user can enter or write to it, and it is not a link;
+otherwise nothing is read or written. An entry is its data after a checksum of the data and the key, so that an entry
+stored under another key is invalid. It is written to a temporary file and renamed, so that no process reads a partial
+one. An invalid entry is rebuilt.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from pathlib import Path
 from autoconv.config import cache_folder
 
 _CHECKSUM = 32
-_PRUNE_EVERY = 64  # entries that are written, in the mean, between two looks at the size of the folder
+_PRUNE_EVERY = 64  # average number of writes between two checks of the folder's size
 
 
 class CodeCache:
-    """The entries of one kind, in the folder `name` of the cache: up to `limit` bytes and `most` entries."""
+    """Entries of one kind, in the folder `name` of the cache: at most `limit` bytes and `most` entries."""
 
     def __init__(self, name: str, what: str, limit: int, most: int = 20_000) -> None:
         self.name = name
@@ -36,7 +36,7 @@ class CodeCache:
         return cache_folder() / self.name
 
     def load(self, key: str) -> bytes | None:
-        """What was kept under that key, None where there is no sound entry."""
+        """Return the data stored under that key, None if there is no valid entry."""
         folder = self.folder()
         if not _is_trusted(folder):
             return None
@@ -48,7 +48,7 @@ class CodeCache:
         return code if self._checksum(key, code) == data[:_CHECKSUM] else None
 
     def store(self, key: str, code: bytes) -> None:
-        """Keeps the code; a folder that cannot be used is left alone."""
+        """Store the code; without effect if the folder is unusable."""
         folder = self.folder()
         with contextlib.suppress(OSError):
             folder.parent.mkdir(parents=True, exist_ok=True)
@@ -65,7 +65,7 @@ class CodeCache:
             except BaseException:
                 os.unlink(temporary)
                 raise
-        if zlib.crc32(key.encode()) % _PRUNE_EVERY == 0:  # not counted: most processes write only a few
+        if zlib.crc32(key.encode()) % _PRUNE_EVERY == 0:  # by key, without a counter: most processes write only a few
             self.prune()
 
     def _checksum(self, key: str, code: bytes) -> bytes:
@@ -74,7 +74,7 @@ class CodeCache:
         return found.digest()
 
     def prune(self) -> None:
-        """Removes the oldest entries until the rest is within the limits."""
+        """Remove the oldest entries until the rest is within the limits."""
         found = sorted(self.entries(), key=lambda entry: entry[2], reverse=True)
         total = 0
         for count, (path, size, _) in enumerate(found):
@@ -84,7 +84,7 @@ class CodeCache:
                     path.unlink()
 
     def clear(self) -> int:
-        """Removes every entry; answers how many there were."""
+        """Remove every entry; return how many there were."""
         count = 0
         for path, _, _ in self.entries():
             with contextlib.suppress(OSError):
@@ -93,7 +93,7 @@ class CodeCache:
         return count
 
     def entries(self) -> list[tuple[Path, int, float]]:
-        """Path, bytes and time of each entry; none of a folder that is not to be trusted."""
+        """Return path, bytes and time of each entry; none for an untrusted folder."""
         found = []
         if _is_trusted(self.folder()):
             for path in self.folder().glob("*.o"):
@@ -109,9 +109,11 @@ CACHES = (NATIVE, FUNCTIONS)
 
 
 def _content(path: Path, limit: int) -> bytes:
-    """The bytes of a file of this user's; none of what is no file, of one that others can write to, and of one that is
-    larger than the limit. Raises OSError."""
-    # A pipe in the place of a file is opened without waiting for who writes to it.
+    """Return the bytes of a file of this user; empty if it is no regular file, writable by others, or beyond the limit.
+
+    Raises OSError.
+    """
+    # O_NONBLOCK: opening a pipe in its place must not wait for a writer.
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
         facts = os.fstat(descriptor)

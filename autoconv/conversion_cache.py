@@ -1,5 +1,4 @@
-"""Keeps the text of a converted module beside its bytecode, as data: it is never unpickled, and compiled
-anew."""
+"""Cache of a converted module's text beside its bytecode; an entry is data, never unpickled, and is compiled anew."""
 
 from __future__ import annotations
 
@@ -22,9 +21,9 @@ from autoconv.emit.converter import converter
 class ConversionCache:
     """The entry of one module under one set of options.
 
-    It is `__pycache__/NAME.autoconv-<tag>-<options>-<source>.json`, where the last part hashes the source
-    together with the converter. Its checksum covers the name, so that an entry under another's name is none. There
-    is no entry where Python would keep no bytecode either, or where it cannot be written.
+    It is `__pycache__/NAME.autoconv-<tag>-<options>-<source>.json`, where the last part is a hash of the source and the
+    converter. Its checksum covers the name, so that an entry renamed to another's is invalid. There is no entry where
+    Python would keep no bytecode either, or where it cannot be written.
     """
 
     def __init__(self, file: str, data: bytes, options: Options) -> None:
@@ -41,8 +40,7 @@ class ConversionCache:
         self.path = Path(importlib.util.cache_from_source(file)).with_name(f"{stem}{key}.json")
 
     def load(self) -> tuple[str, tuple[int, ...], tuple[str, ...]] | None:
-        """The converted text, the origins of its lines and the names of generated functions, None where there is no
-        sound entry."""
+        """Return the converted text, the origins of its lines and the names of generated functions, if valid."""
         if self.path is None:
             return None
         try:
@@ -55,7 +53,7 @@ class ConversionCache:
         return text, origins, generated
 
     def store(self, text: str, origins: Sequence[int], generated: Sequence[str]) -> None:
-        """Writes the entry and removes those of earlier versions of the same file."""
+        """Write the entry and remove those of earlier versions of the same file."""
         if self.path is None:
             return
         check = _digest(self.path.name, text, repr(tuple(origins)), *generated)
@@ -87,7 +85,7 @@ def _digest(*parts: str) -> str:
 
 
 def _stable(value: object) -> str:
-    """A text for an option that does not depend on the order of a set."""
+    """Return a text for an option that does not depend on the order of a set."""
     if isinstance(value, frozenset):
         return repr(sorted(value))
     return repr(sorted(value.items())) if isinstance(value, dict) else repr(value)

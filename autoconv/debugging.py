@@ -1,4 +1,4 @@
-"""Assertions, and checks of what is computed."""
+"""Assertions, and numerical checks of results."""
 
 from autoconv.api.casts import check_numerics
 from autoconv.api.checks import (
@@ -33,12 +33,12 @@ from autoconv.runtime.tracebacks import present_functions as _present_functions
 
 
 def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int = 50) -> None:
-    """From now on ops, also of functions traced later, raise InvalidArgumentError for a nan or infinity."""
+    """Make ops, also those of functions traced from now on, raise InvalidArgumentError for a nan or infinity."""
     _SETTINGS.check_numerics = True
 
 
 def disable_check_numerics() -> None:
-    """Ends what `enable_check_numerics` began."""
+    """Revert `enable_check_numerics`."""
     _SETTINGS.check_numerics = False
 
 

@@ -29,13 +29,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
-# Ends the qualified name of a function that conversion made of a part of the user's function.
+# Suffix of the qualified name of a region function, which conversion split off from the user's function.
 REGION = ".<part>"
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something is in the user's source; columns count from 1, 0 is unknown."""
+    """A position in the user's source; columns count from 1, 0 is unknown."""
 
     file: str
     line: int
@@ -49,7 +49,7 @@ class Place:
         return f"{self.file}:{self.line}:{self.column}" if self.column else f"{self.file}:{self.line}"
 
     def caret(self) -> str:
-        """The source line and, where the column is known, a caret under the place."""
+        """Return the source line and, if the column is known, a caret under the position."""
         if not self.text:
             return ""
         shown = self.text.rstrip("\n")
@@ -62,7 +62,10 @@ class Place:
 
 
 class AutoconvError(Exception):
-    """`message` says what was found; `place` where in the user's source; `remedy` what to write instead."""
+    """Base of this package's errors.
+
+    `message`: what was found; `place`: where in the user's source; `remedy`: what to write instead.
+    """
 
     def __init__(self, message: str, place: Place | None = None, remedy: str = "") -> None:
         super().__init__(message)
@@ -80,64 +83,69 @@ class AutoconvError(Exception):
 
 
 class SourceError(AutoconvError):
-    """A file that cannot be read, decoded or parsed."""
+    """A file cannot be read, decoded or parsed."""
 
 
 class TargetError(AutoconvError):
-    """A name or file that was asked for and is not there."""
+    """A requested name or file does not exist, or cannot be used."""
 
 
 class ConversionError(AutoconvError, ValueError):
-    """Something that cannot be converted."""
+    """A function or module cannot be converted."""
 
 
 class UnsupportedError(ConversionError):
-    """A construct of the language that cannot be converted."""
+    """A language construct cannot be converted."""
 
 
 class StagingError(AutoconvError, TypeError):
-    """Something that cannot become part of a graph, met while a function was traced."""
+    """A construct met while tracing cannot become part of a graph."""
 
 
 class NotInGraphError(StagingError):
-    """What a running graph cannot do by itself; under `compile` the call is made again as plain Python."""
+    """A running graph cannot perform an operation; under `compile` the call is made again as plain Python."""
 
 
 class InternalError(AutoconvError):
-    """This package failed where the program is sound. Raised with AUTOCONV_STRICT=1, from the error itself; without,
-    the call runs as plain Python and `explain()` shows the error with its place."""
+    """This package failed although the program is valid.
+
+    Raised from the original error with AUTOCONV_STRICT=1; otherwise the call runs as plain Python, and `explain()`
+    shows the error with its position.
+    """
 
 
 class DonatedTensorError(AutoconvError, ValueError):
-    """A tensor is used that was donated to a call before."""
+    """A tensor is used after it was donated to a call."""
 
 
 class ItemAssignmentError(TypeError):
-    """An item of a tensor is assigned, which cannot be changed; converted code replaces the tensor instead."""
+    """An item of a tensor, which is immutable, is assigned; converted code replaces the tensor instead."""
 
 
 class OperatorNotAllowedInGraphError(TypeError):
-    """A symbolic tensor was used where Python needs a value now: as a bool, or to iterate over."""
+    """A symbolic tensor is used where Python needs its value now: as a bool, or in an iteration."""
 
 
 class InaccessibleTensorError(TypeError, ValueError):
-    """A symbolic tensor was used outside of the function or branch that made it."""
+    """A symbolic tensor is used outside of the function or branch that created it."""
 
 
 class OpError(AutoconvError):
-    """An op failed while it ran; `error_code` is TensorFlow's number for the class. `plain` is what NumPy raises in its
-    place, where that is known: programs under `compile` raise it."""
+    """An op failed at run time; `error_code` is TensorFlow's number for the class.
+
+    `plain` is NumPy's exception in the same situation, if known: programs under `compile` raise it instead.
+    """
 
     error_code = 2
     plain: Exception | None = None
 
     def in_place_of(self, plain: Exception) -> Self:
-        """The error, which says what NumPy raises there."""
+        """Return the error with NumPy's exception set."""
         self.plain = plain
         return self
 
     def name_op(self, op: str) -> None:
-        """Adds which op failed to the message, unless that says so already or an assertion speaks for itself."""
+        """Append the name of the failed op to the message, unless it is there already or the error is an assertion."""
         if "[Op:" not in self.message and not isinstance(self, AssertionError):
             self.message = f"{self.message} [Op:{op}]"
             self.args = (self.message, *self.args[1:])
@@ -148,11 +156,11 @@ class InvalidArgumentError(OpError, ValueError):
 
 
 class IndexOutOfRangeError(InvalidArgumentError, IndexError):
-    """An index outside of the dimension it is for."""
+    """An index is outside of its dimension."""
 
 
 class AssertionFailedError(InvalidArgumentError, AssertionError):
-    """A condition that was asserted did not hold."""
+    """An asserted condition is false."""
 
 
 class NotFoundError(OpError, KeyError):
@@ -172,7 +180,7 @@ class OutOfRangeError(OpError):
 
 
 class DataLossError(OpError):
-    """A file that is not what it says it is."""
+    """A file is damaged or not of the expected format."""
 
     error_code = 15
 
@@ -186,12 +194,12 @@ class UnimplementedError(OpError, NotImplementedError):
 
 
 class ListReadError(OutOfRangeError, IndexOutOfRangeError):
-    """A list was read, or written, where it has no element: an IndexError, as for Python's lists."""
+    """A list has no element at the index read or written: an IndexError, as for Python's lists."""
 
 
 class IntegerLimitError(OverflowError):
-    """A Python int that the 64 bits of a graph do not hold."""
+    """A Python int exceeds the 64 bits of a graph."""
 
 
 class OtherKindError(ValueError):
-    """A Python number of another kind than the graph was recorded for."""
+    """A Python number differs in class from the one for which the graph was recorded."""

@@ -1,9 +1,10 @@
-"""Locks that a forked process gets free, and what else of this package is of threads that a fork leaves behind.
+"""Locks that are free in a forked child, and cleanup of the state that a fork's missing threads leave behind.
 
-A fork copies one thread. A lock that another thread holds would stay locked in the child for ever, and what it protects
-may be half done. So every lock of the package is made here. What protects work on shared state (a trace, a conversion,
-a compilation) is waited for: the fork begins when no other thread is in it, or after five seconds. In the child, the
-locks of other threads are made free, and those who said so (`after_fork`) put in order what these threads left.
+A fork copies only one thread. A lock held by another thread would stay locked in the child for ever, and the state
+that it protects may be inconsistent. Therefore every lock of the package is created here. Locks of work on shared
+state (a trace, a conversion, a compilation) are waited for: the fork begins when no other thread holds one, or after
+five seconds. In the child, the locks of other threads are released, and callbacks registered with `after_fork` repair
+the state of these threads.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 _PATIENCE = 5.0  # seconds that a fork waits for other threads
-_FIRST_TURN, _LONGEST_TURN = 0.02, 0.5  # seconds that it waits for one lock, before it lets go of the others
+_FIRST_TURN, _LONGEST_TURN = 0.02, 0.5  # seconds that a fork waits for one lock in a turn
 
 _LOCKS: weakref.WeakSet[Any] = weakref.WeakSet()
-_WAITED: weakref.WeakKeyDictionary[Any, tuple[int, int]] = weakref.WeakKeyDictionary()  # with their places in the order
+_WAITED: weakref.WeakKeyDictionary[Any, tuple[int, int]] = weakref.WeakKeyDictionary()  # and lock order
 _NUMBERS = itertools.count()
 _GENERATION = [0]
 _IN_CHILD: list[Callable[[], object]] = []
-_UNDO: dict[object, tuple[int, Callable[[], object]]] = {}  # by block: the thread that is in it
+_UNDO: dict[object, tuple[int, Callable[[], object]]] = {}  # by block: the thread inside it
 
 
 class _Forking(threading.local):
@@ -38,14 +39,13 @@ class _Forking(threading.local):
 
 _FORKING = _Forking()
 
-# Where in the order of locks they are that a thread takes one inside of the other, the outermost first.
+# Lock order: a thread that holds one of these may only acquire later ones.
 IMPORT, DATASET, TRACE, CONVERSION, PARSE, COMPILATION = range(6)
 
 
 def new_lock(waited: int | None = None) -> Any:
-    """A lock that its owner may take again. `waited` is its place in the order above: a fork waits until no other
-    thread holds it."""
-    made = threading.RLock()  # not a plain one: of that it is not to be seen who holds it
+    """Return a reentrant lock. `waited` is its position in the lock order: a fork waits until it is free."""
+    made = threading.RLock()  # reentrant, since a plain lock does not expose its owner
     _LOCKS.add(made)
     if waited is not None:
         _WAITED[made] = waited, next(_NUMBERS)
@@ -54,10 +54,10 @@ def new_lock(waited: int | None = None) -> Any:
 
 @contextmanager
 def lazy_import() -> Iterator[None]:
-    """For imports that a thread may do at any time: a fork waits for them.
+    """Guard for imports that any thread may perform at any time: a fork waits for them.
 
-    A child would inherit Python's own lock of the module. Another thread that already has that lock may wait for
-    this one, so that after a while the import goes on without it.
+    A child would inherit Python's own lock of the module. Another thread that holds that lock may wait for this one;
+    therefore the import continues without it after a timeout.
     """
     taken = _IMPORTS.acquire(timeout=_PATIENCE)
     try:
@@ -68,7 +68,7 @@ def lazy_import() -> Iterator[None]:
 
 
 def generation() -> int:
-    """How many forks there are between this process and the one that loaded this package."""
+    """Return the number of forks between this process and the one that loaded this package."""
     return _GENERATION[0]
 
 
@@ -76,13 +76,13 @@ _IMPORTS = new_lock(IMPORT)
 
 
 def after_fork(tell: Callable[[], object]) -> None:
-    """Has `tell` called in each forked child, once all locks of other threads are free."""
+    """Register a callback for each forked child, called once all locks of other threads are free."""
     _IN_CHILD.append(tell)
 
 
 @contextmanager
 def undone_in_children(undo: Callable[[], object]) -> Iterator[None]:
-    """Has `undo` called in a forked child that another thread was in the block for when the fork could wait no more."""
+    """Call `undo` in a forked child if another thread was inside the block when the fork's wait timed out."""
     block = object()
     _UNDO[block] = threading.get_ident(), undo
     try:
@@ -103,7 +103,7 @@ def _before() -> None:
             break
         if time.monotonic() > deadline:
             break
-        for lock in taken:  # who holds the next one may wait for these
+        for lock in taken:  # the owner of the next one may wait for these
             lock.release()
         turn = min(2 * turn, _LONGEST_TURN)
     _FORKING.held = tuple(taken)
@@ -131,7 +131,7 @@ def _in_child() -> None:
 
 
 def _try(function: Callable[[], object]) -> None:
-    with suppress(Exception):  # what one part of the package has to put in order is not to stop the others
+    with suppress(Exception):  # one failing callback must not prevent the others
         function()
 
 

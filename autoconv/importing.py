@@ -35,12 +35,12 @@ from autoconv.errors import SourceError
 
 
 def install(*packages: str, compile: Iterable[str] = (), keep_going: bool = False) -> ImportHook:
-    """Converts the modules of `packages` (and of the packages below them) from now on, as they are imported.
+    """Convert the modules of `packages` (and of their subpackages) from now on, as they are imported.
 
-    `compile` names functions to put under `@autoconv.compile`: `f` or `Class.method` in whichever module has
-    it, `package.module:f` in that module alone. `keep_going` leaves a function that cannot be converted as it
-    is; without it such a module raises UnsupportedError when it is imported. Returns the hook;
-    `hook.uninstall()` takes it away. With AUTOCONV_DISABLE=1 the hook does nothing.
+    `compile` names functions to put under `@autoconv.compile`: `f` or `Class.method` in any module that defines it,
+    `package.module:f` in that module alone. `keep_going` leaves a function that cannot be converted as it is; without
+    it, importing such a module raises UnsupportedError. Returns the hook; `hook.uninstall()` removes it. With
+    AUTOCONV_DISABLE=1 the hook does nothing.
     """
     if not packages:
         raise ValueError("install() needs the name of at least one package, e.g. install('solver')")
@@ -57,7 +57,7 @@ def install(*packages: str, compile: Iterable[str] = (), keep_going: bool = Fals
 
 @contextlib.contextmanager
 def converted(*packages: str, compile: Iterable[str] = (), keep_going: bool = False) -> Iterator[ImportHook]:
-    """As `install`, for the imports inside of a `with` block only."""
+    """`install` for the imports inside a `with` block only."""
     hook = install(*packages, compile=compile, keep_going=keep_going)
     try:
         yield hook
@@ -66,8 +66,10 @@ def converted(*packages: str, compile: Iterable[str] = (), keep_going: bool = Fa
 
 
 class ImportHook(importlib.abc.MetaPathFinder):
-    """Finds modules as Python does and gives those of `packages`, and those that lie under `folder`, a loader
-    that converts them."""
+    """Meta path finder that gives modules of `packages`, and those under `folder`, a converting loader.
+
+    Modules are located by the other finders.
+    """
 
     def __init__(
         self,
@@ -83,19 +85,19 @@ class ImportHook(importlib.abc.MetaPathFinder):
         self.keep_going = keep_going
 
     def install(self) -> None:
-        """Puts the hook in front of Python's own finders."""
+        """Insert the hook before Python's own finders."""
         if self not in sys.meta_path:
             sys.meta_path.insert(0, self)
 
     def uninstall(self) -> None:
-        """Takes the hook away; modules that are imported already stay converted."""
+        """Remove the hook; modules imported already stay converted."""
         if self in sys.meta_path:
             sys.meta_path.remove(self)
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The spec that the other finders give, with our loader in it where the module is one to convert."""
+        """Return the spec of the other finders, with a converting loader if the module is to be converted."""
         if SETTINGS.disabled or fullname.partition(".")[0] == "autoconv":
             return None
         named = any(fullname == package or fullname.startswith(package + ".") for package in self.packages)
@@ -111,7 +113,7 @@ class ImportHook(importlib.abc.MetaPathFinder):
         return spec
 
     def options_for(self, module: str, source: str) -> Options:
-        """What this module is converted with: of the names to compile, those that it has."""
+        """Return the options for this module, with those of the names to compile that it defines."""
         wanted = {
             name.partition(":")[2] or name
             for name in self.compile
@@ -121,7 +123,7 @@ class ImportHook(importlib.abc.MetaPathFinder):
             try:
                 wanted &= {name for name, _ in qualified_functions(ast.parse(source))}
             except (SyntaxError, ValueError):
-                wanted = set()  # the conversion reports it, with its place
+                wanted = set()  # the conversion reports it, with its position
         return Options(compile_names=frozenset(wanted), keep_going=self.keep_going, comments=False)
 
     def _spec_of_others(
@@ -135,8 +137,7 @@ class ImportHook(importlib.abc.MetaPathFinder):
         return None
 
     def _is_inside(self, origin: str | None) -> bool:
-        """Whether a file is the user's own: under the folder, and not in a library that is installed below
-        it."""
+        """Return whether a file is the user's own: under the folder, and not in a library installed below it."""
         if self.folder is None or not origin:
             return False
         file = os.path.realpath(origin)
@@ -152,7 +153,7 @@ class ImportHook(importlib.abc.MetaPathFinder):
 
 
 class _Converting:
-    """What a converting loader does; a syntax error is the one that Python's own loader would raise."""
+    """Shared behaviour of converting loaders; a syntax error is the one that Python's own loader would raise."""
 
     hook: ImportHook
 
@@ -162,7 +163,7 @@ class _Converting:
             return self._converted_code(module, importlib.util.decode_source(data), data, file)
         except (SourceError, SyntaxError) as error:
             failure = error
-        compile(data, file, "exec", dont_inherit=True)  # not in the handler: it raises without a context
+        compile(data, file, "exec", dont_inherit=True)  # outside of the handler, to raise without a context
         raise failure
 
     def _converted_code(self, module: str, source: str, data: bytes, file: str) -> CodeType:
@@ -181,21 +182,24 @@ class _Converting:
 
 
 class ConvertingLoader(_Converting, SourceFileLoader):  # type: ignore[misc]
-    """Loads a file converted. Only `get_code` differs from Python's loader, so that no frame of ours shows up
-    in a traceback of the module's own code, and the module's plain bytecode is never touched."""
+    """Loader of a converted file.
+
+    Only `get_code` differs from Python's loader, so that no frame of this package appears in a traceback of the
+    module's own code, and the module's plain bytecode is left alone.
+    """
 
     def __init__(self, fullname: str, path: str, hook: ImportHook) -> None:
         super().__init__(fullname, path)
         self.hook = hook
 
     def get_code(self, fullname: str) -> CodeType:
-        """The converted module's code, under the user's file name and lines."""
+        """Return the converted module's code, with the user's file name and lines."""
         file = self.get_filename(fullname)
         return self.converted_code(fullname, self.get_data(file), file)
 
 
 class ConvertingZipLoader(_Converting, importlib.abc.InspectLoader):
-    """Loads a module of a zip archive converted; everything else is the archive's own loader."""
+    """Loader of a converted module in a zip archive; everything else is delegated to the archive's own loader."""
 
     def __init__(self, inner: zipimport.zipimporter, hook: ImportHook) -> None:
         self.inner = inner
@@ -205,15 +209,15 @@ class ConvertingZipLoader(_Converting, importlib.abc.InspectLoader):
         return getattr(self.inner, name)
 
     def get_source(self, fullname: str) -> str | None:
-        """The user's source, as it is in the archive."""
+        """Return the user's source from the archive."""
         return self.inner.get_source(fullname)
 
     def is_package(self, fullname: str) -> bool:
-        """Whether the module is a package."""
+        """Return whether the module is a package."""
         return self.inner.is_package(fullname)
 
     def get_code(self, fullname: str) -> CodeType | None:
-        """The converted module's code; the archive's own where there is bytecode only."""
+        """Return the converted module's code; the archive's own code if there is only bytecode."""
         if self.inner.get_source(fullname) is None:
             return self.inner.get_code(fullname)
         file = self.inner.get_filename(fullname)
@@ -222,7 +226,7 @@ class ConvertingZipLoader(_Converting, importlib.abc.InspectLoader):
 
 
 def convert_script(path: Path, hook: ImportHook) -> CodeType:
-    """The code object of a script, converted with the hook's options, without a cache.
+    """Return the code object of a script, converted with the hook's options, without a cache.
 
     Raises what `convert_source` does.
     """

@@ -11,12 +11,12 @@ from autoconv.runtime.tracebacks import present_functions as _present_functions
 
 
 def is_nested(structure: Any) -> bool:
-    """Whether `structure` holds parts, rather than being a leaf."""
+    """Return whether `structure` has parts and is not a leaf."""
     return is_structure(structure)
 
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
-    """The leaves in order, those of dicts by sorted key; [structure] for a leaf.
+    """Return the leaves in order, those of dicts by sorted key; [structure] for a leaf.
 
     >>> autoconv.nest.flatten({"b": [2, 3], "a": 1})
     [1, 2, 3]
@@ -25,9 +25,9 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
 
 
 def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_composites: bool = False) -> Any:
-    """A structure like `structure` with these leaves; dicts keep their order of keys.
+    """Return a structure like `structure` with these leaves; dicts keep their key order.
 
-    Raises TypeError when `flat_sequence` is no sequence, ValueError when it has another number of leaves.
+    Raises TypeError if `flat_sequence` is no sequence, ValueError if it has another number of leaves.
     """
     if not isinstance(flat_sequence, Sequence) or isinstance(flat_sequence, (str, bytes)):
         raise TypeError(
@@ -44,9 +44,9 @@ def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_compos
 
 
 def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
-    """func(leaf, …) for the leaves of one or more structures of one kind, in a structure like the first.
+    """Return func(leaf, …) for the leaves of one or more like structures, in a structure like the first.
 
-    Raises TypeError when `func` is not callable, and what `assert_same_structure` raises.
+    Raises TypeError if `func` is not callable, and the errors of `assert_same_structure`.
 
     >>> autoconv.nest.map_structure(lambda x: 2 * x, {"a": 1, "b": [2, 3]})
     {'a': 2, 'b': [4, 6]}
@@ -71,7 +71,7 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
 def assert_same_structure(
     nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
 ) -> None:
-    """Raises ValueError for another nesting, length or keys, TypeError for containers of other types."""
+    """Raise ValueError for a different nesting, length or set of keys, TypeError for containers of different types."""
     error = _difference(nest1, nest2, check_types)
     if error is not None:
         kind, why = error
@@ -124,7 +124,7 @@ def _parts(structure: Any) -> list[Any]:
 
 
 def _in_order(like: Any, packed: Any) -> Any:
-    """`packed`, its dicts in the order of keys of those in `like`."""
+    """Return `packed` with its dicts in the key order of those in `like`."""
     if not is_structure(like):
         return packed
     if isinstance(like, Mapping):

@@ -11,7 +11,7 @@ from typing import Any
 
 
 def load(shell: Any) -> None:
-    """Gives an IPython shell the cell magic `%%autoconv`."""
+    """Register the cell magic `%%autoconv` with an IPython shell."""
     shell.register_magic_function(lambda line, cell: _run(shell, line, cell), "cell", "autoconv")
 
 
@@ -29,7 +29,7 @@ def _run(shell: Any, line: str, cell: str) -> None:
 
 
 def _defined(text: str) -> set[str]:
-    """The functions at the top of a cell; none of one that is no Python, which the shell says better."""
+    """Return the names of functions at the top level of a cell; none for a syntax error, which the shell reports."""
     try:
         return {node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
     except SyntaxError:
@@ -37,7 +37,7 @@ def _defined(text: str) -> set[str]:
 
 
 class _Compiling(ast.NodeTransformer):
-    """def f(…): …  →  @autoconv.compile above it, unless a decorator of autoconv's is there."""
+    """Decorate `def f(…): …` with @autoconv.compile, unless it has a decorator of autoconv."""
 
     def __init__(self, names: frozenset[str]) -> None:
         self.names = names

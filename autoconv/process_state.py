@@ -1,8 +1,7 @@
-"""State of the whole process that is changed for a while: Python's limit of recursion, the filters of warnings, the
-collector of garbage.
+"""Temporary changes of process-wide state: the recursion limit, the warning filters, the garbage collector.
 
-Several threads may be in such a block at once: what was there before comes back when the last one leaves, and in a
-forked child when the threads that stayed behind were in one.
+Several threads may be inside such a block at once. The previous state is restored when the last one leaves, and in a
+forked child if its missing threads were inside one.
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ from contextlib import contextmanager
 
 from autoconv.forks import PARSE, new_lock, undone_in_children
 
-_DEEP = 60_000  # frames
+_DEEP = 60_000  # frames of recursion while converting
 _LOCK = new_lock()
 _FILTERS = new_lock(waited=PARSE)
 
 
 class _Shared:
-    """How many blocks changed something, and what was there before the first of them."""
+    """The number of active blocks, and the state before the first of them."""
 
     def __init__(self) -> None:
         self.blocks = 0
@@ -34,7 +33,7 @@ _COLLECTOR = _Shared()
 
 @contextmanager
 def deep_recursion() -> Iterator[None]:
-    """Long chains of elif are deep trees: lets them through."""
+    """Raise the recursion limit: long chains of elif are deep trees."""
     with undone_in_children(_leave_deep):
         _enter_deep()
         try:
@@ -60,7 +59,7 @@ def _leave_deep() -> None:
 
 @contextmanager
 def without_warnings() -> Iterator[None]:
-    """Nothing is warned of in the block, which one thread at a time is in: filters of warnings are the process's."""
+    """Suppress warnings in the block. One thread at a time, since warning filters are process-wide."""
     with _FILTERS, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
@@ -68,7 +67,7 @@ def without_warnings() -> Iterator[None]:
 
 @contextmanager
 def without_collections() -> Iterator[bool]:
-    """Nothing is collected in the block; whether something was before it."""
+    """Disable garbage collection in the block; yields whether it was enabled before."""
     with _LOCK:
         mine = bool(_COLLECTOR.blocks) or gc.isenabled()
         if mine:

@@ -1,8 +1,7 @@
-"""The `autoconv` command, one file a subcommand. Here, and only here, errors become printed text and exit
-codes.
+"""The `autoconv` command, one file for each subcommand; the only place where errors become text and exit codes.
 
-Converting is static: the user's code is parsed, never imported or run (but for `autoconv run`, which is for
-that, and `autoconv show-graph`, as a graph comes from running).
+Conversion is static: the user's code is parsed, never imported or run. The exceptions are `autoconv run`, whose
+purpose that is, and `autoconv show-graph`, since a graph is recorded by running the function.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ Exit codes: 0 fine; 1 --check would change something, or something is unsupporte
 
 
 class _Command(click.Group):
-    """The group, whose `main` turns every exception into one message and an exit code."""
+    """The command group, whose `main` turns every exception into one message and an exit code."""
 
     def main(  # type: ignore[override]
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **settings: Any

@@ -41,11 +41,11 @@ def bench(
     plot: Path | None,
     json: bool,
 ) -> None:
-    """Measure workloads: the time of a warm call, the first call, and memory.
+    """Measure workloads: the time of a warm call, the time of the first call, and memory.
 
-    NumPy is always there, and JAX, TensorFlow (with XLA and without), Numba and torch.compile where they are
-    installed. Each runs in a process of its own; rounds are interleaved, with new inputs each, and the best counts.
-    Every result is checked against NumPy's. Compare figures of one run only.
+    The peers are NumPy, and JAX, TensorFlow (with and without XLA), Numba and torch.compile if they are installed.
+    Each peer runs in a process of its own. Rounds are interleaved, each with new inputs, and the best time counts.
+    Every result is checked against NumPy's. Compare only figures of the same run.
 
     \b
     Examples:
@@ -54,11 +54,11 @@ def bench(
       autoconv bench --suite numpy --peer numpy --peer numba --peer autoconv
       autoconv bench --peers-python peers/bin/python --plot ratios.png
     """
-    import autoconv.bench.picture as picture  # read when it is asked for: brings NumPy
+    import autoconv.bench.picture as picture  # imported on demand: loads NumPy
     import autoconv.bench.rounds as measuring
     import autoconv.bench.table as table
 
-    if "numpy" in suites and folder == _OWN_WORKLOADS:  # programs, compiled as they are
+    if "numpy" in suites and folder == _OWN_WORKLOADS:  # programs, compiled unchanged
         files = measuring.workloads(_FIXTURES / "numpy", (), only)
         others = tuple(suite for suite in suites if suite != "numpy")
         files |= measuring.workloads(folder, others, only) if others else {}
@@ -72,7 +72,7 @@ def bench(
         tiny=small,
     )
     if plot is not None:
-        picture.library()  # says now, not in half an hour, that it is missing
+        picture.library()  # fails now if it is missing, not after the measurements
     rows: dict[str, Any] = {}
     absent: dict[str, str] = {}
     if files and not small:
@@ -107,7 +107,7 @@ def _checked_python(path: str) -> str:
 
 
 def _print_tables(tables: list[Any]) -> None:
-    from rich.console import Console  # heavy, and only needed here
+    from rich.console import Console  # slow to import, needed only here
 
     terminal = sys.stdout.isatty()
     console = Console(width=None if terminal else 160, force_terminal=terminal)

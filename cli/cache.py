@@ -1,4 +1,4 @@
-"""`autoconv cache`: what is kept of compiled graphs, and how to be rid of it."""
+"""`autoconv cache`: inspect the cache of compiled and converted code, or empty it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autoconv.code_cache import CACHES
 def cache() -> None:
     """Look at the cache of compiled and converted code, or empty it.
 
-    Its folders are such that only you can enter; AUTOCONV_CACHE says where they lie.
+    Its folders are accessible to you alone; AUTOCONV_CACHE sets their location.
     """
 
 

@@ -26,7 +26,7 @@ from .workers import convert_all
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mode:
-    """What was asked for beside the conversion itself."""
+    """Options of the command besides those of the conversion itself."""
 
     diff: bool
     check: bool
@@ -123,11 +123,10 @@ def convert(
 ) -> None:
     """Convert Python files or whole folders. The code is parsed, never imported or run.
 
-    The result behaves as the original on plain values; on tensors its if, while, for and so on become part of
-    a graph. Without -o it goes to NAME_graph.py beside the file, for a folder to the sibling folder
-    NAME_graph (files that are not Python are copied along), for the current folder to NAME_graph in it, and
-    for - to standard output. Of a folder its earlier output, builds, virtual environments, hidden files and
-    what git ignores are left out.
+    The result behaves like the original on plain values; on tensors its if, while, for and so on become part of a
+    graph. Without -o the output is NAME_graph.py beside the file; for a folder, the sibling folder NAME_graph, with
+    copies of files that are not Python; for the current folder, NAME_graph in it; for -, standard output. In a
+    folder, its earlier output, builds, virtual environments, hidden files and files that git ignores are skipped.
 
     \b
     Examples:
@@ -138,9 +137,9 @@ def convert(
       autoconv convert src/ --check --diff            for continuous integration
       cat newton.py | autoconv convert - | less
 
-    What is lost: comments at the end of lines and inside of expressions, blank lines and formatting; names of
-    modules in strings (as for importlib.import_module) are not renamed. Docstrings, decorators, defaults,
-    annotations and comments above statements stay.
+    Comments at the end of lines and inside expressions, blank lines and formatting are lost. Names of modules in
+    strings (for example for importlib.import_module) are not renamed. Docstrings, decorators, defaults, annotations
+    and comments above statements are kept.
 
     \b
     Exit codes: 0 fine; 1 --check would change something, or something is unsupported; 2 wrong usage;
@@ -200,12 +199,12 @@ def _standard_input() -> bytes:
 
 
 def _final(path: str) -> str:
-    """The path of an output, for that of the private file that it is written to."""
+    """Return the path of an output, given that of the temporary file for it."""
     return re.sub(r"(^|/|\\)\.([^/\\]*)\.[a-z0-9_]{8}$", r"\1\2", path)
 
 
 def _failed_folders(outcomes: Sequence[Outcome], mode: Mode) -> set[int]:
-    """The folders of which nothing is written."""
+    """Return the folders for which nothing is written."""
     if mode.keep_going:
         return set()
     return {outcome.job.folder for outcome in outcomes if outcome.code and outcome.job.folder is not None}
@@ -220,8 +219,10 @@ def _is_written(outcome: Outcome, mode: Mode, failed: set[int]) -> bool:
 
 
 def _write(plan: Plan, accepted: Sequence[Outcome], copies: Sequence[Job], mode: Mode) -> list[Path]:
-    """Writes all outputs or none, and returns their paths. A file of a folder that could not be converted at
-    all is copied as it is (only --keep-going comes here with one)."""
+    """Write all outputs or none, and return their paths.
+
+    A file of a folder that could not be converted at all is copied unchanged (only with --keep-going).
+    """
     written: list[Path] = []
     used = {job.folder for job in (*(outcome.job for outcome in accepted), *copies)}
     try:
@@ -261,7 +262,7 @@ def _write(plan: Plan, accepted: Sequence[Outcome], copies: Sequence[Job], mode:
 
 
 def _changed(accepted: Sequence[Outcome], copies: Sequence[Job]) -> list[Path]:
-    """The outputs that are missing or would change."""
+    """Return the outputs that are missing or would change."""
     changed = []
     for outcome in accepted:
         path = outcome.job.output
@@ -318,7 +319,7 @@ def _print(
 
 
 def _diff(outcome: Outcome, mode: Mode) -> str:
-    """From the source to the converted text; with --check, from the output as it is to what it would be."""
+    """Return the diff from the source to the converted text; with --check, from the existing output to the new one."""
     if outcome.conversion is None or outcome.source is None:
         return ""
     output = outcome.job.output
@@ -341,11 +342,11 @@ def _line(outcome: Outcome) -> str:
 
 @contextlib.contextmanager
 def _progress(total: int, mode: Mode) -> Iterator[Callable[[Job], None]]:
-    """A bar on standard error while that is a terminal."""
+    """Show a progress bar on standard error if that is a terminal."""
     if mode.quiet or mode.verbose or not sys.stderr.isatty():
         yield lambda job: None
         return
-    from rich.console import Console  # heavy, and only for terminals
+    from rich.console import Console  # slow to import, needed only for terminals
     from rich.markup import escape
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 

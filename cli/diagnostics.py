@@ -1,5 +1,4 @@
-"""How everything is said to the user: errors with their place and a caret, and output into a pipe that may
-close."""
+"""Messages to the user: errors with their position and a caret, and output into a pipe that may close."""
 
 from __future__ import annotations
 
@@ -19,8 +18,11 @@ _UNPRINTABLE = {code: f"\\x{code:02x}" for code in (*range(9), *range(11, 32), 1
 
 
 def say(text: str = "", *, err: bool = False, newline: bool = True) -> None:
-    """Prints text; colours are dropped where the stream is not a terminal. Once a reader has closed the pipe,
-    nothing more is printed and the command goes on quietly, so that its exit code stays true."""
+    """Print text; colours are dropped if the stream is not a terminal.
+
+    Once a reader has closed the pipe, nothing more is printed, and the command continues so that its exit code is
+    right.
+    """
     try:
         click.echo(text, err=err, nl=newline)
     except BrokenPipeError:
@@ -32,7 +34,7 @@ def say(text: str = "", *, err: bool = False, newline: bool = True) -> None:
 
 
 def say_bytes(data: bytes) -> None:
-    """Writes bytes to standard output as they are."""
+    """Write bytes to standard output unchanged."""
     try:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
@@ -41,19 +43,18 @@ def say_bytes(data: bytes) -> None:
 
 
 def show_error(error: AutoconvError) -> None:
-    """`file:line:column: message`, the source line with a caret, and what to write instead, on standard
-    error."""
+    """Print `file:line:column: message`, the source line with a caret, and the remedy, on standard error."""
     show_located(error.message, error.place, error.remedy)
 
 
 def show_diagnostic(diagnostic: Diagnostic) -> None:
-    """As `show_error`, for a construct that cannot be converted."""
+    """`show_error` for a construct that cannot be converted."""
     where = f" (in {diagnostic.function})" if diagnostic.function else ""
     show_located(diagnostic.message + where, diagnostic.place, diagnostic.remedy)
 
 
 def show_located(message: str, place: Place | None, remedy: str) -> None:
-    """One message with what is known of its place."""
+    """Print one message with its position, as far as known."""
     start = click.style(f"{place}:" if place else "autoconv:", bold=True)
     lines = [f"{start} {_printable(message)}"]
     if place and place.caret():
@@ -65,7 +66,7 @@ def show_located(message: str, place: Place | None, remedy: str) -> None:
 
 
 def show_bug(summary: str, details: str) -> None:
-    """One line for a bug of ours; the traceback follows only where AUTOCONV_TRACEBACK=1 asks for it."""
+    """Print one line for an internal error, preceded by its traceback if AUTOCONV_TRACEBACK=1 is set."""
     if os.environ.get("AUTOCONV_TRACEBACK", "") not in ("", "0"):
         say(details, err=True, newline=False)
     hint = "this is a bug in autoconv; set AUTOCONV_TRACEBACK=1 to see the traceback"
@@ -73,31 +74,31 @@ def show_bug(summary: str, details: str) -> None:
 
 
 def describe(error: BaseException) -> tuple[str, str]:
-    """An unexpected exception in one line, and its traceback."""
+    """Return an unexpected exception as one line, and its traceback."""
     last = traceback.format_exception_only(error)[-1].strip().splitlines()
     return (last[0] if last else type(error).__name__), "".join(traceback.format_exception(error))
 
 
 def code_of(error: AutoconvError) -> ExitCode:
-    """The exit code that belongs to an error."""
+    """Return the exit code for an error."""
     if isinstance(error, SourceError):
         return ExitCode.UNREADABLE
     return ExitCode.USAGE if isinstance(error, TargetError) else ExitCode.DIFFERS
 
 
 def worst(codes: Iterable[ExitCode]) -> ExitCode:
-    """The highest of the codes, 0 of none."""
+    """Return the highest of the codes, 0 if there are none."""
     return max(codes, default=ExitCode.FINE)
 
 
 def _printable(text: str) -> str:
-    """A file name or a source line must not be able to control the terminal."""
+    """Escape control characters, so that a file name or source line cannot control the terminal."""
     return text.translate(_UNPRINTABLE)
 
 
 def _silence(err: bool) -> None:
     stream = sys.stderr if err else sys.stdout
-    # It stays open: it replaces the stream until the process ends.
+    # Not closed: it replaces the stream until the process ends.
     sink = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     try:
         os.dup2(sink.fileno(), stream.fileno())

@@ -1,4 +1,4 @@
-"""What the command's exit codes mean; there are no others."""
+"""All exit codes of the command."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """`worst` of several files decides: the highest code."""
+    """For several files the highest code counts (`worst`)."""
 
     FINE = 0
     DIFFERS = 1  # --check would change something, or a construct is unsupported
     USAGE = 2  # an option, a target or an output path is wrong
     UNREADABLE = 3  # a source cannot be read or parsed
-    BUG = 4  # ours
+    BUG = 4  # an internal error
     INTERRUPTED = 130  # ctrl-C

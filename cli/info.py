@@ -1,4 +1,4 @@
-"""`autoconv info`: what is installed, what is missing, and where things are kept."""
+"""`autoconv info`: print installed versions, missing packages and the cache folder."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ PACKAGES = ("gast", "astunparse", "numpy", "click", "rich", "pygments", "platfor
 @click.command(short_help="Print versions, backends, the cache folder, and what is missing.")
 @click.option("--json", is_flag=True, help="As one JSON document.")
 def info(json: bool) -> None:
-    """Print versions, backends, the cache folder with its size, the processor, and what is missing for which
-    extra.
+    """Print versions, backends, the cache folder and its size, the processor, and packages missing for each extra.
 
     \b
     Examples:
@@ -36,7 +35,7 @@ def info(json: bool) -> None:
 
 
 def gather() -> dict[str, Any]:
-    """Everything that `autoconv info` prints."""
+    """Return everything that `autoconv info` prints."""
     folder = cache_folder()
     files, size = _contents(folder)
     return {
@@ -53,7 +52,7 @@ def gather() -> dict[str, Any]:
 
 
 def version(name: str) -> str | None:
-    """The installed version of a distribution, None where there is none."""
+    """Return the installed version of a distribution, None if it is not installed."""
     try:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
@@ -61,7 +60,7 @@ def version(name: str) -> str | None:
 
 
 def _backends() -> list[str]:
-    import autoconv.backends  # read when it is asked for: a native backend loads its compiler
+    import autoconv.backends  # imported on demand: a native backend loads its compiler
 
     known = getattr(autoconv.backends, "BACKENDS", None)
     if known is None:
@@ -93,7 +92,7 @@ def _processor() -> str:
 
 
 def _missing() -> dict[str, list[str]]:
-    """Extra -> the distributions of it that are not installed."""
+    """Return, by extra, those of its distributions that are not installed."""
     missing: dict[str, list[str]] = {}
     try:
         requirements = importlib.metadata.requires("autoconv") or []

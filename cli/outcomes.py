@@ -1,4 +1,4 @@
-"""Converts one file, and turns whatever happens into an outcome."""
+"""Convert one file, and return whatever happens as an outcome."""
 
 from __future__ import annotations
 
@@ -19,9 +19,11 @@ from .targets import unknown_name
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What became of one file. `conversion` is there where it was converted, `source` where it was read;
-    `defined` holds its qualified names where names to compile were asked for; `bug` is a summary and a
-    traceback."""
+    """The result for one file.
+
+    `conversion` is set if it was converted, `source` if it was read; `defined` holds its qualified names if names to
+    compile were given; `bug` is a summary and a traceback.
+    """
 
     job: Job
     source: str | None = None
@@ -33,7 +35,7 @@ class Outcome:
 
     @property
     def code(self) -> ExitCode:
-        """The exit code that this file alone asks for."""
+        """The exit code for this file alone."""
         if self.bug is not None:
             return ExitCode.BUG
         if self.error is not None:
@@ -42,10 +44,9 @@ class Outcome:
 
 
 def convert_job(job: Job, data: bytes | None = None) -> Outcome:
-    """The outcome of one file; `data` is what standard input held. Never raises.
+    """Return the outcome of one file; `data` is the content of standard input. Never raises.
 
-    All constructs that cannot be converted are found in one go: what to do about them is decided by who
-    asked.
+    All constructs that cannot be converted are found in one run; the caller decides what follows from them.
     """
     source: str | None = None
     defined: frozenset[str] = frozenset()
@@ -74,7 +75,7 @@ def convert_job(job: Job, data: bytes | None = None) -> Outcome:
 
 
 def _converted_already(job: Job, source: str) -> Outcome:
-    """What an earlier conversion wrote is taken over with its folder, and refused by itself."""
+    """Copy the output of an earlier conversion if it is part of a folder, refuse it as a single file."""
     if job.folder is None:
         return Outcome(job=job, source=source, error=TargetError(f"{job.name} is a converted file already"))
     lines = tuple(range(1, source.count("\n") + 2))
@@ -82,7 +83,7 @@ def _converted_already(job: Job, source: str) -> Outcome:
 
 
 def check_compiled_names(outcomes: Sequence[Outcome], names: frozenset[str]) -> None:
-    """Raises TargetError for a name to compile that none of the files has."""
+    """Raise TargetError for a name to compile that none of the files defines."""
     defined = frozenset[str]().union(*(outcome.defined for outcome in outcomes))
     readable = [outcome for outcome in outcomes if outcome.error is None]
     missing = sorted(names - defined)

@@ -1,5 +1,4 @@
-"""Writes outputs so that none is ever half there: everything is written beside its place first, then
-renamed."""
+"""Write outputs atomically: each is written to a temporary file beside its final path, then renamed."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from autoconv.errors import TargetError
 
 
 def refuse_existing(path: Path, *, force: bool) -> None:
-    """Raises TargetError for an output that is there already; an empty folder, /dev/null and pipes may be."""
+    """Raise TargetError for an output that exists already, except for an empty folder, /dev/null or a pipe."""
     if not os.path.lexists(path) or force:
         return
     if path.is_dir() and not any(path.iterdir()):
@@ -29,7 +28,7 @@ def refuse_existing(path: Path, *, force: bool) -> None:
 
 
 def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
-    """Raises TargetError where an output is an input, be it by another path, a symbolic or a hard link."""
+    """Raise TargetError if an output is an input, even by another path, a symbolic link or a hard link."""
     sources = list(inputs)
     names = {os.path.realpath(source) for source in sources}
     identities = {_identity(source) for source in sources}
@@ -42,13 +41,13 @@ def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
 
 
 class Staging:
-    """Outputs on their way: private files beside their places until `commit` renames them all.
+    """Staged outputs: temporary files beside their final paths, until `commit` renames them all.
 
         with Staging() as staging:
             staging.text(path, "...", mode_of=source)
             staging.commit()
 
-    Leaving the block without a commit (an error, ctrl-C, a polite kill) removes everything that was staged.
+    Leaving the block without a commit (by an error, ctrl-C or SIGTERM) removes everything that was staged.
     """
 
     def __init__(self) -> None:
@@ -57,8 +56,7 @@ class Staging:
         self._created: list[Path] = []
 
     def folder(self, path: Path) -> Path:
-        """Where to put the contents of a new folder: a private one beside it; the folder itself if it
-        exists."""
+        """Return where to put the contents of a new folder: a temporary one beside it, or the folder if it exists."""
         if path.is_dir():
             return path
         self._make_parents(path)
@@ -68,10 +66,10 @@ class Staging:
         return Path(temporary)
 
     def text(self, path: Path, text: str, *, mode_of: Path | None = None) -> None:
-        """Stages a UTF-8 file with the permissions of the file it replaces, else of `mode_of`."""
+        """Stage a UTF-8 file with the permissions of the file it replaces, or else of `mode_of`."""
         data = text.encode("utf-8")
         if path.exists() and not path.is_file():
-            path.write_bytes(data)  # a device or a pipe: there is nothing to rename
+            path.write_bytes(data)  # a device or a pipe cannot be replaced by renaming
             return
         temporary = self._temporary(path)
         with open(temporary, "wb") as stream:
@@ -79,7 +77,7 @@ class Staging:
         os.chmod(temporary, self._mode(path, mode_of))
 
     def copy(self, path: Path, source: Path) -> None:
-        """Stages a copy of a file, or of a symbolic link, with its permissions and times."""
+        """Stage a copy of a file, or of a symbolic link, with its permissions and times."""
         if source.is_symlink() and (source.is_dir() or not source.exists()):
             target = os.readlink(source)
             self._make_parents(path)
@@ -91,7 +89,7 @@ class Staging:
         shutil.copystat(source, temporary)
 
     def commit(self) -> None:
-        """Renames everything into place. Ctrl-C waits until that is done: all outputs are new, or none."""
+        """Rename everything to its final path. Ctrl-C is delayed until that is done: all outputs are new, or none."""
         with signals_held(signal.SIGINT, signal.SIGTERM):
             for temporary, final in self._renames:
                 os.replace(temporary, final)
@@ -117,7 +115,7 @@ class Staging:
                     folder.rmdir()
 
     def _temporary(self, path: Path) -> str:
-        final = os.path.realpath(path)  # a link that is written to stays a link
+        final = os.path.realpath(path)  # writing through a link keeps the link
         self._make_parents(Path(final))
         with signals_held(signal.SIGINT, signal.SIGTERM):
             descriptor, temporary = tempfile.mkstemp(
@@ -142,7 +140,7 @@ class Staging:
 
 @contextlib.contextmanager
 def terminating_cleanly() -> Iterator[None]:
-    """Lets a polite kill (SIGTERM) end the block as an exception, so that what was staged is removed."""
+    """Turn SIGTERM into an exception in the block, so that staged files are removed."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -159,8 +157,7 @@ def terminating_cleanly() -> Iterator[None]:
 
 @contextlib.contextmanager
 def signals_held(*numbers: signal.Signals) -> Iterator[None]:
-    """These signals arrive after the block; processes that start in it never get them. Nothing is held on
-    Windows."""
+    """Delay these signals until after the block; processes started in it never receive them. No effect on Windows."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

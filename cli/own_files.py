@@ -1,4 +1,4 @@
-"""Which files of a folder are the user's own: not what tools leave behind, what builds make, or what git ignores."""
+"""Select the user's own files of a folder, without tool caches, build results, and files that git ignores."""
 
 from __future__ import annotations
 
@@ -21,11 +21,10 @@ _PROJECT = ("pyproject.toml", "setup.py", "setup.cfg")
 
 
 def own_files(folder: Path, output: Path) -> Iterator[Path]:
-    """Every file below a folder in a stable order, links to folders included.
+    """Yield every file below a folder in a stable order, including links to folders.
 
-    Left out are `output`, where it lies inside, files that were converted from others of the folder, hidden folders,
-    caches, virtual environments, what a build of the project made, and what git ignores. SourceError for a folder that
-    cannot be read.
+    Skipped are `output`, if it is inside, files converted from others of the folder, hidden folders, caches, virtual
+    environments, build results of the project, and files that git ignores. Raises SourceError for an unreadable folder.
     """
 
     def refuse(error: OSError) -> None:
@@ -45,12 +44,12 @@ def own_files(folder: Path, output: Path) -> Iterator[Path]:
 
 
 def is_converted_file(path: Path) -> bool:
-    """Whether a file is the result of a conversion; one that cannot be read is none."""
+    """Return whether a file is the result of a conversion; False if it cannot be read."""
     return bool(_converted_text(path))
 
 
 def _converted_text(path: Path) -> str:
-    """The text of a file that is the result of a conversion, "" of another."""
+    """Return the text of a file that is the result of a conversion, "" for others."""
     try:
         text = decode_source(path.read_bytes(), str(path)) if is_python_file(path) else ""
     except (OSError, SourceError):
@@ -67,7 +66,7 @@ def _is_entered(path: Path, folder: Path, ignored: frozenset[str], output: str) 
 
 
 def _is_kept(path: Path, folder: Path) -> bool:
-    """Whether it is a file or a link, no bytecode, and not what converting a file of the folder gave."""
+    """Return whether it is a file or link, not bytecode, and not converted from a file of the folder."""
     if path.is_symlink():
         return True
     if not path.is_file() or path.suffix in (".pyc", ".pyo"):
@@ -84,9 +83,9 @@ def _relative(path: Path, folder: Path) -> str:
 
 
 def _ignored_by_git(folder: Path) -> frozenset[str]:
-    """What git ignores below a folder, by the path from there; nothing where there is no git, or no repository."""
+    """Return the relative paths that git ignores below a folder; empty without git or a repository."""
     git = shutil.which("git")
-    if git is None or not os.path.isabs(git):  # what lies in the current folder is never run
+    if git is None or not os.path.isabs(git):  # an executable in the current folder is never run
         return frozenset()
     command = [git, "-c", "core.fsmonitor=false", "-C", str(folder), "ls-files"]
     command += ["--others", "--ignored", "--exclude-standard", "--directory", "-z", "."]

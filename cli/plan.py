@@ -1,4 +1,4 @@
-"""Decides, before anything is converted, what is read and where each result goes."""
+"""Plan a conversion before it starts: its inputs, and the output path of each result."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ STREAM = "-"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One file. `source` is None for standard input, `output` for standard output; `folder` is the index of
-    the folder of the command line that it belongs to (all of it is written, or nothing)."""
+    """One file. `source` is None for standard input, `output` for standard output.
+
+    `folder` is the index of the folder argument that it belongs to, which is written as a whole or not at all.
+    """
 
     source: Path | None
     output: Path | None
@@ -36,17 +38,16 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """`folders`: (input folder, output folder) for each folder of the command line."""
+    """`folders`: (input folder, output folder) for each folder argument."""
 
     jobs: tuple[Job, ...]
     folders: tuple[tuple[Path, Path], ...]
 
 
 def make_plan(inputs: Sequence[str], output: str | None, options: Options) -> Plan:
-    """The plan for the FILE|DIR|- arguments and the -o of a command line.
+    """Return the plan for the FILE|DIR|- arguments and the -o of a command line.
 
-    Raises TargetError for what is not there and a folder without Python, SourceError for a folder that
-    cannot be read.
+    Raises TargetError for a missing path and for a folder without Python files, SourceError for an unreadable folder.
     """
     unique = list(dict.fromkeys(inputs))
     if STREAM in unique and len(unique) > 1:
@@ -72,7 +73,7 @@ def make_plan(inputs: Sequence[str], output: str | None, options: Options) -> Pl
 
 
 def _naming_source(job: Job) -> Job:
-    """The job, with its options saying where the source is from where the output will be."""
+    """Return the job with the source's path relative to the output in its options."""
     if job.source is None or job.output is None or job.action != "convert":
         return job
     path = os.path.relpath(os.path.realpath(job.source), os.path.realpath(job.output.parent))
@@ -80,7 +81,7 @@ def _naming_source(job: Job) -> Job:
 
 
 def check_outputs(plan: Plan, *, force: bool) -> None:
-    """Raises TargetError for an output that exists without --force, is an input, or is written twice."""
+    """Raise TargetError for an output that exists without --force, is an input, or would be written twice."""
     sources = [job.source for job in plan.jobs if job.source is not None]
     outputs = [job.output for job in plan.jobs if job.output is not None]
     for source, target in plan.folders:
@@ -116,7 +117,7 @@ def _refuse_links_to_outside(plan: Plan) -> None:
 
 
 def _stays_link(job: Job) -> bool:
-    """Whether the source is a link to a folder, or to nothing: the output is such a link, which is not written to."""
+    """Return whether the source is a link to a folder or to nothing: the output is then a link, not written through."""
     return job.folder is not None and job.source is not None and job.source.is_symlink() and not job.source.is_file()
 
 
@@ -141,13 +142,13 @@ def _folder_output(source: Path, output: str | None, *, several: bool) -> Path:
     if not whole.name:
         raise TargetError(f"name a folder with -o for the output of {source}")
     name = f"{whole.name}_graph"
-    if whole == Path.cwd() or whole in Path.cwd().parents:  # beside it is outside of where the command was given
+    if whole == Path.cwd() or whole in Path.cwd().parents:  # the sibling folder would lie outside of the current one
         return Path(name)
     return shown(whole.with_name(name))
 
 
 def _is_default(source: Path, target: Path) -> bool:
-    """Whether a folder is the output that one has without -o: that is left out of what is converted."""
+    """Return whether the folder is the default output (without -o), which is skipped as an input."""
     return target == _folder_output(source, None, several=False)
 
 
@@ -169,7 +170,7 @@ def _folder_jobs(source: Path, target: Path, options: Options, index: int) -> li
 
 
 def _renaming_package(source: Path, target: Path, options: Options) -> Options:
-    """A package that moves to another name imports its own modules under that name."""
+    """Rename imports of a package's own modules if the output has another package name."""
     old, new = Path(os.path.abspath(source)).name, Path(os.path.abspath(target)).name
     if (
         not (source / "__init__.py").is_file()
@@ -187,7 +188,7 @@ def _renaming_package(source: Path, target: Path, options: Options) -> Options:
 
 
 def _renaming_siblings(jobs: list[Job]) -> Iterator[Job]:
-    """Files of one folder that are converted together import each other converted: `a` becomes `a_graph`."""
+    """Rename imports between files of one folder that are converted together: `a` becomes `a_graph`."""
     beside: dict[Path, dict[str, str]] = {}
     for job in jobs:
         if job.folder is not None or job.source is None or job.output is None:

@@ -1,5 +1,4 @@
-"""What `convert` prints about its outcomes: the table of --explain, --diff, --json, and the line at the
-end."""
+"""Output of `convert`: the table of --explain, --diff, --json, and the summary line."""
 
 from __future__ import annotations
 
@@ -24,7 +23,7 @@ COLUMNS = ("line", "kind", "function", "form", "stages", "why not")
 
 
 def show_failures(outcomes: Iterable[Outcome]) -> None:
-    """Every diagnostic of every file, then errors and bugs, on standard error."""
+    """Print every diagnostic of every file, then errors and internal errors, on standard error."""
     for outcome in outcomes:
         for diagnostic in outcome.diagnostics:
             show_diagnostic(diagnostic)
@@ -35,8 +34,7 @@ def show_failures(outcomes: Iterable[Outcome]) -> None:
 
 
 def show_explanation(outcomes: Sequence[Outcome]) -> None:
-    """A row for each construct: what it became, whether it would stage, and if not why; then the share
-    rewritten."""
+    """Print a row for each construct: its form, whether it would stage, and if not why; then the share rewritten."""
     every = [
         construct for outcome in outcomes if outcome.conversion for construct in outcome.conversion.constructs
     ]
@@ -56,7 +54,7 @@ def show_explanation(outcomes: Sequence[Outcome]) -> None:
 
 
 def diff(before: str, after: str, before_name: str, after_name: str) -> str:
-    """A unified diff, coloured with pygments where it goes to a terminal."""
+    """Return a unified diff, coloured if standard output is a terminal."""
     lines = difflib.unified_diff(
         before.splitlines(keepends=True), after.splitlines(keepends=True), before_name, after_name
     )
@@ -67,10 +65,10 @@ def diff(before: str, after: str, before_name: str, after_name: str) -> str:
 
 
 def coloured(text: str, language: str = "python") -> str:
-    """The text with terminal colours, or as it is where standard output is not a terminal."""
+    """Return the text with terminal colours, or unchanged if standard output is not a terminal."""
     if not text or not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
         return text
-    import pygments  # heavy, and only for terminals
+    import pygments  # slow to import, needed only for terminals
     import pygments.formatters
     import pygments.lexers
 
@@ -81,8 +79,7 @@ def coloured(text: str, language: str = "python") -> str:
 def as_json(
     outcomes: Sequence[Outcome], written: Iterable[Path], changed: Iterable[Path], code: ExitCode
 ) -> str:
-    """The whole report as one document: files with their diagnostics and constructs, and the outputs
-    written."""
+    """Return the report as one JSON document: files with their diagnostics and constructs, and the outputs written."""
     outputs, differing = set(written), set(changed)
     files = [
         {
@@ -159,7 +156,7 @@ def _row(construct: Construct) -> tuple[str, ...]:
 
 
 def _table(title: str, rows: Sequence[tuple[str, ...]]) -> str:
-    """A rich table on a terminal; in a pipe aligned columns, one row a line however long."""
+    """Format a rich table for a terminal; for a pipe, aligned columns with one line for each row."""
     if not sys.stdout.isatty():
         widths = [max(map(len, column)) for column in zip(COLUMNS, *rows, strict=True)]
         lines = [
@@ -167,7 +164,7 @@ def _table(title: str, rows: Sequence[tuple[str, ...]]) -> str:
             for row in (COLUMNS, *rows)
         ]
         return "\n".join([title, *lines, "", ""])
-    from rich.console import Console  # heavy, and only for terminals
+    from rich.console import Console  # slow to import, needed only for terminals
     from rich.table import Table
     from rich.text import Text
 

@@ -1,4 +1,4 @@
-"""`autoconv run`: a script, and the modules under its folder, converted as they are imported."""
+"""`autoconv run`: run a script; it and the modules under its folder are converted as they are imported."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .targets import check_name, python_files
 from .tracebacks import show_user_traceback
 
 KEPT = frozenset({"autoconv", "numpy", "__main__"})
-"""Modules that the script shares with the runtime, whatever lies in its folder."""
+"""Modules that the script shares with the runtime, even if its folder has others of the same names."""
 
 
 @click.command(
@@ -40,10 +40,10 @@ KEPT = frozenset({"autoconv", "numpy", "__main__"})
 @click.argument("file", type=click.Path(readable=False))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[ARGS]...")
 def run(names: tuple[str, ...], keep_going: bool, file: str, arguments: tuple[str, ...]) -> None:
-    """Run FILE as `python FILE ARGS` would, itself and the modules under its folder converted.
+    """Run FILE like `python FILE ARGS`, with FILE and the modules under its folder converted.
 
-    Nothing is written but a cache beside the bytecode (in __pycache__). Options for autoconv come before
-    FILE, those of the script after it. Tracebacks show the script's own lines.
+    Nothing is written except a cache beside the bytecode (in __pycache__). Options of autoconv come before FILE,
+    those of the script after it. Tracebacks show the script's own lines.
 
     \b
     Examples:
@@ -62,7 +62,7 @@ def run(names: tuple[str, ...], keep_going: bool, file: str, arguments: tuple[st
             check_name(path, name)
     folder = Path(os.path.realpath(path)).parent
     hook = ImportHook(folder=folder, compile=names, keep_going=keep_going)
-    absolute = Path(os.path.abspath(path))  # as Python names the file in tracebacks and in __file__
+    absolute = Path(os.path.abspath(path))  # Python's form of the path in tracebacks and in __file__
     code = convert_script(absolute, hook)
     _load_runtime()
     module = ModuleType("__main__")
@@ -79,7 +79,7 @@ def run(names: tuple[str, ...], keep_going: bool, file: str, arguments: tuple[st
 
 
 def _become(module: ModuleType, arguments: list[str], folder: Path) -> None:
-    """Makes the process look as if Python had started the script."""
+    """Set up the process as if Python had started the script."""
     sys.modules["__main__"] = module
     scripts = os.path.dirname(os.path.realpath(sys.argv[0])) if sys.argv and sys.argv[0] else ""
     if sys.path and scripts and os.path.realpath(sys.path[0]) == scripts:
@@ -90,15 +90,16 @@ def _become(module: ModuleType, arguments: list[str], folder: Path) -> None:
 
 
 def _load_runtime() -> None:
-    """Everything that converted code needs, and what that loads late, while the script's folder is not on the
-    path yet: a module of the same name beside the script must not be taken for a library."""
+    """Import everything that converted code needs, including late imports, before the script's folder is on the path.
+
+    A module of the same name beside the script must not replace a library.
+    """
     for name in ("autoconv.operators", "astunparse", "gast", "platformdirs"):
         importlib.import_module(name)
 
 
 def _forget_shadowed(folder: Path) -> None:
-    """A module beside the script comes before one of the same name that autoconv imported for itself, for
-    scripts that import it."""
+    """Remove modules that autoconv has imported if the script imports one of the same name from its folder."""
     own = {
         entry.stem for entry in folder.iterdir() if entry.suffix == ".py" or (entry / "__init__.py").exists()
     }

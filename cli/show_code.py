@@ -1,4 +1,4 @@
-"""`autoconv show-code`: the converted form of one function, class or file."""
+"""`autoconv show-code`: print the converted form of one function, class or file."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from .targets import Target, find_target
 @click.option("--side-by-side", "beside", is_flag=True, help="The original on the left, with line numbers.")
 @click.option("--compile", "compiled", is_flag=True, help="Put the function under @autoconv.compile.")
 def show_code(target: str, after: str | None, beside: bool, compiled: bool) -> None:
-    """Print what TARGET becomes. The code is parsed, never imported or run.
+    """Print the converted form of TARGET. The code is parsed, never imported or run.
 
-    TARGET is a file (file.py), a function or class in it (file.py:func, file.py:Class.method), one in a
-    module that is looked for here and along Python's path (pkg.mod:func), or a bare name that is looked for
-    in the Python files here; where several have it, they are listed.
+    TARGET is a file (file.py), a function or class in it (file.py:func, file.py:Class.method), one in a module
+    found in the current folder or on Python's path (pkg.mod:func), or a bare name defined in the Python files
+    of the current folder; if several files define it, they are listed.
 
     \b
     Examples:
@@ -55,7 +55,7 @@ def show_code(target: str, after: str | None, beside: bool, compiled: bool) -> N
 
 
 def _options(found: Target, tree: ast.Module, after: str | None, compiled: bool) -> Options:
-    """Converts as little as possible: the functions of a class, the function around a nested one."""
+    """Restrict the conversion to the target: the functions of a class, the function around a nested one."""
     known = {name for name, _ in qualified_functions(tree)}
     if compiled and found.name and found.name not in known:
         raise TargetError(f"{found.path}:{found.name}: --compile is for functions and methods")
@@ -74,10 +74,10 @@ def _options(found: Target, tree: ast.Module, after: str | None, compiled: bool)
 
 
 def _checked_pass(name: str | None) -> str | None:
-    """The name of a pass; raises TargetError with the list of them for another."""
+    """Return the name of a pass; raise TargetError with a list of all passes for an unknown one."""
     if name is None:
         return None
-    import autoconv.passes  # read when it is asked for: the table pulls in every pass
+    import autoconv.passes  # imported on demand: the table loads every pass
 
     known = [each.name for each in getattr(autoconv.passes, "PASSES", ())]
     if name not in known:
@@ -86,8 +86,10 @@ def _checked_pass(name: str | None) -> str | None:
 
 
 def _cut(text: str, name: str) -> list[Half]:
-    """The lines of a definition, with the comments right above it; the whole text for "". A name that is
-    defined several times gives several parts."""
+    """Return the lines of a definition, with the comments directly above it; the whole text for "".
+
+    A name with several definitions has several parts.
+    """
     lines = text.split("\n")
     if not name:
         whole = text.rstrip("\n")
@@ -106,7 +108,7 @@ def _cut(text: str, name: str) -> list[Half]:
 
 
 def _of_target(conversion: Conversion, left: list[Half]) -> list[Diagnostic]:
-    """The diagnostics within the lines that are shown."""
+    """Return the diagnostics within the lines that are shown."""
     return [
         diagnostic
         for diagnostic in conversion.diagnostics

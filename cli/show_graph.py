@@ -1,4 +1,4 @@
-"""`autoconv show-graph`: the graph of a function, stage by stage."""
+"""`autoconv show-graph`: print the graph of a function, stage by stage."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from .tracebacks import located
 @click.option("--compile", "compiled", is_flag=True, help="Put the function under @autoconv.compile.")
 @click.option("--spans", is_flag=True, help="With each node, the line of the source that it comes from.")
 def show_graph(target: str, specs: str, stage: str | None, compiled: bool, spans: bool) -> None:
-    """Print the graph of TARGET: as it was recorded, after each optimisation that changed it, and what native code
-    makes of it: which ops share a loop, and which run by their kernels.
+    """Print the graph of TARGET as recorded, after each optimisation that changed it, and as native code.
 
-    TARGET names a function as for show-code. To trace it, its module is imported and the function runs once. One that
-    is not decorated is put under @autoconv.function.
+    The native stage shows which ops share a loop, and which call their kernels. TARGET names a function as for
+    show-code. Its module is imported, and the function runs once to be traced. An undecorated function is put under
+    @autoconv.function.
 
     \b
     Examples:
       autoconv show-graph newton.py:solve --spec 'float32[1000] float32[]'
       autoconv show-graph newton.py:solve --spec 'float64[] 50' --compile --stage native
     """
-    import autoconv.tracing.stages as tracing  # read when it is asked for: brings NumPy
+    import autoconv.tracing.stages as tracing  # imported on demand: loads NumPy
 
     if stage is not None and stage not in tracing.STAGES:
         tracing.named(stage, ())
-    arguments = tracing.parse_specs(specs)  # says what is wrong with them before the module runs
+    arguments = tracing.parse_specs(specs)  # reports errors in them before the module runs
     function = _function(target)
     _check_arguments(target, function, arguments)
     try:
@@ -62,12 +62,12 @@ def show_graph(target: str, specs: str, stage: str | None, compiled: bool, spans
 
 
 def _check_arguments(target: str, function: Any, arguments: list[Any]) -> None:
-    """Raises TargetError where the types that --spec names are too few or too many for the function."""
+    """Raise TargetError if --spec names too few or too many arguments for the function."""
     if not arguments and getattr(function, "input_signature", None) is not None:
         return
     try:
         signature = inspect.signature(getattr(function, "python_function", function))
-    except (TypeError, ValueError):  # one that tells no signature
+    except (TypeError, ValueError):  # no signature available
         return
     try:
         signature.bind(*arguments)
@@ -77,7 +77,7 @@ def _check_arguments(target: str, function: Any, arguments: list[Any]) -> None:
 
 
 def _function(target: str) -> Any:
-    """The function that TARGET names, its module freshly imported."""
+    """Import the module of TARGET and return the function."""
     found = find_target(target)
     if not found.name:
         raise TargetError(f"{target} is a file; name a function in it, as in {target}:func")
@@ -91,7 +91,7 @@ def _function(target: str) -> Any:
 
 
 def _imported(path: Path) -> Any:
-    """The module in a file, under its full name where it lies in a package."""
+    """Import the module in a file, under its full name if it is in a package."""
     full = path.resolve()
     name, root = full.stem, full.parent
     while (root / "__init__.py").exists():

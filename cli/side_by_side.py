@@ -1,4 +1,4 @@
-"""Two texts beside each other, the converted one aligned with the lines that it came from."""
+"""Print two texts side by side, the converted one aligned with its source lines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PIPE_WIDTH = 160
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Half:
-    """A piece of a file: its text, and the number of its first line there."""
+    """A piece of a file: its text, and the number of its first line in the file."""
 
     text: str
     first: int
@@ -25,10 +25,12 @@ class Half:
 
 
 def side_by_side(left: Sequence[Half], right: Sequence[Half], origins: Sequence[int]) -> str:
-    """The original on the left, the converted text on the right, both with line numbers, as wide as the
-    terminal (160 columns in a pipe). `origins[k]` is the line of the original that line k+1 of the converted
-    text came from."""
-    from rich import box  # heavy, and only for this option
+    """Return the original on the left and the converted text on the right, both with line numbers.
+
+    The width is that of the terminal (160 columns in a pipe). `origins[k]` is the line of the original for line k+1 of
+    the converted text.
+    """
+    from rich import box  # slow to import, needed only for this option
     from rich.console import Console
     from rich.syntax import Syntax
     from rich.table import Table
@@ -57,13 +59,16 @@ def side_by_side(left: Sequence[Half], right: Sequence[Half], origins: Sequence[
 
 
 def _aligned(left: Half, right: Half, origins: Sequence[int]) -> Iterator[tuple[int | None, int | None]]:
-    """Pairs of line numbers. Lines are beside each other where a converted line is the first of its origin;
-    what lies between two such anchors on either side is set against each other in order."""
+    """Yield pairs of line numbers.
+
+    A converted line that is the first of its origin is aligned with it; lines between two such anchors are paired in
+    order.
+    """
     shown, lines = left.first, right.text.split("\n")
     waiting: list[int] = []
     for number in range(right.first, right.first + right.count):
         line = lines[number - right.first].strip()
-        # A blank line and a comment carry the origin of the statement below them.
+        # The origin of a blank line or comment is that of the statement below.
         known = line and not line.startswith("#") and number <= len(origins)
         origin = origins[number - 1] if known else 0
         if shown <= origin < left.first + left.count:

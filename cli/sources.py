@@ -1,4 +1,4 @@
-"""Reads Python files as Python does, and says exactly where one cannot be read."""
+"""Read Python files as Python does, and report the exact position where one cannot be read."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ _COOKIE = re.compile(r"^([ \t\f]*#.*?coding[:=][ \t]*)([-\w.]+)")
 
 
 def read_source(path: Path) -> str:
-    """The text of a Python file, in which a coding line says utf-8: that is what converted text is written
-    in.
+    """Return the text of a Python file, with any coding line changed to utf-8, the encoding of converted text.
 
-    Raises SourceError, with its place, for a file that cannot be read or decoded.
+    Raises SourceError, with its position, for a file that cannot be read or decoded.
     """
     try:
         data = path.read_bytes()
@@ -29,7 +28,7 @@ def read_source(path: Path) -> str:
 
 
 def decode_source(data: bytes, name: str) -> str:
-    """As `read_source`, for bytes that are there already."""
+    """`read_source` for bytes."""
     if b"\0" in data:
         raise _located("a null byte: this is not a Python source", data, data.index(b"\0"), name)
     try:
@@ -46,7 +45,7 @@ def decode_source(data: bytes, name: str) -> str:
 
 
 def parse(source: str, name: str) -> ast.Module:
-    """The tree of a module's text; raises SourceError, with its place, where the text is not Python."""
+    """Return the tree of a module's text; raise SourceError, with its position, for invalid Python."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -54,11 +53,11 @@ def parse(source: str, name: str) -> ast.Module:
     except SyntaxError as error:
         raise syntax_error(error, name) from error
     except (ValueError, RecursionError, MemoryError):
-        return parse_ast(source, name)  # names the place
+        return parse_ast(source, name)  # reports the position
 
 
 def syntax_error(error: SyntaxError, name: str) -> SourceError:
-    """The error for what Python's own parser raised."""
+    """Convert an exception of Python's parser."""
     column, last = error.offset or 0, error.end_offset or 0
     same_line = error.end_lineno in (None, error.lineno)
     place = Place(
@@ -68,7 +67,7 @@ def syntax_error(error: SyntaxError, name: str) -> SourceError:
 
 
 def _undecodable(data: bytes, error: UnicodeDecodeError, name: str) -> SourceError:
-    offset = len(data) - len(error.object) + error.start  # a byte-order mark is not part of `object`
+    offset = len(data) - len(error.object) + error.start  # `object` does not include a byte-order mark
     return _located(f"not {error.encoding}: byte 0x{data[offset]:02x} ({error.reason})", data, offset, name)
 
 
@@ -85,7 +84,7 @@ def _located(message: str, data: bytes, offset: int, name: str) -> SourceError:
 
 
 def _without_encoding(data: bytes, name: str, error: Exception) -> SourceError:
-    """The coding line names what Python does not know, or the first lines are not UTF-8."""
+    """Return the error for an unknown encoding in the coding line, or for first lines that are not UTF-8."""
     for number, raw in enumerate(data.split(b"\n")[:2], start=1):
         line = raw.decode("latin-1").rstrip("\r")
         cookie = _COOKIE.match(line)

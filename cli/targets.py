@@ -1,4 +1,4 @@
-"""Finds what a TARGET means by walking files: nothing of the user's is imported."""
+"""Resolve a TARGET by searching files: no code of the user is imported."""
 
 from __future__ import annotations
 
@@ -20,17 +20,16 @@ _IGNORED = frozenset({"__pycache__", "node_modules", "site-packages", "dist-pack
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A file, and in it a function or class by its qualified name; "" is the whole file."""
+    """A file, and a function or class in it by its qualified name; "" is the whole file."""
 
     path: Path
     name: str = ""
 
 
 def find_target(target: str) -> Target:
-    """What `file.py`, `file.py:func`, `file.py:Class.method`, `pkg.mod:func` or a bare `func` names.
+    """Resolve `file.py`, `file.py:func`, `file.py:Class.method`, `pkg.mod:func` or a bare `func`.
 
-    Raises TargetError where nothing or several things have that name, SourceError for a file that cannot be
-    read.
+    Raises TargetError if the name is unknown or ambiguous, SourceError for a file that cannot be read.
     """
     if os.path.isdir(target):
         raise TargetError(f"{target} is a folder; name a file in it, or a function as in file.py:func")
@@ -51,7 +50,7 @@ def find_target(target: str) -> Target:
 
 
 def find_module(module: str) -> Path:
-    """The source file of a module, looked for under the current folder and then along `sys.path`."""
+    """Return the source file of a module, found under the current folder or else along `sys.path`."""
     parts = module.split(".")
     if not all(part.isidentifier() for part in parts):
         raise TargetError(f"{module!r} is neither a file nor the name of a module")
@@ -66,15 +65,14 @@ def find_module(module: str) -> Path:
 
 
 def check_name(path: Path, name: str) -> None:
-    """Raises TargetError, with close matches, where a file has no function or class of that qualified
-    name."""
+    """Raise TargetError, with close matches, if a file defines no function or class of that qualified name."""
     known = definitions(parse(read_source(path), str(path)))
     if name not in known:
         raise unknown_name(name, known, str(path))
 
 
 def unknown_name(name: str, known: Iterable[str], where: str) -> TargetError:
-    """The error for a name that is not there, with the names that it may have been meant to be."""
+    """Return the error for an unknown name, with close matches."""
     names = sorted(known)
     close = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
     close += [other for other in names if other.rpartition(".")[2] == name and other not in close]
@@ -85,32 +83,32 @@ def unknown_name(name: str, known: Iterable[str], where: str) -> TargetError:
 
 
 def python_files(folder: Path) -> Iterator[Path]:
-    """The Python files under a folder in a stable order, without virtual environments and hidden folders."""
+    """Yield the Python files under a folder in a stable order, without virtual environments and hidden folders."""
     for parent, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if is_own_folder(Path(parent, name)))
         yield from (Path(parent, name) for name in sorted(files) if is_python_file(Path(name)))
 
 
 def is_own_folder(path: Path) -> bool:
-    """Not hidden, not a cache, not a virtual environment."""
+    """Return whether a folder is not hidden, not a cache, and not a virtual environment."""
     if path.name.startswith(".") or path.name in _IGNORED:
         return False
     return not (path / "pyvenv.cfg").exists() and not (path / "conda-meta").is_dir()
 
 
 def is_python_file(path: Path) -> bool:
-    """By the ending of its name."""
+    """Return whether the suffix is that of a Python file."""
     return path.suffix in (".py", ".pyw")
 
 
 def shown(path: Path) -> Path:
-    """A path as a user would write it: relative where it lies under, or beside, the current folder."""
+    """Return a path as a user would write it: relative if it is under, or beside, the current folder."""
     relative = os.path.relpath(path)
     return Path(relative) if not relative.startswith(os.path.join(os.pardir, os.pardir)) else path
 
 
 def _bare(name: str) -> Target:
-    """A name without a file: a function of some Python file here, else a module."""
+    """Resolve a name without a file: a function in the Python files of the current folder, or else a module."""
     if name.endswith(".py") or os.sep in name:
         raise TargetError(f"{name}: no such file")
     if not all(part.isidentifier() for part in name.split(".")):
@@ -137,8 +135,10 @@ def _bare(name: str) -> Target:
 
 
 def _definitions_quietly(path: Path, word: re.Pattern[str], seen: set[str]) -> dict[str, int]:
-    """Name -> line in a file that defines the word; `seen` gathers names for close matches. Bad files hold
-    none."""
+    """Return name -> line in a file that defines the word; unreadable files define nothing.
+
+    `seen` collects names for close matches.
+    """
     try:
         source = read_source(path)
         if is_converted(source):

@@ -1,5 +1,4 @@
-"""Tracebacks of a user's program as plain Python would print them: without our frames and without generated
-ones."""
+"""Tracebacks of a user's program as in plain Python, without frames of this package or generated ones."""
 
 from __future__ import annotations
 
@@ -24,13 +23,15 @@ OURS = (
 
 
 def show_user_traceback(error: BaseException) -> int:
-    """Prints an exception that ended the user's program, by their own `sys.excepthook` if they set one, and
-    returns the exit code. What cannot be read or converted (of a module that was being imported) is printed
-    with its place."""
+    """Print the exception that ended the user's program, and return the exit code.
+
+    The program's own `sys.excepthook` is used if it set one. For a module that cannot be read or converted, the error
+    is printed with its position.
+    """
     if isinstance(error, ConversionError | SourceError):
         show_error(error)
         return code_of(error)
-    if "numpy" in sys.modules:  # else the program never came to what the runtime would be asked about
+    if "numpy" in sys.modules:  # otherwise the runtime was never loaded
         from autoconv.runtime.tracebacks import present
 
         present(error)
@@ -42,8 +43,10 @@ def show_user_traceback(error: BaseException) -> int:
 
 
 def located(error: Exception) -> AutoconvError | None:
-    """The error with its place, where the user's program raised it as it was traced, or did what cannot be traced; None
-    for others. A failed assertion of this package is a bug of ours."""
+    """Return the error with its position, if the user's program raised it while traced or cannot be traced; else None.
+
+    A failed assertion of this package is an internal error.
+    """
     from autoconv.runtime.tracebacks import place_in, raised_by_us
 
     if isinstance(error, AutoconvError):
@@ -58,7 +61,7 @@ def located(error: Exception) -> AutoconvError | None:
 
 
 def user_traceback(error: BaseException) -> Iterable[str]:
-    """The lines of the traceback, chained exceptions and groups included."""
+    """Return the lines of the traceback, including chained exceptions and groups."""
     shown = traceback.TracebackException.from_exception(error, compact=True)
     waiting, seen = [shown], set()
     while waiting:

@@ -1,4 +1,4 @@
-"""Converts the files of a plan, in this process or in several of its own."""
+"""Convert the files of a plan, in this process or in several worker processes."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .output import signals_held
 from .plan import Job
 
 MANY_FILES = 24
-"""From so many files on, several processes are worth their start (some 0.3 s each)."""
+"""Number of files from which several processes are worth their start (some 0.3 s each)."""
 
 
 def convert_all(
     jobs: Sequence[Job], processes: int, progress: Callable[[Job], None] = lambda job: None
 ) -> list[Outcome]:
-    """The outcomes of the jobs, in their order. `processes` is 0 for as many as are worth it."""
+    """Return the outcomes of the jobs, in their order. If `processes` is 0, the number of files decides."""
     count = min(processes or (os.cpu_count() or 1 if len(jobs) >= MANY_FILES else 1), max(len(jobs), 1))
     if count == 1:
         outcomes = []
@@ -41,13 +41,15 @@ def convert_all(
 
 @contextlib.contextmanager
 def _converters(count: int) -> Iterator[Callable[[Job], Future[Outcome]]]:
-    """Starts processes that convert what is submitted. They never see ctrl-C, and are gone after the block,
-    however it is left."""
+    """Start worker processes for the block; yields a function that submits a job.
+
+    Ctrl-C does not reach the workers, and they are killed at the end of the block in any case.
+    """
     processes: list[subprocess.Popen[bytes]] = []
     idle: queue.SimpleQueue[subprocess.Popen[bytes]] = queue.SimpleQueue()
-    threads = ThreadPoolExecutor(count)  # each waits for the answer of one process
+    threads = ThreadPoolExecutor(count)  # each thread waits for one process
     try:
-        with signals_held(signal.SIGINT):  # the mask goes on to the processes; here a ctrl-C arrives after the block
+        with signals_held(signal.SIGINT):  # inherited by the processes; in this one ctrl-C is delayed
             for _ in range(count):
                 processes.append(_started())
                 idle.put(processes[-1])
@@ -57,21 +59,23 @@ def _converters(count: int) -> Iterator[Callable[[Job], Future[Outcome]]]:
             threads.shutdown(wait=False, cancel_futures=True)
             for process in processes:
                 process.kill()
-            threads.shutdown()  # nobody waits for a process that is gone
+            threads.shutdown()  # returns at once, since the processes are gone
             for process in processes:
                 process.communicate()
 
 
 def _started() -> subprocess.Popen[bytes]:
-    """A process that runs `_answer`, with the folders to import from that this one has: none that the command
-    has taken off, and no current folder besides."""
+    """Start a process that runs `_answer`, with exactly this process's import path.
+
+    Folders that the command has removed are absent, and so is the current folder.
+    """
     environment = {**os.environ, "PYTHONSAFEPATH": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
     return subprocess.Popen(
         [sys.executable, "-c", f"from {__name__} import _answer; _answer()"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=environment,
-        creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),  # Windows has no masks
+        creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),  # Windows has no signal masks
     )
 
 
@@ -90,11 +94,11 @@ def _ask(idle: queue.SimpleQueue[subprocess.Popen[bytes]], job: Job) -> Outcome:
 
 
 def _answer() -> None:
-    """Converts jobs that come in by standard input, and writes the outcomes, until there are no more."""
+    """Convert jobs read from standard input and write the outcomes, until there are no more."""
     questions, answers = sys.stdin.buffer, sys.stdout.buffer
-    sys.stdout = sys.stderr  # what anybody prints is no answer
+    sys.stdout = sys.stderr  # prints must not corrupt the outcomes
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
             answers.write(pickle.dumps(convert_job(pickle.load(questions))))
             answers.flush()
-    os._exit(0)  # what could not be written is not tried again
+    os._exit(0)  # without another attempt to flush

@@ -1,4 +1,4 @@
-"""Forward mode: how results change with the arguments along one direction."""
+"""Forward-mode differentiation: the change of results along one direction of the arguments."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from autoconv.runtime.tracebacks import presented_methods
 
 @presented_methods
 class ForwardAccumulator:
-    """Jacobian-vector products of what happens inside its `with` block.
+    """Jacobian-vector products of the computation inside its `with` block.
 
     `primals` are tensors or variables, `tangents` their directions, of the same structure, shapes and dtypes. The
-    product is computed by going back twice: the gradient is linear in the cotangent that it starts with, and the
-    gradient of that is the product; so it takes the memory of a tape. Raises ValueError for tangents that do not fit.
+    product is computed by two reverse passes: the vjp is linear in its cotangent, and the gradient of the vjp with
+    respect to that cotangent is the product. It therefore takes the memory of a tape. Raises ValueError for tangents
+    that do not fit.
     """
 
     def __init__(self, primals: Any, tangents: Any) -> None:
@@ -42,8 +43,10 @@ class ForwardAccumulator:
         self._tape.__exit__(*error)
 
     def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
-        """The change of `primals`, results of the block or a structure of them, along the tangents; None (or zeros)
-        for those that do not depend on what was given."""
+        """The change of `primals`, results of the block or a structure of them, along the tangents.
+
+        None (or zeros) for results that do not depend on the accumulator's primals.
+        """
         zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
         leaves, template = flatten(primals)
         return pack(template, [product(self._tape, leaf, self._primals, self._tangents, zero) for leaf in leaves])
@@ -52,7 +55,7 @@ class ForwardAccumulator:
 def product(
     tape: GradientTape, result: Any, primals: Sequence[Any], tangents: Sequence[Any], zero: bool
 ) -> Any:
-    """The change of `result`, which the persistent `tape` recorded, with the primals along the tangents."""
+    """Return the jvp of `result`, which the persistent `tape` recorded."""
     linear = GradientTape(watch_accessed_variables=False)
     with linear:
         seed = apply("zeros_like", result if isinstance(result, Tensor) else convert_to_tensor(result))

@@ -1,4 +1,4 @@
-"""Arguments that an op wants to know while tracing: axes, sizes and shapes, however they are given."""
+"""Arguments that an op needs while tracing: axes, sizes and shapes, in any form."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autoconv.runtime.tensor import Tensor
 
 
 def static_axes(axis: Any) -> tuple[int, ...] | None:
-    """`axis` (None, an int, a list or tuple of them, or a tensor of constants) as a tuple of ints.
+    """Return `axis` (None, an int, a list or tuple of them, or a tensor of constants) as a tuple of ints.
 
     Raises TypeError for a tensor whose value is not known while tracing.
     """
@@ -29,7 +29,7 @@ def static_axes(axis: Any) -> tuple[int, ...] | None:
 
 
 def static_int(value: Any, name: str) -> int:
-    """An int given as a number or a tensor of a constant; raises TypeError for anything else."""
+    """Return an int given as a number or a constant tensor; raises TypeError for anything else."""
     known = static_value(value)
     if known is None or isinstance(known, (float, str, bytes, np.floating)) or np.ndim(known):
         raise TypeError(f"{name} has to be an int that is known while tracing, found {value!r}")
@@ -37,10 +37,10 @@ def static_int(value: Any, name: str) -> int:
 
 
 def shape_argument(shape: Any) -> tuple[tuple[Any, ...], tuple[int | None, ...] | None]:
-    """A shape as (extra operands, static shape).
+    """Return a shape as (extra operands, static shape).
 
-    There are no extra operands when every size is known, else the vector that gives the sizes at run time;
-    the static shape has None for sizes that are unknown, and is None when not even their number is known.
+    There are no extra operands when every size is known, else the vector of the sizes at run time. The static shape has
+    None for unknown sizes, and is None when not even the rank is known.
     """
     if as_tensor(shape) is None and isinstance(shape, (int, np.integer)):
         shape = (shape,)
@@ -60,7 +60,7 @@ def shape_argument(shape: Any) -> tuple[tuple[Any, ...], tuple[int | None, ...] 
 
 
 def _static_part(vector: Tensor) -> tuple[int | None, ...] | None:
-    """What is known of the sizes in `vector`: more where it is the shape of a tensor."""
+    """Return the known sizes in `vector`; more are known if it is the shape of a tensor."""
     node = vector.value_in_graph.node if isinstance(vector, SymbolicTensor) else None
     if node is not None and node.op.name == "shape":
         shape = node.inputs[0].type.shape  # type: ignore[union-attr]

@@ -1,4 +1,4 @@
-"""Arithmetic: add, subtract, multiply, divide and their kin. Operands broadcast and share one dtype."""
+"""Arithmetic: add, subtract, multiply, divide and variants. Operands broadcast and share one dtype."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x / y as Python means it: integers of 8 and 16 bits divide as float32, wider ones as float64.
+    """x / y with Python's semantics: integers of 8 and 16 bits divide as float32, wider ones as float64.
 
     >>> autoconv.divide([1.0, 3.0], 2.0).numpy()
     array([0.5, 1.5], dtype=float32)
@@ -60,7 +60,7 @@ def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def floormod(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x % y, of the sign of y."""
+    """x % y, with the sign of y."""
     return apply("modulo", x, y, name=name)
 
 
@@ -73,7 +73,7 @@ def negative(x: Any, name: str | None = None) -> Tensor:
 
 
 def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x ** y; integers to a negative power raise InvalidArgumentError when they are computed.
+    """x ** y; integers to a negative power raise InvalidArgumentError at run time.
 
     >>> autoconv.pow([1, 2, 3], 2).numpy()
     array([1, 4, 9], dtype=int32)
@@ -112,7 +112,7 @@ def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x * y, and 0 where y is 0, also where x is infinite or nan."""
+    """x * y, and 0 where y is 0, even if x is infinite or nan."""
     zero = apply("equal", convert_to_tensor(y), 0)
     product = multiply(x, y)
     return apply("select", zero, apply("zeros_like", product), product, name=name)
@@ -130,7 +130,7 @@ def squared_difference(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def _one_tensor(x: Any, y: Any) -> tuple[Any, Any]:
-    """Both operands, lists and numbers as tensors of the other one's dtype when it is a tensor."""
+    """Return both operands; a list is converted to the dtype of the other operand if that is a tensor."""
     tensors = [as_tensor(x), as_tensor(y)]
     if tensors[0] is None and tensors[1] is None:
         first = convert_to_tensor(x)

@@ -1,4 +1,4 @@
-"""The names of `autoconv.bitwise`: the bits of integer tensors of one dtype, which broadcast."""
+"""The names of `autoconv.bitwise`: bitwise operations on integer tensors of one dtype, which broadcast."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from autoconv.runtime.tensor import Tensor
 
 
 def bitwise_and(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """The bits set in both."""
+    """x & y: the bits set in both."""
     return apply("bitwise_and", x, y, name=name)
 
 
 def bitwise_or(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """The bits set in either."""
+    """x | y: the bits set in either."""
     return apply("bitwise_or", x, y, name=name)
 
 
 def bitwise_xor(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """The bits set in one of the two only."""
+    """x ^ y: the bits set in exactly one of the two."""
     return apply("bitwise_xor", x, y, name=name)
 
 
 def invert(x: Any, name: str | None = None) -> Tensor:
-    """All bits turned over."""
+    """~x: all bits inverted."""
     return apply("invert", x, name=name)
 
 
 def left_shift(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """The bits of x moved up by y places; 0 when y is as wide as the dtype."""
+    """x shifted left by y bits; 0 when y is at least the width of the dtype."""
     return apply("left_shift", x, y, name=name)
 
 
 def right_shift(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """The bits of x moved down by y places, the sign kept."""
+    """x shifted right by y bits, keeping the sign."""
     return apply("right_shift", x, y, name=name)

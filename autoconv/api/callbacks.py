@@ -1,4 +1,4 @@
-"""Python functions called each time a graph runs."""
+"""Python functions that are called each time a graph runs."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def numpy_function(
     func: Callable[..., Any] | None = None, inp: Sequence[Any] | None = None, Tout: Any = None,
     stateful: bool = True, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """func(*arrays), run each time, with NumPy arrays in and out. No gradient flows through it.
+    """func(*arrays), run each time, with NumPy arrays as arguments and results. No gradient flows through it.
 
-    `Tout` is the dtype of its result, or a list of dtypes for several: then a list of tensors comes back.
-    Their shapes are not known. Raises InvalidArgumentError when the function returns another dtype, or
-    another number of values.
+    `Tout` is the dtype of its result, or a list of dtypes for several results, which are returned as a list of tensors.
+    Their shapes are unknown. Raises InvalidArgumentError when the function returns another dtype, or another number of
+    values.
 
     >>> autoconv.numpy_function(np.sinc, [autoconv.constant(0.5)], autoconv.float32).numpy().round(3)
     np.float32(0.637)
@@ -37,15 +37,15 @@ def py_function(
     func: Callable[..., Any] | None = None, inp: Sequence[Any] | None = None, Tout: Any = None,
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """func(*tensors), run each time with eager tensors, whose operators work at once. `Tout` as above.
+    """func(*tensors), run each time with eager tensors. `Tout` is as in `numpy_function`.
 
-    A gradient flows through it: on the way back the function runs once more, under a tape.
+    A gradient flows through it: the reverse pass runs the function again, under a tape.
     """
     return _call(func, None if func is None else EagerCall(func), inp, Tout, name or "EagerPyFunc")
 
 
 class EagerCall:
-    """A function of arrays that calls one of eager tensors."""
+    """A function of arrays that wraps one of eager tensors."""
 
     graphdef = "EagerPyFunc"
 
@@ -61,7 +61,7 @@ class EagerCall:
         return _array(found)
 
     def gradient(self, b: Any, inputs: Sequence[Any], results: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
-        """The rule of the op: calls the function once more, and goes back through it."""
+        """The vjp of the op: runs the function again under a tape."""
         chosen = [i for i, x in enumerate(inputs) if x.type.dtype.is_differentiable]
         ends = [i for i, ct in enumerate(cotangents) if ct is not None]
         if not chosen:

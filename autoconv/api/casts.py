@@ -1,4 +1,4 @@
-"""Changes of dtype, and functions that hand their input on."""
+"""Changes of dtype, and functions that return their input."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from autoconv.runtime.tensor import Tensor
 
 
 def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
-    """`x` with elements of `dtype`: floats become integers by cutting off, integers wrap, bools are 0 or 1.
+    """`x` with elements of `dtype`: floats are truncated to integers, integers wrap around, bools are 0 or 1.
 
-    A tensor that has the dtype comes back as it is. Raises TypeError between strings and numbers.
+    A tensor of that dtype is returned unchanged. Raises TypeError between strings and numbers.
 
     >>> autoconv.cast([1.7, -1.7], autoconv.int32).numpy()
     array([ 1, -1], dtype=int32)
@@ -28,7 +28,7 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
 
 
 def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
-    """As `cast`, with what is out of the dtype's range moved to its limits."""
+    """`cast` with values outside of the dtype's range clipped to its limits."""
     wanted = as_dtype(dtype)
     tensor = convert_to_tensor(value)
     return tensor if tensor.dtype is wanted else apply("saturate_cast", tensor, dtype=wanted, name=name)
@@ -37,8 +37,7 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
 def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
     """The same bits read as another dtype.
 
-    Elements of another size add or take away a last dimension that makes up for it; raises ValueError where
-    that does not fit.
+    For elements of another size, a last dimension is added or removed; raises ValueError where that does not fit.
     """
     return apply("bitcast", input, dtype=as_dtype(type), name=name)
 
@@ -49,7 +48,7 @@ def identity(input: Any, name: str | None = None) -> Tensor:
 
 
 def stop_gradient(input: Any, name: str | None = None) -> Tensor:
-    """The same value, which differentiation takes for a constant.
+    """The same value, treated as a constant by differentiation.
 
     >>> autoconv.grad(lambda x: x * autoconv.stop_gradient(x))(3.0)
     3.0

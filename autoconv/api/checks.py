@@ -1,6 +1,6 @@
-"""Assertions about tensors. What is clear while tracing raises at once, the rest when the graph runs.
+"""Assertions about tensors. Those decidable while tracing raise at once, the others when the graph runs.
 
-A condition that does not hold raises AssertionFailedError, an InvalidArgumentError and an AssertionError.
+A false condition raises AssertionFailedError, an InvalidArgumentError and an AssertionError.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from autoconv.runtime.tensor import Tensor
 
 
 def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> None:
-    """Raises, showing `data`, when the bool `condition` (all of it) does not hold."""
+    """Raise, with `data` in the message, unless all elements of the bool `condition` are true."""
     operands: list[Any] = []
     parts = data if isinstance(data, (list, tuple)) else [data]
     message = tuple(top_piece(part, operands) for part in parts)
@@ -48,7 +48,7 @@ def _shown(value: Any) -> Tensor:
 def assert_equal(
     x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
-    """Every x == y, broadcast.
+    """Assert x == y for all elements, broadcast.
 
     >>> autoconv.assert_equal([1, 2], [1, 2])
     """
@@ -58,35 +58,35 @@ def assert_equal(
 def assert_none_equal(
     x: Any, y: Any, summarize: int | None = None, message: str | None = None, name: str | None = None
 ) -> None:
-    """Every x != y, broadcast."""
+    """Assert x != y for all elements, broadcast."""
     _compare("not_equal", "!=", x, y, message, summarize, name)
 
 
 def assert_less(
     x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
-    """Every x < y, broadcast."""
+    """Assert x < y for all elements, broadcast."""
     _compare("less", "<", x, y, message, summarize, name)
 
 
 def assert_less_equal(
     x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
-    """Every x <= y, broadcast."""
+    """Assert x <= y for all elements, broadcast."""
     _compare("less_equal", "<=", x, y, message, summarize, name)
 
 
 def assert_greater(
     x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
-    """Every x > y, broadcast."""
+    """Assert x > y for all elements, broadcast."""
     _compare("greater", ">", x, y, message, summarize, name)
 
 
 def assert_greater_equal(
     x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
-    """Every x >= y, broadcast."""
+    """Assert x >= y for all elements, broadcast."""
     _compare("greater_equal", ">=", x, y, message, summarize, name)
 
 
@@ -95,7 +95,7 @@ def _against_zero(
 ) -> None:
     tensor = convert_to_tensor(x)
     text = f"Condition x {sign} 0 did not hold element-wise:"
-    inner = "assert_less_equal" if op.endswith("equal") else "assert_less"  # TensorFlow compares from the smaller side
+    inner = "assert_less_equal" if op.endswith("equal") else "assert_less"  # as in TensorFlow
     with name_scope(name or _AGAINST_ZERO[op]), name_scope(inner):
         condition = apply(op, tensor, np.zeros((), tensor.dtype.numpy))
         Assert(condition, [message or "", text, "x = ", tensor], summarize)
@@ -110,28 +110,28 @@ _AGAINST_ZERO = {
 def assert_positive(
     x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
-    """Every x > 0."""
+    """Assert x > 0 for all elements."""
     _against_zero("greater", ">", x, message, summarize, name)
 
 
 def assert_negative(
     x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
-    """Every x < 0."""
+    """Assert x < 0 for all elements."""
     _against_zero("less", "<", x, message, summarize, name)
 
 
 def assert_non_negative(
     x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
-    """Every x >= 0."""
+    """Assert x >= 0 for all elements."""
     _against_zero("greater_equal", ">=", x, message, summarize, name)
 
 
 def assert_non_positive(
     x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
-    """Every x <= 0."""
+    """Assert x <= 0 for all elements."""
     _against_zero("less_equal", "<=", x, message, summarize, name)
 
 
@@ -139,7 +139,7 @@ def assert_near(
     x: Any, y: Any, rtol: float | None = None, atol: float | None = None, message: str | None = None,
     summarize: int | None = None, name: str | None = None,
 ) -> None:  # fmt: skip
-    """Every |x - y| <= atol + rtol * |y|; both are 10 times the spacing of the dtype at 1 by default."""
+    """Assert |x - y| <= atol + rtol * |y| for all elements; both default to 10 times the dtype's spacing at 1."""
     first = convert_to_tensor(x)
     default = 10 * float(np.finfo(first.dtype.real_dtype.numpy).eps)
     absolute, relative = (default if t is None else t for t in (atol, rtol))
@@ -153,7 +153,7 @@ def assert_near(
 
 
 def assert_all_finite(x: Any, message: str, name: str | None = None) -> Tensor:
-    """`x`, checked to have no infinity and no nan."""
+    """Return `x` after checking that it contains no infinity and no nan."""
     tensor = convert_to_tensor(x)
     operands = [apply("is_finite", tensor)]
     apply("assert_true", *operands, message=(message,), kind="check", name=name)
@@ -164,12 +164,12 @@ def assert_all_finite(x: Any, message: str, name: str | None = None) -> Tensor:
 
 
 def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
-    """`x` has that many dimensions. Raises ValueError while tracing when it has not."""
+    """Assert that `x` has that many dimensions. Raises ValueError while tracing if the rank is known."""
     _assert_rank("equal", "", x, rank, message, name)
 
 
 def assert_rank_at_least(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
-    """`x` has that many dimensions or more. Raises ValueError while tracing when it has not."""
+    """Assert that `x` has at least that many dimensions. Raises ValueError while tracing if the rank is known."""
     _assert_rank("greater_equal", "at least ", x, rank, message, name)
 
 
@@ -185,7 +185,7 @@ def _assert_rank(op: str, least: str, x: Any, rank: Any, message: str | None, na
 
 
 def assert_rank_in(x: Any, ranks: Any, message: str | None = None, name: str | None = None) -> None:
-    """The number of dimensions of `x` is one of `ranks`. Raises ValueError while tracing when it is not."""
+    """Assert that the rank of `x` is one of `ranks`. Raises ValueError while tracing if the rank is known."""
     tensor, wanted = convert_to_tensor(x), [static_value(rank) for rank in ranks]
     found = tensor.shape.rank
     if found is None or builtins.any(rank is None for rank in wanted):
@@ -198,13 +198,13 @@ def assert_rank_in(x: Any, ranks: Any, message: str | None = None, name: str | N
 
 
 def assert_proper_iterable(values: Any) -> None:
-    """`values` is a list, tuple or other iterable of Python's, no tensor, array or text; raises TypeError."""
+    """Raise TypeError unless `values` is a list, tuple or other Python iterable that is no tensor, array or string."""
     if isinstance(values, (Tensor, np.ndarray, str, bytes)) or not hasattr(values, "__iter__"):
         raise TypeError(f"Expected argument 'values' to be a 'proper' iterable. Found: {type(values)}.")
 
 
 def assert_scalar(tensor: Any, message: str | None = None, name: str | None = None) -> Tensor:
-    """`tensor`, which has no dimensions. Raises ValueError when it has."""
+    """Return `tensor` as a tensor. Raises ValueError if it has dimensions."""
     found = convert_to_tensor(tensor)
     if found.shape.rank not in (0, None):
         raise ValueError(_because(message, f"Expected scalar shape, saw shape: {found.shape}."))
@@ -218,10 +218,9 @@ def assert_shapes(
     message: str | None = None,
     name: str | None = None,
 ) -> None:
-    """Tensors have the given shapes: sizes, None or "..." for anything, names for sizes that have to agree.
+    """Assert the shapes of tensors: sizes, None or "..." for anything, names for sizes that must agree.
 
-    `shapes` is a dict from tensors' references, or a list of pairs (tensor, shape). Raises ValueError while
-    tracing.
+    `shapes` is a dict from references of tensors, or a list of pairs (tensor, shape). Raises ValueError while tracing.
     """
     pairs = shapes.items() if isinstance(shapes, dict) else shapes
     sizes: dict[str, Any] = {}
@@ -274,21 +273,21 @@ def _same_size(
 
 
 def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None) -> None:
-    """The tensor has that dtype; raises TypeError."""
+    """Raise TypeError unless the tensor has that dtype."""
     found, wanted = convert_to_tensor(tensor), as_dtype(tf_type)
     if found.dtype is not wanted:
         raise TypeError(_because(message, f"{_name(found)} must be of type {wanted!r}; got {found.dtype!r}"))
 
 
 def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> None:
-    """`x` is of integers; raises TypeError."""
+    """Raise TypeError unless `x` has an integer dtype."""
     found = convert_to_tensor(x)
     if not found.dtype.is_integer:
         raise TypeError(_because(message, f"Expected 'x' to be integer type. Found: {found.dtype!r}"))
 
 
 def assert_same_float_dtype(tensors: Sequence[Any] | None = None, dtype: Any = None) -> Any:
-    """The one floating dtype that all tensors (and `dtype`) have; raises ValueError."""
+    """Return the floating dtype that all tensors (and `dtype`) have in common; raises ValueError if there is none."""
     found = [convert_to_tensor(t).dtype for t in tensors or ()] + (
         [as_dtype(dtype)] if dtype is not None else []
     )
@@ -299,21 +298,21 @@ def assert_same_float_dtype(tensors: Sequence[Any] | None = None, dtype: Any = N
     return found[0] if found else as_dtype("float32")
 
 
-# ---- questions
+# ---- predicates
 
 
 def is_numeric_tensor(tensor: Any) -> bool:
-    """Whether this is a tensor of numbers, rather than of bools or strings, or no tensor."""
+    """Return whether this is a tensor of numbers: False for bools, strings, and other objects."""
     return isinstance(tensor, Tensor) and not (tensor.dtype.is_bool or tensor.dtype.is_string)
 
 
 def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
-    """A bool: no element of `x`, in row-major order, is less than the one before."""
+    """A bool scalar: True if no element of `x`, in row-major order, is less than the one before."""
     return _goes_up("less_equal", x, name)
 
 
 def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
-    """A bool: each element of `x`, in row-major order, is greater than the one before."""
+    """A bool scalar: True if each element of `x`, in row-major order, is greater than the one before."""
     return _goes_up("less", x, name)
 
 

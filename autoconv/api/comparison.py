@@ -1,4 +1,4 @@
-"""Comparisons, the larger or smaller of two, clipping, and logic on bools. Operands broadcast."""
+"""Comparisons, maximum and minimum, clipping, and logic on bools. Operands broadcast."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def minimum(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Tensor:
-    """`t` with what is below or above the two values moved to them; they broadcast against `t`.
+    """`t` clipped to the range between the two values, which broadcast against `t`.
 
     >>> autoconv.clip_by_value([-2.0, 0.5, 2.0], -1.0, 1.0).numpy()
     array([-1. ,  0.5,  1. ], dtype=float32)
@@ -89,13 +89,13 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
     tensor = convert_to_tensor(t)
     total = apply("reduce_sum", apply("square", tensor), axis=static_axes(axes), keepdims=True)
     positive = apply("greater", total, 0)
-    safe = apply("select", positive, total, apply("ones_like", total))  # the root has no slope at zero
+    safe = apply("select", positive, total, apply("ones_like", total))  # the square root has no derivative at zero
     norm = apply("select", positive, apply("sqrt", safe), total)
     return apply("divide", apply("multiply", tensor, clip_norm), apply("maximum", norm, clip_norm), name=name)
 
 
 def global_norm(t_list: Sequence[Any], name: str | None = None) -> Tensor:
-    """The Euclidean norm of all tensors of the list taken together; None entries are left out."""
+    """The Euclidean norm of all tensors of the list together; None entries are skipped."""
     squares = [
         apply("reduce_sum", apply("square", t), axis=None, keepdims=False) for t in t_list if t is not None
     ]
@@ -110,9 +110,9 @@ def global_norm(t_list: Sequence[Any], name: str | None = None) -> Tensor:
 def clip_by_global_norm(
     t_list: Sequence[Any], clip_norm: Any, use_norm: Any = None, name: str | None = None
 ) -> tuple[list[Any], Tensor]:
-    """(tensors, norm): the tensors scaled so that their norm taken together is at most `clip_norm`."""
+    """(tensors, norm): the tensors scaled so that their joint norm is at most `clip_norm`."""
     norm = global_norm(t_list) if use_norm is None else convert_to_tensor(use_norm)
-    # An infinite norm makes everything nan, so that it is noticed.
+    # An infinite norm makes all results nan, so that it does not go unnoticed.
     finite = apply("subtract", norm, norm)
     scale = apply("add", apply("divide", clip_norm, apply("maximum", norm, clip_norm)), finite)
     return [None if t is None else apply("multiply", t, scale) for t in t_list], norm
@@ -142,5 +142,5 @@ def logical_not(x: Any, name: str | None = None) -> Tensor:
 
 
 def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Tensor:
-    """Whether exactly one of two bool tensors is true, element by element."""
+    """True where exactly one of two bool tensors is true, element by element."""
     return apply("logical_xor", x, y, name=name)

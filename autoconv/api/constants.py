@@ -1,4 +1,4 @@
-"""Tensors made from nothing but their shape: zeros, ranges, identity matrices."""
+"""Tensors built from a shape alone: zeros, ranges, identity matrices."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from autoconv.runtime.tensor import Tensor
 
 
 def zeros(shape: Any, dtype: Any = float32, name: str | None = None) -> Tensor:
-    """Zeros (False, empty strings) of that shape, which may hold tensors or be one.
+    """Zeros (False, empty strings) of that shape, which may be or contain tensors.
 
     >>> autoconv.zeros([2, 3]).numpy()
     array([[0., 0., 0.],
@@ -27,7 +27,7 @@ def zeros(shape: Any, dtype: Any = float32, name: str | None = None) -> Tensor:
 
 
 def ones(shape: Any, dtype: Any = float32, name: str | None = None) -> Tensor:
-    """Ones (True) of that shape, which may hold tensors or be one.
+    """Ones (True) of that shape, which may be or contain tensors.
 
     >>> autoconv.ones([2], autoconv.int32).numpy()
     array([1, 1], dtype=int32)
@@ -43,7 +43,7 @@ def _filled(shape: Any, dtype: Any, number: int, name: str | None) -> Tensor:
 
 
 def zeros_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
-    """Zeros of the shape of `input`, and its dtype unless `dtype` says otherwise.
+    """Zeros of the shape of `input`, with its dtype unless `dtype` is given.
 
     >>> autoconv.zeros_like(autoconv.constant([1.5, 2.5])).numpy()
     array([0., 0.], dtype=float32)
@@ -52,7 +52,7 @@ def zeros_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor
 
 
 def ones_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
-    """Ones of the shape of `input`, and its dtype unless `dtype` says otherwise.
+    """Ones of the shape of `input`, with its dtype unless `dtype` is given.
 
     >>> autoconv.ones_like(autoconv.constant([1.5, 2.5])).numpy()
     array([1., 1.], dtype=float32)
@@ -65,7 +65,7 @@ def _dtype_or_none(dtype: Any) -> DType | None:
 
 
 def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
-    """A tensor of shape `dims` whose elements all are the scalar `value`.
+    """A tensor of shape `dims` with all elements equal to the scalar `value`.
 
     >>> autoconv.fill([2, 2], 7).numpy()
     array([[7, 7],
@@ -82,7 +82,7 @@ def eye(
     dtype: Any = float32,
     name: str | None = None,
 ) -> Tensor:
-    """The identity matrix, or a batch of it of that shape; square unless `num_columns` is given.
+    """The identity matrix, or a batch of that shape of them; square unless `num_columns` is given.
 
     >>> autoconv.eye(2).numpy()
     array([[1., 0.],
@@ -113,10 +113,10 @@ _RANGE_ORDER: tuple[DType, ...] = (int32, int64, float16, bfloat16, float32, flo
 def range(
     start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str | None = "range"
 ) -> Tensor:
-    """The numbers from `start` (0 if only one is given) up to `limit`, without it, in steps of `delta`.
+    """The numbers from `start` (0 if only one is given) to `limit`, exclusive, in steps of `delta`.
 
-    The dtype is the widest of the bounds' (int32 for Python ints, float32 for floats) unless `dtype` says
-    otherwise. Raises InvalidArgumentError for a step of zero.
+    The dtype is the widest of the bounds' (int32 for Python ints, float32 for floats) unless `dtype` is given. Raises
+    InvalidArgumentError for a step of zero.
 
     >>> autoconv.range(2, 10, 3).numpy()
     array([2, 5, 8], dtype=int32)
@@ -156,7 +156,7 @@ def _range_length(start: Any, limit: Any, delta: Any) -> int | None:
         return None
     if all(isinstance(v, (int, np.integer)) for v in (start, limit, delta)):
         return len(builtins.range(int(start), int(limit), int(delta)))
-    # Floats are counted by the kernel, in their own precision.
+    # The kernel counts floats, in their own precision.
     whole = (float(limit) - float(start)) / float(delta)
     return (
         max(math.ceil(whole), 0)

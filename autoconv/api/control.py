@@ -1,4 +1,4 @@
-"""Control flow by functions: cond, case, loops. Converted Python statements need none of these."""
+"""Functional control flow: cond, case, loops. Converted Python statements need none of these."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Thunk = Callable[[], Any]
 def cond(
     pred: Any, true_fn: Thunk | None = None, false_fn: Thunk | None = None, name: str | None = None
 ) -> Any:
-    """true_fn() where the bool scalar `pred` holds, else false_fn(); only one of them runs.
+    """true_fn() if the bool scalar `pred` is true, else false_fn(); only one of them runs.
 
     Raises TypeError when one of them is not callable.
 
@@ -49,11 +49,10 @@ def case(
     strict: bool = False,
     name: str = "case",
 ) -> Any:
-    """The result of the first function whose predicate holds, else of `default`.
+    """The result of the first function whose predicate is true, else of `default`.
 
-    `pred_fn_pairs` is a sequence of (bool scalar, function). Raises AssertionFailedError, an
-    InvalidArgumentError, when none holds and there is no default, or with `exclusive` when more than one
-    does.
+    `pred_fn_pairs` is a sequence of (bool scalar, function). Raises AssertionFailedError, an InvalidArgumentError, when
+    none is true and there is no default, or with `exclusive` when more than one is.
     """
     pairs = list(pred_fn_pairs.items()) if isinstance(pred_fn_pairs, Mapping) else list(pred_fn_pairs)
     for pair in pairs:
@@ -78,7 +77,7 @@ def case(
 def switch_case(
     branch_index: Any, branch_fns: Any, default: Thunk | None = None, name: str = "switch_case"
 ) -> Any:
-    """branch_fns[branch_index](), or `default()` for an index that has no function (the last one by default).
+    """branch_fns[branch_index](), or `default()` for an index without a function (the last one by default).
 
     `branch_fns` is a sequence of functions, of (index, function) pairs, or a dict.
 
@@ -111,11 +110,11 @@ def while_loop(
     maximum_iterations: Any = None,
     name: str | None = None,
 ) -> Any:
-    """Repeats `loop_vars = body(*loop_vars)` while cond(*loop_vars), at most `maximum_iterations` times.
+    """Repeat `loop_vars = body(*loop_vars)` while cond(*loop_vars), at most `maximum_iterations` times.
 
-    Answers the loop variables in a container like `loop_vars`, numbers as tensors. Shapes that change widen
-    by themselves; `shape_invariants` is checked. Raises ValueError when `body` gives another number of
-    values, or a variable does not start with a shape that its invariant allows.
+    Returns the loop variables in a container like `loop_vars`, with numbers as tensors. Shapes that change are widened
+    automatically; `shape_invariants` is checked. Raises ValueError when `body` returns another number of values, or
+    when the initial shape of a variable is not compatible with its invariant.
 
     >>> autoconv.while_loop(lambda i, s: i < 4, lambda i, s: (i + 1, s + i), (0, 0))[1].numpy()
     np.int32(6)
@@ -159,7 +158,7 @@ def _one_of(index: Any, functions: Sequence[Any], title: str) -> Any:
 
 
 def _as_tuple(function: Any) -> Callable[[], tuple[Any]]:
-    """The function as an arm, whose results come as a tuple."""
+    """Wrap the function as an arm, which returns its results as a tuple."""
     return lambda: (call(function)(),)
 
 
@@ -168,7 +167,7 @@ def _always(value: Any) -> Thunk:
 
 
 def check_callable(what: str, function: Any) -> None:
-    """Raises TypeError, naming the parameter, for what is no function."""
+    """Raise TypeError, naming the parameter, for an object that is not callable."""
     if not callable(function):
         raise TypeError(f"'{what}' must be callable, found {function!r}")
 
@@ -216,7 +215,7 @@ def _decision(value: Any) -> Any:
 
 
 def _as_many(results: Any, values: Sequence[Any]) -> tuple[Any, ...]:
-    """What a loop's body gave, one value a loop variable."""
+    """Return the results of a loop's body, one for each loop variable."""
     found = tuple(results) if isinstance(results, (list, tuple)) else (results,)
     count = len(values)
     if count == 1 and len(found) != 1 and is_structure(values[0]):
@@ -229,7 +228,7 @@ def _as_many(results: Any, values: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _names(body: Callable[..., Any], count: int) -> tuple[str, ...]:
-    """The loop variables by the names of the body's parameters."""
+    """Return the names of the body's parameters, for the loop variables."""
     try:
         names = [
             p.name for p in inspect.signature(body).parameters.values() if p.kind is not p.VAR_POSITIONAL

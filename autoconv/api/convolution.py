@@ -1,5 +1,8 @@
-"""Convolutions of `autoconv.nn`, as products of matrices: one of all patches under the kernel, where these are not too
-many, else one for each element of the kernel."""
+"""Convolutions of `autoconv.nn`, as matrix products.
+
+One product takes all patches under the kernel (im2col) unless these are too many; otherwise there is one product for
+each element of the kernel.
+"""
 
 from __future__ import annotations
 
@@ -18,24 +21,22 @@ from autoconv.runtime.dispatch import apply
 from autoconv.runtime.expressions import get_item
 from autoconv.runtime.tensor import Tensor
 
-_MOST_PATCHES = 1 << 23  # numbers in all patches
-_FEWEST_CHANNELS = 16  # from which on there is a product for each element, where only the graph knows how many patches
+_MOST_PATCHES = 1 << 23  # elements in all patches of one matrix product
+_FEWEST_CHANNELS = 16  # from which number on the kernel's elements have a product each, for open sizes
 
 
 def conv2d(
     input: Any, filters: Any, strides: Any, padding: Any, data_format: str = "NHWC", dilations: Any = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The cross-correlation of images with filters: of the shape [batch, height, width, filters].
+    """The cross-correlation of images with filters: shape [batch, height, width, filters].
 
-    `input` is [batch, height, width, channels] ([batch, channels, height, width] for the data_format NCHW, as is the
-    result), `filters` [height, width, channels, filters], whose height and width have to be known. `strides` and
-    `dilations` are a number, one for height and width, or one for each dimension. `padding` is "VALID", "SAME" (zeros
-    around, one more behind than before where it does not come out even) or (before, after) for each dimension.
-
-    Filters of fewer channels than the image has are those of groups of channels: the first of them go with the first
-    channels, and so on. Raises ValueError, and InvalidArgumentError, which is one, where filters do not fit into
-    the image: of open sizes when the graph runs.
+    `input` is [batch, height, width, channels] ([batch, channels, height, width] for the data_format NCHW, like the
+    result). `filters` is [height, width, channels, filters], with known height and width. `strides` and `dilations` are
+    a number, one for height and width each, or one for each dimension. `padding` is "VALID", "SAME" (zeros around, one
+    more after than before if their number is odd) or (before, after) for each dimension. Filters with fewer channels
+    than the image apply to groups of channels: the first filters to the first group, and so on. Raises ValueError, and
+    InvalidArgumentError, which is one, where filters do not fit into the image: at run time for unknown sizes.
     """
     if data_format not in ("NHWC", "NCHW"):
         raise ValueError(f"`data_format` must be 'NHWC' or 'NCHW', found {data_format!r}")
@@ -51,8 +52,10 @@ def conv1d(
     input: Any, filters: Any, stride: int, padding: Any, data_format: str = "NWC", dilations: int = 1,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """As `conv2d`, of `input` [batch, width, channels] (NCW: [batch, channels, width]) with `filters` [width, channels,
-    filters]."""
+    """`conv2d` for `input` [batch, width, channels] (NCW: [batch, channels, width]).
+
+    `filters` is [width, channels, filters].
+    """
     if data_format not in ("NWC", "NCW"):
         raise ValueError(f"`data_format` must be 'NWC' or 'NCW', found {data_format!r}")
     first = data_format == "NCW"
@@ -92,7 +95,7 @@ def _convolved(
 
 
 def _groups(channels: Dimension, kernel: Sequence[Dimension]) -> int:
-    """How many groups of channels have filters of their own: the filters say how many channels there are in one."""
+    """Return the number of groups of channels with their own filters, by the number of channels of a filter."""
     own, several = kernel[2:]
     if not isinstance(channels, int) or not isinstance(own, int) or channels == own:
         return 1
@@ -124,8 +127,7 @@ def _product(parts: Sequence[Part], filters: Tensor, windows: Windows) -> Tensor
 
 
 def _each_by_itself(parts: Sequence[Part], filters: Tensor, each: int) -> Tensor:
-    """Of groups of one channel: no products of matrices, but of elements, for one filter of each channel after the
-    other."""
+    """Convolve groups of one channel (depthwise): elementwise products, for one filter of each channel at a time."""
     found = []
     for number in range(each):
         total: Any = None

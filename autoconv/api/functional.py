@@ -1,4 +1,4 @@
-"""Functions applied along the first dimension: map, scan, folds."""
+"""Higher-order functions over the first dimension: map, scan, folds."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def map_fn(
     back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True, name: str | None = None,
     fn_output_signature: Any = None,
 ) -> Any:  # fmt: skip
-    """fn(row) for each row of `elems`, a tensor or a structure of tensors of one length; the results stacked.
+    """fn(row) for each row of `elems`, a tensor or a structure of tensors of one length; the results are stacked.
 
-    `fn` may answer a structure. `fn_output_signature` (or `dtype`), dtypes or TensorSpecs in the structure of
-    the result, is needed only for results of no rows whose dtype differs from that of `elems`. Raises
-    ValueError for an empty structure.
+    `fn` may return a structure. `fn_output_signature` (or `dtype`), dtypes or TensorSpecs in the structure of the
+    result, is needed only if there are no rows and the dtype differs from that of `elems`. Raises ValueError for an
+    empty structure.
 
     >>> autoconv.map_fn(lambda row: autoconv.reduce_sum(row), autoconv.constant([[1, 2], [3, 4]])).numpy()
     array([3, 7], dtype=int32)
@@ -51,10 +51,10 @@ def scan(
     back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True, reverse: bool = False,
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """The values that `state = fn(state, row)` goes through over the rows of `elems`, stacked.
+    """All values of `state = fn(state, row)` over the rows of `elems`, stacked.
 
-    It starts from `initializer`, or else from the first row, which then is the first result. `reverse` goes
-    from the last row to the first; results stand where their rows do.
+    The initial state is `initializer`, or else the first row, which is then the first result. `reverse` iterates from
+    the last row to the first; each result is at the position of its row.
 
     >>> autoconv.scan(lambda total, x: total + x, autoconv.constant([1, 2, 3])).numpy()
     array([1, 3, 6], dtype=int32)
@@ -80,7 +80,7 @@ def foldl(
 ) -> Any:  # fmt: skip
     """The last value of `state = fn(state, row)` over the rows of `elems`.
 
-    It starts from `initializer`, or else from the first row.
+    The initial state is `initializer`, or else the first row.
 
     >>> autoconv.foldl(lambda total, x: total + x, autoconv.constant([1, 2, 3])).numpy()
     np.int32(6)
@@ -92,7 +92,7 @@ def foldr(
     fn: Callable[..., Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,
     back_prop: bool = True, swap_memory: bool = False, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """As `foldl`, from the last row to the first."""
+    """`foldl` from the last row to the first."""
     return _fold(fn, elems, initializer, reverse=True)
 
 
@@ -116,7 +116,7 @@ def _fold(fn: Callable[..., Any], elems: Any, initializer: Any, reverse: bool) -
 
 
 class _Learned(BaseException):
-    """Leaves the recording of a loop, once it is known what an element of its result is."""
+    """Unwind the recording of a loop once the types of its results are known."""
 
     def __init__(self, template: Template | None, types: list[TensorType]) -> None:
         super().__init__()
@@ -125,7 +125,7 @@ class _Learned(BaseException):
 
 
 def _collect(step: Any, rows: list[Tensor], state: Any, declared: Any, reverse: bool) -> tuple[Any, Any]:
-    """Runs `result, state = step(index, state)` for every row; the results stacked, and the last state."""
+    """Run `result, state = step(index, state)` for every row; return the stacked results and the last state."""
     if current_region() is None and int(leading_dimension(rows[0])):
         return _collected_at_once(step, rows, state, reverse)
     if declared is None:
@@ -142,7 +142,7 @@ def _collect(step: Any, rows: list[Tensor], state: Any, declared: Any, reverse: 
 
 
 def _collected_at_once(step: Any, rows: list[Tensor], state: Any, reverse: bool) -> tuple[Any, Any]:
-    """Of eager rows, each of which is gone over once: the first result says what the others are."""
+    """`_collect` for eager rows, in one pass: the first result determines structure and dtypes."""
     length = int(leading_dimension(rows[0]))
     template: Template | None = None
     arrays: list[TensorArray] = []
@@ -161,7 +161,7 @@ def _collected_at_once(step: Any, rows: list[Tensor], state: Any, reverse: bool)
 
 
 def _common(assumed: list[TensorType], found: list[TensorType], alike: bool) -> list[TensorType]:
-    """What holds for the results that were assumed and for those that a further recording found."""
+    """Join the assumed types of the results with those that another recording found."""
     if not alike or any(a.dtype is not f.dtype for a, f in zip(assumed, found, strict=True)):
         raise _other_structure()
     return [TensorType(a.dtype, join_shapes(a.shape, f.shape)) for a, f in zip(assumed, found, strict=True)]
@@ -212,7 +212,7 @@ def _tail(shape: Shape) -> Shape:
 
 
 def _rows(elems: Any) -> tuple[list[Tensor], Template | None]:
-    """The tensors to go over, and their structure; a list of numbers is one tensor."""
+    """Return the tensors to iterate over, and their structure; a list of numbers is one tensor."""
     leaves, template = flatten(elems)
     if template is not None and leaves and all(isinstance(leaf, (bool, int, float, str)) for leaf in leaves):
         leaves, template = [elems], None
@@ -226,7 +226,7 @@ def _rows(elems: Any) -> tuple[list[Tensor], Template | None]:
 
 
 def _declared(signature: Any) -> Any:
-    """(template, types) of a result as its signature says."""
+    """Return (template, types) of a result according to its signature."""
     if signature is None:
         return None
     leaves, template = flatten(signature)
@@ -239,7 +239,7 @@ def _declared(signature: Any) -> Any:
 
 
 def _next_state(new: Any, state: Any) -> tuple[Any, Any]:
-    """What the function of a scan gave, as a result and as the state that it is given next."""
+    """Return the result of a scan's function twice: as an element of the result and as the next state."""
     found = map_structure(convert_to_tensor, new)
     if flatten(found)[1] != flatten(state)[1]:
         raise ValueError(
@@ -250,7 +250,7 @@ def _next_state(new: Any, state: Any) -> tuple[Any, Any]:
 
 
 def _scan_from_first(function: Any, rows: list[Tensor], template: Template | None, reverse: bool) -> Any:
-    """A scan whose first value is the first row: that row, then a scan over the others from it."""
+    """Scan from the first row: that row, followed by a scan over the others with it as initial state."""
     first = [get_item(row, -1 if reverse else 0) for row in rows]
     rest = [get_item(row, slice(None, -1) if reverse else slice(1, None)) for row in rows]
 

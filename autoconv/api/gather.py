@@ -1,4 +1,4 @@
-"""Rows and elements read and written by index arrays, and choices between tensors."""
+"""Reading and writing rows and elements by index arrays, and selection between tensors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def gather(
     params: Any, indices: Any, validate_indices: Any = None, axis: Any = None, batch_dims: Any = 0,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The rows of `params` along `axis` that `indices` names; the first `batch_dims` dimensions go together.
+    """The rows of `params` along `axis` at `indices`; the first `batch_dims` dimensions of both correspond.
 
     Raises InvalidArgumentError for an index that is not in [0, size).
 
@@ -38,7 +38,7 @@ def gather(
 
 
 def _indices(indices: Any) -> Any:
-    """Index arrays; an empty list is one of integers."""
+    """Return index arrays; an empty list becomes an array of integers."""
     if isinstance(indices, (list, tuple)) and not any_symbolic(indices) and not np.size(indices):
         return np.zeros(np.shape(indices), np.int32)
     return indices
@@ -47,7 +47,7 @@ def _indices(indices: Any) -> Any:
 def gather_nd(
     params: Any, indices: Any, batch_dims: Any = 0, name: str | None = None, bad_indices_policy: str = ""
 ) -> Tensor:
-    """What the coordinates in the last dimension of `indices` point at: elements, or slices.
+    """The elements or slices at the coordinates in the last dimension of `indices`.
 
     Raises InvalidArgumentError for coordinates out of range.
 
@@ -69,7 +69,7 @@ def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) 
 
 
 def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
-    """A copy of `tensor` with `updates` at the coordinates in `indices`; the last of two to one place.
+    """A copy of `tensor` with `updates` at the coordinates in `indices`; of several for one element the last counts.
 
     >>> autoconv.tensor_scatter_nd_update([1, 2, 3], [[1]], [9]).numpy()
     array([1, 9, 3], dtype=int32)
@@ -88,19 +88,20 @@ def tensor_scatter_nd_sub(tensor: Any, indices: Any, updates: Any, name: str | N
 
 
 def tensor_scatter_nd_min(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
-    """A copy of `tensor` with the smaller of it and `updates` at the coordinates in `indices`."""
+    """A copy of `tensor` with the minimum of it and `updates` at the coordinates in `indices`."""
     return apply("tensor_scatter_nd_min", tensor, indices, updates, name=name)
 
 
 def tensor_scatter_nd_max(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
-    """A copy of `tensor` with the greater of it and `updates` at the coordinates in `indices`."""
+    """A copy of `tensor` with the maximum of it and `updates` at the coordinates in `indices`."""
     return apply("tensor_scatter_nd_max", tensor, indices, updates, name=name)
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
-    """`x` where the condition holds, else `y`, all broadcast; without them the coordinates where it does.
+    """`x` where the condition is true, else `y`, all broadcast; without them the coordinates where it is true.
 
-    Those are int64, of shape [how many, rank of the condition]. Raises ValueError for only one of x and y.
+    The coordinates are int64, of shape [number of true elements, rank of the condition]. Raises ValueError if only one
+    of x and y is given.
 
     >>> autoconv.where([True, False], [1, 2], [3, 4]).numpy()
     array([1, 4], dtype=int32)
@@ -122,10 +123,10 @@ def one_hot(
     indices: Any, depth: Any, on_value: Any = None, off_value: Any = None, axis: Any = None,
     dtype: Any = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """For each index a vector of `depth` along `axis` (the last): `on_value` at the index, else `off_value`.
+    """For each index a vector of `depth` along `axis` (default: last): `on_value` at the index, else `off_value`.
 
-    They are 1 and 0 by default. An index out of range gives `off_value` throughout. The dtype is that of the
-    values, float32 without them.
+    They are 1 and 0 by default. An index out of range gives `off_value` throughout. The dtype is that of the values,
+    float32 without them.
 
     >>> autoconv.one_hot([0, 2], depth=3).numpy()
     array([[1., 0., 0.],
@@ -153,7 +154,7 @@ def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
 
 
 def unsorted_segment_sum(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
-    """As `segment_sum`, with `num_segments` rows. Raises InvalidArgumentError for an id outside of them."""
+    """`segment_sum` with `num_segments` rows. Raises InvalidArgumentError for an id outside of them."""
     known = static_value(num_segments)
     extra = () if known is not None else (convert_to_tensor(num_segments),)
     return apply(
@@ -169,6 +170,6 @@ def unsorted_segment_sum(data: Any, segment_ids: Any, num_segments: Any, name: s
 def dynamic_partition(
     data: Any, partitions: Any, num_partitions: int, name: str | None = None
 ) -> list[Tensor]:
-    """The rows of `data` in `num_partitions` tensors: each row in the one that `partitions` names."""
+    """The rows of `data` in `num_partitions` tensors; `partitions` holds the number of the tensor for each row."""
     x, ids = convert_to_tensor(data), convert_to_tensor(partitions)
     return [get_item(x, ids == i) for i in range(num_partitions)]

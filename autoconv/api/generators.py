@@ -1,4 +1,4 @@
-"""Generators: streams of random numbers that keep their own state, in a variable."""
+"""Random number generators whose state is a variable."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from autoconv.runtime.variable import Variable
 
 
 class Generator:
-    """A stream of random numbers with its own state: a variable of two int64, the key and the counter. `alg` says by
-    which algorithm (see `Algorithm`); Philox where it is left open.
+    """A stream of random numbers with its own state: a variable of two int64, the key and the counter.
 
-    A draw takes the numbers that belong to key and counter and moves the counter on, in a graph as well. Make
-    one with `Generator.from_seed(seed)` or `Generator.from_non_deterministic_state()`.
+    `alg` is the algorithm (see `Algorithm`), Philox by default. A draw takes the numbers for key and counter and
+    advances the counter, in a graph as well. Create one with `Generator.from_seed(seed)` or
+    `Generator.from_non_deterministic_state()`.
     """
 
     def __init__(self, copy_from: Generator | None = None, state: Any = None, alg: Any = None) -> None:
@@ -41,7 +41,7 @@ class Generator:
 
     @classmethod
     def from_seed(cls, seed: Any, alg: Any = None) -> Generator:
-        """The generator whose numbers `seed`, an integer, decides."""
+        """The generator that `seed`, an integer, determines."""
         return cls(state=_state_of(seed), alg=alg)
 
     @classmethod
@@ -56,7 +56,7 @@ class Generator:
 
     @classmethod
     def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
-        """A generator that differs from run to run."""
+        """A generator with a different state in each run."""
         return cls(state=_state_of(int.from_bytes(os.urandom(8), "little")), alg=alg)
 
     @property
@@ -74,23 +74,23 @@ class Generator:
         return self._algorithm.value
 
     def reset(self, state: Any) -> None:
-        """Sets key and counter."""
+        """Set key and counter."""
         self._state.assign(apply("cast", convert_to_tensor(state, dtype_hint=int64), dtype=int64))
 
     def reset_from_seed(self, seed: Any) -> None:
-        """Starts again as `from_seed(seed)` does."""
+        """Restart with the state of `from_seed(seed)`."""
         self._state.assign(_state_of(seed))
 
     def reset_from_key_counter(self, key: Any, counter: Any) -> None:
         self._state.assign(np.array([signed(int(key)), signed(int(counter))]))
 
     def skip(self, delta: Any) -> None:
-        """Moves the counter on by `delta` draws."""
+        """Advance the counter by `delta` draws."""
         step = apply("cast", convert_to_tensor(delta), dtype=int64)
         self._state.assign_add(apply("multiply", np.array([0, 1]), step))
 
     def _next(self) -> Tensor:
-        """The seed of one draw, after which the counter stands at the next."""
+        """Return the seed of one draw, and advance the counter."""
         seed = self._state.read_value()
         self._state.assign_add(np.array([0, 1]))
         return seed
@@ -98,7 +98,7 @@ class Generator:
     def uniform(
         self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = float32, name: str | None = None
     ) -> Tensor:
-        """Numbers from `minval` up to but not including `maxval` (1 by default; integers need it)."""
+        """Uniform numbers from `minval` to `maxval`, exclusive (1 by default; required for integers)."""
         return stateless_uniform(shape, self._next(), minval, maxval, dtype, name, self._algorithm)
 
     def uniform_full_int(self, shape: Any, dtype: Any = uint64, name: str | None = None) -> Tensor:
@@ -120,7 +120,7 @@ class Generator:
     def binomial(
         self, shape: Any, counts: Any, probs: Any, dtype: Any = int32, name: str | None = None
     ) -> Tensor:
-        """How many of `counts` trials succeed with probability `probs`; both broadcast to `shape`."""
+        """The number of successes of `counts` trials with probability `probs`; both broadcast to `shape`."""
         return stateless_binomial(shape, self._next(), counts, probs, dtype, name, self._algorithm)
 
     def make_seeds(self, count: Any = 1) -> Tensor:
@@ -128,13 +128,13 @@ class Generator:
         return stateless_uniform([2, count], self._next(), None, None, int64, None, self._algorithm)
 
     def split(self, count: int = 1) -> list[Generator]:
-        """`count` generators whose numbers have nothing to do with each other."""
+        """`count` independent generators."""
         seeds = self.make_seeds(count)
         return [Generator(state=seeds[:, i], alg=self._algorithm) for i in range(count)]
 
 
 def create_rng_state(seed: Any, alg: Any = "auto_select") -> np.ndarray:
-    """Key and counter, int64 [2], of the generator that `Generator.from_seed(seed, alg)` makes."""
+    """Key and counter, int64 [2], of `Generator.from_seed(seed, alg)`."""
     algorithm_of(alg)
     return _state_of(seed)
 
@@ -143,7 +143,7 @@ _global_generator: Generator | None = None
 
 
 def get_global_generator() -> Generator:
-    """The generator shared by all who ask for it, made when first asked for."""
+    """The process-wide generator, created at the first call."""
     global _global_generator
     if _global_generator is None:
         _global_generator = Generator.from_non_deterministic_state()
@@ -151,13 +151,13 @@ def get_global_generator() -> Generator:
 
 
 def set_global_generator(generator: Generator) -> None:
-    """Makes `generator` the one that `get_global_generator` answers."""
+    """Set the generator that `get_global_generator` returns."""
     global _global_generator
     _global_generator = generator
 
 
 def _state_of(seed: Any) -> np.ndarray:
-    """Key and counter of a new stream: the key is the seed, mixed so that near seeds are not near."""
+    """Return key and counter of a new stream: the key is the seed, mixed so that near seeds are not near."""
     if isinstance(seed, (int, np.integer)):
         bits = np.random.Philox(key=np.array([int(seed) % 2**64, 0], np.uint64)).random_raw(1)
         return np.array([signed(int(bits[0])), 0])

@@ -1,4 +1,4 @@
-"""Gradients inside of functions that are traced, and gradients that a function brings itself."""
+"""Gradients inside traced functions, and functions with custom gradients."""
 
 from __future__ import annotations
 
@@ -29,8 +29,9 @@ def gradients(
 ) -> list[Any]:  # fmt: skip
     """The gradients of the sum of `ys` with respect to each of `xs`, in a function that is being traced.
 
-    `grad_ys` are what each element of `ys` counts, ones by default; nothing flows through what makes the tensors
-    `stop_gradients`. Where nothing connects the gradient is None, or zeros. Raises RuntimeError outside of a function.
+    `grad_ys` are the weights of the elements of `ys`, ones by default; no gradient flows through the ops that produce
+    the tensors `stop_gradients`. The gradient is None, or zeros, for an unconnected source. Raises RuntimeError outside
+    of a function.
     """
     region = current_region()
     if region is None:
@@ -84,13 +85,13 @@ def hessians(
 
 
 def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
-    """A function with a gradient of its own: `f(*arguments)` answers its result and a function that makes, of the
-    cotangents of the results, those of the arguments (None where nothing flows); of a tuple, list or dict one for each
-    tensor in it.
+    """Decorator for a function with a custom gradient: `f(*arguments)` returns its result and its vjp.
 
-    That function may use what `f` computed, and its ops can be differentiated again. When `f` reads variables, it has
-    to take `variables=` as well, and to answer a pair: the cotangents of the arguments, and a list of those of the
-    variables. Raises TypeError when it does not, ValueError for another number of cotangents.
+    The vjp takes the cotangents of the results and returns those of the arguments (None where nothing flows); for a
+    tuple, list or dict, one for each tensor in it. It may use values that `f` computed, and its ops can be
+    differentiated again. When `f` reads variables, the vjp must also accept `variables=` and return a pair: the
+    cotangents of the arguments, and a list of those of the variables. Raises TypeError if it does not, ValueError for
+    another number of cotangents.
 
     >>> @autoconv.custom_gradient
     ... def doubled(x):
@@ -105,11 +106,11 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     @functools.wraps(function)
     def with_gradient(*args: Any, **kwargs: Any) -> Any:
         region = current_region()
-        given, shape = flatten(args)  # of tuples, lists and dicts each tensor is an argument to the gradient
+        given, shape = flatten(args)  # each tensor in tuples, lists and dicts is an argument of the gradient
         arguments = [convert_to_tensor(a) if region is not None or isinstance(a, Variable) else a for a in given]
         probe = taping.Recorder()
         taping.start(probe)
-        try:  # tapes record what is inside as well: its own gradient may use it, and be differentiated again
+        try:  # tapes record the body too: its vjp may use values of it, and may be differentiated again
             result, pull = call(function)(*pack(shape, arguments), **kwargs)
         finally:
             taping.stop(probe)
@@ -124,7 +125,7 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
 
 
 class _Pull:
-    """The gradient that a function brought, called with cotangents of its results."""
+    """A custom vjp, called with cotangents of the results."""
 
     def __init__(self, function: Callable[..., Any], count: int, variables: Sequence[Variable], name: str) -> None:
         self.function = function
@@ -138,7 +139,7 @@ class _Pull:
             )
 
     def __call__(self, given: Sequence[Any]) -> list[Any]:
-        """The cotangents of the arguments, and behind them those of the variables."""
+        """Return the cotangents of the arguments, followed by those of the variables."""
         more: Any = ()
         if self.variables:
             found, more = call(self.function)(*given, variables=list(self.variables))
@@ -170,7 +171,7 @@ def _record_eager(pull: _Pull, arguments: Sequence[Any], tensors: Sequence[Any])
 
 
 def _record_symbolic(region: Region, pull: _Pull, arguments: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
-    """A node that gives the results, and holds the graph that makes the cotangents."""
+    """Record a node with the results, whose region computes the cotangents."""
     inner = subregion(region, "custom_gradient")
     given = [SymbolicTensor(inner.graph.add_parameter(t.type, "cotangent")) for t in tensors]
     with recording(inner):

@@ -1,4 +1,4 @@
-"""`Graph`: ops that are recorded in a block, for looking at."""
+"""`Graph`: ops recorded in a block, for inspection."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from autoconv.tracing.trace import LOCK
 
 
 class Graph(FuncGraph):
-    """Ops in the block `with graph.as_default():` are recorded into the graph, whose tensors are symbolic.
+    """A graph of the ops in the block `with graph.as_default():`, whose tensors are symbolic.
 
-    There are no sessions: a graph of this kind is there to be looked at. What is to run is a `function`.
+    There are no sessions: such a graph is for inspection only. To run ops, use a `function`.
     """
 
     def __init__(self) -> None:
@@ -23,14 +23,14 @@ class Graph(FuncGraph):
 
     @contextmanager
     def as_default(self) -> Iterator[Graph]:
-        """Has the ops of the block recorded here; the block gets the graph."""
+        """Record the ops of the block in this graph, which is the value of the block's `as` clause."""
         with LOCK, recording(self._trace.root):
             yield self
         self._captured = tuple(captured for captured, _ in self._trace.captures.values())
 
     @property
     def captures(self) -> list[tuple[Any, Any]]:
-        """Pairs of what the graph took from outside, and its placeholder."""
+        """Pairs of each captured value and its placeholder."""
         return list(zip(self._captured, self.inputs, strict=False))
 
 

@@ -1,4 +1,4 @@
-"""Parts of tensors by functions: slices and masks. Python's x[...] works on tensors as well."""
+"""Functions for parts of tensors: slices and masks. Python's x[...] works on tensors as well."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ newaxis = None
 def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
     """size[i] elements of dimension i from begin[i] on; a size of -1 takes all the rest.
 
-    Raises InvalidArgumentError for a part that sticks out, where shape and size are known; where the size is, but not
-    the beginning or the shape, when the graph runs.
+    Raises InvalidArgumentError for a part out of bounds: at once if shape, begin and size are known; at run time if
+    only the size is.
     """
     tensor = convert_to_tensor(input_)
     starts, sizes = _scalars(begin, _count(size)), _scalars(size, _count(begin))
@@ -47,7 +47,7 @@ def _is_known(shape: Any, axis: int) -> bool:
 
 
 def _count(values: Any) -> int | None:
-    """How many numbers a list or vector has, where that is known."""
+    """Return the length of a list or vector, if it is known."""
     if as_tensor(values) is None:
         return len(values)
     shape = convert_to_tensor(values).shape
@@ -55,7 +55,7 @@ def _count(values: Any) -> int | None:
 
 
 def _scalars(values: Any, count: int | None = None) -> list[Any]:
-    """Ints where they are known, else scalar tensors; `count` of them when the vector does not tell."""
+    """Return known values as ints, others as scalar tensors; `count` is the length if that of the vector is unknown."""
     known = static_value(values)
     if known is not None:
         return [int(v) for v in np.ravel(known)]
@@ -91,7 +91,7 @@ def strided_slice(
     ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, var: Any = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """input_[begin[0]:end[0]:strides[0], …]; bit i of a mask replaces what entry i says."""
+    """input_[begin[0]:end[0]:strides[0], …]; bit i of a mask overrides entry i."""
     starts, stops = _scalars(begin, _count(end)), _scalars(end, _count(begin))
     steps = [1] * len(starts) if strides is None else _scalars(strides, len(starts))
     items: list[Any] = []
@@ -111,7 +111,7 @@ def strided_slice(
 
 
 def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str | None = None) -> Tensor:
-    """The rows for which `mask` is True; it covers as many dimensions as it has, from `axis` (0) on.
+    """The rows for which `mask` is True; it covers as many dimensions as its rank, from `axis` (0) on.
 
     Raises ValueError when the shapes do not match.
 

@@ -21,10 +21,10 @@ def matmul(
     adjoint_b: bool = False, a_is_sparse: bool = False, b_is_sparse: bool = False, grad_a: bool = False,
     grad_b: bool = False, output_type: Any = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The product of matrices (2 or more dimensions; batches broadcast), each transposed first if asked for.
+    """The product of matrices (rank 2 or more; batches broadcast), each transposed first if requested.
 
-    Of an `output_type` that holds the elements, the sums are computed in it. Raises ValueError while tracing,
-    InvalidArgumentError when run, for inner dimensions that differ.
+    Sums are computed in `output_type` if that dtype can represent the elements. Raises ValueError while tracing,
+    InvalidArgumentError at run time, for inner dimensions that differ.
 
     >>> autoconv.matmul([[1.0, 2.0], [3.0, 4.0]], [[1.0], [1.0]]).numpy()
     array([[3.],
@@ -39,13 +39,13 @@ def matmul(
 
 
 def _widened(x: Tensor, dtype: DType) -> Tensor:
-    """The tensor in a dtype that holds all of its numbers; else as it is."""
+    """Cast the tensor to a dtype if that represents all of its values; else return it unchanged."""
     fits = dtype is not x.dtype and np.can_cast(x.dtype.numpy, dtype.numpy)
     return apply("cast", x, dtype=dtype) if fits else x
 
 
 def conj(x: Any) -> Tensor:
-    """The complex conjugate; real tensors as they are."""
+    """The complex conjugate; real tensors are returned unchanged."""
     tensor = convert_to_tensor(x)
     return apply("conjugate", tensor) if tensor.dtype.is_complex else tensor
 
@@ -119,7 +119,7 @@ def cross(a: Any, b: Any, name: str | None = None) -> Tensor:
 
 
 def outer(a: Any, b: Any, name: str | None = None) -> Tensor:
-    """The product of every element of the vector `a` with every one of `b`."""
+    """The product of every element of the vector `a` with every element of `b`."""
     column = apply("expand_dims", apply("reshape", a, shape=(-1,)), axis=-1)
     return apply("multiply", column, apply("reshape", b, shape=(-1,)), name=name)
 
@@ -144,7 +144,7 @@ def trace(x: Any, name: str | None = None) -> Tensor:
 
 
 def diag(diagonal: Any, name: str | None = "diag", k: int = 0) -> Tensor:
-    """Matrices that have the vectors on their k-th diagonal and zeros elsewhere."""
+    """Matrices with the vectors on their k-th diagonal and zeros elsewhere."""
     return apply("diag", diagonal, offset=static_int(k, "k"), name=name)
 
 
@@ -159,7 +159,7 @@ def set_diag(input: Any, diagonal: Any, name: str | None = "set_diag", k: int = 
 
 
 def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Tensor:
-    """The matrices with zeros but for `num_lower` diagonals below the main, `num_upper` above (-1: all)."""
+    """The matrices with zeros except for `num_lower` diagonals below the main one and `num_upper` above (-1: all)."""
     lower, upper = static_int(num_lower, "num_lower"), static_int(num_upper, "num_upper")
     return apply("matrix_band_part", input, num_lower=lower, num_upper=upper, name=name)
 
@@ -177,7 +177,7 @@ def det(input: Any, name: str | None = None) -> Tensor:
 
 
 def slogdet(input: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """The sign, and the logarithm of the absolute value, of the determinants."""
+    """The sign and the logarithm of the absolute value of the determinants."""
     return apply("slogdet", input, name=name)
 
 
@@ -198,7 +198,7 @@ def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
 
 
 def pinv(a: Any, rcond: float | None = None, validate_args: bool = False, name: str | None = None) -> Tensor:
-    """The pseudo-inverses; singular values below `rcond` times the greatest count as zero."""
+    """The pseudo-inverses; singular values below `rcond` times the largest count as zero."""
     tensor = convert_to_tensor(a)
     shape = tensor.shape.as_list() if tensor.shape.rank is not None else [None, None]
     longest = max((d for d in shape[-2:] if d is not None), default=1)
@@ -238,7 +238,7 @@ def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
 def lstsq(
     matrix: Any, rhs: Any, l2_regularizer: float = 0.0, fast: bool = True, name: str | None = None
 ) -> Tensor:
-    """The x that makes matrix @ x closest to rhs, plus `l2_regularizer` times the squares of x."""
+    """The x that minimises |matrix @ x - rhs|² plus `l2_regularizer` times |x|²."""
     a = convert_to_tensor(matrix)
     if not fast:
         return matmul(pinv(a), rhs, name=name)
@@ -253,12 +253,12 @@ def lstsq(
 
 
 def cholesky(input: Any, name: str | None = None) -> Tensor:
-    """The lower triangular L with L @ L^H the input; InvalidArgumentError unless it is positive definite."""
+    """The lower triangular L with L @ L^H = input; InvalidArgumentError unless the input is positive definite."""
     return apply("cholesky", input, name=name)
 
 
 def svd(tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None) -> Any:
-    """(s, u, v) with tensor = u @ diag(s) @ v^H, the values s falling; s alone without `compute_uv`."""
+    """(s, u, v) with tensor = u @ diag(s) @ v^H, s in descending order; s alone without `compute_uv`."""
     found = apply("svd", tensor, full_matrices=full_matrices, compute_uv=compute_uv, name=name)
     if compute_uv:
         return found
@@ -266,15 +266,15 @@ def svd(tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name:
 
 
 def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """(q, r) with q @ r the input, q of orthonormal columns and r upper triangular."""
+    """(q, r) with q @ r = input, orthonormal columns in q and r upper triangular."""
     return apply("qr", input, full_matrices=full_matrices, name=name)
 
 
 def eigh(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """Eigenvalues, rising, and eigenvectors (columns) of self-adjoint matrices; reads the lower triangle."""
+    """Eigenvalues in ascending order, and eigenvectors (columns) of self-adjoint matrices; reads the lower triangle."""
     return apply("eigh", tensor, name=name)
 
 
 def eigvalsh(tensor: Any, name: str | None = None) -> Tensor:
-    """The eigenvalues of self-adjoint matrices, rising."""
+    """The eigenvalues of self-adjoint matrices in ascending order."""
     return apply("eigh", tensor, name=name)[0]

@@ -1,4 +1,4 @@
-"""Elementary and special functions, element by element; tensors keep their dtype unless said otherwise."""
+"""Elementary and special functions, element by element; the dtype is kept unless stated otherwise."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autoconv.runtime.tensor import Tensor
 
 
 def abs(x: Any, name: str | None = None) -> Tensor:
-    """|x|; of a complex x its magnitude, a real number.
+    """|x|; for complex x the magnitude, a real number.
 
     >>> autoconv.abs([2, -3]).numpy()
     array([2, 3], dtype=int32)
@@ -57,7 +57,7 @@ def reciprocal(x: Any, name: str | None = None) -> Tensor:
 
 
 def exp(x: Any, name: str | None = None) -> Tensor:
-    """e to the power x.
+    """e raised to the power x.
 
     >>> autoconv.exp([0.0, 1.0]).numpy().round(3)
     array([1.   , 2.718], dtype=float32)
@@ -66,7 +66,7 @@ def exp(x: Any, name: str | None = None) -> Tensor:
 
 
 def expm1(x: Any, name: str | None = None) -> Tensor:
-    """exp(x) - 1, exact near zero."""
+    """exp(x) - 1, accurate near zero."""
     return apply("expm1", x, name=name)
 
 
@@ -80,7 +80,7 @@ def log(x: Any, name: str | None = None) -> Tensor:
 
 
 def log1p(x: Any, name: str | None = None) -> Tensor:
-    """log(1 + x), exact near zero."""
+    """log(1 + x), accurate near zero."""
     return apply("log1p", x, name=name)
 
 
@@ -176,7 +176,7 @@ def erf(x: Any, name: str | None = None) -> Tensor:
 
 
 def erfc(x: Any, name: str | None = None) -> Tensor:
-    """1 - erf(x), exact for large x."""
+    """1 - erf(x), accurate for large x."""
     return apply("erfc", x, name=name)
 
 
@@ -191,7 +191,7 @@ def digamma(x: Any, name: str | None = None) -> Tensor:
 
 
 def floor(x: Any, name: str | None = None) -> Tensor:
-    """The largest integer that is not above x.
+    """The largest integer not greater than x.
 
     >>> autoconv.floor([1.5, -1.5]).numpy()
     array([ 1., -2.], dtype=float32)
@@ -200,7 +200,7 @@ def floor(x: Any, name: str | None = None) -> Tensor:
 
 
 def ceil(x: Any, name: str | None = None) -> Tensor:
-    """The smallest integer that is not below x.
+    """The smallest integer not less than x.
 
     >>> autoconv.ceil([1.5, -1.5]).numpy()
     array([ 2., -1.], dtype=float32)
@@ -209,7 +209,7 @@ def ceil(x: Any, name: str | None = None) -> Tensor:
 
 
 def round(x: Any, name: str | None = None) -> Tensor:
-    """The nearest integer, halves to the even one.
+    """The nearest integer; ties go to the even one.
 
     >>> autoconv.round([0.5, 1.5, 2.6]).numpy()
     array([0., 2., 3.], dtype=float32)
@@ -218,27 +218,27 @@ def round(x: Any, name: str | None = None) -> Tensor:
 
 
 def rint(x: Any, name: str | None = None) -> Tensor:
-    """The nearest integer, halves to the even one."""
+    """The nearest integer; ties go to the even one."""
     return apply("rint", x, name=name)
 
 
 def is_nan(x: Any, name: str | None = None) -> Tensor:
-    """Whether each element is nan; bool."""
+    """True for each element that is nan; bool."""
     return apply("is_nan", x, name=name)
 
 
 def is_inf(x: Any, name: str | None = None) -> Tensor:
-    """Whether each element is infinite; bool."""
+    """True for each element that is infinite; bool."""
     return apply("is_inf", x, name=name)
 
 
 def is_finite(x: Any, name: str | None = None) -> Tensor:
-    """Whether each element is neither infinite nor nan; bool."""
+    """True for each element that is neither infinite nor nan; bool."""
     return apply("is_finite", x, name=name)
 
 
 def conj(x: Any, name: str | None = None) -> Tensor:
-    """The complex conjugate; a real x as it is."""
+    """The complex conjugate; a real x is returned unchanged."""
     return apply("conjugate", x, name=name)
 
 
@@ -273,7 +273,7 @@ def xdivy(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def nextafter(x1: Any, x2: Any, name: str | None = None) -> Tensor:
-    """The next number after x1 in the direction of x2."""
+    """The next representable number after x1 in the direction of x2."""
     return apply("nextafter", x1, x2, name=name)
 
 
@@ -294,7 +294,7 @@ def polygamma(a: Any, x: Any, name: str | None = None) -> Tensor:
 
 
 def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
-    """log(sigmoid(x)), exact for large negative x."""
+    """log(sigmoid(x)), accurate for large negative x."""
     return apply("negative", apply("softplus", apply("negative", x)), name=name)
 
 
@@ -307,8 +307,8 @@ def norm(
 ) -> Tensor:
     """The norm over `axis`: of vectors (None: all elements, or an int), or of matrices (a pair of axes).
 
-    `ord` is "euclidean", "fro" (pairs only), 1, 2, inf or, for vectors, any positive number. Raises
-    ValueError for another.
+    `ord` is "euclidean", "fro" (pairs only), 1, 2, inf or, for vectors, any positive number. Raises ValueError for
+    other values.
 
     >>> autoconv.norm([3.0, 4.0]).numpy()
     np.float32(5.0)
@@ -334,7 +334,7 @@ def norm(
 
 
 def _matrix_norm(size: Tensor, order: Any, axes: Any, keepdims: bool, name: str | None) -> Tensor:
-    """The largest sum of a column (1) or of a row (inf)."""
+    """Return the largest sum of a column (1) or of a row (inf)."""
     if order not in (1, float("inf")):
         raise ValueError(f"norm: of matrices there are 'fro', 1 and inf, got {order!r}; see linalg.svd for 2")
     summed, rest = axes if order == 1 else axes[::-1]
@@ -346,7 +346,7 @@ def _matrix_norm(size: Tensor, order: Any, axes: Any, keepdims: bool, name: str 
 def cumsum(
     x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Tensor:
-    """Sums along `axis` of all elements up to each; without the element itself when `exclusive`.
+    """Cumulative sums along `axis`; with `exclusive`, without the element itself.
 
     >>> autoconv.cumsum([1, 2, 3]).numpy()
     array([1, 3, 6], dtype=int32)
@@ -357,7 +357,7 @@ def cumsum(
 def cumprod(
     x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Tensor:
-    """Products along `axis` of all elements up to each; without the element itself when `exclusive`."""
+    """Cumulative products along `axis`; with `exclusive`, without the element itself."""
     return _cumulative("cumprod", x, axis, exclusive, reverse, name)
 
 

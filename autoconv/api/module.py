@@ -1,4 +1,4 @@
-"""Module: an object that knows the variables in its attributes."""
+"""Module: an object with access to the variables in its attributes."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 class Module:
     """A container of variables, other modules, and methods that use them.
 
-    Attributes are searched, and lists, tuples and dicts in them, in the order of their names. `name` is an
-    identifier, by default the class's name in snake case; raises ValueError for another.
+    Attributes, and lists, tuples and dicts in them, are searched in the order of their names. `name` is an identifier,
+    by default the class's name in snake case; raises ValueError for any other string.
 
     >>> class Scale(autoconv.Module):
     ...     def __init__(self):
@@ -42,12 +42,12 @@ class Module:
 
     @property
     def name(self) -> str:
-        """The name that was given, without the scopes around it."""
+        """The module's own name, without surrounding scopes."""
         return self._name
 
     @property
     def name_scope(self) -> name_scope:
-        """The scope to create variables in: it begins with the module's name."""
+        """The scope in which to create variables; it starts with the module's name."""
         return self._name_scope
 
     @property
@@ -70,7 +70,7 @@ class Module:
 
     @classmethod
     def with_name_scope(cls, method: Method) -> Method:
-        """Decorator: the method runs inside the module's name scope."""
+        """Decorator that runs the method inside the module's name scope."""
 
         @functools.wraps(method)
         def scoped(self: Module, /, *args: Any, **kwargs: Any) -> Any:
@@ -82,7 +82,7 @@ class Module:
     def _flatten(
         self, recursive: bool = True, predicate: Callable[[Any], bool] | None = None
     ) -> Iterator[Any]:
-        """What the attributes hold, own values before those of submodules."""
+        """Yield the values of attributes, own values before those of submodules."""
         return _walk(self, recursive, predicate or (lambda value: True), set())
 
 

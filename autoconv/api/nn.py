@@ -22,7 +22,7 @@ __all__ = [
 
 
 def relu(features: Any, name: str | None = None) -> Tensor:
-    """x where it is above zero, else 0.
+    """max(x, 0).
 
     >>> autoconv.nn.relu([-1.0, 2.0]).numpy()
     array([0., 2.], dtype=float32)
@@ -36,22 +36,22 @@ def relu6(features: Any, name: str | None = None) -> Tensor:
 
 
 def elu(features: Any, name: str | None = None) -> Tensor:
-    """x where it is above zero, else exp(x) - 1."""
+    """x where it is positive, else exp(x) - 1."""
     return apply("elu", features, name=name)
 
 
 def selu(features: Any, name: str | None = None) -> Tensor:
-    """A scaled elu that keeps mean and variance (Klambauer and others, 2017)."""
+    """A scaled elu that preserves mean and variance (Klambauer and others, 2017)."""
     return apply("selu", features, name=name)
 
 
 def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Tensor:
-    """x where it is above zero, else alpha·x."""
+    """x where it is positive, else alpha·x."""
     return apply("leaky_relu", features, alpha=float(alpha), name=name)
 
 
 def gelu(features: Any, approximate: bool = False, name: str | None = None) -> Tensor:
-    """x·Φ(x), with Φ the normal distribution function, or its approximation by tanh."""
+    """x·Φ(x), where Φ is the normal distribution function or its approximation by tanh."""
     x = convert_to_tensor(features)
     if approximate:
         cubic = apply("multiply", apply("power", x, 3.0), 0.044715)
@@ -87,7 +87,7 @@ def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
 
 
 def log_softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
-    """log(softmax(x)), exact where softmax is tiny."""
+    """log(softmax(x)), accurate where softmax is tiny."""
     return apply("log_softmax", logits, axis=_last(axis), name=name)
 
 
@@ -96,7 +96,7 @@ def _last(axis: Any) -> int:
 
 
 def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str | None = None) -> Tensor:
-    """The loss of integer labels of shape [...] for logits of shape [..., classes].
+    """The cross-entropy loss of integer labels of shape [...] for logits of shape [..., classes].
 
     Raises InvalidArgumentError for a label that is not a class.
     """
@@ -115,19 +115,19 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str
 def softmax_cross_entropy_with_logits(
     labels: Any, logits: Any, axis: Any = -1, name: str | None = None
 ) -> Tensor:
-    """The loss of labels that are distributions over `axis`, of the shape and dtype of the logits."""
+    """The cross-entropy loss of labels that are distributions over `axis`, of the shape and dtype of the logits."""
     at = static_int(axis, "axis")
     weighted = apply("multiply", labels, apply("log_softmax", logits, axis=at))
     return apply("negative", apply("reduce_sum", weighted, axis=(at,), keepdims=False), name=name)
 
 
 def sigmoid_cross_entropy_with_logits(labels: Any, logits: Any, name: str | None = None) -> Tensor:
-    """The loss of labels in [0, 1], of the shape and dtype of the logits, each for itself."""
+    """The cross-entropy loss of each label in [0, 1], of the shape and dtype of the logits."""
     x = convert_to_tensor(logits)
     z = convert_to_tensor(labels, dtype_hint=x.dtype)
     if not x.shape.is_compatible_with(z.shape):
         raise ValueError(f"`logits` and `labels` must have the same shape, received ({x.shape} vs {z.shape})")
-    # max(x, 0) - x·z + log(1 + exp(-|x|)), with slopes that also hold at zero
+    # max(x, 0) - x·z + log(1 + exp(-|x|)), with the right derivative at zero
     positive = apply("greater_equal", x, apply("zeros_like", x))
     above = apply("select", positive, x, apply("zeros_like", x))
     below = apply("select", positive, apply("negative", x), x)
@@ -174,7 +174,7 @@ def batch_normalization(
 
 
 def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | None = None) -> Tensor:
-    """`value` plus a vector along its last axis, or its second one for formats that begin with NC."""
+    """`value` plus a vector along its last axis, or along its second one for formats that begin with NC."""
     tensor = convert_to_tensor(value)
     bias = convert_to_tensor(bias, dtype_hint=tensor.dtype)
     if data_format is not None and data_format.startswith("NC"):
@@ -196,10 +196,10 @@ def embedding_lookup(params: Any, ids: Any, max_norm: float | None = None, name:
 def dropout(
     x: Any, rate: Any, noise_shape: Any = None, seed: int | None = None, name: str | None = None
 ) -> Tensor:
-    """Sets elements to zero with probability `rate` and scales the others by 1 / (1 - rate).
+    """Set elements to zero with probability `rate` and scale the others by 1 / (1 - rate).
 
-    `noise_shape` broadcasts to the shape of `x`: where it is 1, all go together. Raises ValueError for a rate
-    outside of [0, 1).
+    `noise_shape` broadcasts to the shape of `x`: along dimensions of 1, all elements share one draw. Raises ValueError
+    for a rate outside of [0, 1).
     """
     tensor = convert_to_tensor(x)
     if not tensor.dtype.is_floating:

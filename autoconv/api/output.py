@@ -1,4 +1,4 @@
-"""Printing tensors, when the graph runs."""
+"""Printing of tensors at run time."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ def print_(
     *inputs: Any, output_stream: Any = None, sep: str = " ", end: str = "\n", summarize: int | None = 3,
     name: str | None = None,
 ) -> None:  # fmt: skip
-    """Prints tensors and anything else, tensors inside lists, tuples and dicts too, each time the graph runs.
+    """Print tensors and other values, including tensors in lists, tuples and dicts, each time the graph runs.
 
-    The stream is sys.stderr by default, or sys.stdout, or a "file://" path that is appended to. Of a
-    dimension of more than 2 * `summarize` elements only that many at either end are shown (-1: all). Raises
-    ValueError for another stream.
+    The stream is sys.stderr by default, or sys.stdout, or a "file://" path that is appended to. Of a dimension with
+    more than 2 * `summarize` elements, only that many at either end are shown (-1: all). Raises ValueError for another
+    stream.
     """
     operands: list[Any] = []
     template = tuple(top_piece(value, operands) for value in inputs)
@@ -38,7 +38,7 @@ def _stream_name(stream: Any) -> str:
 
 
 def top_piece(value: Any, operands: list[Any]) -> Any:
-    """The template piece of one argument: text, or the number of its operand; strings stand as they are."""
+    """Return the template piece of one argument: text, or the number of its operand; strings appear without quotes."""
     if isinstance(value, str):
         return value
     return (
@@ -47,7 +47,7 @@ def top_piece(value: Any, operands: list[Any]) -> Any:
 
 
 def nested_piece(value: Any, operands: list[Any]) -> Any:
-    """The template piece of something in a container: strings stand in quotes, dicts go by sorted keys."""
+    """Return the template piece of a value in a container: strings are quoted, dicts sorted by key."""
     tensor = as_tensor(value)
     if tensor is not None:
         operands.append(convert_to_tensor(tensor))

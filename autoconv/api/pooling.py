@@ -1,4 +1,4 @@
-"""Pooling of `autoconv.nn`: the largest element of each window, or the mean."""
+"""Pooling of `autoconv.nn`: the maximum or the mean of each window."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from autoconv.runtime.tensor import Tensor
 def max_pool(
     input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = None, name: str | None = None
 ) -> Tensor:
-    """The largest element of each window, channel by channel: of the shape [batch, windows along each side, channels].
+    """The maximum of each window, channel by channel: shape [batch, windows along each side, channels].
 
     `input` is [batch, sides, channels] with one to three sides ([batch, channels, sides] for a data_format that begins
-    with NC, as is the result). `ksize` and `strides` are a number, one for each side, or one for each dimension.
-    `padding` is "VALID", "SAME" or (before, after) for each dimension; what lies around the image is never the largest.
-    A gradient goes to the first of the largest elements. Raises ValueError, and InvalidArgumentError, which is one,
-    where windows do not fit into the image: of open sizes when the graph runs.
+    with NC, like the result). `ksize` and `strides` are a number, one for each side, or one for each dimension.
+    `padding` is "VALID", "SAME" or (before, after) for each dimension; padding is never the maximum. A gradient goes to
+    the first of several maximal elements. Raises ValueError, and InvalidArgumentError, which is one, where windows do
+    not fit into the image: at run time for unknown sizes.
     """
     return _pooled(input, ksize, strides, padding, data_format, name, _largest)
 
@@ -32,35 +32,35 @@ def max_pool(
 def avg_pool(
     input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = None, name: str | None = None
 ) -> Tensor:
-    """As `max_pool`, the mean of the elements of each window that lie in the image."""
+    """The mean of the elements of each window that lie in the image; parameters as in `max_pool`."""
     return _pooled(input, ksize, strides, padding, data_format, name, _mean)
 
 
 def max_pool1d(
     input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NWC", name: str | None = None
 ) -> Tensor:
-    """`max_pool` of an input of three dimensions."""
+    """`max_pool` of an input of rank 3."""
     return _pooled(input, ksize, strides, padding, data_format, name, _largest)
 
 
 def avg_pool1d(
     input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NWC", name: str | None = None
 ) -> Tensor:
-    """`avg_pool` of an input of three dimensions."""
+    """`avg_pool` of an input of rank 3."""
     return _pooled(input, ksize, strides, padding, data_format, name, _mean)
 
 
 def max_pool2d(
     input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC", name: str | None = None
 ) -> Tensor:
-    """`max_pool` of an input of four dimensions."""
+    """`max_pool` of an input of rank 4."""
     return _pooled(input, ksize, strides, padding, data_format, name, _largest)
 
 
 def avg_pool2d(
     input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC", name: str | None = None
 ) -> Tensor:
-    """`avg_pool` of an input of four dimensions."""
+    """`avg_pool` of an input of rank 4."""
     return _pooled(input, ksize, strides, padding, data_format, name, _mean)
 
 
@@ -104,7 +104,7 @@ def _mean(image: Tensor, slide: _Slide) -> Tensor:
         parts = windows.parts(0)
         return apply("divide", _sum(parts), float(len(parts)))
     spec = (slice(0, 1), *[slice(None)] * (len(windows.sizes)), slice(0, 1))
-    inside = apply("ones_like", get_item(image, spec))  # of one picture: how many elements lie in it
+    inside = apply("ones_like", get_item(image, spec))  # pooled, the number of elements of each window
     return apply("divide", _sum(windows.parts(0)), _sum(slide(inside).parts(0)))
 
 

@@ -1,7 +1,7 @@
 """The names of `autoconv.random`.
 
-The plain functions draw from a global generator, anew on every call and on every run of a graph; the
-stateless ones are pure functions of a seed; a `Generator` keeps its own state in a variable.
+The plain functions draw from a global generator, with new numbers on every call and every run of a graph. The
+stateless ones are pure functions of a seed. A `Generator` keeps its state in a variable.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from autoconv.runtime.tensor import Tensor
 
 
 def set_seed(seed: int | None) -> None:
-    """Starts the global generator anew, so that what follows is the same on every run."""
+    """Restart the global generator, so that the following numbers are the same in every run."""
     GLOBAL.set_seed(None if seed is None else int(seed))
 
 
@@ -32,7 +32,7 @@ def uniform(
     seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """Numbers from `minval` up to but not including `maxval` (1 by default; integers need it)."""
+    """Uniform numbers from `minval` to `maxval`, exclusive (1 by default; required for integers)."""
     wanted, (extra, static) = as_dtype(dtype), shape_argument(shape)
     if wanted.is_integer:
         low, high = integer_bounds(minval, maxval, wanted)
@@ -67,7 +67,7 @@ def truncated_normal(
     seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """Normally distributed numbers within two standard deviations of the mean; others are drawn again."""
+    """Normally distributed numbers within two standard deviations of the mean; others are redrawn."""
     wanted, (extra, static) = as_dtype(dtype), shape_argument(shape)
     drawn = apply("random_truncated_normal", *extra, shape=static, dtype=wanted, seed=seed, name=name)
     return scaled(drawn, mean, stddev)
@@ -81,7 +81,7 @@ def shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Ten
 def categorical(
     logits: Any, num_samples: Any, dtype: Any = None, seed: int | None = None, name: str | None = None
 ) -> Tensor:
-    """`num_samples` classes for each row of `logits` [batch, classes], int64 by default."""
+    """`num_samples` classes drawn for each row of `logits` [batch, classes], int64 by default."""
     scores = convert_to_tensor(logits)
     rows = apply("dimension", scores, axis=0) if scores.shape[0] is None else scores.shape[0]
     draw = uniform([rows, num_samples], dtype=scores.dtype, seed=seed)
@@ -91,8 +91,10 @@ def categorical(
 def gamma(
     shape: Any, alpha: Any, beta: Any = None, dtype: Any = float32, seed: int | None = None, name: str | None = None
 ) -> Tensor:
-    """Gamma distributed numbers of that shape for each alpha and rate `beta` (1 by default): the shape of the result
-    is `shape`, then that of the parameters."""
+    """Gamma distributed numbers for each alpha and rate `beta` (1 by default).
+
+    The shape of the result is `shape` followed by that of the parameters.
+    """
     wanted = as_dtype(dtype)
     shaped, rate = parameters(wanted, alpha, 1.0 if beta is None else beta)
     extra, static = _with_parameters(shape, shaped)
@@ -101,15 +103,14 @@ def gamma(
 
 
 def poisson(shape: Any, lam: Any, dtype: Any = float32, seed: int | None = None, name: str | None = None) -> Tensor:
-    """Poisson distributed numbers of that shape for each mean: the shape of the result is `shape`, then that of
-    `lam`."""
+    """Poisson distributed numbers for each mean; the shape of the result is `shape` followed by that of `lam`."""
     (mean,) = parameters(float64, lam)
     extra, static = _with_parameters(shape, mean)
     return apply("random_poisson", mean, *extra, shape=static, dtype=as_dtype(dtype), seed=seed, name=name)
 
 
 def parameters(dtype: DType, *given: Any) -> list[Tensor]:
-    """The parameters of a distribution, broadcast."""
+    """Return the parameters of a distribution, broadcast against each other."""
     tensors = [apply("cast", convert_to_tensor(x), dtype=dtype) for x in given]
     if len(tensors) == 1:
         return tensors
@@ -118,7 +119,7 @@ def parameters(dtype: DType, *given: Any) -> list[Tensor]:
 
 
 def _with_parameters(shape: Any, parameter: Tensor) -> tuple[Any, Any]:
-    """The arguments of an op for a shape followed by that of the parameters."""
+    """Return an op's arguments for a shape followed by that of the parameters."""
     extra, static = shape_argument(shape)
     if not extra and parameter.shape.is_fully_defined():
         return (), (*(static or ()), *parameter.shape.as_list())
@@ -128,7 +129,7 @@ def _with_parameters(shape: Any, parameter: Tensor) -> tuple[Any, Any]:
 
 
 def classes(scores: Tensor, draw: Tensor, dtype: Any, name: str | None) -> Tensor:
-    """By the inverse of the distribution function."""
+    """Map uniform draws to classes by the inverse of the distribution function."""
     total = apply("cumsum", apply("softmax", scores, axis=-1), axis=-1, exclusive=False, reverse=False)
     whole = apply("reduce_max", total, axis=(-1,), keepdims=True)
     wanted = int64 if dtype is None else as_dtype(dtype)
@@ -147,7 +148,7 @@ def integer_bounds(minval: Any, maxval: Any, dtype: DType) -> tuple[Any, Any]:
 
 
 def between(drawn: Tensor, minval: Any, maxval: Any) -> Tensor:
-    """Numbers in [0, 1) stretched over the bounds."""
+    """Scale numbers in [0, 1) to the bounds."""
     low = 0 if minval is None else minval
     high = 1 if maxval is None else maxval
     if _is(low, 0) and _is(high, 1):

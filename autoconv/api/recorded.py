@@ -1,4 +1,4 @@
-"""What a tape recorded of a graph that is being traced, and what its sources are there."""
+"""The nodes that a tape has recorded in a graph being traced, and its sources in that graph."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from autoconv.runtime.variable import Variable
 
 
 class Window:
-    """The nodes that were recorded while it was open.
+    """The nodes recorded while it was open.
 
-    Of the graph that it was opened in these are the nodes between; of graphs around that none, and of those that came
-    later all.
+    In the graph where it was opened, these are the nodes between opening and closing; in surrounding graphs none, and
+    in graphs created later all.
     """
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class Window:
             self._gaps[region.graph] = region.graph.mark()
 
     def within(self, graph: Graph) -> list[Node] | None:
-        """The nodes of the graph that count, None for all of them."""
+        """Return the nodes of the graph that belong to it, None for all of them."""
         if graph in self._around and graph not in self._parts:
             return []
         nodes = graph.nodes[:]
@@ -53,7 +53,7 @@ class Window:
 
 
 def symbolic_source(region: Region, source: Any) -> Value | None:
-    """The value that a tensor or variable is in the graph being traced; None for one that it does not use."""
+    """Return the value of a tensor or variable in the graph being traced; None if the graph does not use it."""
     if isinstance(source, SymbolicTensor):
         return source.value_in_graph
     held = source.storage if isinstance(source, Variable) else source
@@ -65,5 +65,5 @@ def symbolic_source(region: Region, source: Any) -> Value | None:
 
 
 def _since(graph: Graph, mark: Node | None) -> list[Node]:
-    """The nodes behind a mark, which may have been taken back since; then all of them."""
+    """Return the nodes after a mark; all of them if the mark's node has been undone since."""
     return graph.since(mark) if mark is None or mark in graph.nodes else graph.nodes[:]

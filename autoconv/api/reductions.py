@@ -1,4 +1,4 @@
-"""Reductions. `axis` is None (all of them), an int, a list or tuple of ints, or a tensor of constants.
+"""Reductions. `axis` is None (all axes), an int, a list or tuple of ints, or a tensor of constants.
 
 Raises ValueError for an axis that the tensor does not have.
 """
@@ -21,7 +21,7 @@ def _reduce(op: str, x: Any, axis: Any, keepdims: bool | None, name: str | None)
 def reduce_sum(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """The sum over `axis`; the dtype stays.
+    """The sum over `axis`; the dtype is kept.
 
     >>> autoconv.reduce_sum([[1, 2], [3, 4]], axis=0).numpy()
     array([4, 6], dtype=int32)
@@ -32,7 +32,7 @@ def reduce_sum(
 def reduce_prod(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """The product over `axis`; the dtype stays.
+    """The product over `axis`; the dtype is kept.
 
     >>> autoconv.reduce_prod([1, 2, 3, 4]).numpy()
     np.int32(24)
@@ -43,7 +43,7 @@ def reduce_prod(
 def reduce_mean(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """The mean over `axis`; of integers an integer, rounded towards zero.
+    """The mean over `axis`; for integers an integer, rounded towards zero.
 
     >>> autoconv.reduce_mean([[1.0, 2.0], [3.0, 4.0]], axis=1).numpy()
     array([1.5, 3.5], dtype=float32)
@@ -54,7 +54,7 @@ def reduce_mean(
 def reduce_max(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """The largest over `axis`.
+    """The maximum over `axis`.
 
     >>> autoconv.reduce_max([[1, 5], [3, 4]], axis=1, keepdims=True).numpy()
     array([[5],
@@ -66,7 +66,7 @@ def reduce_max(
 def reduce_min(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """The smallest over `axis`.
+    """The minimum over `axis`.
 
     >>> autoconv.reduce_min([[1, 5], [3, 4]]).numpy()
     np.int32(1)
@@ -77,7 +77,7 @@ def reduce_min(
 def reduce_any(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """Whether any of the bools over `axis` is true.
+    """True where any of the bools over `axis` is true.
 
     >>> autoconv.reduce_any([[True, False], [False, False]], axis=1).numpy()
     array([ True, False])
@@ -88,7 +88,7 @@ def reduce_any(
 def reduce_all(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """Whether all of the bools over `axis` are true.
+    """True where all of the bools over `axis` are true.
 
     >>> autoconv.reduce_all([True, False]).numpy()
     np.False_
@@ -135,7 +135,7 @@ def reduce_std(
 
 
 def argmax(input: Any, axis: Any = None, output_type: Any = int64, name: str | None = None) -> Tensor:
-    """Where along `axis` (0 by default) the largest element is, the first of equal ones.
+    """The index along `axis` (0 by default) of the largest element, the first of equal ones.
 
     >>> autoconv.argmax([[1, 5], [6, 4]], axis=1).numpy()
     array([1, 0])
@@ -145,7 +145,7 @@ def argmax(input: Any, axis: Any = None, output_type: Any = int64, name: str | N
 
 
 def argmin(input: Any, axis: Any = None, output_type: Any = int64, name: str | None = None) -> Tensor:
-    """Where along `axis` (0 by default) the smallest element is, the first of equal ones.
+    """The index along `axis` (0 by default) of the smallest element, the first of equal ones.
 
     >>> autoconv.argmin([3, 1, 2]).numpy()
     np.int64(1)
@@ -157,7 +157,7 @@ def argmin(input: Any, axis: Any = None, output_type: Any = int64, name: str | N
 def count_nonzero(
     input: Any, axis: Any = None, keepdims: bool | None = None, dtype: Any = int64, name: str | None = None
 ) -> Tensor:
-    """How many elements over `axis` are not zero (not empty, for strings)."""
+    """The number of elements over `axis` that are not zero (not empty, for strings)."""
     x = convert_to_tensor(input)
     empty = apply("zeros_like", x)
     counted = apply("cast", apply("not_equal", x, empty), dtype=as_dtype(dtype))
@@ -165,7 +165,7 @@ def count_nonzero(
 
 
 def zero_fraction(value: Any, name: str | None = None) -> Tensor:
-    """Which part of all elements is zero; float32."""
+    """The fraction of all elements that are zero; float32."""
     x = convert_to_tensor(value)
     zero = apply("cast", apply("equal", x, apply("zeros_like", x)), dtype=as_dtype("float32"))
     return _reduce("reduce_mean", zero, None, False, name)

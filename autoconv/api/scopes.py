@@ -1,4 +1,4 @@
-"""Where and how ops run: scopes, devices, order."""
+"""Execution scopes: control dependencies, devices, eager blocks."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from autoconv.runtime.tensor import Tensor
 
 @contextmanager
 def control_dependencies(control_inputs: Sequence[Any] | None) -> Iterator[None]:
-    """What is inside runs after `control_inputs`. Program order is the order of effects, so it does anyway.
+    """Order the ops inside after `control_inputs`. Effects keep program order, so this holds in any case.
 
-    The graph shows it as control inputs of the nodes inside. Functions among the inputs are called, and None stands
-    for one of the last ops that have no result (assertions, prints). None for `control_inputs` forgets those of the
-    blocks around.
+    The graph shows the order as control inputs of the nodes inside. Functions among the inputs are called, and None
+    stands for one of the last ops without a result (assertions, prints). None for `control_inputs` clears the
+    dependencies of surrounding blocks.
     """
     for dependency in control_inputs or ():
         if callable(dependency) and not is_tensor(dependency):
@@ -46,7 +46,7 @@ def control_dependencies(control_inputs: Sequence[Any] | None) -> Iterator[None]
 
 
 def _names_of(graph: Graph, dependencies: Sequence[Any]) -> Iterator[str]:
-    """The nodes that made the dependencies."""
+    """Yield the names of the nodes that produced the dependencies."""
     silent = sum(1 for dependency in dependencies if not isinstance(dependency, SymbolicTensor))
     effects = [node for node in graph.nodes if node.effects]
     yield from (node.name for node in effects[len(effects) - silent :] if silent)
@@ -57,16 +57,16 @@ def _names_of(graph: Graph, dependencies: Sequence[Any]) -> Iterator[str]:
 
 @contextmanager
 def init_scope() -> Iterator[None]:
-    """Ops inside run at once, also while a function is traced: once a trace, and not as part of the graph."""
+    """Run the ops inside at once, even while a function is traced: once a trace, and not as part of the graph."""
     with recording(None):
         yield
 
 
 @contextmanager
 def device(device_name: str | Callable[..., str] | None) -> Iterator[None]:
-    """Names the device that ops inside should run on, which the graph records. There is one device: they run there.
+    """Name the device on which ops inside should run, which the graph records. There is only one device.
 
-    Raises ValueError for what is no name of a device.
+    Raises ValueError for anything that is not the name of a device.
     """
     if device_name is not None and not isinstance(device_name, str) and not callable(device_name):
         raise ValueError(f"a device is named by a string such as '/CPU:0', found {device_name!r}")
@@ -86,7 +86,7 @@ _DEVICE = re.compile(r"/?(?:device:)?(?P<kind>[A-Za-z]\w*):(?P<number>\d+|\*)$")
 
 
 def _canonical(name: str | Callable[..., str], outer: str) -> str:
-    """`/device:CPU:0` for `/CPU:0`, `cpu:0` and such; other names as they are, behind what is around them."""
+    """Return `/device:CPU:0` for `/CPU:0`, `cpu:0` and the like; other names unchanged, `outer` for an empty one."""
     if not isinstance(name, str):
         return outer
     head, slash, last = name.rpartition("/")
@@ -97,7 +97,7 @@ def _canonical(name: str | Callable[..., str], outer: str) -> str:
 
 
 def executing_eagerly() -> bool:
-    """Whether ops run at once: False while a function is traced.
+    """Return whether ops run at once: False while a function is traced.
 
     >>> autoconv.executing_eagerly()
     True
@@ -106,12 +106,12 @@ def executing_eagerly() -> bool:
 
 
 def inside_function() -> bool:
-    """Whether a function is being traced."""
+    """Return whether a function is being traced."""
     return current_region() is not None
 
 
 def group(*inputs: Any, name: str | None = None) -> None:
-    """Stands for `inputs` having run, which in program order they have."""
+    """Stands for the completion of `inputs`, which program order guarantees."""
 
 
 def no_op(name: str | None = None) -> None:
@@ -119,7 +119,7 @@ def no_op(name: str | None = None) -> None:
 
 
 def timestamp(name: str | None = None) -> Tensor:
-    """Seconds since 1970, a float64 scalar, taken each time that it runs."""
+    """Seconds since 1970, a float64 scalar, measured each time it runs."""
     found = numpy_function(lambda: np.float64(time.time()), [], float64, name=name)
     found.set_shape(()) if current_region() is not None else None
     return found

@@ -1,4 +1,4 @@
-"""Shapes read and changed. Shapes and sizes are ints, lists of ints and scalar tensors, or tensors."""
+"""Queries and changes of shapes. Shapes and sizes are ints, lists of ints and scalar tensors, or tensors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from autoconv.runtime.tensor import Tensor
 
 
 def results(found: Any) -> list[Tensor]:
-    """What an op with any number of results gave, as a list."""
+    """Return the results of an op with any number of them as a list."""
     return list(found) if isinstance(found, (tuple, list)) else [found]
 
 
@@ -27,7 +27,7 @@ def results(found: Any) -> list[Tensor]:
 
 
 def shape(input: Any, out_type: Any = int32, name: str | None = None) -> Tensor:
-    """The shape, when the graph runs, as an integer vector.
+    """The shape at run time, as an integer vector.
 
     >>> autoconv.shape([[1, 2, 3], [4, 5, 6]]).numpy()
     array([2, 3], dtype=int32)
@@ -41,7 +41,7 @@ def shape_n(input: Sequence[Any], out_type: Any = int32, name: str | None = None
 
 
 def size(input: Any, out_type: Any = int32, name: str | None = None) -> Tensor:
-    """How many elements there are, as an integer scalar.
+    """The number of elements, as an integer scalar.
 
     >>> autoconv.size([[1, 2, 3], [4, 5, 6]]).numpy()
     np.int32(6)
@@ -50,7 +50,7 @@ def size(input: Any, out_type: Any = int32, name: str | None = None) -> Tensor:
 
 
 def rank(input: Any, name: str | None = None) -> Tensor:
-    """How many dimensions there are, as an int32 scalar.
+    """The number of dimensions, as an int32 scalar.
 
     >>> autoconv.rank([[1, 2, 3], [4, 5, 6]]).numpy()
     np.int32(2)
@@ -59,9 +59,9 @@ def rank(input: Any, name: str | None = None) -> Tensor:
 
 
 def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
-    """`x`, checked when the graph runs to have that shape (None entries are free).
+    """`x`, checked at run time to have that shape (None entries are free).
 
-    Raises InvalidArgumentError then, ValueError while tracing when it is clear that it cannot have it.
+    Raises InvalidArgumentError at run time, ValueError while tracing if the shapes are known to be incompatible.
 
     >>> autoconv.ensure_shape([1, 2], [None]).shape
     TensorShape([2])
@@ -73,7 +73,7 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
 
 
 def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
-    """The same elements in another shape; one size may be -1, the one that fits.
+    """The same elements in another shape; one size may be -1 and is then inferred.
 
     Raises ValueError or InvalidArgumentError when the number of elements differs.
 
@@ -98,7 +98,7 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str | Non
 
 
 def expand_dims(input: Any, axis: Any, name: str | None = None) -> Tensor:
-    """A dimension of 1 put in at `axis`.
+    """`input` with a dimension of 1 inserted at `axis`.
 
     >>> autoconv.expand_dims([1, 2], axis=0).shape
     TensorShape([1, 2])
@@ -107,7 +107,7 @@ def expand_dims(input: Any, axis: Any, name: str | None = None) -> Tensor:
 
 
 def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
-    """Without the dimensions of 1: those in `axis`, or all.
+    """`input` without the dimensions of 1: those in `axis`, or all.
 
     >>> autoconv.squeeze([[1], [2]], axis=1).numpy()
     array([1, 2], dtype=int32)
@@ -126,7 +126,7 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
 
 
 def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
-    """Elements moved by `shift` places along `axis`; what falls off comes in at the other end.
+    """Elements shifted by `shift` positions along `axis`, cyclically.
 
     >>> autoconv.roll([1, 2, 3], shift=1, axis=0).numpy()
     array([3, 1, 2], dtype=int32)
@@ -164,7 +164,7 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
 
 
 def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) -> Tensor:
-    """Each row along `axis` repeated `repeats` times (one number, or one a row); flat without an axis.
+    """Each row along `axis` repeated `repeats` times (one number, or one for each row); flattened without an axis.
 
     >>> autoconv.repeat([1, 2], 2).numpy()
     array([1, 1, 2, 2], dtype=int32)
@@ -183,7 +183,7 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
 def pad(
     tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0, name: str | None = None
 ) -> Tensor:
-    """`tensor` with paddings[i] = (before, after) elements more on dimension i.
+    """`tensor` with paddings[i] = (before, after) additional elements along dimension i.
 
     They are `constant_values`, or mirror the tensor without its border (mode REFLECT) or with it (SYMMETRIC).
 
@@ -209,7 +209,7 @@ def pad(
 
 
 def _side_by_side(paddings: Any) -> Any:
-    """Pairs of numbers as one vector: what is known of it by symbols is known of each."""
+    """Flatten pairs of numbers into one vector, so that each keeps its own symbolic facts."""
     pairs = isinstance(paddings, (list, tuple)) and all(isinstance(p, (list, tuple)) for p in paddings)
     return [amount for pair in paddings for amount in pair] if pairs and set(map(len, paddings)) == {2} else paddings
 
@@ -218,7 +218,7 @@ def _side_by_side(paddings: Any) -> Any:
 
 
 def concat(values: Any, axis: Any, name: str | None = None) -> Tensor:
-    """The tensors one behind the other along `axis`; the other dimensions have to agree.
+    """The tensors concatenated along `axis`; the other dimensions must agree.
 
     >>> autoconv.concat([[1, 2], [3]], axis=0).numpy()
     array([1, 2, 3], dtype=int32)
@@ -232,7 +232,7 @@ def concat(values: Any, axis: Any, name: str | None = None) -> Tensor:
 
 
 def stack(values: Any, axis: Any = 0, name: str | None = None) -> Tensor:
-    """Tensors of one shape put together along a new dimension `axis`.
+    """Tensors of one shape stacked along a new dimension `axis`.
 
     >>> autoconv.stack([[1, 2], [3, 4]], axis=1).numpy()
     array([[1, 3],
@@ -247,7 +247,7 @@ def stack(values: Any, axis: Any = 0, name: str | None = None) -> Tensor:
 
 
 def _alike(values: Sequence[Any]) -> list[Any]:
-    """The values, with lists among them in the dtype of the tensors."""
+    """Return the values, with lists converted to the dtype of the tensors among them."""
     tensors = [as_tensor(v) for v in values]
     typed = next((t.dtype for t in tensors if t is not None and not t.weak), None)
     if typed is None:
@@ -281,7 +281,7 @@ def unstack(value: Any, num: int | None = None, axis: Any = 0, name: str | None 
 def split(
     value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None, name: str | None = None
 ) -> list[Tensor]:
-    """`value` in parts along `axis`: that many equal ones, or one for each size (one may be -1, the rest).
+    """`value` in parts along `axis`: that many equal ones, or one for each size (-1 for the remaining size).
 
     >>> [part.numpy().tolist() for part in autoconv.split(autoconv.range(6), 3)]
     [[0, 1], [2, 3], [4, 5]]
@@ -308,9 +308,9 @@ def split(
 
 
 def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> list[Tensor]:
-    """Each vector broadcast over a grid that has a dimension for every one of them.
+    """Each vector broadcast over a grid with one dimension for each of them.
 
-    With indexing "xy" the first two dimensions are exchanged, as for pictures; "ij" keeps the order.
+    With indexing "xy" the first two dimensions are exchanged, as for images; "ij" keeps the order.
 
     >>> [grid.numpy().tolist() for grid in autoconv.meshgrid([1, 2], [3, 4])]
     [[[1, 2], [1, 2]], [[3, 3], [4, 4]]]
@@ -335,7 +335,7 @@ def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> list[
 
 
 def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = bool_, name: str | None = None) -> Tensor:
-    """For each length a row of `maxlen` (the greatest length by default) that is True that many times."""
+    """For each length a row of `maxlen` (by default the greatest length) with that many leading True elements."""
     counts = convert_to_tensor(lengths)
     if maxlen is None:
         maxlen = apply("maximum", apply("reduce_max", counts, axis=None, keepdims=False), 0)

@@ -44,7 +44,7 @@ def ifft3d(input: Any, name: str | None = None) -> Tensor:
 
 
 def rfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
-    """The first n // 2 + 1 frequencies of a real tensor of n = `fft_length` (cut, or filled with zeros)."""
+    """The first n // 2 + 1 frequencies of a real tensor of n = `fft_length` (truncated, or padded with zeros)."""
     x = convert_to_tensor(input_tensor)
     if fft_length is not None:
         x = _of_length(x, _length(fft_length))
@@ -52,7 +52,7 @@ def rfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> 
 
 
 def irfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
-    """The real tensor of `fft_length` (2 * (frequencies - 1) by default) that has these frequencies."""
+    """The real tensor of length `fft_length` (2 * (frequencies - 1) by default) with these frequencies."""
     length = None if fft_length is None else _length(fft_length)
     return apply("irfft", input_tensor, length=length, norm="backward", name=name)
 
@@ -66,7 +66,7 @@ def _length(fft_length: Any) -> int:
 
 
 def _of_length(x: Tensor, length: int) -> Tensor:
-    """The last dimension cut, or filled up with zeros, to that length."""
+    """Truncate the last dimension to that length, or pad it with zeros."""
     size = x.shape[-1] if x.shape.rank is not None else None
     if size is None:
         raise ValueError("fft_length needs a tensor whose last dimension is known")
@@ -77,7 +77,7 @@ def _of_length(x: Tensor, length: int) -> Tensor:
 
 
 def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
-    """Moves the zero frequency to the middle of `axes` (all by default)."""
+    """Move the zero frequency to the middle of `axes` (all by default)."""
     return _shifted(x, axes, 1, name)
 
 

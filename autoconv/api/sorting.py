@@ -1,4 +1,4 @@
-"""Sorting, the largest elements, distinct elements, and search in sorted ones."""
+"""Sorting, largest elements, distinct elements, and binary search."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from autoconv.runtime.tensor import Tensor
 
 
 class TopKV2(NamedTuple):
-    """The largest elements and where they were."""
+    """The largest elements and their indices."""
 
     values: Tensor
     indices: Tensor
 
 
 class Unique(NamedTuple):
-    """The distinct elements, and for each element of the input which of them it is."""
+    """The distinct elements, and for each element of the input its index among them."""
 
     y: Tensor
     idx: Tensor
 
 
 class UniqueWithCounts(NamedTuple):
-    """The distinct elements, for each element of the input which of them it is, and how often each occurs."""
+    """The distinct elements, for each element of the input its index among them, and the number of occurrences."""
 
     y: Tensor
     idx: Tensor
@@ -35,7 +35,7 @@ class UniqueWithCounts(NamedTuple):
 
 
 def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
-    """The elements in order along `axis`; `direction` is ASCENDING or DESCENDING; nan counts as largest.
+    """The elements sorted along `axis`; `direction` is ASCENDING or DESCENDING; nan counts as largest.
 
     >>> autoconv.sort([3, 1, 2]).numpy()
     array([1, 2, 3], dtype=int32)
@@ -46,7 +46,7 @@ def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | 
 def argsort(
     values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None
 ) -> Tensor:
-    """Where the elements of the sorted tensor were, int32; equal ones always keep their order.
+    """The indices that sort the tensor, int32; the sort is always stable.
 
     >>> autoconv.argsort([3, 1, 2]).numpy()
     array([1, 2, 0], dtype=int32)
@@ -65,7 +65,7 @@ def _descending(direction: str) -> bool:
 def top_k(
     input: Any, k: Any = 1, sorted: bool = True, index_type: Any = int32, name: str | None = None
 ) -> TopKV2:
-    """The `k` largest along the last axis, largest first; of equal ones the earlier. `k` may be a tensor.
+    """The `k` largest along the last axis, in descending order, the earlier of equal ones first. `k` may be a tensor.
 
     Raises ValueError or InvalidArgumentError when there are fewer than `k`.
     """
@@ -77,7 +77,7 @@ def top_k(
 
 
 def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Tensor:
-    """Whether the prediction of each row's target is among the row's `k` largest; bool, one a row."""
+    """True where the prediction for a row's target is among the row's `k` largest; one bool for each row."""
     scores = convert_to_tensor(predictions)
     index = apply("expand_dims", convert_to_tensor(targets), axis=-1)
     chosen = apply("take_along_axis", scores, index, axis=-1)
@@ -98,14 +98,14 @@ def unique(x: Any, out_idx: Any = int32, name: str | None = None) -> Unique:
 
 
 def unique_with_counts(x: Any, out_idx: Any = int32, name: str | None = None) -> UniqueWithCounts:
-    """The distinct elements of a vector in order of first occurrence, and how often each occurs."""
+    """The distinct elements of a vector in order of first occurrence, and the number of occurrences of each."""
     return UniqueWithCounts(*apply("unique", x, dtype=as_dtype(out_idx), name=name))
 
 
 def searchsorted(
     sorted_sequence: Any, values: Any, side: str = "left", out_type: Any = int32, name: str | None = None
 ) -> Tensor:
-    """Where each value would go into the sorted last axis: before ("left") or after ("right") equal ones.
+    """The insertion index of each value in the sorted last axis: before ("left") or after ("right") equal ones.
 
     >>> autoconv.searchsorted([1, 3, 5], [2, 5]).numpy()
     array([1, 2], dtype=int32)

@@ -1,4 +1,4 @@
-"""Random numbers that are pure functions of a seed, by the algorithm that is asked for."""
+"""Random numbers that are pure functions of a seed, with a choice of algorithm."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from autoconv.runtime.tensor import Tensor
 
 
 class Algorithm(enum.Enum):
-    """The counter-based generators of Salmon, Moraes, Dror and Shaw (2011). Philox takes all 128 bits of a seed;
-    Threefry (2x32, 20 rounds) mixes them into a key of 64."""
+    """The counter-based generators of Salmon, Moraes, Dror and Shaw (2011).
+
+    Philox uses all 128 bits of a seed; Threefry (2x32, 20 rounds) mixes them into a key of 64 bits.
+    """
 
     PHILOX = 1
     THREEFRY = 2
@@ -25,7 +27,7 @@ class Algorithm(enum.Enum):
 
 
 def algorithm_of(alg: Any) -> Algorithm:
-    """The algorithm by its name, number or member; Philox where it is left open. Raises ValueError for another."""
+    """Return the algorithm for its name, number or member; Philox by default. Raises ValueError for any other value."""
     if alg is None:
         return Algorithm.PHILOX
     try:
@@ -45,7 +47,7 @@ def stateless_uniform(
     name: str | None = None,
     alg: Any = "auto_select",
 ) -> Tensor:
-    """As `uniform`, decided by `seed`, two integers. With both bounds None, all integers of the dtype.
+    """`uniform`, determined by `seed`, two integers. With both bounds None, all integers of the dtype.
 
     >>> autoconv.random.stateless_uniform([2], seed=[1, 2]).shape
     TensorShape([2])
@@ -69,7 +71,7 @@ def stateless_normal(
     name: str | None = None,
     alg: Any = "auto_select",
 ) -> Tensor:
-    """As `normal`, decided by `seed`, two integers."""
+    """`normal`, determined by `seed`, two integers."""
     extra, static = shape_argument(shape)
     drawn = apply(
         "stateless_random_normal", _seed(seed), *extra, shape=static, dtype=as_dtype(dtype), name=name, **_by(alg)
@@ -86,7 +88,7 @@ def stateless_truncated_normal(
     name: str | None = None,
     alg: Any = "auto_select",
 ) -> Tensor:
-    """As `truncated_normal`, decided by `seed`, two integers."""
+    """`truncated_normal`, determined by `seed`, two integers."""
     extra, static = shape_argument(shape)
     drawn = apply(
         "stateless_truncated_normal", _seed(seed), *extra, shape=static, dtype=as_dtype(dtype), name=name, **_by(alg)
@@ -95,14 +97,14 @@ def stateless_truncated_normal(
 
 
 def stateless_shuffle(value: Any, seed: Any, alg: Any = "auto_select", name: str | None = None) -> Tensor:
-    """As `shuffle`, decided by `seed`, two integers."""
+    """`shuffle`, determined by `seed`, two integers."""
     return apply("stateless_shuffle", _seed(seed), value, name=name, **_by(alg))
 
 
 def stateless_categorical(
     logits: Any, num_samples: Any, seed: Any, dtype: Any = int64, name: str | None = None
 ) -> Tensor:
-    """As `categorical`, decided by `seed`, two integers."""
+    """`categorical`, determined by `seed`, two integers."""
     scores = convert_to_tensor(logits)
     rows = apply("dimension", scores, axis=0) if scores.shape[0] is None else scores.shape[0]
     draw = stateless_uniform([rows, num_samples], seed, dtype=scores.dtype)
@@ -118,7 +120,7 @@ def stateless_gamma(
     name: str | None = None,
     alg: Any = "auto_select",
 ) -> Tensor:
-    """Gamma distributed numbers, decided by `seed`; the parameters broadcast to `shape`, that of the result."""
+    """Gamma distributed numbers, determined by `seed`; the parameters broadcast to `shape`, that of the result."""
     wanted, (extra, static) = as_dtype(dtype), shape_argument(shape)
     shaped, rate = parameters(wanted, alpha, 1.0 if beta is None else beta)
     how: dict[str, Any] = {"shape": static, "dtype": wanted, "name": name, **_by(alg)}
@@ -129,7 +131,7 @@ def stateless_gamma(
 def stateless_poisson(
     shape: Any, seed: Any, lam: Any, dtype: Any = int32, name: str | None = None, alg: Any = "auto_select"
 ) -> Tensor:
-    """Poisson distributed numbers, decided by `seed`; the means broadcast to `shape`, that of the result."""
+    """Poisson distributed numbers, determined by `seed`; the means broadcast to `shape`, that of the result."""
     (mean,), (extra, static) = parameters(float64, lam), shape_argument(shape)
     how: dict[str, Any] = {"shape": static, "dtype": as_dtype(dtype), "name": name, **_by(alg)}
     return apply("stateless_random_poisson", _seed(seed), mean, *extra, **how)
@@ -144,19 +146,22 @@ def stateless_binomial(
     name: str | None = None,
     alg: Any = "auto_select",
 ) -> Tensor:
-    """How many of `counts` trials succeed with probability `probs`, decided by `seed`; both broadcast to `shape`."""
+    """The number of successes of `counts` trials with probability `probs`, determined by `seed`.
+
+    Both parameters broadcast to `shape`.
+    """
     (many, likely), (extra, static) = parameters(float64, counts, probs), shape_argument(shape)
     how: dict[str, Any] = {"shape": static, "dtype": as_dtype(output_dtype), "name": name, **_by(alg)}
     return apply("stateless_random_binomial", _seed(seed), many, likely, *extra, **how)
 
 
 def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Tensor:
-    """`num` new seeds made from one, of shape [num, 2] and int64."""
+    """`num` new seeds derived from one, of shape [num, 2] and int64."""
     return stateless_uniform([num, 2], seed, minval=None, maxval=None, dtype=int64, alg=alg)
 
 
 def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Tensor:
-    """A new seed made from a seed and an integer."""
+    """A new seed derived from a seed and an integer."""
     key = apply("cast", convert_to_tensor(_seed(seed)), dtype=int64)
     mixed = stateless_uniform([2], key, minval=None, maxval=None, dtype=int64, alg=alg)
     number = apply("cast", convert_to_tensor(data), dtype=int64)
@@ -167,13 +172,13 @@ def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Tensor:
 
 
 def _by(alg: Any) -> dict[str, str]:
-    """The attribute of the ops: none for Philox."""
+    """Return the ops' attribute for the algorithm: none for Philox."""
     found = algorithm_of(alg)
     return {} if found is Algorithm.PHILOX else {"alg": found.name.lower()}
 
 
 def _seed(seed: Any) -> Any:
-    """A seed as a tensor of two integers; one integer stands for itself and zero."""
+    """Return a seed as a tensor of two integers; a single integer is preceded by zero."""
     if isinstance(seed, (int, np.integer)):
         seed = (0, int(seed))
     if isinstance(seed, (list, tuple)) and all(isinstance(s, (int, np.integer)) for s in seed):
@@ -182,5 +187,5 @@ def _seed(seed: Any) -> Any:
 
 
 def signed(number: int) -> int:
-    """The int64 of the same 64 bits."""
+    """Return the int64 with the same 64 bits."""
     return (number + 2**63) % 2**64 - 2**63

@@ -14,14 +14,14 @@ from autoconv.runtime.tensor import Tensor
 
 
 def join(inputs: Sequence[Any], separator: str = "", name: str | None = None) -> Tensor:
-    """The strings at the same place of each (broadcast) input, joined."""
+    """The strings at the same position of all (broadcast) inputs, joined."""
     return apply("string_join", *inputs, separator=separator, name=name)
 
 
 def reduce_join(
     inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "", name: str | None = None
 ) -> Tensor:
-    """The strings along `axis` (all of them by default), joined."""
+    """The strings along `axis` (all axes by default), joined."""
     return apply(
         "string_reduce_join",
         inputs,
@@ -33,22 +33,22 @@ def reduce_join(
 
 
 def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
-    """How long each string is, as int32."""
+    """The length of each string, as int32."""
     return apply("string_length", input, unit=unit, name=name)
 
 
 def lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
-    """Lower case: of ASCII letters, of all with encoding="utf-8"."""
+    """The strings in lower case: ASCII letters only, or all letters with encoding="utf-8"."""
     return apply("string_lower", input, encoding=encoding, name=name)
 
 
 def upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
-    """Upper case: of ASCII letters, of all with encoding="utf-8"."""
+    """The strings in upper case: ASCII letters only, or all letters with encoding="utf-8"."""
     return apply("string_upper", input, encoding=encoding, name=name)
 
 
 def strip(input: Any, name: str | None = None) -> Tensor:
-    """Without white space at either end."""
+    """The strings without white space at either end."""
     return apply("string_strip", input, name=name)
 
 
@@ -63,13 +63,13 @@ def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None 
 def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: str | None = None) -> Tensor:
     """The parts between separators (white space by default) along a new last dimension.
 
-    One string gives a vector; several give rows filled up with empty strings to the longest.
+    One string gives a vector; several give rows padded with empty strings to the longest.
     """
     return apply("string_split", input, sep=sep or None, maxsplit=int(maxsplit), name=name)
 
 
 def bytes_split(input: Any, name: str | None = None) -> Tensor:
-    """The bytes of each string along a new last dimension, filled up with empty strings."""
+    """The bytes of each string along a new last dimension, padded with empty strings."""
     return apply("string_characters", input, unit="BYTE", name=name)
 
 
@@ -77,7 +77,7 @@ def unicode_split(
     input: Any, input_encoding: str = "UTF-8", errors: str = "replace", replacement_char: int = 65533,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The characters of each string along a new last dimension, filled up with empty strings."""
+    """The characters of each string along a new last dimension, padded with empty strings."""
     options = _coding("unicode_split", input_encoding, errors, replacement_char)
     if options == {"encoding": "UTF-8", "errors": "replace", "replacement": 0xFFFD}:
         return apply("string_characters", input, unit="UTF8_CHAR", name=name)
@@ -89,10 +89,10 @@ def unicode_decode(
     input: Any, input_encoding: str, errors: str = "replace", replacement_char: int = 65533,
     replace_control_characters: bool = False, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The code points of each string, int32, along a new last dimension, filled up with zeros.
+    """The code points of each string, int32, along a new last dimension, padded with zeros.
 
-    `errors` says what becomes of bytes that are no text: "replace" (by `replacement_char`), "ignore", or "strict",
-    which raises InvalidArgumentError.
+    `errors` selects the treatment of invalid bytes: "replace" (by `replacement_char`), "ignore", or "strict", which
+    raises InvalidArgumentError.
     """
     options = _coding("unicode_decode", input_encoding, errors, replacement_char)
     return apply("unicode_decode", input, name=name, **options)
@@ -102,7 +102,7 @@ def unicode_encode(
     input: Any, output_encoding: str = "UTF-8", errors: str = "replace", replacement_char: int = 65533,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The strings that code points along the last dimension spell."""
+    """The strings whose code points are given along the last dimension."""
     options = _coding("unicode_encode", output_encoding, errors, replacement_char)
     return apply("unicode_encode", input, name=name, **options)
 
@@ -111,7 +111,7 @@ def unicode_transcode(
     input: Any, input_encoding: str, output_encoding: str, errors: str = "replace", replacement_char: int = 65533,
     replace_control_characters: bool = False, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Strings of one encoding in another."""
+    """Strings converted from one encoding to another."""
     options = _coding("unicode_transcode", input_encoding, errors, replacement_char)
     wanted = _coding("unicode_transcode", output_encoding, errors, replacement_char)["encoding"]
     return apply("unicode_transcode", input, output=wanted, name=name, **options)
@@ -126,7 +126,7 @@ def ngrams(data: Any, ngram_width: Any, separator: str = " ", name: str | None =
 
 
 def to_number(input: Any, out_type: Any = float32, name: str | None = None) -> Tensor:
-    """The numbers that strings spell; raises InvalidArgumentError for what is no number."""
+    """The numbers represented by strings; raises InvalidArgumentError for a string that is no number."""
     return apply("string_to_number", input, dtype=as_dtype(out_type), name=name)
 
 
@@ -134,7 +134,7 @@ def as_string(
     input: Any, precision: int = -1, scientific: bool = False, shortest: bool = False, width: int = -1,
     fill: str = "", name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Numbers and bools written out, floats with 6 decimals unless `precision` or `shortest` is given.
+    """Numbers and bools as strings, floats with 6 decimals unless `precision` or `shortest` is given.
 
     >>> autoconv.as_string([1, 2]).numpy()
     array([b'1', b'2'], dtype=object)
@@ -154,13 +154,15 @@ def regex_replace(
 
 
 def regex_full_match(input: Any, pattern: str, name: str | None = None) -> Tensor:
-    """Whether the whole string matches `pattern` (Python's syntax)."""
+    """True where the whole string matches `pattern` (Python's syntax)."""
     return apply("string_regex_full_match", input, pattern=pattern, name=name)
 
 
 def to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -> Tensor:
-    """A number in [0, num_buckets) for each string, int64: always the same one (FarmHash's fingerprint modulo the
-    number of buckets)."""
+    """A number in [0, num_buckets) for each string, int64.
+
+    It is always the same one: FarmHash's fingerprint modulo the number of buckets.
+    """
     if num_buckets <= 0:
         raise ValueError(f"num_buckets has to be positive, found {num_buckets}")
     return apply("string_to_hash_bucket_fast", input, num_buckets=int(num_buckets), name=name)
@@ -180,7 +182,7 @@ def _coding(function: str, encoding: str, errors: str, replacement: int) -> dict
 def format(
     template: str, inputs: Any, placeholder: str = "{}", summarize: int = 3, name: str | None = None
 ) -> Tensor:
-    """The template with each placeholder replaced by the text that print shows of an input.
+    """The template with each placeholder replaced by an input, formatted as by print.
 
     Raises ValueError when there are more or fewer placeholders than inputs.
     """

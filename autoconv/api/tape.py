@@ -1,4 +1,4 @@
-"""GradientTape: gradients of what happens inside a `with` block."""
+"""GradientTape: gradients of the computation inside a `with` block."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _USED = (
 
 
 class UnconnectedGradients(enum.Enum):
-    """What a gradient is where the target does not depend on the source."""
+    """The gradient of a target that does not depend on the source."""
 
     NONE = "none"
     ZERO = "zero"
@@ -42,14 +42,14 @@ class UnconnectedGradients(enum.Enum):
 
 @presented_methods
 class GradientTape:
-    """Records what happens inside its `with` block, so that gradients can be taken of it.
+    """Record the computation inside its `with` block, to compute gradients of it.
 
-    Trainable variables that are read are watched, unless `watch_accessed_variables` is False; tensors are with
-    `watch`. A tape that is not `persistent` gives one set of gradients. Gradients that are taken inside the block of
-    another tape are recorded there, and can be differentiated again. It works the same while a function is traced:
-    then gradients are part of the graph; a call of a function outside is gone back through as one op.
-    `recompute_every=n` has loops of a function that is traced keep their state at every n-th iteration alone, and
-    compute the iterations between once more on the way back: less memory for more time.
+    Trainable variables that are read are watched, unless `watch_accessed_variables` is False; tensors are watched with
+    `watch`. A tape that is not `persistent` gives one set of gradients. Gradients computed inside the block of another
+    tape are recorded there, and can be differentiated again. It works the same while a function is traced: gradients
+    are then part of the graph, and a call of an outer function is differentiated as one op. With `recompute_every=n`,
+    loops of a traced function keep their state only at every n-th iteration, and the reverse pass computes the
+    iterations in between again: less memory for more time.
 
     >>> x = autoconv.constant(3.0)
     >>> with autoconv.GradientTape() as tape:
@@ -96,9 +96,9 @@ class GradientTape:
         taping.stop(self._recorder)
 
     def watch(self, tensor: Any) -> None:
-        """Follows a tensor or variable, or those in a structure.
+        """Watch a tensor or variable, or those in a structure.
 
-        Raises ValueError for anything else. What is not floating or complex is not followed, and a warning says so.
+        Raises ValueError for anything else. A tensor that is not floating or complex is not watched, with a warning.
         """
         for value in flatten(tensor)[0]:
             if not isinstance(value, (Tensor, Variable)):
@@ -112,7 +112,7 @@ class GradientTape:
                 self._recorder.watch(value)
 
     def watch_array(self, array: np.ndarray) -> Tensor:
-        """The tensor that stands for an argument, an array, of a function under `compile`, and is watched."""
+        """Return a watched tensor that represents an array argument of a function under `compile`."""
         tensor = convert_to_tensor(np.array(array))
         self._recorder.stand_in(array, tensor)
         self.watch(tensor)
@@ -120,16 +120,16 @@ class GradientTape:
 
     @property
     def lost(self) -> bool:
-        """Whether something that is followed became a number or array of Python's, which is not."""
+        """Whether a watched value was converted to a Python number or array, which is not followed."""
         return self._recorder.lost
 
     def watched_variables(self) -> tuple[Variable, ...]:
-        """The variables that are followed, in the order of their first use."""
+        """The watched variables, in the order of their first use."""
         return tuple(self._recorder.variables.values())
 
     @contextmanager
     def stop_recording(self) -> Iterator[None]:
-        """Does not record inside the block. Raises ValueError when the tape does not record anyway."""
+        """Suspend recording inside the block. Raises ValueError when the tape is not recording."""
         if not self._recording:
             raise ValueError("Tape is not recording: stop_recording() is for inside of its `with` block")
         self._stop()
@@ -139,7 +139,7 @@ class GradientTape:
             self._start()
 
     def reset(self) -> None:
-        """Forgets all that was recorded and watched."""
+        """Discard everything recorded and watched."""
         recording = self._recording
         if recording:
             self._stop()
@@ -154,10 +154,10 @@ class GradientTape:
     ) -> Any:  # fmt: skip
         """The gradients of `target` with respect to `sources`, in the structure of the sources.
 
-        Of a target that is not a scalar, or of a structure of them, it is that of the sum of all elements, each times
-        the element of `output_gradients`. Where nothing connects it is None, or zeros with
-        `unconnected_gradients="zero"`. That of rows picked by `gather` along the first dimension alone is an
-        IndexedSlices. Raises RuntimeError when the tape is used up, ValueError for what is not a tensor.
+        For a target that is not a scalar, or a structure of them, it is the gradient of the sum of all elements,
+        weighted by `output_gradients`. It is None for an unconnected source, or zeros with
+        `unconnected_gradients="zero"`. The gradient of rows selected by `gather` along the first dimension only is an
+        IndexedSlices. Raises RuntimeError when the tape is used up, ValueError for anything that is not a tensor.
         """
         zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
         self._use()
@@ -178,8 +178,11 @@ class GradientTape:
         self, target: Any, sources: Any, unconnected_gradients: Any = UnconnectedGradients.NONE,
         parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
     ) -> Any:  # fmt: skip
-        """The derivatives of each element of `target` with respect to each of `sources`: tensors of the shape of the
-        target followed by that of the source, None (or zeros) where nothing connects. Raises as `gradient` does."""
+        """The derivatives of each element of `target` with respect to each of `sources`.
+
+        Each is a tensor of the target's shape followed by the source's shape, None (or zeros) for an unconnected
+        source. Raises the errors of `gradient`.
+        """
         from_zero = UnconnectedGradients(unconnected_gradients)
         self._use()
         (value,) = _checked(target, "target")
@@ -203,10 +206,10 @@ class GradientTape:
         self, target: Any, source: Any, unconnected_gradients: Any = UnconnectedGradients.NONE,
         parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
     ) -> Any:  # fmt: skip
-        """The jacobian of each row of `target` with respect to the row of `source` of the same number.
+        """The jacobian of each row of `target` with respect to the row of `source` at the same index.
 
-        A target of shape [b, ...t] and a source of shape [b, ...s] give [b, ...t, ...s]; a row of the target has to
-        depend on its own row of the source alone. Raises ValueError when the first dimensions differ.
+        A target of shape [b, ...t] and a source of shape [b, ...s] give [b, ...t, ...s]; a row of the target must
+        depend only on its own row of the source. Raises ValueError when the first dimensions differ.
         """
         zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
         self._use()
@@ -245,7 +248,7 @@ class GradientTape:
             self._stop()
 
     def _release(self) -> None:
-        """A tape that is used up holds nothing."""
+        """Free the records of a tape that is used up."""
         if not self._persistent:
             self._recorder.forget()
 
@@ -270,7 +273,7 @@ class GradientTape:
             tensor = target if isinstance(target, SymbolicTensor) else None
             seed = _seed(target, cotangent)
             if tensor is not None and seed is not None:
-                region.lift(tensor.value_in_graph)  # refused here when it is out of scope
+                region.lift(tensor.value_in_graph)  # raises here if it is out of scope
                 ends.append(tensor.value_in_graph)
                 seeds.append(region.lift(_in_graph(region, seed)))
         wrt: list[Value] = [v for v in known if v is not None]
@@ -280,9 +283,9 @@ class GradientTape:
 
 
 def rows_of(target: Tensor, gradients: Any) -> list[Any]:
-    """For each source the gradients of all elements of the target, stacked; None where nothing connects.
+    """Return for each source the gradients of all elements of the target, stacked; None for an unconnected source.
 
-    `gradients(seed)` answers those of the target times the seed, summed.
+    `gradients(seed)` returns those of the sum of the target times the seed.
     """
     shape = _shape(target)
     if None not in shape:
@@ -322,18 +325,18 @@ def _one_hot(target: Tensor, position: int) -> Any:
 
 
 def dense(gradient: Any) -> Any:
-    """An IndexedSlices as the tensor it is part of."""
+    """Convert an IndexedSlices to the whole tensor."""
     return convert_to_tensor(gradient) if isinstance(gradient, IndexedSlices) else gradient
 
 
 def zeros_of_source(source: Any) -> Any:
-    """Zeros of the shape of a tensor or variable, not recorded by tapes."""
+    """Return zeros of the shape of a tensor or variable, not recorded by tapes."""
     with taping.paused():
         return apply("zeros_like", convert_to_tensor(source))
 
 
 def _seed(target: Any, given: Any) -> Any:
-    """The cotangent that a target starts with; None for one that has no gradient."""
+    """Return the initial cotangent of a target; None for one without a gradient."""
     if not target.dtype.is_differentiable:
         _warn("target", target, " when calling GradientTape.gradient")
         return None

@@ -1,4 +1,4 @@
-"""Derivatives as functions of functions: `grad(f)` is the function that gives the gradient of `f`."""
+"""Derivatives as function transformations: `grad(f)` is the function that computes the gradient of `f`."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ Function = Callable[..., Any]
 
 
 def value_and_grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_every: int | None = None) -> Function:
-    """The function that gives the value of `f`, a scalar, and its gradient with respect to the argument `argnums`.
+    """The function that returns the value of `f`, a scalar, and its gradient with respect to the argument `argnums`.
 
     For several positions the gradients are a tuple. Arguments are tensors, arrays and floats, or structures of them,
     and so are their gradients: tensors, and floats for floats. `f` is any function of tensors, also one under
-    `function` or `compile`. The gradient of what `f` does not depend on is zero. Raises TypeError for an argument that
-    is not floating, a value that is not a scalar, or one that was computed outside of autoconv.
+    `function` or `compile`. The gradient with respect to an argument that `f` does not depend on is zero. Raises
+    TypeError for an argument that is not floating, a value that is not a scalar, or one that was computed outside of
+    autoconv.
 
     >>> autoconv.value_and_grad(lambda x: x**3)(2.0)
     (8.0, 12.0)
@@ -53,7 +54,7 @@ def value_and_grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_e
 
 
 def grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_every: int | None = None) -> Function:
-    """The function that gives the gradient of `f`; see `value_and_grad`.
+    """The function that returns the gradient of `f`; see `value_and_grad`.
 
     >>> autoconv.grad(lambda x: x**3)(2.0)
     12.0
@@ -68,8 +69,9 @@ def grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_every: int 
 
 
 def jacobian(f: Function, argnums: int = 0) -> Function:
-    """The function that gives the derivatives of each element of what `f` gives, a tensor, with respect to each element
-    of the argument: of the shape of the result followed by that of the argument.
+    """The function that returns the derivatives of each element of `f`'s result with respect to each of the argument.
+
+    Both are tensors; the shape is that of the result followed by that of the argument.
 
     >>> autoconv.jacobian(lambda x: x**2)(autoconv.constant([1.0, 2.0])).numpy()
     array([[2., 0.],
@@ -91,8 +93,9 @@ def jacobian(f: Function, argnums: int = 0) -> Function:
 
 
 def hessian(f: Function, argnums: int = 0) -> Function:
-    """The function that gives the second derivatives of `f`, a scalar, with respect to each pair of elements of the
-    argument, a tensor: of its shape twice.
+    """The function that returns the second derivatives of `f`, a scalar, with respect to the argument, a tensor.
+
+    There is one for each pair of elements: the shape is that of the argument twice.
 
     >>> autoconv.hessian(lambda x: autoconv.reduce_sum(x**3))(autoconv.constant([1.0, 2.0])).numpy()
     array([[ 6.,  0.],
@@ -121,7 +124,7 @@ def hessian(f: Function, argnums: int = 0) -> Function:
 
 
 def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
-    """The value of f(*primals), and the function that carries cotangents of it back: a tuple, one for each primal.
+    """The value of f(*primals), and its vjp, a function from cotangents of the value to a tuple with one a primal.
 
     >>> value, back = autoconv.vjp(lambda x: x**2, autoconv.constant([1.0, 2.0]))
     >>> back(autoconv.constant([1.0, 1.0]))[0].numpy()
@@ -146,7 +149,7 @@ def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
 
 
 def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-    """The value of f(*primals), and its change along the tangents.
+    """The value of f(*primals), and its directional derivative along the tangents.
 
     >>> value, change = autoconv.jvp(lambda x: x**2, [autoconv.constant(3.0)], [autoconv.constant(1.0)])
     >>> change.numpy()
@@ -164,7 +167,7 @@ def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[A
 
 
 def _wraps(f: Function) -> Callable[[Function], Function]:
-    """functools.wraps, once `f` turned out to be a function."""
+    """functools.wraps with a check that `f` is callable."""
     _check_callable(f)
     return functools.wraps(f)
 
@@ -175,7 +178,7 @@ def _check_callable(f: Any) -> None:
 
 
 def _arguments(f: Function, args: tuple[Any, ...], argnums: int | Sequence[int]) -> tuple[list[Any], list[Any]]:
-    """The arguments with tensors in place of those to differentiate by, and these."""
+    """Return all arguments, with tensors in place of those to differentiate by, and the latter alone."""
     _check_callable(f)
     positions = [argnums] if isinstance(argnums, int) else list(argnums)
     taken = list(args)
@@ -187,14 +190,14 @@ def _arguments(f: Function, args: tuple[Any, ...], argnums: int | Sequence[int])
 
 
 def _leaf(f: Function, value: Any) -> Any:
-    """A tensor of its own, which tapes outside do not take for another."""
+    """Convert to a new tensor, which outer tapes do not confuse with another."""
     if isinstance(value, float) and not isinstance(value, np.generic):
         return python_number(value) if current_region() is None else convert_to_tensor(value)
     if not is_tensor(value) and not isinstance(value, (np.ndarray, np.generic)):
         raise TypeError(f"{_name(f)} is differentiated by a tensor, an array or a float, found {value!r}")
     compiled = getattr(f, "contract", None) == COMPILE and current_region() is None
     if compiled and isinstance(value, np.ndarray) and value.dtype.kind in "fc":
-        return value.view()  # which under that contract is another kind of argument than a tensor
+        return value.view()  # under `compile` arrays and tensors are different kinds of arguments
     tensor = value if is_tensor(value) else convert_to_tensor(value)
     if not tensor.dtype.is_differentiable:
         raise TypeError(f"{_name(f)} is differentiated by a floating tensor, found one of {tensor.dtype.name}")
@@ -223,7 +226,7 @@ def _scalar(f: Function, value: Any) -> Any:
 
 
 def _check_followed(f: Function, tape: GradientTape, found: Any) -> None:
-    """A gradient of nothing is zero, unless the argument became a number of Python's on the way."""
+    """Raise TypeError for a zero gradient that is due to a conversion of the argument to a Python number."""
     if tape.lost and any(g is None for g in flatten(found)[0]):
         raise TypeError(
             f"{_name(f)} makes a Python number or a NumPy array of what it is differentiated by, where no gradient can "
@@ -238,7 +241,7 @@ def _filled(gradient: Any, like: Any) -> Any:
 
 
 def _plain(value: Any, like: Any) -> Any:
-    """A float for what stands for a Python float."""
+    """Convert to a float where the argument was a Python float."""
     if isinstance(value, EagerTensor) and isinstance(like, EagerTensor) and like.weak and not value.type.rank:
         return value._array.item() if not any(taping.follows([value])) else value
     return value

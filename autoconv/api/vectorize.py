@@ -1,8 +1,8 @@
-"""vectorized_map: a function of rows as ops on all rows at once.
+"""vectorized_map: a function of one row, applied to all rows at once.
 
-The function is recorded for one row. Then each op is applied to whole tensors by its batching rule, the rows along the
-first dimension; an op without a rule goes over the rows in a loop of its own. What draws random numbers, has effects or
-control flow sends the whole function through `map_fn`.
+The function is recorded for one row. Each op is then applied to whole tensors by its batching rule, with the rows
+along the first dimension; an op without a rule runs in a loop over the rows. A function with random draws, effects or
+control flow is run by `map_fn`.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ _LOOP_ONLY = Effects.WRITE | Effects.OUTPUT | Effects.RANDOM
 def vectorized_map(
     fn: Callable[..., Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
 ) -> Any:
-    """As `map_fn`, computed on all rows at once where the ops of `fn` allow it; calls must not depend on one another.
+    """`map_fn`, computed on all rows at once where the ops of `fn` allow it; calls must not depend on each other.
 
-    Ops that go over the rows in a loop are told to the logger unless `warn` is False. Raises ValueError for them
-    where `fallback_to_while_loop` is False.
+    Ops that run in a loop over the rows are logged unless `warn` is False. Raises ValueError for them if
+    `fallback_to_while_loop` is False.
 
     >>> autoconv.vectorized_map(lambda row: row * 2, autoconv.constant([[1, 2], [3, 4]])).numpy()
     array([[2, 4],
@@ -62,11 +62,11 @@ def vectorized_map(
 
 
 class NotBatched(Exception):
-    """The function has to go over the rows one by one; `str()` says because of what."""
+    """The function has to run row by row; `str()` is the reason."""
 
 
 def _says_its_size(node: Node, result: Value) -> bool:
-    """Whether values of the inputs decide how large the result is."""
+    """Return whether the size of the result depends on values of the inputs."""
     return not _is_fixed(result) and all(map(_is_fixed, node.inputs))
 
 
@@ -78,7 +78,7 @@ def _is_fixed(value: Value) -> bool:
 def _recorded(
     fn: Callable[..., Any], rows: Sequence[Tensor], template: Template | None
 ) -> tuple[Graph, list[Any], Template | None]:
-    """The graph of `fn` for one row, what it captures from around it, and the structure of its results."""
+    """Return the graph of `fn` for one row, its captures, and the structure of its results."""
     outer = current_region()
     region = new_trace("vectorized_map", FUNCTION).root if outer is None else subregion(outer, "vectorized_map")
     types = [TensorType(row.dtype, (row.type.shape or ())[1:]) for row in rows]
@@ -93,8 +93,10 @@ def _recorded(
 
 
 class _Batch:
-    """Applies the nodes of a graph to all rows at once. `known` maps values to tensors; those in `batched` have the
-    rows along their first dimension."""
+    """Application of a graph's nodes to all rows at once.
+
+    `known` maps values to tensors; those in `batched` have the rows along their first dimension.
+    """
 
     def __init__(self, rows: Sequence[Tensor], loops: bool, warn: bool) -> None:
         self.rows = list(rows)
@@ -139,7 +141,7 @@ class _Batch:
         return self._looped(node, inputs, flags) if found is None else found
 
     def _aligned(self, node: Node, inputs: list[Any], flags: list[bool]) -> list[Any]:
-        """Rows of lower rank get dimensions of one, so that they broadcast behind the first."""
+        """Insert dimensions of one into rows of lower rank, so that they broadcast after the first dimension."""
         ranks = [rank_of(value) for value in node.inputs]
         highest = max(ranks)
         aligned = []
@@ -150,7 +152,7 @@ class _Batch:
         return aligned
 
     def _looped(self, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
-        """The op row by row, for lack of a rule; of its results those that are read."""
+        """Run an op without a rule row by row; only results that are read are computed."""
         if not self.loops:
             raise NotBatched(f"the op {node.op.graphdef}")
         if any(value in self.read and _says_its_size(node, value) for value in node.results):
@@ -171,7 +173,7 @@ class _Batch:
         return tuple(next(stacked) if value in self.read else None for value in node.results)
 
     def _spread(self, x: Any) -> Any:
-        """The same tensor for every row."""
+        """Repeat a tensor for every row."""
         tensor = apply("expand_dims", convert_to_tensor(x), axis=0)
         return tile(tensor, [self.length] + [1] * (len(tensor.type.shape) - 1))
 
@@ -180,7 +182,7 @@ class _Batch:
 
 
 def rank_of(value: Value) -> int:
-    """The rank of a value in the graph of one row; raises NotBatched where it is not known."""
+    """Return the rank of a value in the graph of one row; raises NotBatched if it is unknown."""
     shape = value.type.shape if isinstance(value.type, TensorType) else None
     if shape is None:
         raise NotBatched(f"{value.name}, whose rank is not known")
@@ -194,7 +196,7 @@ def _behind(axis: int) -> int:
 def _reduction(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
     axis = node.attributes["axis"]
     axes = tuple(range(1, rank_of(node.inputs[0]) + 1)) if axis is None else tuple(map(_behind, axis))
-    if not axes:  # of a scalar
+    if not axes:  # reduction of a scalar
         return inputs[0] if node.op.name != "reduce_logsumexp" else None
     return apply(node.op.name, inputs[0], **{**node.attributes, "axis": axes})
 

@@ -1,7 +1,6 @@
-"""Windows that slide over images: the padding around these, and what lies under each element of the window.
+"""Sliding windows over images: the padding, and the image elements under each element of the window.
 
-Sizes that only the graph knows are numbers of the graph; slices are counted from the end then, so that they say how
-long they are without them.
+Sizes known only at run time are symbolic numbers. Slices then count from the end, so that they need no sizes.
 """
 
 from __future__ import annotations
@@ -17,17 +16,18 @@ from autoconv.runtime.dispatch import apply
 from autoconv.runtime.expressions import get_item
 from autoconv.runtime.tensor import Tensor
 
-Amount = Any  # an int, or a number of the graph
-Part = tuple[tuple[int, ...], Tensor]  # the place of an element of the window, and what lies under it
+Amount = Any  # an int or a symbolic number
+Part = tuple[tuple[int, ...], Tensor]  # the position in the window, and the image elements under it
 
 
 class Windows:
-    """Of `kernel` elements along each of the dimensions of `image` between the first and the last, `gaps` apart, that
-    move on by `steps`. `padding` is "VALID", "SAME" (one more behind than before where it does not come out even) or
-    (before, after) for each dimension of the image. `sizes` is how many windows there are along each dimension, None
-    where only the graph knows.
+    """Windows of `kernel` elements along each dimension of `image` between the first and the last.
 
-    Raises InvalidArgumentError where none fits, of open sizes when the graph runs; ValueError for another `padding`.
+    The elements are `gaps` apart (dilation), and windows move by `steps` (stride). `padding` is "VALID", "SAME" (one
+    more after than before if the number is odd) or (before, after) for each dimension of the image. `sizes` is the
+    number of windows along each dimension, None if it is known only at run time.
+
+    Raises InvalidArgumentError if no window fits, at run time for unknown sizes; ValueError for another `padding`.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Windows:
         return apply("dimension", self._image, axis=i + 1, dtype=int64)
 
     def _amounts(self, padding: Any, sides: Sequence[int | None]) -> list[tuple[Amount, Amount]]:
-        """The elements before and after the image in each dimension."""
+        """Return the numbers of elements before and after the image in each dimension."""
         if padding == "VALID":
             return [(0, 0)] * len(sides)
         if padding == "SAME":
@@ -71,7 +71,7 @@ class Windows:
         raise ValueError(f"`padding` must be 'VALID', 'SAME' or a pair for each dimension, found {padding!r}")
 
     def _same(self, i: int, side: int | None) -> tuple[Amount, Amount]:
-        """So that there are as many windows as steps go into the side, rounded up."""
+        """Return the padding with ceil(side / step) windows along dimension `i`."""
         extent, step = self._extents[i], self._steps[i]
         missing: Amount
         if side is not None:
@@ -80,17 +80,19 @@ class Windows:
             missing = extent - 1
         else:
             number = self._side(i)
-            left = (number + (step - 1)) // step * step - number  # by which the steps reach beyond the side
+            left = (number + (step - 1)) // step * step - number  # by how much the steps exceed the side
             if extent >= step:
                 missing = left + (extent - step)
-            else:  # where `left` is more than that, by how much: no maximum, so that it is known by symbols
+            else:  # max(left + extent - step, 0) as a sum, which keeps its symbolic facts
                 missing = sum((left + (step - j)) // step for j in range(step - extent + 1, step))
         before = missing // 2
         return before, missing - before
 
     def parts(self, filler: Any) -> list[Part]:
-        """For each element of the window, in order, its place and what lies under it: an array of the batch, the sizes,
-        and the channels. What is around the image is `filler`."""
+        """Return for each element of the window, in order, its position and the image elements under it.
+
+        Those are an array of the batch, the sizes and the channels. The padding is `filler`.
+        """
         image = _padded(self._image, self.around, filler)
         found = []
         for at in itertools.product(*map(range, self._kernel)):
@@ -107,7 +109,7 @@ class Windows:
 
 
 def per_side(what: str, value: Any, count: int, channels_first: bool) -> tuple[int, ...]:
-    """A number for each of `count` sides: of one for all, one for each, or one for each dimension of an image."""
+    """Return a number for each of `count` sides, given one for all, one for each, or one for each image dimension."""
     numbers = [1] if value is None else [value] if isinstance(value, int) else [int(part) for part in value]
     if len(numbers) == count + 2:
         numbers = numbers[2:] if channels_first else numbers[1:-1]

@@ -1,4 +1,4 @@
-"""Workloads beside NumPy and other compilers: `measure` runs them, each peer in a process of its own.
+"""Benchmarks of workloads against NumPy and other compilers: `measure` runs them, each peer in a process of its own.
 
 A workload is a file with
 

@@ -1,4 +1,4 @@
-"""What workloads are measured beside, and the processes in which that happens."""
+"""The compared libraries (peers), and the processes in which they are measured."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import Any
 
 from autoconv.bench import worker
 
-_LIMIT = 300.0  # seconds after which an answer is not waited for any longer
+_LIMIT = 300.0  # seconds to wait for an answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peer:
-    """`compiled`: whether it is one of those that autoconv wants to be ahead of."""
+    """`compiled`: whether it counts as a compiler, to which autoconv's ratio refers."""
 
     name: str
     title: str
@@ -37,13 +37,13 @@ PEERS = (
 
 
 class Worker:
-    """A process that runs one peer on one workload; `ask` answers what it says. Use it in a `with` statement."""
+    """A process that runs one peer on one workload; `ask` sends it a request. Use it in a `with` statement."""
 
     def __init__(self, peer: Peer, python: str, environment: dict[str, str]) -> None:
         quiet = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu"}
-        quiet["PYTHONDONTWRITEBYTECODE"] = ""  # as installed: what peers brought is compiled to bytecode as well
+        quiet["PYTHONDONTWRITEBYTECODE"] = ""  # as in an installation: the peers' modules are cached as bytecode too
         own = peer.name in ("numpy", "autoconv")
-        if own:  # the very package that is running, installed or not
+        if own:  # the running package, installed or not
             root = str(Path(__file__).resolve().parents[2])
             quiet["PYTHONPATH"] = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
         self._process = subprocess.Popen(
@@ -57,7 +57,7 @@ class Worker:
         )
 
     def ask(self, do: str, **request: Any) -> dict[str, Any]:
-        """The worker's answer; {"failed": …} where it ends without one, or takes too long."""
+        """Return the worker's answer; {"failed": …} if it ends without one, or takes too long."""
         process = self._process
         assert process.stdin is not None and process.stdout is not None
         stop = threading.Timer(_LIMIT, process.kill)
@@ -88,5 +88,5 @@ class Worker:
             if stream is not None:
                 try:
                     stream.close()
-                except OSError:  # what was not sent yet
+                except OSError:  # unsent data
                     continue

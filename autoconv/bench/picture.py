@@ -1,4 +1,4 @@
-"""Measurements as a picture."""
+"""Measurements as a plot."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autoconv.errors import TargetError
 
 
 def library() -> Any:
-    """matplotlib, which draws into files; raises TargetError where it is not installed."""
+    """Return matplotlib, set up to draw into files; raises TargetError if it is not installed."""
     try:
         matplotlib = importlib.import_module("matplotlib")
     except ImportError:
@@ -25,8 +25,10 @@ def library() -> Any:
 
 
 def draw(rows: Mapping[str, Sequence[Measurement]], path: Path) -> None:
-    """Writes how many times as long as autoconv each peer takes, a workload a line, on a logarithmic scale. The ending
-    of the name says of which kind the picture is; raises TargetError for an unknown one."""
+    """Plot each peer's time relative to autoconv's, one line for each workload, on a logarithmic scale.
+
+    The suffix of the path selects the format; raises TargetError for an unknown one.
+    """
     pyplot = library()
     figure, axes = pyplot.subplots(figsize=(9, 1.5 + 0.3 * len(rows)), layout="constrained")
     names = list(rows)

@@ -1,4 +1,4 @@
-"""Rounds of measuring: all peers of a workload are up at once and take turns, so that each sees the same machine."""
+"""Rounds of measurements: all peers of a workload run at once and take turns, under the same conditions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from autoconv.errors import TargetError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """`python` runs the peers; a round of one peer takes about `seconds`; `tiny` takes small inputs, for tests."""
+    """`python` runs the peers; a round of one peer takes about `seconds`; `tiny` selects small inputs, for tests."""
 
     peers: tuple[Peer, ...] = PEERS
     python: str = sys.executable
@@ -29,13 +29,16 @@ class Settings:
 
 @dataclass(slots=True, kw_only=True)
 class Measurement:
-    """What one peer did on one workload. Times are in seconds, the best of all rounds. `memory` is the peak of the
-    process in bytes, its library included, and `risen` what calls added to it. `note` says why there are no figures."""
+    """The figures of one peer for one workload.
+
+    Times are in seconds, the best of all rounds. `memory` is the peak of the process in bytes, including its library,
+    and `risen` the part that the calls added. `note` is the reason for missing figures.
+    """
 
     peer: str
     warm: float | None = None
     first: float | None = None
-    cached: float | None = None  # autoconv's first call in a process that finds the machine code of another
+    cached: float | None = None  # autoconv's first call in a process that finds the machine code in the cache
     memory: int | None = None
     risen: int | None = None
     importing: float | None = None
@@ -45,7 +48,7 @@ class Measurement:
 
 
 def workloads(folder: Path, suites: Sequence[str] = (), only: Sequence[str] = ()) -> dict[str, Path]:
-    """Name -> file of the workloads in a folder, of some suites or names; TargetError for unknown ones."""
+    """Return name -> file of the workloads in a folder, by suites or names; TargetError for unknown ones."""
     files = {path.stem: path for path in sorted(folder.glob("*.py"))}
     if not files:
         raise TargetError(f"{folder} holds no workloads; --folder says where they are")
@@ -62,8 +65,10 @@ def workloads(folder: Path, suites: Sequence[str] = (), only: Sequence[str] = ()
 
 
 def prepare(file: Path, settings: Settings) -> None:
-    """Runs every peer once on a workload, with small inputs, so that no figure holds reading a library from the disk;
-    and compiles our modules to bytecode, as pip did those of the peers."""
+    """Run every peer once on a workload with small inputs, so that libraries are in the file system's cache.
+
+    Also compiles this package's modules to bytecode, as pip has done for the peers.
+    """
     compileall.compile_dir(Path(__file__).parents[1], quiet=2)
     for peer in settings.peers:
         with Worker(peer, settings.python, {}) as worker:
@@ -72,8 +77,10 @@ def prepare(file: Path, settings: Settings) -> None:
 
 
 def measure(file: Path, settings: Settings, absent: dict[str, str]) -> list[Measurement]:
-    """One workload under all peers. Peers that are not installed are entered into `absent`, with the reason, and are
-    left alone from then on."""
+    """Measure one workload under all peers.
+
+    Peers that are not installed are added to `absent`, with the reason, and skipped from then on.
+    """
     peers = [peer for peer in settings.peers if peer.name not in absent]
     found = {peer.name: Measurement(peer=peer.name) for peer in peers}
     with ExitStack() as stack, tempfile.TemporaryDirectory(prefix="autoconv-bench-") as cache:
@@ -112,7 +119,7 @@ def measure(file: Path, settings: Settings, absent: dict[str, str]) -> list[Meas
 
 
 def ahead(row: Sequence[Measurement], titles: dict[str, Peer]) -> tuple[float, str] | None:
-    """How many times faster autoconv is than the best compiled peer, and which that is."""
+    """Return the ratio of the best compiled peer's time to autoconv's, and that peer."""
     times = {one.peer: one.warm for one in row if one.warm is not None}
     others = {name: taken for name, taken in times.items() if titles[name].compiled}
     if "autoconv" not in times or not others:
@@ -122,22 +129,22 @@ def ahead(row: Sequence[Measurement], titles: dict[str, Peer]) -> tuple[float, s
 
 
 def _is_good(answer: dict[str, Any], one: Measurement) -> bool:
-    """Whether an answer holds figures; else its reason goes into the note, and figures of a wrong result go."""
+    """Return whether an answer contains figures; else note its reason, and drop the figures if the result was wrong."""
     if "failed" not in answer and "left_out" not in answer:
         return True
-    one.note = answer["left_out"] if "left_out" in answer else answer["failed"]  # "" where there is no version for it
+    one.note = answer["left_out"] if "left_out" in answer else answer["failed"]  # "" if there is no version for it
     one.warm = None
     return False
 
 
 def _rotated(names: list[str], turn: int) -> Iterator[str]:
-    """Each round begins with another peer."""
+    """Yield the names from a different start in each round."""
     by = turn % len(names) if names else 0
     yield from names[by:] + names[:by]
 
 
 def _suite(path: Path) -> str:
-    """The SUITE of a workload, read without running it."""
+    """Return the SUITE of a workload, read without running it."""
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
             names = [target.id for target in node.targets if isinstance(target, ast.Name)]

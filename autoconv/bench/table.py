@@ -1,4 +1,4 @@
-"""Measurements as tables, and as data."""
+"""Measurements as tables, and as JSON data."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ _PEER = {peer.name: peer for peer in PEERS}
 
 
 def as_tables(rows: Rows) -> list[Any]:
-    """Three rich tables: the time of a warm call with how far ahead of the best compiled peer it is, the time of the
-    first call, and the memory of the process at its peak."""
+    """Return three rich tables: times of a warm call with ratios, times of the first call, and peak memory.
+
+    A ratio is the time of the best compiled peer divided by autoconv's.
+    """
     warm = _table("warm call, µs", rows, "ahead")
     for name, row in rows.items():
         warm.add_row(name, *_cells(rows, row, lambda one: one.warm, 1e6), _ahead_text(row))
@@ -34,7 +36,7 @@ def as_tables(rows: Rows) -> list[Any]:
 
 
 def as_data(rows: Rows, absent: Mapping[str, str]) -> dict[str, Any]:
-    """Everything, in seconds and bytes."""
+    """Return all figures, in seconds and bytes."""
     return {
         "workloads": {
             name: {
@@ -49,7 +51,7 @@ def as_data(rows: Rows, absent: Mapping[str, str]) -> dict[str, Any]:
 
 
 def notes(rows: Rows) -> list[str]:
-    """A line for each measurement without figures, and for each workload with ops that ran by their kernels."""
+    """Return a line for each measurement without figures, and for each workload with ops that ran as kernels."""
     lines = [f"{name}, {_PEER[one.peer].title}: {one.note}" for name, row in rows.items() for one in row if one.note]
     for name, row in rows.items():
         kernels = sorted({kernel for one in row for kernel in one.kernels})
@@ -58,13 +60,13 @@ def notes(rows: Rows) -> list[str]:
 
 
 def geometric_mean(rows: Rows) -> float | None:
-    """Of how far ahead of the best compiled peer each row is."""
+    """Return the geometric mean of the workloads' ratios to the best compiled peer."""
     found = [ratio[0] for row in rows.values() if (ratio := ahead(row, _PEER)) is not None]
     return math.exp(math.fsum(map(math.log, found)) / len(found)) if found else None
 
 
 def _table(title: str, rows: Rows, *more: str) -> Any:
-    from rich.table import Table  # heavy, and only needed here
+    from rich.table import Table  # slow to import, needed only here
 
     table = Table(title=title, title_justify="left", title_style="bold")
     table.add_column("workload")
@@ -74,7 +76,7 @@ def _table(title: str, rows: Rows, *more: str) -> Any:
 
 
 def _names(rows: Rows) -> list[str]:
-    """The peers that have any figures, in the order of the table of peers."""
+    """Return the peers that have any figures, in the order of PEERS."""
     present = {one.peer for row in rows.values() for one in row if one.first is not None}
     return [peer.name for peer in PEERS if peer.name in present]
 
@@ -82,7 +84,7 @@ def _names(rows: Rows) -> list[str]:
 def _cells(
     rows: Rows, row: Sequence[Measurement], of: Callable[[Measurement], float | None], scale: float
 ) -> list[str]:
-    """A figure a peer; the best one is bold."""
+    """Return one figure for each peer, the best one in bold."""
     found = {one.peer: value for one in row if (value := of(one)) is not None}
     least = min(found.values(), default=None)
     texts = [_figure(found.get(name), scale) for name in _names(rows)]

@@ -24,15 +24,15 @@ from typing import Any
 
 import numpy as np
 
-_BATCH = 0.02  # seconds that one measured batch of calls takes, at least
+_BATCH = 0.02  # minimum duration of one measured batch of calls, in seconds
 
 
 class Mismatch(Exception):
-    """A result that is not NumPy's."""
+    """A result differs from NumPy's."""
 
 
 class Bench:
-    """One workload as one peer runs it."""
+    """One workload as run by one peer."""
 
     def __init__(self, file: str, peer: str, tiny: bool) -> None:
         spec = importlib.util.spec_from_file_location("workload", file)
@@ -48,7 +48,7 @@ class Bench:
         self.function: Callable[..., Any] = getattr(self, f"_{peer.replace('-', '_')}")()
 
     def inputs(self, seed: int) -> tuple[Any, ...]:
-        """The workload's arguments: NumPy arrays, and numbers for a program that is compiled as it is."""
+        """Return the workload's arguments: NumPy arrays, and numbers for a program that is compiled unchanged."""
         if not self._is_program:
             return tuple(self.workload.inputs(np.random.default_rng(seed), self.tiny))
         sized = "large" in inspect.signature(self.workload.make).parameters
@@ -56,12 +56,14 @@ class Bench:
 
     @property
     def _is_program(self) -> bool:
-        """Whether this is NumPy code, `program(*make(seed))`, that is given to compilers unchanged."""
+        """Whether this is NumPy code, `program(*make(seed))`, that compilers get unchanged."""
         return hasattr(self.workload, "program")
 
     def first(self, seed: int) -> dict[str, Any]:
-        """The first call and a few more: the time of the first, the peak of memory, and what that is above the state
-        in which the library was imported and the inputs were made."""
+        """Measure the first call: its time, and the peak of memory over it and a few more.
+
+        `risen` is that peak relative to the state with the library imported and the inputs created.
+        """
         arrays = self.inputs(seed)
         arguments = tuple(map(self.give, arrays))
         _forget_peak()
@@ -76,20 +78,20 @@ class Bench:
         return {"seconds": seconds, "memory": peak, "risen": max(peak - before, 0), "kernels": self._kernels()}
 
     def round(self, seed: int, seconds: float) -> dict[str, Any]:
-        """The best time of a call, over batches of them."""
+        """Measure the best time of a call, over batches of calls."""
         arrays = self.inputs(seed)
         arguments = tuple(map(self.give, arrays))
         names = {f"a{i}": argument for i, argument in enumerate(arguments)}
         call = f"f({', '.join(names)})"
         timer = timeit.Timer(call if self.wait is None else f"wait({call})", globals={**names, **self._called()})
-        timer.timeit(1)  # the first call of a new shape may compile
-        gc.collect()  # what that call left behind, a whole trace maybe, is not this round's
+        timer.timeit(1)  # a call with a new shape may compile
+        gc.collect()  # garbage of that call, possibly a whole trace, must not count
         end = time.perf_counter() + seconds
         number, best = 1, float("inf")
         while True:
             taken = timer.timeit(number)
             best = min(best, taken / number)
-            if taken >= min(_BATCH, seconds) and time.perf_counter() >= end:  # a single call is a cold one
+            if taken >= min(_BATCH, seconds) and time.perf_counter() >= end:  # a single call would be a cold one
                 break
             if taken < _BATCH:
                 number = max(number * 2, int(number * _BATCH / max(taken, 1e-7)))
@@ -110,7 +112,7 @@ class Bench:
         return [name for trace in traces for name in getattr(trace, "kernels", ())]
 
     def _check(self, seed: int, arrays: tuple[Any, ...], found: Any) -> None:
-        """Compares with NumPy's result; a program is called once more, as it may have changed its arguments."""
+        """Compare with NumPy's result; a program is run again, since it may have changed its arguments."""
         if not self._is_program:
             self._compare(self.workload.with_numpy(*arrays), found)
             return
@@ -135,7 +137,7 @@ class Bench:
                     f"{far.sum()} of {far.size} elements of result {i} are not NumPy's, by up to {worst:.2g}"
                 )
 
-    # ---- the peers: each sets how an argument is given and how a result is waited for, and answers the function
+    # ---- peers: each sets how arguments are converted and how to wait for a result, and returns the function
 
     def _made(self, name: str, *arguments: Any) -> Any:
         if self._is_program:
@@ -179,13 +181,13 @@ class Bench:
 
 
 def _values(result: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What a program gave, and the arrays that it was given, as it left them."""
+    """Return the results of a program, and its array arguments in their state after the call."""
     results = result if isinstance(result, tuple) else () if result is None else (result,)
     return (*results, *(a for a in arguments if isinstance(a, np.ndarray)))
 
 
 def _with_its_functions(numba: Any, workload: Any) -> Any:
-    """The program compiled by Numba, with the functions of its module that it calls."""
+    """Return the program compiled by Numba, together with the functions of its module."""
     for name, value in list(vars(workload).items()):
         if inspect.isfunction(value) and name not in ("make", "program"):
             setattr(workload, name, numba.njit(value))
@@ -204,7 +206,7 @@ _LIBRARIES = {
 
 
 def main() -> None:
-    """Answers requests until there are no more. What libraries print goes to standard error."""
+    """Answer requests until there are no more. Output of libraries goes to standard error."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     bench: Bench | None = None
@@ -229,7 +231,7 @@ def main() -> None:
 
 
 def _forget_peak() -> None:
-    """Lets the peak of this process's memory start again from what it is now, where Linux can."""
+    """Reset the peak of this process's memory to the present value, where Linux supports it."""
     try:
         with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
             file.write("5")
@@ -238,7 +240,7 @@ def _forget_peak() -> None:
 
 
 def _memory(what: str) -> int:
-    """Bytes of resident memory, now (VmRSS) or at its peak (VmHWM); 0 where the system does not say."""
+    """Return resident memory in bytes, at present (VmRSS) or at its peak (VmHWM); 0 if unavailable."""
     try:
         with open("/proc/self/status", encoding="ascii", errors="replace") as file:
             return next(int(line.split()[1]) << 10 for line in file if line.startswith(what))

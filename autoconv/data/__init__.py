@@ -1,4 +1,4 @@
-"""Datasets: elements from tensors, generators and files, and what is done to them on the way to a loop."""
+"""Datasets: elements from tensors, generators and files, and transformations of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autoconv.data.transforms import AUTOTUNE
 
 
 class Options:
-    """Options of datasets; any attribute may be set, and changes nothing."""
+    """Options of datasets; any attribute may be set, without an effect."""
 
 
 __all__ = [

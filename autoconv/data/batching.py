@@ -1,4 +1,4 @@
-"""Several elements as one, and back: batch, padded_batch, unbatch."""
+"""Combining elements, and splitting them again: batch, padded_batch, unbatch."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Batch(Node):
 
 
 class PaddedBatch(Batch):
-    """As Batch, of elements that are first filled up to a common shape."""
+    """A Batch of elements that are first padded to a common shape."""
 
     name = "padded_batch"
 
@@ -145,7 +145,7 @@ def _padded(column: Sequence[Any], shape: TensorShape, value: Any, place: Place 
 
 
 def _spread(given: Any, template: Template | None, what: str) -> list[Any]:
-    """One entry a component; a single one counts for all."""
+    """Return one entry for each component; a single one applies to all."""
     if template is None:
         return [given]
     if what == "padded_shapes" and isinstance(given, (list, TensorShape)):

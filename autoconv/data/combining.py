@@ -1,4 +1,4 @@
-"""Several datasets as one: zip, concatenate, flat_map, interleave, sampling."""
+"""Combinations of datasets: zip, concatenate, flat_map, interleave, sampling."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ from autoconv.runtime.structure import Template, pack
 
 
 class Zip(Node):
-    """Elements of several datasets side by side, as long as all of them have one; `strict` raises ValueError where they
-    do not end together, as Python's zip does."""
+    """Tuples of elements of several datasets, as long as all of them have one.
+
+    `strict` raises ValueError if they do not end together, as Python's zip does.
+    """
 
     name = "zip"
 
@@ -55,10 +57,10 @@ class Concatenate(Node):
 
 
 class Interleave(Node):
-    """Elements of the datasets that a function makes of the elements: `block` of one, then of the next, in turns
-    between `cycle` of them. A dataset that has ended makes room for the one of the next element.
+    """Elements of the datasets that a function returns for each element of the source.
 
-    flat_map is an interleave of one at a time.
+    `cycle` of these datasets are open at a time and take turns of `block` elements each. One that is exhausted is
+    replaced by the dataset of the next source element. flat_map is an interleave with a cycle of one.
     """
 
     name = "interleave"
@@ -102,14 +104,13 @@ class Interleave(Node):
             position, given = (position + 1) % size, 0
 
     def _started(self, dataset: Any) -> Iterator[Element]:
-        """The elements of a dataset; with threads, one of its own computes them ahead."""
+        """Return the elements of a dataset; with threads, one of its own computes them ahead."""
         found: Iterator[Element] = dataset.iterate()
         return prefetched(found, 2) if self.workers else found
 
 
 class Sample(Node):
-    """At every step an element of one of several datasets, drawn by their weights; a choice dataset decides instead
-    where there is one."""
+    """At each step an element of one of several datasets, drawn by their weights or chosen by a choice dataset."""
 
     name = "sample_from_datasets"
 

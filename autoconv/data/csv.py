@@ -21,9 +21,9 @@ _GUESSES = (int32, int64, float32, float64, string)
 
 
 class Csv(FileNode):
-    """One tuple of scalars a record, or a dict of them where there are `names`.
+    """One tuple of scalars for each record, or a dict of them if there are `names`.
 
-    `defaults` has for each column a dtype, of which a value has to be there, or what an empty field stands for.
+    `defaults` has for each column a dtype, for a required value, or the value of an empty field.
     """
 
     name = "csv"
@@ -52,14 +52,14 @@ class Csv(FileNode):
         specs: Any = tuple(TensorSpec((), dtype) for dtype in self.dtypes)
         if names is not None:
             specs = dict(zip(names, specs, strict=True))
-            order = sorted(range(len(names)), key=lambda i: names[i])  # leaves of dicts go by sorted key
+            order = sorted(range(len(names)), key=lambda i: names[i])  # leaves of dicts are sorted by key
         else:
             order = list(range(len(specs)))
         self.order = order
         super().__init__(filenames, map_specs(lambda spec: spec, specs), compression_type)
 
     def read(self, file: IO[bytes], path: str) -> Iterator[Element]:
-        # latin-1 keeps every byte as it is: the fields are encoded back below
+        # latin-1 maps every byte to itself: the fields are encoded back below
         lines = io.TextIOWrapper(file, "latin-1", newline="")
         for place, record in records(lines, self.delimiter, self.quotes, path, self.header):
             fields = record
@@ -93,7 +93,7 @@ class Csv(FileNode):
 
 
 def records(lines: Any, delimiter: str, quotes: bool, path: str, header: bool) -> Iterator[tuple[str, list[str]]]:
-    """(file:line, fields) for each record that is not empty."""
+    """Yield (file:line, fields) for each record that is not empty."""
     quoting: Any = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
     reader = csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=True)
     while True:
@@ -110,7 +110,7 @@ def records(lines: Any, delimiter: str, quotes: bool, path: str, header: bool) -
 
 
 def column_names(path: str, delimiter: str) -> list[str]:
-    """The names in the first line of a file."""
+    """Return the names in the first line of a file."""
     with open(path, encoding="utf-8", newline="") as file:
         names = next(csv.reader(file, delimiter=delimiter), [])
     if not names or len(set(names)) < len(names):
@@ -119,7 +119,7 @@ def column_names(path: str, delimiter: str) -> list[str]:
 
 
 def guessed(path: str, delimiter: str, columns: Sequence[int], header: bool, rows: int = 100) -> list[DType]:
-    """For each column the narrowest dtype that its first values are of."""
+    """Return for each column the narrowest dtype that fits its first values."""
     found = [0] * len(columns)
     with open(path, encoding="latin-1", newline="") as file:
         for number, (_, record) in enumerate(records(file, delimiter, True, path, header)):
@@ -137,7 +137,7 @@ def _is(field: str, dtype: DType) -> bool:
         value = None if dtype.is_string else _number(field, dtype)
     except (ValueError, OverflowError):
         return False
-    # More digits than float32 holds make a column one of float64, as in TensorFlow.
+    # A column with values beyond the range of float32 is float64, as in TensorFlow.
     return dtype is not float32 or value is None or bool(np.isfinite(value))
 
 
@@ -156,7 +156,7 @@ def _number(field: str, dtype: DType) -> Any:
 
 
 def _default(entry: Any) -> tuple[DType, Any]:
-    """(dtype, default) of a column; None for one whose fields have to be there."""
+    """Return (dtype, default) of a column; the default is None for a required field."""
     if isinstance(entry, (DType, type, str)):
         try:
             return as_dtype(entry), None

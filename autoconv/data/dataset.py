@@ -1,4 +1,4 @@
-"""Dataset: a description of where elements come from, gone over as often as one likes."""
+"""Dataset: an immutable description of elements, which can be iterated over any number of times."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from autoconv.runtime.tracebacks import presented_methods
 
 
 class DatasetSpec(IteratorSpec):
-    """What a dataset gives: the key of functions that take one, and what stands in an element_spec for a dataset."""
+    """The spec of a dataset: part of the cache key of functions that take one, and its entry in an element_spec."""
 
     __slots__ = ()
 
@@ -30,22 +30,22 @@ class DatasetSpec(IteratorSpec):
         return IterableType(element_type(self.element_spec))
 
     def __call__(self, value: Any) -> Dataset:  # type: ignore[override]
-        """The dataset for a value of a graph, or for one that a graph has given out."""
+        """The dataset for a graph value, or for a value that a graph has returned."""
         return Dataset(Nested(self.element_spec, value))
 
 
 @presented_methods
 class Dataset(Iterable):
-    """Elements, one after the other: tensors, or structures (tuples, dicts, named tuples) of tensors of known kinds.
+    """A sequence of elements: tensors, or structures (tuples, dicts, named tuples) of tensors of known types.
 
-    Make one with `from_tensor_slices`, `range`, `from_generator` and the like; each method makes a new one. Functions
-    of elements are traced once, like those of `autoconv.function`: a tuple comes as several arguments. A loop over a
-    dataset in a converted function is part of its graph.
+    Create one with `from_tensor_slices`, `range`, `from_generator` and the like; each method returns a new one.
+    Functions of elements are traced once, like those of `autoconv.function`; a tuple is passed as several arguments. A
+    loop over a dataset in a converted function is part of its graph.
     """
 
     _spec_of = DatasetSpec
 
-    # ---- where elements come from
+    # ---- sources
 
     @staticmethod
     def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
@@ -54,9 +54,9 @@ class Dataset(Iterable):
 
     @staticmethod
     def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
-        """The rows of a tensor, or of tensors of one length in a structure. Arrays mapped into memory stay there.
+        """The rows of a tensor, or of tensors of one length in a structure. Memory-mapped arrays are not copied.
 
-        Raises ValueError for scalars and for tensors of several lengths.
+        Raises ValueError for scalars and for tensors of different lengths.
         """
         return Dataset(sources.Slices(tensors))
 
@@ -74,10 +74,10 @@ class Dataset(Iterable):
         output_signature: Any = None,
         name: str | None = None,
     ) -> Dataset:
-        """What `generator(*args)` yields, anew for each pass; `args` come as arrays.
+        """The values that `generator(*args)` yields, called anew for each pass; `args` are passed as arrays.
 
-        `output_signature` is a structure of TensorSpecs. While the dataset is gone over, raises TypeError for a value
-        that does not fit it, and what the generator raises.
+        `output_signature` is a structure of TensorSpecs. Iterating raises TypeError for a value that does not fit it,
+        and the errors of the generator.
         """
         if not callable(generator):
             raise TypeError(f"`generator` must be a Python callable, found {generator!r}. Give the function itself.")
@@ -86,21 +86,21 @@ class Dataset(Iterable):
 
     @staticmethod
     def from_npy(path: Any, mmap_mode: str | None = "r") -> Dataset:
-        """The rows of the array in a .npy file, which is mapped into memory rather than read."""
+        """The rows of the array in a .npy file, which is memory-mapped, not read."""
         return Dataset(sources.Slices(sources.rows_of_file(path, mmap_mode)))
 
     @staticmethod
     def from_npz(path: Any) -> Dataset:
-        """The rows of the arrays in a .npz file, in a dict by their names."""
+        """The rows of the arrays in a .npz file, as dicts by array name."""
         return Dataset(sources.Slices(sources.rows_of_file(path, None)))
 
     @staticmethod
     def list_files(
         file_pattern: Any, shuffle: bool | None = None, seed: int | None = None, name: str | None = None
     ) -> Dataset:
-        """The files that one or more patterns match, in random order unless `shuffle` is False.
+        """The files that match one or more patterns, in random order unless `shuffle` is False.
 
-        Raises InvalidArgumentError where there are none.
+        Raises InvalidArgumentError if there are none.
         """
         found = files.matching(file_pattern)
         names = Dataset(sources.Slices(np.array([path.encode() for path in found], object)))
@@ -110,12 +110,12 @@ class Dataset(Iterable):
     def random(
         seed: int | None = None, rerandomize_each_iteration: bool | None = None, name: str | None = None
     ) -> Dataset:
-        """Random int64 numbers from 0 to 2**32 - 1, without an end."""
+        """Random int64 numbers from 0 to 2**32 - 1, endlessly."""
         return Dataset(shuffling.RandomNumbers(seed, bool(rerandomize_each_iteration)))
 
     @staticmethod
     def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
-        """Elements of several datasets side by side, in the structure in which the datasets are given."""
+        """Combined elements of several datasets, in the structure of the datasets."""
         given = datasets if datasets is not None else args[0] if len(args) == 1 else args
         leaves, template = flatten(given)
         if template is None:
@@ -131,7 +131,7 @@ class Dataset(Iterable):
         rerandomize_each_iteration: bool | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """At every step the next element of one of the datasets, drawn with these weights."""
+        """At each step the next element of one of the datasets, drawn with these weights."""
         nodes = [_node(dataset, "sample_from_datasets") for dataset in datasets]
         if not nodes:
             raise ValueError("sample_from_datasets takes one or more datasets, found none")
@@ -141,12 +141,12 @@ class Dataset(Iterable):
     def choose_from_datasets(
         datasets: Sequence[Dataset], choice_dataset: Dataset, stop_on_empty_dataset: bool = True
     ) -> Dataset:
-        """The next element of the dataset that `choice_dataset` names by its position, for each of its elements."""
+        """For each element of `choice_dataset`, the next element of the dataset at that index."""
         nodes = [_node(dataset, "choose_from_datasets") for dataset in datasets]
         choice = _node(choice_dataset, "choose_from_datasets")
         return Dataset(combining.Sample(nodes, None, 0, stop_on_empty_dataset, choice))
 
-    # ---- from one dataset to another
+    # ---- transformations
 
     def map(
         self,
@@ -159,16 +159,16 @@ class Dataset(Iterable):
     ) -> Dataset:
         """map_func(element) for every element, computed by `num_parallel_calls` threads.
 
-        The order is that of the elements unless `deterministic` is False. `map_func` may change a dict it is given.
+        The order is that of the elements unless `deterministic` is False. `map_func` may modify a dict that it gets.
         """
         return Dataset(transforms.Map(self.node, map_func, num_parallel_calls, deterministic))
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
-        """The elements for which predicate(element), a bool scalar, holds."""
+        """The elements for which predicate(element), a bool scalar, is true."""
         return Dataset(transforms.Filter(self.node, predicate))
 
     def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
-        """The elements before the first for which predicate(element) does not hold."""
+        """The elements before the first for which predicate(element) is false."""
         return Dataset(transforms.Filter(self.node, predicate, ends=True))
 
     def batch(
@@ -179,7 +179,7 @@ class Dataset(Iterable):
         deterministic: bool | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """Consecutive elements stacked. Raises InvalidArgumentError for elements of several shapes."""
+        """Consecutive elements stacked. Raises InvalidArgumentError for elements of different shapes."""
         return Dataset(batching.Batch(self.node, batch_size, drop_remainder))
 
     def padded_batch(
@@ -190,7 +190,7 @@ class Dataset(Iterable):
         drop_remainder: bool = False,
         name: str | None = None,
     ) -> Dataset:
-        """As `batch`, of elements filled up to `padded_shapes`, by default to the largest of the batch."""
+        """`batch` of elements padded to `padded_shapes`, by default to the largest in the batch."""
         return Dataset(batching.PaddedBatch(self.node, batch_size, padded_shapes, padding_values, drop_remainder))
 
     def unbatch(self, name: str | None = None) -> Dataset:
@@ -206,13 +206,13 @@ class Dataset(Iterable):
     ) -> Dataset:
         """The elements in random order, each drawn from a buffer of `buffer_size`.
 
-        With a seed (this one, or the global one) the order is the same on every run of the program; each pass has
-        another unless `reshuffle_each_iteration` is False.
+        With a seed (this one, or the global one) the order is the same in every run of the program. Each pass has a
+        different order unless `reshuffle_each_iteration` is False.
         """
         return Dataset(shuffling.Shuffle(self.node, buffer_size, seed, reshuffle_each_iteration is not False))
 
     def repeat(self, count: Any = None, name: str | None = None) -> Dataset:
-        """The dataset `count` times over; without an end for None and -1."""
+        """The dataset repeated `count` times; endlessly for None and -1."""
         return Dataset(transforms.Repeat(self.node, count))
 
     def take(self, count: Any, name: str | None = None) -> Dataset:
@@ -224,7 +224,7 @@ class Dataset(Iterable):
         return Dataset(transforms.Skip(self.node, count))
 
     def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Dataset:
-        """Every `num_shards`-th element, from the one numbered `index`."""
+        """Every `num_shards`-th element, starting at index `index`."""
         return Dataset(transforms.Shard(self.node, num_shards, index))
 
     def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset:
@@ -234,9 +234,9 @@ class Dataset(Iterable):
     def window(
         self, size: Any, shift: Any = None, stride: Any = 1, drop_remainder: bool = False, name: str | None = None
     ) -> Dataset:
-        """Datasets of `size` elements each, `stride` apart; each begins `shift` (by default `size`) after the last.
+        """Datasets of `size` elements each, `stride` apart; each starts `shift` (by default `size`) after the last.
 
-        Of elements that are structures, the structure of datasets.
+        For elements that are structures, structures of datasets.
         """
         return Dataset(transforms.Window(self.node, size, shift, stride, drop_remainder, DatasetSpec))
 
@@ -253,44 +253,46 @@ class Dataset(Iterable):
         deterministic: bool | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """The elements of the datasets map_func(element): `block_length` of one, then of the next, in turns between
-        `cycle_length` of them (10 by default), which threads compute ahead with `num_parallel_calls`."""
+        """The elements of the datasets map_func(element), in turns of `block_length` elements each.
+
+        `cycle_length` of them (10 by default) are open at a time; with `num_parallel_calls` threads compute them ahead.
+        """
         cycle = 10 if cycle_length in (None, transforms.AUTOTUNE) else cycle_length
         return Dataset(combining.Interleave(self.node, map_func, cycle, block_length, num_parallel_calls, "interleave"))
 
     def prefetch(self, buffer_size: Any, name: str | None = None) -> Dataset:
-        """The same elements, of which a thread of its own computes `buffer_size` ahead."""
+        """The same elements; a thread computes up to `buffer_size` of them ahead."""
         return Dataset(transforms.Prefetch(self.node, buffer_size))
 
     def cache(self, filename: str = "", name: str | None = None) -> Dataset:
-        """The same elements, kept in memory or in a file after the first pass that goes to the end.
+        """The same elements, kept in memory or in a file after the first complete pass.
 
-        While it is gone over, raises DataLossError for a file that is damaged or holds other elements.
+        Iterating raises DataLossError for a file that is damaged or contains other elements.
         """
         return Dataset(FileCache(self.node, filename) if filename else transforms.Cache(self.node))
 
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
-        """These elements, then those of another dataset of the same kind; raises TypeError for another kind."""
+        """These elements, followed by those of another dataset of the same spec; raises TypeError for another spec."""
         return Dataset(combining.Concatenate(self.node, _node(dataset, "concatenate")))
 
     def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> Dataset:
-        """The outputs of `state, output = scan_func(state, element)`, from `initial_state` on."""
+        """The outputs of `state, output = scan_func(state, element)`, starting from `initial_state`."""
         leaves, template = components(initial_state)
         spec = pack(template, [TensorSpec.from_type(leaf.type) for leaf in leaves])
         return Dataset(transforms.Scan(self.node, leaves, spec, scan_func))
 
     def unique(self, name: str | None = None) -> Dataset:
-        """The elements, single tensors, without repetitions."""
+        """The distinct elements, which must be single tensors."""
         return Dataset(transforms.Unique(self.node))
 
     def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
-        """transformation_func(self), which has to be a dataset."""
+        """transformation_func(self), which must return a dataset."""
         found = transformation_func(self)
         _node(found, "apply")
         return found
 
     def with_options(self, options: Any, name: str | None = None) -> Dataset:
-        """The same dataset: options change nothing here."""
+        """The same dataset: options have no effect here."""
         return self
 
 

@@ -1,7 +1,7 @@
-"""Elements of datasets: structures of tensors (and of datasets), the specs that describe them, and back again.
+"""Elements of datasets: conversion between structures of tensors (and datasets), their specs, and leaves.
 
-Between its parts a dataset passes elements as lists of leaves: arrays, and for datasets inside of elements what gives
-their iterators. A list in an element is one tensor, as in TensorFlow; tuples, dicts and named tuples are structures.
+The nodes of a dataset pass elements as lists of leaves: arrays, and for nested datasets the objects that create their
+iterators. A list in an element is one tensor, as in TensorFlow; tuples, dicts and named tuples are structures.
 """
 
 from __future__ import annotations
@@ -21,32 +21,31 @@ from autoconv.runtime.tensor import EagerTensor
 
 
 def components(structure: Any) -> tuple[list[Any], Template | None]:
-    """The tensors and datasets of a structure, and how it is built; raises TypeError for what is neither."""
+    """Return the tensors and datasets of a structure, and its template; raises TypeError for other leaves."""
     leaves, template = flatten(_delisted(structure))
     return [_component(leaf) for leaf in leaves], template
 
 
 def state(structure: Any) -> Any:
-    """A structure that a loop carries: Python's numbers stay, which take the dtype of what they meet; all else becomes
-    tensors."""
+    """Return a loop's initial state: Python numbers stay weak, all other leaves become tensors."""
     leaves, template = flatten(_delisted(structure))
     return pack(template, [x if isinstance(x, (bool, int, float)) else _component(x) for x in leaves])
 
 
 def spec_of(leaf: Any) -> Any:
-    """The spec of one component: a TensorSpec, or what a dataset says of itself."""
+    """Return the spec of one component: a TensorSpec, or a dataset's own spec."""
     if hasattr(type(leaf), "__autoconv_spec__"):
         return leaf.__autoconv_spec__()
     return TensorSpec.from_type(leaf.type)
 
 
 def spec_leaves(spec: Any) -> list[Any]:
-    """The specs of the leaves of an element, in order."""
+    """Return the specs of an element's leaves, in order."""
     return flatten(spec)[0]
 
 
 def element_type(spec: Any) -> TupleType:
-    """The type in a graph of elements of that spec."""
+    """Return the graph type of elements of that spec."""
     return TupleType(tuple(leaf_type(leaf) for leaf in spec_leaves(spec)))
 
 
@@ -56,19 +55,19 @@ def leaf_type(spec: Any) -> Type:
 
 
 def rebuild(spec: Any, leaves: Sequence[Any]) -> Any:
-    """The element as users see it: tensors (symbolic ones for values of a graph) and datasets in their structure."""
+    """Return the element as users see it: a structure of tensors (symbolic ones for graph values) and datasets."""
     specs, template = flatten(spec)
     return pack(template, [_leaf(one, value) for one, value in zip(specs, leaves, strict=True)])
 
 
 def map_specs(function: Callable[[Any], Any], spec: Any) -> Any:
-    """The structure of specs with `function` applied to each."""
+    """Return the structure of specs with `function` applied to each."""
     specs, template = flatten(spec)
     return pack(template, [function(one) for one in specs])
 
 
 def joined_specs(first: Any, second: Any) -> Any:
-    """The spec of elements of either; raises TypeError where they have another structure or other dtypes."""
+    """Return the spec of elements of either; raises TypeError for different structures or dtypes."""
     (one, template), (two, other) = flatten(first), flatten(second)
     if template != other or any(type(a) is not type(b) or not _same_kind(a, b) for a, b in zip(one, two, strict=True)):
         raise TypeError(f"the elements of two datasets have to be of one kind; found {first} and {second}")
@@ -92,11 +91,11 @@ def _leaf(spec: Any, value: Any) -> Any:
 
 
 def _delisted(structure: Any) -> Any:
-    """The structure with each list made a tensor."""
+    """Return the structure with each list converted to a tensor."""
     if isinstance(structure, list):
         return convert_to_tensor(structure)
     if is_mapped(structure):
-        return EagerTensor(structure)  # not a copy of the whole file
+        return EagerTensor(structure)  # without a copy of the whole file
     if not is_structure(structure):
         return structure
     if isinstance(structure, dict):
@@ -114,14 +113,14 @@ def _component(leaf: Any) -> Any:
     if leaf is None:
         raise TypeError("an element of a dataset is made of tensors; found None")
     if isinstance(leaf, np.ndarray) and not is_mapped(leaf):
-        leaf = leaf.copy()  # what happens to the array later is not the dataset's business
+        leaf = leaf.copy()  # later changes of the array must not affect the dataset
     if not is_tensor(leaf) and type(leaf).__module__ not in ("builtins", "numpy"):
         leaf = np.asarray(leaf) if hasattr(type(leaf), "__array__") else leaf
     return convert_to_tensor(leaf)
 
 
 def is_mapped(array: Any) -> bool:
-    """Whether the array, or what it is a view of, is a file mapped into memory."""
+    """Return whether the array, or the array it is a view of, is a memory-mapped file."""
     while isinstance(array, np.ndarray):
         if isinstance(array, np.memmap):
             return True

@@ -1,4 +1,4 @@
-"""Names that were new once."""
+"""Names of TensorFlow's `data.experimental`."""
 
 from autoconv.data.dataset import Dataset
 from autoconv.data.nodes import INFINITE as INFINITE_CARDINALITY
@@ -11,7 +11,7 @@ choose_from_datasets = Dataset.choose_from_datasets
 
 
 def cardinality(dataset: Dataset) -> object:
-    """How many elements a dataset has; see Dataset.cardinality."""
+    """The number of elements of a dataset; see Dataset.cardinality."""
     return dataset.cardinality()
 
 

@@ -1,4 +1,4 @@
-"""Datasets of files: lines of text, records, files of arrays, lists of files."""
+"""Datasets of files: lines of text, records, lists of files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from autoconv.runtime.shape import TensorSpec
 
 
 class FileNode(Node):
-    """What is read of files, one after the other: their names are strings, tensors of strings, or a dataset of them."""
+    """The contents of files, one after the other; their names are strings, tensors of strings, or a dataset of them."""
 
     name = "files"
 
@@ -60,7 +60,7 @@ class FileNode(Node):
 
 
 class TextLines(FileNode):
-    """The lines of text files, as bytes without the ends of lines."""
+    """The lines of text files, as bytes without line ends."""
 
     name = "text_lines"
 
@@ -75,8 +75,8 @@ class TextLines(FileNode):
 class Records(FileNode):
     """The records of TFRecord files, as bytes.
 
-    A record is its length (8 bytes, little endian), a checksum of that, the data, and a checksum of the data: CRC-32C,
-    rotated right by 15 bits and a constant added.
+    A record consists of its length (8 bytes, little endian), a checksum of the length, the data, and a checksum of the
+    data. The checksum is CRC-32C, rotated right by 15 bits, plus a constant.
     """
 
     name = "records"
@@ -100,7 +100,7 @@ class Records(FileNode):
 
 
 def matching(pattern: Any) -> list[str]:
-    """The files that one or more glob patterns match, sorted; raises InvalidArgumentError where there are none."""
+    """Return the files that match one or more glob patterns, sorted; raises InvalidArgumentError if there are none."""
     patterns = [os.fsdecode(p) for p in np.ravel(np.asarray(_plain(pattern), object))]
     found = sorted({path for one in patterns for path in glob.glob(one)})
     if not found:
@@ -109,7 +109,7 @@ def matching(pattern: Any) -> list[str]:
 
 
 def text(value: bytes) -> Any:
-    """A string scalar as an array."""
+    """Return a string scalar as an array."""
     found = np.empty((), object)
     found[()] = value
     return found
@@ -124,7 +124,7 @@ def masked_checksum(data: bytes) -> int:
 
 
 def _table() -> Sequence[int]:
-    """CRC-32C (Castagnoli), reflected: the polynomial is 0x82F63B78."""
+    """The table of CRC-32C (Castagnoli), reflected: the polynomial is 0x82F63B78."""
     table = []
     for byte in range(256):
         for _ in range(8):
@@ -150,7 +150,7 @@ def _plain(names: Any) -> Any:
 
 
 class _Closing(io.BufferedReader):
-    """A reader that closes the file under it too."""
+    """A reader that also closes the underlying file."""
 
     def __init__(self, reader: Any, file: IO[bytes]) -> None:
         super().__init__(reader)

@@ -1,4 +1,4 @@
-"""Functions of elements, traced once: what `map`, `filter` and the others apply to every element."""
+"""Functions of elements, traced once, which `map`, `filter` and others apply to every element."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from autoconv.tracing.trace import LOCK
 
 
 class ElementFunction:
-    """A graph from the leaves of an element to those of a result, and what it reads from around it.
+    """A graph from the leaves of an element to those of a result, with its captures.
 
-    `spec` describes the result. `values` are what it reads: tensors, storages of variables, values of the graph in
-    which the dataset is being made. Raises what the function raises while it is traced, and TypeError for results that
-    are not made of tensors.
+    `spec` describes the result. `values` are the captures: tensors, storages of variables, and values of the graph in
+    which the dataset is created. Raises the errors of tracing the function, and TypeError for results that are not made
+    of tensors.
     """
 
     def __init__(self, function: Callable[..., Any], spec: Any, name: str) -> None:
@@ -51,24 +51,24 @@ class ElementFunction:
         self._code: Callable[[Sequence[Any]], list[Any]] | None = None
 
     def _compiled(self) -> Callable[[Sequence[Any]], list[Any]]:
-        """Made when it is first needed: many datasets are only described."""
+        """Compile at first use: many datasets are never iterated over."""
         if self._code is None:
             self._code = BACKENDS[SETTINGS.backend](self._graph)
         return self._code
 
     def runner(self, bindings: Bindings) -> Run:
-        """The function of leaves, for one run."""
+        """Return the function of leaves, for one run."""
         captured = [bindings.of(value) for value in self.values]
         compiled = self._compiled()
         return lambda leaves: compiled([*map(_array, leaves), *captured])
 
 
 def trace_function(function: Callable[..., Any], spec: Any, region: Region, name: str) -> Any:
-    """Records the function into the region, for an element of that spec; the spec of what it gives."""
+    """Record the function into the region, for an element of that spec; return the spec of its result."""
     parameters = [region.graph.add_parameter(leaf_type(leaf), "args") for leaf in spec_leaves(spec)]
     with LOCK, recording(region):
         element = rebuild(spec, parameters)
-        # A tuple is several arguments, as in TensorFlow; a named tuple is one.
+        # A tuple is passed as several arguments, as in TensorFlow, a named tuple as one.
         arguments = element if type(element) is tuple else (element,)
         _check_arity(function, arguments, spec, name)
         result = call(function)(*arguments)
@@ -80,7 +80,7 @@ def trace_function(function: Callable[..., Any], spec: Any, region: Region, name
 def _check_arity(function: Any, arguments: tuple[Any, ...], spec: Any, name: str) -> None:
     try:
         signature = inspect.signature(function)
-    except (TypeError, ValueError):  # a function without a signature says itself what it takes
+    except (TypeError, ValueError):  # without a signature, the call itself checks the arguments
         return
     try:
         signature.bind(*arguments)

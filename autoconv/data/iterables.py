@@ -1,4 +1,4 @@
-"""Datasets as what is gone over: once, by a loop in Python or in a graph, or by what takes all of their elements."""
+"""Iteration over datasets: once by a loop in Python or in a graph, or by functions that consume all elements."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from autoconv.tracing.function import Function
 
 @presented_methods
 class Iterable:
-    """Elements, one after the other, which a node makes anew for each that goes over them."""
+    """A sequence of elements, which a node produces anew for each pass."""
 
     _spec_of: ClassVar[type[IteratorSpec]]
 
@@ -38,33 +38,33 @@ class Iterable:
         self._bound = Bound(node)
 
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
-        """The last `state = reduce_func(state, element)`, from `initial_state` on."""
+        """The last `state = reduce_func(state, element)`, starting from `initial_state`."""
         if current_region() is not None:
             return _reduced(self, initial_state, reduce_func)
 
         def run(dataset: Any) -> Any:
             return _reduced(dataset, initial_state, reduce_func)
 
-        if taping.active():  # which go back through calls of functions
+        if taping.active():  # tapes differentiate through calls of functions
             return Function(run)(self)
         function = ElementFunction(run, self.__autoconv_spec__(), "reduce")
         return rebuild(function.spec, function.runner(NOTHING)([self._bound]))
 
     def get_single_element(self, name: str | None = None) -> Any:
-        """The only element; raises ValueError where there are none or more."""
+        """The only element; raises ValueError if there are none or several."""
         found = list(_first(self._bound, 2))
         if len(found) != 1:
             raise ValueError(f"get_single_element takes a dataset of one element, found {'more' if found else 'none'}")
         return rebuild(self.node.spec, found[0])
 
     def as_numpy_iterator(self) -> Any:
-        """A Python iterator over the elements as NumPy's arrays and scalars."""
+        """A Python iterator over the elements as NumPy arrays and scalars."""
         if current_region() is not None:
             raise RuntimeError("as_numpy_iterator() is not supported while tracing functions: loop over the dataset")
         return _numpy_iterator(self)
 
     def cardinality(self, name: str | None = None) -> Tensor:
-        """How many elements there are, an int64 scalar: -1 for infinitely many, -2 where that is not known."""
+        """The number of elements, an int64 scalar: -1 if infinite, -2 if unknown."""
         if current_region() is None:
             return constant(self._bound.count(), int64)
         return apply("iterable_count", self)
@@ -93,12 +93,12 @@ class Iterable:
         return True
 
     def __deepcopy__(self, memo: Any) -> Iterable:
-        return self  # nothing of it changes
+        return self  # immutable
 
     def __repr__(self) -> str:
         return f"<autoconv.data.Dataset {self.node.name} element_spec={self.node.spec}>"
 
-    # ---- how tracing meets it
+    # ---- protocol for tracing
 
     __autoconv_builtins__: ClassVar[dict[Any, Callable[..., Any]]] = {}
 
@@ -130,7 +130,7 @@ class Iterable:
         return self.__autoconv_resource__(region)
 
     def __autoconv_stream__(self) -> Stream:
-        """A new iterator over the dataset, in the graph."""
+        """Return a new iterator over the dataset, in the graph."""
         return Stream(apply("iterator_make", self), lambda leaves: rebuild(self.node.spec, leaves))
 
 

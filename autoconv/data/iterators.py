@@ -1,4 +1,4 @@
-"""Iterators over datasets: eagerly Python's own, in a function values of the graph that go on where they were."""
+"""Iterators over datasets: Python iterators when eager, graph values with a position in a function."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from autoconv.runtime.tracebacks import present
 
 
 class IteratorSpec:
-    """What an iterator gives: the key of functions that take one."""
+    """The spec of an iterator: part of the cache key of functions that take one."""
 
     __slots__ = ("element_spec",)
 
@@ -32,7 +32,7 @@ class IteratorSpec:
         return IteratorType(element_type(self.element_spec))
 
     def __call__(self, value: Any) -> Iterator:
-        """The iterator for a value of a graph, or for one that a graph has given out."""
+        """The iterator for a graph value, or for a value that a graph has returned."""
         return Iterator(value, self.element_spec)
 
     def __autoconv_spec__(self) -> IteratorSpec:
@@ -49,8 +49,11 @@ class IteratorSpec:
 
 
 class Iterator:
-    """Goes over a dataset once. `next` raises StopIteration at the end, in a graph EndOfSequenceError (an
-    OutOfRangeError that is a StopIteration as well)."""
+    """An iterator for one pass over a dataset.
+
+    `next` raises StopIteration at the end, in a graph EndOfSequenceError (an OutOfRangeError that is a StopIteration
+    too).
+    """
 
     def __init__(self, value: RunningIterator | Value, element_spec: Any) -> None:
         self._value = value
@@ -91,14 +94,14 @@ class Iterator:
         return rebuild(self._spec, self._value.current())
 
     def close(self) -> None:
-        """Ends the iterator, and the threads that work for it, before its end."""
+        """End the iterator early, together with its threads."""
         if isinstance(self._value, RunningIterator):
             self._value.close()
 
     def __repr__(self) -> str:
         return f"<autoconv.data.Iterator element_spec={self._spec}>"
 
-    # ---- how tracing meets it
+    # ---- protocol for tracing
 
     __autoconv_builtins__: ClassVar[dict[Any, Callable[..., Any]]] = {}
 
@@ -139,13 +142,13 @@ Iterator.__autoconv_builtins__.update({builtins.next: _next, builtins.iter: buil
 
 
 def key_of(spec: Any) -> Any:
-    """Something hashable that is the same for equal specs."""
+    """Return a hashable key that is the same for equal specs."""
     leaves, template = flatten(spec)
     return template, tuple(leaves)
 
 
 def as_numpy(spec: Any, leaves: Any) -> Any:
-    """An element with arrays and NumPy's scalars for tensors; datasets in it become iterators over such."""
+    """Return an element with arrays and NumPy scalars in place of tensors, and iterators in place of datasets."""
     specs, template = flatten(spec)
     return pack(template, [_numpy(one, leaf) for one, leaf in zip(specs, leaves, strict=True)])
 

@@ -1,4 +1,4 @@
-"""What a dataset is made of: nodes, which make iterators, and the values they are given when a graph runs."""
+"""Nodes of a dataset, which create iterators, and the values bound to them in a running graph."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Element = Sequence[Any]
 
 
 class Bindings:
-    """What the symbolic values that a dataset was made with are in this run of the graph."""
+    """The values, in one run of a graph, of the symbols that a dataset was created with."""
 
     __slots__ = ("values",)
 
@@ -30,7 +30,7 @@ class Bindings:
         self.values = values
 
     def of(self, what: Any) -> Any:
-        """The array of a tensor, and whatever else a value of the graph stands for."""
+        """Return the array of a tensor, or the run-time value of a graph value."""
         if isinstance(what, EagerTensor):
             return what._array
         if isinstance(what, SymbolicTensor):
@@ -47,8 +47,8 @@ NOTHING = Bindings({})
 class Node:
     """One step of a dataset: `spec` describes its elements.
 
-    `inputs` are the nodes before it, `values` the tensors and values of graphs it reads besides; `place` is where the
-    user's program makes it.
+    `inputs` are the preceding nodes, `values` the tensors and graph values it also reads; `place` is where the user's
+    program creates it.
     """
 
     name = "dataset"
@@ -62,20 +62,20 @@ class Node:
         self.symbols: tuple[Value, ...] = tuple(dict.fromkeys(symbols))
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        """An iterator over the elements, as lists of leaves; a generator, which frees what it holds when closed."""
+        """Iterate over the elements, as lists of leaves: a generator, which frees its resources when closed."""
         raise NotImplementedError
 
     def count(self, bindings: Bindings) -> int:
-        """How many elements there are; INFINITE or UNKNOWN."""
+        """Return the number of elements, or INFINITE or UNKNOWN."""
         return UNKNOWN
 
     def bind(self, values: Sequence[Any]) -> Bound:
-        """The dataset in a running graph, given what its symbols are there."""
+        """Return the dataset in a running graph, given the values of its symbols."""
         return Bound(self, Bindings(dict(zip(self.symbols, values, strict=True))))
 
 
 class Bound:
-    """A dataset whose values are all known: what makes iterators, eagerly and in a running graph."""
+    """A dataset with all values known, which creates iterators, both eagerly and in a running graph."""
 
     __slots__ = ("__weakref__", "bindings", "node")
 
@@ -97,7 +97,7 @@ class Bound:
         return self.node.count(self.bindings)
 
     def length(self) -> int:
-        """Raises TypeError where the number of elements is infinite or unknown."""
+        """Return the number of elements; raises TypeError if it is infinite or unknown."""
         found = self.count()
         if found == INFINITE:
             raise TypeError("The dataset is infinite: it has no len(). take(count) gives one that ends.")
@@ -109,7 +109,7 @@ class Bound:
 
 
 class Nested(Node):
-    """A dataset that a function is given: an argument, or an element of another."""
+    """A dataset passed to a function: an argument, or an element of another dataset."""
 
     name = "nested"
 
@@ -127,19 +127,19 @@ class Nested(Node):
 
 
 class RunningIterator:
-    """Where one pass over a dataset is. Threads may share it; each then gets other elements.
+    """The state of one pass over a dataset. Threads may share it; each element goes to one of them.
 
-    After an error it gives the same error again; closing it stops the threads that work for it.
+    After an error it raises the same error again; closing it stops its threads.
     """
 
     def __init__(self, elements: Iterator[Element]) -> None:
         self._elements = elements
-        self._lock = new_lock()  # a function of the dataset that asks for the next element hears of it
+        self._lock = new_lock()  # reentrant: the dataset's own function may advance the iterator, which must raise
         self._failure: BaseException | None = None
         self._here = threading.local()
 
     def advance(self) -> bool:
-        """Whether there was one more element, which `current` gives to the thread that asked."""
+        """Return whether there was another element; `current` returns it, in the same thread."""
         try:
             self._here.element = self._next()
         except StopIteration:
@@ -151,7 +151,7 @@ class RunningIterator:
         return found
 
     def take(self) -> Element:
-        """The next element; raises EndOfSequenceError where there is none."""
+        """Return the next element; raises EndOfSequenceError if there is none."""
         try:
             return self._next()
         except EndOfSequenceError:
@@ -162,7 +162,7 @@ class RunningIterator:
     def _next(self) -> Element:
         if current_region() is None:
             return self._following()
-        with recording(None):  # what the elements take runs now, though a function is being traced
+        with recording(None):  # elements are computed now, even while a function is being traced
             return self._following()
 
     def _following(self) -> Element:
@@ -186,7 +186,7 @@ class RunningIterator:
 
 
 def _unwrapped(error: RuntimeError) -> Exception:
-    """Python's own RuntimeError about a generator in which an iterator of the user's came to its end."""
+    """Convert Python's RuntimeError for a generator inside which a user's iterator was exhausted."""
     inner = error.__cause__
     if not isinstance(inner, EndOfSequenceError):
         return error
@@ -196,7 +196,7 @@ def _unwrapped(error: RuntimeError) -> Exception:
 
 
 def number(value: Any) -> Any:
-    """A count as a tensor: an integer scalar, known now or when the graph runs."""
+    """Return a count as a tensor: an integer scalar, known now or at run time."""
     tensor = convert_to_tensor(value)
     if not tensor.dtype.is_integer or tensor.type.shape not in ((), None):
         raise TypeError(f"an integer was expected, found {value!r}")

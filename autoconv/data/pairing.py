@@ -1,5 +1,7 @@
-"""enumerate and zip of datasets in a graph, as Python means them: positions are Python's numbers, and what is beside a
-dataset may be anything with items by position."""
+"""enumerate and zip of datasets in a graph, with Python's semantics.
+
+Positions are weak numbers, and the other operands of zip may be anything with items by position.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ from autoconv.runtime.structure import flatten, plain_kind
 
 
 class Pairs:
-    """What a loop goes over instead of a dataset: its elements, made by `adapt` into what Python would give."""
+    """A dataset for a loop; `adapt` converts each element to Python's."""
 
     __autoconv_builtins__: dict[Any, Callable[..., Any]]
 
@@ -55,7 +57,7 @@ def enumerated(iterable: Any, start: Any = 0) -> Pairs:
 
 
 def zipped(*parts: Any, strict: bool = False) -> Pairs:
-    """zip() of datasets, and of what has items by position."""
+    """zip() of datasets, and of iterables with items by position."""
     streams = {i: _pairs(part) for i, part in enumerate(parts) if _is_dataset(part)}
     others = {i: _by_position(part) for i, part in enumerate(parts) if i not in streams}
     if strict and others:
@@ -101,5 +103,5 @@ def _count(length: Any) -> Any:
 
 
 def _weak(position: Any) -> Any:
-    """Python counts in its own numbers, which take the dtype of what they meet."""
+    """Convert a position to a Python number, which takes the dtype of its operands."""
     return apply("python_cast", position, dtype=int64, weak=True)

@@ -1,4 +1,4 @@
-"""Datasets of files, under the names that programs use."""
+"""Public datasets of files."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class _OfFiles(Dataset):
 
 
 class TextLineDataset(_OfFiles):
-    """The lines of one or more text files, as bytes without the ends of lines.
+    """The lines of one or more text files, as bytes without line ends.
 
-    `filenames` is a string, a list or tensor of strings, or a dataset of them. Raises NotFoundError while it is gone
-    over.
+    `filenames` is a string, a list or tensor of strings, or a dataset of them. Iterating raises NotFoundError for a
+    missing file.
     """
 
     _node = TextLines
@@ -49,8 +49,8 @@ class TFRecordDataset(_OfFiles):
 class CsvDataset(Dataset):
     """The records of CSV files, one tuple of scalars each.
 
-    `record_defaults` has for each column a dtype, whose field must be there, or a value for empty fields. While it is
-    gone over, raises InvalidArgumentError with file and line for a record that does not fit.
+    `record_defaults` has for each column a dtype, for a required field, or a value for empty fields. Iterating raises
+    InvalidArgumentError, with file and line, for a record that does not fit.
     """
 
     def __init__(
@@ -101,10 +101,10 @@ def make_csv_dataset(
     compression_type: str | None = None,
     ignore_errors: bool = False,
 ) -> Dataset:
-    """Batches of the records of CSV files: dicts of tensors by the names of columns, or (dict, label) with
-    `label_name`. dtypes are found from the first rows where `column_defaults` does not say.
+    """Batches of the records of CSV files: dicts of tensors by column name, or (dict, label) with `label_name`.
 
-    Raises ValueError for names of columns that are not there.
+    The dtypes are inferred from the first rows unless `column_defaults` gives them. Raises ValueError for unknown
+    column names.
     """
     paths = matching(file_pattern)
     names = list(column_names) if column_names is not None else _names(paths[0], field_delim)
@@ -136,7 +136,7 @@ def make_csv_dataset(
 
 
 def Counter(start: Any = 0, step: Any = 1, dtype: Any = int64) -> Dataset:
-    """start, start + step, … without an end."""
+    """start, start + step, … endlessly."""
     return Dataset(CounterNode(start, step, dtype))
 
 

@@ -1,4 +1,4 @@
-"""Random order. What is drawn is decided by a seed: the same program gives the same order on every run."""
+"""Random order, determined by a seed: the same program has the same order in every run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BITS = 2**64
 
 
 class Draws:
-    """Random numbers of one pass over a dataset (Philox: its key is the seed, its counter the pass)."""
+    """Random numbers for one pass over a dataset (Philox: the key is the seed, the counter the pass)."""
 
     def __init__(self, key: int, turn: int) -> None:
         self._bits = np.random.Philox(
@@ -28,23 +28,23 @@ class Draws:
         self._ahead: list[int] = []
 
     def below(self, limit: int) -> int:
-        """From 0 up to but not including `limit`."""
+        """Return a number from 0 to `limit`, exclusive."""
         return self.bits() % limit
 
     def unit(self) -> float:
         return (self.bits() >> 11) * 2.0**-53
 
     def bits(self) -> int:
-        """64 of them."""
+        """Return 64 random bits."""
         if not self._ahead:
             self._ahead = self._bits.random_raw(256)[::-1].tolist()
         return self._ahead.pop()
 
 
 class Stream:
-    """The passes of one dataset: each has numbers of its own, or all have the same.
+    """The random numbers of one dataset's passes: different ones for each pass, or the same for all.
 
-    Without a seed, the global seed decides, and without that the operating system.
+    Without a seed, the global seed determines them, and without that the operating system.
     """
 
     def __init__(self, seed: Any, anew: bool = True) -> None:
@@ -67,9 +67,9 @@ class Stream:
 
 
 class Shuffle(Node):
-    """The elements in random order: each is drawn from a buffer of `size` that the next element fills up.
+    """The elements in random order: each is drawn from a buffer of `size`, which the next element refills.
 
-    `anew` gives every pass an order of its own.
+    `anew`: each pass has its own order.
     """
 
     name = "shuffle"
@@ -104,7 +104,7 @@ class Shuffle(Node):
 
 
 class RandomNumbers(Node):
-    """Random int64 numbers without an end."""
+    """Random int64 numbers, endlessly."""
 
     name = "random"
 

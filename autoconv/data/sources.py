@@ -1,4 +1,4 @@
-"""Datasets that begin somewhere: tensors, their rows, ranges, generators, arrays on disk."""
+"""Sources of datasets: tensors, their rows, ranges, generators, arrays on disk."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Slices(Node):
 
 
 class Range(Node):
-    """As Python's range, of int64 unless another dtype is asked for."""
+    """Python's range, of int64 by default."""
 
     name = "range"
 
@@ -90,7 +90,7 @@ class Range(Node):
 
 
 class Counter(Node):
-    """start, start + step, … without an end."""
+    """start, start + step, … endlessly."""
 
     name = "counter"
 
@@ -110,7 +110,7 @@ class Counter(Node):
 
 
 class Generated(Node):
-    """What a generator function of the user's yields, checked against its signature."""
+    """The values that a user's generator function yields, checked against its signature."""
 
     name = "from_generator"
 
@@ -173,12 +173,12 @@ class Generated(Node):
                 f"`generator` yielded an element of shape {array.shape} where an element of shape {spec.shape} was "
                 "expected."
             )
-        # A generator may fill one array again and again.
+        # A generator may reuse one array.
         return array.copy() if isinstance(value, np.ndarray) and np.may_share_memory(array, value) else array
 
 
 class Nothing(Node):
-    """No elements, of a known kind."""
+    """No elements, of a known spec."""
 
     name = "empty"
 
@@ -190,7 +190,7 @@ class Nothing(Node):
 
 
 def signature_of(output_signature: Any, output_types: Any, output_shapes: Any) -> Any:
-    """The specs of a generator's elements, from either way of saying them."""
+    """Return the specs of a generator's elements, given either as a signature or as types and shapes."""
     if output_signature is not None:
         if output_types is not None or output_shapes is not None:
             raise TypeError("from_generator takes output_signature, or output_types and output_shapes, not both")
@@ -209,7 +209,7 @@ def signature_of(output_signature: Any, output_types: Any, output_shapes: Any) -
 
 
 def rows_of_file(path: Any, mmap_mode: str | None = "r") -> Any:
-    """The array of a .npy file (mapped into memory, not read), or the arrays of a .npz by name."""
+    """Return the array of a .npy file (memory-mapped, not read), or the arrays of a .npz by name."""
     found = np.load(path, mmap_mode=mmap_mode, allow_pickle=False)  # type: ignore[arg-type]
     if isinstance(found, np.lib.npyio.NpzFile):
         with found:
@@ -218,7 +218,7 @@ def rows_of_file(path: Any, mmap_mode: str | None = "r") -> Any:
 
 
 def _shape_leaves(shapes: Any, template: Template) -> list[Any]:
-    """The shapes of a structure: whatever stands where a dtype does."""
+    """Return the shapes of a structure: the entries at the positions of the dtypes."""
     found: list[Any] = []
 
     def walk(shape: Any, like: Template | None) -> None:
@@ -238,7 +238,7 @@ def _shape_leaves(shapes: Any, template: Template) -> list[Any]:
 
 
 def _parts(value: Any, template: Template | None) -> list[Any] | None:
-    """The leaves of a value in that structure, a tuple being as good as a list; None where it has another."""
+    """Return the leaves of a value with that structure, where lists match tuples; None for another structure."""
     if template is None:
         return [value]
     if template.keys is not None:
@@ -268,7 +268,7 @@ def _typed(value: Any) -> bool:
 
 
 def _values(leaves: Sequence[Any]) -> list[Any]:
-    """What a node reads besides its inputs: tensors, and the values of datasets in its elements."""
+    """Return what a node reads besides its inputs: tensors, and the values of datasets in its elements."""
     return [symbol for leaf in leaves for symbol in (leaf.node.symbols if hasattr(leaf, "node") else (leaf,))]
 
 
@@ -306,7 +306,7 @@ def _row_spec(leaf: Any) -> TensorSpec:
 def _row(array: Any, position: int, copied: bool) -> Any:
     row = array[position]
     if copied:
-        return np.array(row)  # read now: the file may be gone later
+        return np.array(row)  # copied, since the file may be removed later
     return row if isinstance(row, (np.ndarray, np.generic)) else _object_scalar(row)
 
 

@@ -1,6 +1,6 @@
-"""Elements kept in a file: arrays in NumPy's own format, one after the other, written when a pass has come to its end.
+"""Elements cached in a file: arrays in NumPy's own format, in sequence, written when a pass is complete.
 
-Strings are their lengths and their bytes. Nothing in the file is code: reading never unpickles.
+Strings are stored as their lengths and their bytes. Nothing in the file is code: reading never unpickles.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from autoconv.runtime.shape import TensorSpec
 
 
 class FileCache(Node):
-    """The same elements, read from a file where it is there; else the first pass to the end writes it."""
+    """The same elements, read from a file if it exists; otherwise the first complete pass writes it."""
 
     name = "cache"
 

@@ -1,4 +1,4 @@
-"""Threads that work ahead of whoever goes over a dataset. None outlives the iterator that started it."""
+"""Threads that compute elements ahead of their consumer. None outlives the iterator that started it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autoconv.forks import DATASET, generation, new_lock
 
 
 def prefetched(source: Iterator[Element], size: int) -> Iterator[Element]:
-    """The elements of `source`, of which a thread of its own computes up to `size` in advance."""
+    """Yield the elements of `source`, of which a thread computes up to `size` in advance."""
     buffer = _Buffer(source, size)
     del source
     try:
@@ -23,8 +23,10 @@ def prefetched(source: Iterator[Element], size: int) -> Iterator[Element]:
 
 
 def mapped(source: Iterator[Element], run: Run, workers: int, in_order: bool = True) -> Iterator[Element]:
-    """run(element) for the elements of `source`, computed by that many threads; in the order of the elements, or as
-    they come."""
+    """Yield run(element) for the elements of `source`, computed by that many threads.
+
+    The order is that of the elements, or that of completion.
+    """
     pool = _Pool(run, workers)
     failure: Exception | None = None
     try:
@@ -34,7 +36,7 @@ def mapped(source: Iterator[Element], run: Run, workers: int, in_order: bool = T
                     element = next(source)
                 except StopIteration:
                     failure = _Over()
-                except Exception as error:  # raised once what came before it has been given out
+                except Exception as error:  # raised after the results of earlier elements
                     failure = error
                 else:
                     pool.submit(element)
@@ -48,11 +50,11 @@ def mapped(source: Iterator[Element], run: Run, workers: int, in_order: bool = T
 
 
 class _Over(Exception):
-    """The source has no more elements."""
+    """The source is exhausted."""
 
 
 class _Job:
-    """An element, and what a thread computes of it: a result or an error."""
+    """An element and, once a thread has computed it, its result or an error."""
 
     __slots__ = ("element", "error", "future", "is_done", "result")
 
@@ -72,7 +74,7 @@ class _Job:
 
 
 class _Pool:
-    """Threads, and the jobs that they do, in order. In a forked process what is not done is done by new threads."""
+    """Threads and their queue of jobs. In a forked process, new threads run the unfinished jobs."""
 
     def __init__(self, run: Run, workers: int) -> None:
         self._run, self._workers = run, workers
@@ -97,7 +99,7 @@ class _Pool:
         self.jobs.append(job)
 
     def take(self, in_order: bool) -> Any:
-        """What the first job gives, or one that is done."""
+        """Return the result of the first job, or of one that is finished."""
         self._look()
         done = 0 if in_order else next((i for i, job in enumerate(self.jobs) if job.is_done), 0)
         job = self.jobs[done]
@@ -118,8 +120,10 @@ _END: Any = object()
 
 
 class _Buffer:
-    """What one thread puts and another takes: elements, and in the end an error or nothing. In a forked process a new
-    thread goes on; a fork waits until no element is being computed."""
+    """A bounded queue between a producing thread and a consumer: elements, and finally an error or an end mark.
+
+    In a forked process a new thread continues; a fork waits until no element is being computed.
+    """
 
     def __init__(self, source: Iterator[Element], size: int) -> None:
         self._source, self._size = source, size
@@ -136,11 +140,11 @@ class _Buffer:
         self._thread.start()
 
     def _go_on(self) -> None:
-        """In a forked process."""
+        """Restart in a forked process."""
         if self._in_hand is not None and not (self._items and self._items[-1] is self._in_hand):
             self._items.append(self._in_hand)
         self._in_hand = None
-        if self._is_computing:  # by a thread that is not there any more, in the frames of which the source is
+        if self._is_computing:  # by a thread that does not exist here and whose frames hold the source
             self._items.append((None, RuntimeError("the process was forked while this element was computed")))
             self._is_over = True
         self._is_computing = False
@@ -151,7 +155,7 @@ class _Buffer:
             self._begin()
 
     def _fill(self) -> None:
-        """Runs in the thread: takes from the source until it ends or nobody wants more."""
+        """Body of the thread: take from the source until it ends or the buffer is stopped."""
         while not self._is_over and not self._stopped:
             with self._filling:
                 self._compute()
@@ -171,7 +175,7 @@ class _Buffer:
         self._is_computing = False
 
     def _hand_over(self) -> None:
-        """When there is room for an element; the end needs none."""
+        """Append the element once there is room; the end mark needs none."""
         with self._changed:
             while len(self._items) >= self._size and not self._is_over and not self._stopped:
                 self._changed.wait()
@@ -193,10 +197,10 @@ class _Buffer:
         return element
 
     def stop(self) -> None:
-        if self._generation != generation():  # the thread is not there
+        if self._generation != generation():  # the thread does not exist here
             return
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
-        if self._thread is not threading.current_thread():  # a cycle may be collected by any thread
+        if self._thread is not threading.current_thread():  # any thread may collect a reference cycle
             self._thread.join()

@@ -1,4 +1,4 @@
-"""Steps from one dataset to another, element by element: map, filter, take, skip, repeat, window, cache …"""
+"""Transformations of a dataset, element by element: map, filter, take, skip, repeat, window, cache …"""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AUTOTUNE = -1
 
 
 class Map(Node):
-    """function(element) for each element, by threads where `workers` says so."""
+    """function(element) for each element, by threads if `workers` is set."""
 
     name = "map"
 
@@ -46,7 +46,7 @@ class Map(Node):
 
 
 class Filter(Node):
-    """The elements for which the predicate holds; with `ends`, those before the first for which it does not."""
+    """The elements for which the predicate is true; with `ends`, those before the first for which it is false."""
 
     name = "filter"
 
@@ -82,7 +82,7 @@ class Take(Node):
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         limit = bindings.number(self.limit)
         source = self.inputs[0].iterate(bindings)
-        # islice does not ask for one more than it gives: the source may have side effects.
+        # islice takes no further element from the source, which may have side effects.
         yield from source if limit < 0 else itertools.islice(source, limit)
 
     def count(self, bindings: Bindings) -> int:
@@ -112,7 +112,7 @@ class Skip(Node):
 
 
 class Shard(Node):
-    """Every `count`-th element, from the one numbered `index`."""
+    """Every `count`-th element, starting at index `index`."""
 
     name = "shard"
 
@@ -133,7 +133,7 @@ class Shard(Node):
 
 
 class Repeat(Node):
-    """The dataset `count` times over; without an end for None and negative counts."""
+    """The dataset repeated `count` times; endlessly for None and negative counts."""
 
     name = "repeat"
 
@@ -149,7 +149,7 @@ class Repeat(Node):
                 empty = False
                 yield element
             if empty and times < 0:
-                return  # nothing without an end is nothing
+                return  # an empty dataset would loop forever
 
     def count(self, bindings: Bindings) -> int:
         times, known = bindings.number(self.times), self.inputs[0].count(bindings)
@@ -161,7 +161,7 @@ class Repeat(Node):
 
 
 class Enumerate(Node):
-    """(position, element); the position is an int64, which counts from `start`."""
+    """(position, element); the position is an int64, counted from `start`."""
 
     name = "enumerate"
 
@@ -196,7 +196,7 @@ class Prefetch(Node):
 
 
 class Cache(Node):
-    """The same elements, which are computed by the first pass that goes to the end and kept for those after it."""
+    """The same elements, computed by the first complete pass and kept for later ones."""
 
     name = "cache"
 
@@ -208,7 +208,7 @@ class Cache(Node):
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         with self._lock:
-            # What depends on a graph's values is computed again for other values.
+            # Elements that depend on a graph's values are computed again for other values.
             kept = self._kept if not self.symbols or self._kept_for is bindings else None
         if kept is not None:
             yield from kept
@@ -225,7 +225,7 @@ class Cache(Node):
 
 
 class Window(Node):
-    """Datasets of `size` consecutive elements each, `stride` apart, that begin `shift` elements after one another.
+    """Datasets of `size` consecutive elements each, `stride` apart; each starts `shift` elements after the last.
 
     `nested` makes the spec of a dataset from the spec of its elements.
     """
@@ -267,7 +267,7 @@ class Window(Node):
 
 
 class Listed(Node):
-    """One component of elements that are there already."""
+    """One component of elements that are computed already."""
 
     name = "window"
 
@@ -284,7 +284,7 @@ class Listed(Node):
 
 
 class Scan(Node):
-    """What function(state, element) gives beside the new state, from `initial` on."""
+    """The outputs of function(state, element), which also returns the next state; starts from `initial`."""
 
     name = "scan"
 
@@ -310,7 +310,7 @@ class Scan(Node):
 
 
 class Unique(Node):
-    """The elements, one tensor each, without those that came before."""
+    """The distinct elements, one tensor each, in order of first occurrence."""
 
     name = "unique"
 
@@ -330,7 +330,7 @@ class Unique(Node):
 
 
 class KnownCount(Node):
-    """The same elements, of which the user says how many there are."""
+    """The same elements, with a number of elements given by the user."""
 
     name = "assert_cardinality"
 
@@ -354,7 +354,7 @@ class KnownCount(Node):
 
 
 def thread_count(calls: Any) -> int:
-    """How many threads `num_parallel_calls` asks for: none for None, as many as there are cores for AUTOTUNE."""
+    """Return the number of threads for `num_parallel_calls`: 0 for None, the number of cores for AUTOTUNE."""
     if calls is None:
         return 0
     wanted = int(calls)

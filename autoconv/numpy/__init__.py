@@ -1,7 +1,8 @@
-"""NumPy's functions on tensors, as NumPy 2 means them: dtypes by NEP 50, every argument that NumPy has.
+"""NumPy's functions on tensors with NumPy 2's semantics: dtypes by NEP 50, and every argument of NumPy.
 
-One table says for each function how it is computed by ops, a file a family; `runtime/numpy_protocol.py` holds it. It is
-used alike where NumPy hands over a call (`__array_ufunc__`, `__array_function__`) and where converted code calls.
+One table gives for each function its implementation by ops, with one file for each family;
+`runtime/numpy_protocol.py` holds the table. It serves both NumPy's dispatch (`__array_ufunc__`, `__array_function__`)
+and calls in converted code.
 """
 
 from autoconv.numpy import (

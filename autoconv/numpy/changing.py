@@ -1,6 +1,6 @@
-"""NumPy's functions that change their first argument: `ufunc.at`, `copyto`, `put` and their relatives.
+"""NumPy functions that mutate their first argument: `ufunc.at`, `copyto`, `put` and related ones.
 
-The argument is an array that is traced as memory; of others `changed` says that it has to be one.
+The argument must be a memory array; `changed` raises for others.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from autoconv.runtime.tensor import EagerTensor
 
 
 def at(ufunc: Any, array: Any, indices: Any, *values: Any) -> None:
-    """`ufunc.at(array, indices, values)`: positions that stand several times are changed as often."""
+    """`ufunc.at(array, indices, values)`: repeated positions are changed repeatedly."""
     x = _changeable(array)
     dtypes = loop_of(ufunc, (x, *values))
     if not np.can_cast(dtypes[-1], numpy_dtype_of(x), "same_kind"):
@@ -49,7 +49,7 @@ def at(ufunc: Any, array: Any, indices: Any, *values: Any) -> None:
 
 
 def _changeable(array: Any) -> Any:
-    """The elements now of an array that can be changed in place."""
+    """Return the current elements of an array that can be mutated."""
     if isinstance(array, EagerTensor):
         raise ItemAssignmentError("'EagerTensor' object does not support item assignment")
     if isinstance(array, np.ndarray):
@@ -61,12 +61,12 @@ def _changeable(array: Any) -> Any:
 
 
 def _as_elements(array: Any, values: Any) -> Any:
-    """What is written into an array, in its dtype: Python's numbers as NumPy takes them, which may raise."""
+    """Return values in the array's dtype; Python numbers are converted by NumPy's rules, which may raise."""
     return tensor(values, numpy_dtype_of(array))
 
 
 def _each_once(indices: Any) -> bool:
-    """Whether an index takes no element twice, as far as is known."""
+    """Return whether an index surely selects no element twice."""
     parts = indices if isinstance(indices, tuple) else (indices,)
     lists = [part for part in parts if not isinstance(part, (int, slice, np.integer)) and part is not Ellipsis]
     if not lists:
@@ -91,7 +91,7 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
 
 
 def _copied(number: Any, dtype: np.dtype[Any], casting: Any) -> Any:
-    """A Python number as an element; raises what NumPy raises where the rule forbids its kind."""
+    """Return a Python number as an element; raises NumPy's error if the casting rule forbids its class."""
     kind = promotable(number)
     try:
         np.copyto(np.zeros((), dtype), kind(0) if isinstance(kind, type) else False, casting)

@@ -1,7 +1,7 @@
-"""Loops of universal functions over complex numbers that are computed of their parts, as NumPy computes them.
+"""Loops of universal functions over complex numbers, computed by real and imaginary parts as NumPy does.
 
-NumPy's order goes by the real parts first, and then by the imaginary ones; what has a nan in it is neither less nor
-greater than anything.
+NumPy orders lexicographically by real part, then by imaginary part; a number with a nan part is neither less nor
+greater than any other.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Loop = Callable[..., Any]
 
 
 def by_parts(function: Callable[[Tensor], Any], x: Tensor) -> Any:
-    """The complex numbers whose parts are what the function makes of the parts of x."""
+    """Return complex numbers with the function applied to both parts of x."""
     return apply("complex", function(apply("real", x)), function(apply("imag", x)))
 
 
@@ -43,8 +43,10 @@ def _rint(x: Tensor) -> Any:
 
 
 def _sign(x: Tensor) -> Any:
-    """Over its magnitude; of one infinite part its sign, of zero 0, of two infinite ones nan. Where the magnitude alone
-    is infinite, the imaginary part counts."""
+    """x / |x|; for one infinite part its sign, for zero 0, for two infinite parts nan.
+
+    If only the magnitude is infinite, the sign of the imaginary part is the result.
+    """
     real, imag = apply("real", x), apply("imag", x)
     size = apply("hypot", real, imag)
     zero, one = apply("zeros_like", size), apply("ones_like", size)
@@ -65,7 +67,7 @@ def _has_nan(x: Tensor) -> Any:
 
 
 def _compared(strictly: str, at_last: str) -> Loop:
-    """By the real parts strictly, where no imaginary part is nan; where they are equal, by the imaginary ones."""
+    """Compare real parts strictly, false if an imaginary part is nan; equal ones by the imaginary parts."""
 
     def loop(x: Tensor, y: Tensor) -> Any:
         (xr, xi), (yr, yi) = ((apply("real", z), apply("imag", z)) for z in (x, y))
@@ -78,7 +80,7 @@ def _compared(strictly: str, at_last: str) -> Loop:
 
 
 def _chosen(order: Loop, passes_over_nans: bool) -> Loop:
-    """The first where it comes before the second in that order, or where one of them has a nan in it."""
+    """Select the first operand if it precedes the second in that order, or if the operand with priority has a nan."""
 
     def loop(x: Tensor, y: Tensor) -> Any:
         is_first = apply("logical_or", order(x, y), _has_nan(y if passes_over_nans else x))

@@ -1,4 +1,4 @@
-"""Making arrays: of nothing but a shape, of ranges, of other values."""
+"""Array creation: from shapes, ranges, and other values."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from autoconv.runtime.tensor import Tensor
 
 
 def creates(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """As `computes`, for functions whose results are arrays of their own whatever they are given."""
+    """`computes` for functions that always return new arrays."""
     CREATING.update(found for found in map(named, names) if found is not None)
     return computes(*names)
 
@@ -66,7 +66,7 @@ def _of_shape(value: int) -> Callable[..., Tensor]:
     return run
 
 
-creates("zeros", "empty")(_of_shape(0))  # what `empty` holds is not said: zeros, then
+creates("zeros", "empty")(_of_shape(0))  # the contents of `empty` are unspecified: zeros
 creates("ones")(_of_shape(1))
 
 
@@ -93,7 +93,7 @@ def _like(value: int) -> Callable[..., Tensor]:
 
 
 def _fill_value(value: Any, dtype: np.dtype[Any]) -> Tensor:
-    """What fills an array: Python's ints have to fit, of floats NumPy makes ints as C does."""
+    """Return the value that fills an array: Python ints must fit, floats are converted to ints with a C cast."""
     if not is_weak(value):
         return tensor(value, dtype)
     if discards_parts(value, as_dtype(dtype)):
@@ -123,7 +123,7 @@ creates("zeros_like", "empty_like")(_like(0))
 creates("ones_like")(_like(1))
 
 
-# ---- of other values
+# ---- from other values
 
 
 def _array(
@@ -176,7 +176,7 @@ def arange(*bounds: Any, dtype: Any = None, device: Any = None, like: Any = None
     if stop is None:
         start, stop = None, start
     start, step = 0 if start is None else start, 1 if step is None else step
-    # It takes what it is given for Python's numbers: with the 0 that it starts from these are int64 or float64.
+    # The bounds count as Python numbers: together with the start, 0, they are int64 or float64.
     wanted = np.result_type(common_dtype(start, stop, step), np.int64) if dtype is None else numpy_dtype(dtype)
     if not any(map(holds_tensors, (start, stop, step))):
         return tensor(np.arange(start, stop, step, dtype=wanted))
@@ -191,7 +191,7 @@ def arange(*bounds: Any, dtype: Any = None, device: Any = None, like: Any = None
 def _arithmetic(start: Any, stop: Any, step: Any, dtype: np.dtype[Any]) -> Tensor:
     if dtype.kind != "f":
         return apply("range", *(tensor(v, dtype) for v in (start, stop, step)))
-    # NumPy counts the elements by their bounds and adds the step up by multiplication
+    # As in NumPy, the bounds determine the number of elements, and steps are added by multiplication.
     first, last, each = (tensor(v, dtype) for v in (start, stop, step))
     count = cast(apply("ceil", apply("divide", apply("subtract", last, first), each)), np.int64)
     numbers = apply("range", tensor(0, np.int64), count, tensor(1, np.int64))
@@ -241,7 +241,7 @@ def _as_dtype(found: Tensor, dtype: Any) -> Tensor:
 
 
 def _open_linspace(start: Any, stop: Any, num: Any, endpoint: bool) -> Tensor:
-    """Of a number of samples that only the running graph knows."""
+    """linspace with a number of samples known only at run time."""
     wanted = np.result_type(common_dtype(start, stop), 1.0)
     first, last = tensor(start, wanted), tensor(stop, wanted)
     if rank_of(first) or rank_of(last) or wanted.kind != "f":
@@ -261,13 +261,13 @@ def _open_linspace(start: Any, stop: Any, num: Any, endpoint: bool) -> Tensor:
 
 
 def counted(count: Any) -> Tensor:
-    """The int64s from 0 up to a count; one that is negative raises."""
+    """Return the int64s from 0 to a count, exclusive; a negative count raises."""
     zeros = filled(count, 0, np.dtype(np.int64))
     return apply("add", zeros, apply("range", *(tensor(v, np.int64) for v in (0, count, 1))))
 
 
 def _spaced(name: str) -> Callable[..., Any]:
-    """How large the results are the numbers say, ones of the graph when that runs."""
+    """Compute with NumPy; the size of the result depends on the arguments, for symbolic ones at run time."""
 
     def run(*args: Any, **kwargs: Any) -> Any:
         return whole_call(name, holds_tensors((*args, *kwargs.values())), *args, **kwargs)
@@ -325,7 +325,7 @@ def _triangle(m: Any, k: Any, lower: bool) -> Tensor:
     down, across = (
         apply("range", *(tensor(v, np.int64) for v in (0, size, 1))) for size in (sizes_of(x) * 2)[-2:]
     )
-    beyond = apply("subtract", across, apply("expand_dims", down, axis=1))  # how far right of the diagonal
+    beyond = apply("subtract", across, apply("expand_dims", down, axis=1))  # columns to the right of the diagonal
     return apply("select", apply("less_equal" if lower else "greater_equal", beyond, tensor(by, np.int64)), x, zero)
 
 
@@ -367,7 +367,7 @@ def diagonal(a: Any, offset: Any = 0, axis1: Any = None, axis2: Any = None) -> T
     by, step = integer(offset), columns + 1
     count = max(min(rows, columns - by) if by >= 0 else min(rows + by, columns), 0)
     first = by if by >= 0 else -by * columns
-    flat = apply("reshape", turned, shape=(*lead, rows * columns))  # of which it is a slice
+    flat = apply("reshape", turned, shape=(*lead, rows * columns))  # the diagonal is a slice of it
     stop = first + (count - 1) * step + 1 if count else first
     spec = (*(("slice", None, None, None),) * len(left), ("slice", first, stop, step))
     return read_only(apply("get_item", flat, spec=spec))
@@ -449,7 +449,7 @@ _SCALARS = (
 for _kind in _SCALARS:
     computes(_kind)(_scalar(_kind))
 
-# Windows and frequencies, and places of a shape: of plain numbers alone.
+# Windows, frequencies, and indices of a shape: from plain numbers alone.
 for _name in (
     "hanning", "hamming", "blackman", "bartlett", "kaiser", "fft.fftfreq", "fft.rfftfreq", "tril_indices",
     "triu_indices", "diag_indices", "mask_indices", "frombuffer", "fromiter",

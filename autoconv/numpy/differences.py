@@ -1,4 +1,4 @@
-"""Differences of neighbours: numpy.gradient."""
+"""Finite differences: numpy.gradient."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autoconv.runtime.tensor import Tensor
 
 @computes("gradient")
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> Any:
-    """Central differences, at the ends those of one side. Coordinates that are not evenly spaced are for NumPy."""
+    """Central differences, one-sided at the ends. Unevenly spaced coordinates are left to NumPy."""
     x = tensor(f)
     rank = rank_of(x)
     if not rank:

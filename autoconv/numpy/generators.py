@@ -1,4 +1,4 @@
-"""`numpy.random.default_rng(seed)` in a graph: a generator that is made on every call, and NumPy's own numbers."""
+"""`numpy.random.default_rng(seed)` in a graph: a generator created on every call, with NumPy's own numbers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _METHODS = frozenset(
 )  # fmt: skip
 
 
-# Which argument is the size, where it is not the third.
+# Position of the argument `size`, if it is not the third.
 _SIZE_AT = {
     "random": 0, "standard_normal": 0, "standard_exponential": 0, "permutation": 0, "choice": 1, "exponential": 1,
     "poisson": 1, "geometric": 1, "rayleigh": 1, "standard_gamma": 1, "chisquare": 1, "pareto": 1, "power": 1,
@@ -42,8 +42,10 @@ _SIZE_AT = {
 
 
 def _known_size(size: Any) -> Any:
-    """The size, in which numbers that the function is called with are known: each value has a trace of its own then,
-    with native code for what is drawn."""
+    """Return the size, in which arguments of the traced function become static values.
+
+    Each value then has a trace of its own, with native code for the use of the numbers.
+    """
     if isinstance(size, (tuple, list)):
         return tuple(map(_known_size, size))
     region = current_region()
@@ -53,7 +55,7 @@ def _known_size(size: Any) -> Any:
 
 
 class SymbolicGenerator:
-    """A generator of a graph that is being recorded; its methods give tensors."""
+    """A generator in a graph being recorded; its methods return tensors."""
 
     __slots__ = ("__weakref__", "_value")
 
@@ -75,7 +77,7 @@ class SymbolicGenerator:
 
 
 class Draw(LateMethod):
-    """`generator.normal`, to be called."""
+    """The bound method `generator.normal` and the like."""
 
     __slots__ = ("generator", "method")
 
@@ -103,7 +105,7 @@ class Draw(LateMethod):
 
 @creates("random.default_rng")
 def default_rng(seed: Any = None) -> Any:
-    """Raises StagingError without a seed: the numbers would be others on every call."""
+    """Raises StagingError without a seed: the numbers would differ on every call."""
     region = current_region()
     if isinstance(seed, SymbolicGenerator):
         return seed

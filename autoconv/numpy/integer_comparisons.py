@@ -1,4 +1,4 @@
-"""Elements of an integer dtype compared with a Python int, exactly also where the dtype cannot hold that."""
+"""Comparison of integer elements with a Python int, exact even if the dtype cannot represent the int."""
 
 from __future__ import annotations
 
@@ -16,15 +16,17 @@ _SWAPPED = {
     "equal": "equal", "not_equal": "not_equal", "less": "greater", "less_equal": "greater_equal", "greater": "less",
     "greater_equal": "less_equal",
 }  # fmt: skip
-# A number outside of the dtype is compared by the nearest that the dtype holds. Where that goes wrong if it lies below,
-# and if it lies above, what the comparison answers.
+# An int outside of the dtype's range is replaced by the nearest value inside. These are the results for an int
+# below and above the range, for comparisons that this replacement would falsify.
 _BELOW = {"equal": False, "not_equal": True, "greater": True, "less_equal": False}
 _ABOVE = {"equal": False, "not_equal": True, "less": True, "greater_equal": False}
 
 
 def compared_exactly(name: str, x: Any, y: Any, dtype: np.dtype[Any]) -> Tensor | None:
-    """The comparison in that dtype of an array or scalar with a Python int that may lie outside of it; None where no
-    operand is such an int."""
+    """Compare in that dtype an array or scalar with a Python int that may lie outside of its range.
+
+    Returns None if no operand is such an int.
+    """
     wanted = as_dtype(dtype)
     if not wanted.is_integer:
         return None
@@ -46,7 +48,7 @@ def _is_int(x: Any) -> bool:
 
 def _with_number(op: str, x: Tensor, number: Tensor, dtype: DType) -> Tensor | None:
     if dtype.numpy == np.int64:
-        return None  # holds every int of a graph
+        return None  # represents every int of a graph
     if x.type.shape == () and dtype.size < 8:
         return apply(op, cast(x, np.int64), number)
     low = tensor(max(dtype.min, -(2**63)), np.int64)
@@ -56,7 +58,7 @@ def _with_number(op: str, x: Tensor, number: Tensor, dtype: DType) -> Tensor | N
 
 
 def _with_outside(op: str, x: Tensor, nearest: Tensor, below: Any, above: Any) -> Tensor:
-    """The elements compared in their own dtype, which is as fast as it gets, and with what the number's place says."""
+    """Compare elements in their own dtype, which is fastest, and correct the result for an int outside of its range."""
     found = apply(op, x, nearest)
     for outside, answers in ((below, _BELOW), (above, _ABOVE)):
         if answers.get(op) is True:

@@ -1,4 +1,4 @@
-"""Putting arrays together and taking them apart."""
+"""Joining and splitting of arrays."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from autoconv.runtime.tensor import Tensor
 
 
 def together(arrays: Any, dtype: Any = None, casting: str = "same_kind") -> list[Tensor]:
-    """The arrays of a sequence (or the rows of one array), all of one dtype."""
+    """Return the arrays of a sequence (or the rows of one array), all of one dtype."""
     if as_tensor(arrays) is not None:
         rows = tensor(arrays)
         arrays = apply("unstack", rows, num=known_shape(rows)[0], axis=0) if known_shape(rows)[0] else ()
@@ -124,7 +124,7 @@ def append(arr: Any, values: Any, axis: Any = None) -> Any:
     return concatenate((arr, values), axis)
 
 
-# ---- taking apart
+# ---- splitting
 
 
 def _split(x: Tensor, sections: Any, axis: int, even: bool) -> list[Tensor]:

@@ -1,4 +1,4 @@
-"""Functions that NumPy computes as a whole, by the op `numpy_call`."""
+"""Functions that NumPy itself computes as a whole, through the op `numpy_call`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PLAIN = (bool, int, float, complex, str, type(None), np.number, np.bool_)
 
 
 def by_kernel(*names: str, by_values: bool = False) -> None:
-    """Has these functions computed by NumPy as a whole; the sizes of what they give may depend on values."""
+    """Register functions that NumPy computes as a whole. `by_values`: the sizes of results may depend on values."""
     for name in names:
         function = named(name)
         if function is not None and function not in FUNCTIONS:
@@ -26,7 +26,7 @@ def by_kernel(*names: str, by_values: bool = False) -> None:
 
 
 def whole_call(name: str, by_values: bool, *args: Any, **kwargs: Any) -> Any:
-    """NumPy's function of that name as one op; refuses arguments that are no arrays, numbers or text."""
+    """Record NumPy's function of that name as one op; refuse arguments other than arrays, numbers and text."""
     if kwargs.pop("out", None) is not None:
         refuse("is given out")
     inputs: list[Tensor] = []
@@ -40,7 +40,7 @@ def whole_call(name: str, by_values: bool, *args: Any, **kwargs: Any) -> Any:
 
 @functools.cache
 def _named_results(name: str) -> Any:
-    """The class of tuples with names that a function of sets gives; None for others."""
+    """Return the class of named tuples that a set function returns; None for other functions."""
     if not name.startswith("unique_"):
         return None
     kind = type(named(name)(np.zeros(1)))
@@ -48,7 +48,7 @@ def _named_results(name: str) -> Any:
 
 
 def described(value: Any, inputs: list[Tensor]) -> tuple[Any, ...]:
-    """An argument as `numpy_call` has it; tensors and arrays go to the inputs."""
+    """Encode an argument as an attribute of `numpy_call`; tensors and arrays are appended to the inputs."""
     if isinstance(value, (list, tuple)):
         kind = "list" if isinstance(value, list) else "tuple"
         return (kind, *(described(item, inputs) for item in value))

@@ -79,7 +79,7 @@ def solve(a: Any, b: Any) -> Any:
 
 
 def _mirrored(x: Tensor) -> Tensor:
-    """The matrices with what is below the diagonal above it as well: NumPy reads nothing else of them."""
+    """Copy the lower triangle to the upper one (conjugated): NumPy reads only the lower triangle."""
     lower = FUNCTIONS[np.tril](x)
     below = call_ufunc(np.conjugate, swapaxes(FUNCTIONS[np.tril](x, -1), -1, -2))
     return apply("add", lower, below)  # type: ignore[no-any-return]
@@ -91,7 +91,7 @@ def cholesky(a: Any, /, *, upper: bool = False) -> Any:
     if upper:
         x = swapaxes(x, -1, -2)
     found = apply("cholesky", _mirrored(x))
-    return swapaxes(found, -1, -2) if upper else found  # of conj(A) = A.T that is the conjugate already
+    return swapaxes(found, -1, -2) if upper else found  # x was transposed: conj(A) = A.T, so this is the adjoint
 
 
 @computes("linalg.eigh")
@@ -133,20 +133,20 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
 
 
 def _has_elements(x: Tensor) -> bool:
-    """As far as is known: matrices whose sizes are, none of them 0."""
+    """Return whether the sizes of the matrices are known and none is 0."""
     shape = x.type.shape
     return shape is not None and len(shape) >= 2 and all(isinstance(d, int) and d for d in shape)
 
 
 def _rounding(x: Tensor) -> float:
-    """What the singular values of matrices of these sizes may be off by, beside the largest."""
+    """Return the rounding error of singular values of such matrices, relative to the largest one."""
     kind: Any = _floating(x).dtype.numpy
     return max(known_shape(x)[-2:]) * float(np.finfo(kind).eps)
 
 
 @computes("linalg.pinv")
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue) -> Any:  # type: ignore[attr-defined]
-    """By singular values, as NumPy computes it: those that are small beside the largest one count for nothing."""
+    """By singular values, as in NumPy: those that are small relative to the largest one count as zero."""
     x, given = _floating(a), rtol is not np._NoValue  # type: ignore[attr-defined]
     known = all(value is None or type(value) in (int, float) for value in (rcond, rtol if given else None))
     known &= x.dtype is tensor(a).dtype or not given
@@ -171,7 +171,7 @@ def cond(x: Any, p: Any = None) -> Any:
     values = svd(v, compute_uv=False)
     first, last = (apply("get_item", values, spec=(("ellipsis",), ("int", place))) for place in (0, -1))
     found = apply("divide", last, first) if p == -2 else apply("divide", first, last)
-    # Of nothing but zeros it is infinite; a nan among the elements stays one.
+    # For a zero matrix it is infinite; a nan among the elements gives nan.
     broken = apply("numpy_any", apply("is_nan", v), axis=(-2, -1))
     lost = apply("logical_and", apply("is_nan", found), apply("logical_not", broken))
     return apply("select", lost, tensor(np.inf, found.dtype.numpy), found)
@@ -296,7 +296,7 @@ by_kernel("linalg.lstsq", by_values=True)
 @computes("linalg.matrix_rank")
 def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
     x = tensor(A)
-    if rank_of(x) < 2:  # of a vector a Python int
+    if rank_of(x) < 2:  # for a vector, a Python int
         some = apply("numpy_any", tensor(x, bool))
         return apply("python_cast", some, dtype=as_dtype(np.int64), weak=True)
     if tol is None and rtol is None and not hermitian and _has_elements(x):

@@ -1,4 +1,4 @@
-"""Reductions that pass over nans."""
+"""Reductions that ignore nans."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from autoconv.runtime.tensor import Tensor
 
 
 def _without_nans(a: Any, neutral: Any) -> tuple[Tensor, Tensor | None]:
-    """The array with another number for its nans, and which elements are none."""
+    """Return the array with nans replaced by a neutral number, and the mask of the other elements."""
     x = tensor(a)
     if not (x.dtype.is_floating or x.dtype.is_complex):
         return x, None

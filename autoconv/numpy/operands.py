@@ -1,4 +1,4 @@
-"""What NumPy makes of the arguments of its functions, as tensors: arrays of its own dtypes, and promotion.
+"""Conversion of the arguments of NumPy's functions to tensors: NumPy's dtypes, and promotion.
 
 Python's numbers are weak (NEP 50): beside an array they take its dtype, alone they are int64, float64, complex128.
 """
@@ -32,7 +32,7 @@ _WEAK = {bool: np.dtype(bool), int: int, float: float, complex: complex}
 
 
 class NotStaged(Exception):
-    """This call has no form in a graph; `what` says why."""
+    """The call cannot be part of a graph; `what` is the reason, the predicate of a message."""
 
     def __init__(self, what: str) -> None:
         super().__init__(what)
@@ -40,20 +40,20 @@ class NotStaged(Exception):
 
 
 def refuse(what: str) -> NoReturn:
-    """Has the call refused in a trace, by the name of its function; eagerly NumPy computes it."""
+    """Refuse the call: in a trace with an error that names the function, eagerly by leaving it to NumPy."""
     raise NotStaged(what)
 
 
 def is_compiled() -> bool:
-    """Whether what is traced here is promised to do what plain Python does."""
+    """Return whether the trace is one under `compile`, with the contract of plain Python."""
     region = current_region()
     return region is not None and region.contract == COMPILE
 
 
 def computes(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Makes a Python function what computes NumPy's functions of those names (or those themselves) on tensors.
+    """Register a Python function as the implementation on tensors of NumPy's functions of those names (or objects).
 
-    Names that this NumPy does not have are left out.
+    Names that the installed NumPy lacks are skipped.
     """
 
     def register(compute: Callable[..., Any]) -> Callable[..., Any]:
@@ -87,7 +87,7 @@ def _entry(function: Any, compute: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def is_weak(x: Any) -> bool:
-    """Whether this is a Python number, or one that became state."""
+    """Return whether the value is a Python number, also one that became state of the graph."""
     if type(x) in _WEAK:
         return True
     tensor = as_tensor(x)
@@ -95,7 +95,7 @@ def is_weak(x: Any) -> bool:
 
 
 def tensor(x: Any, dtype: Any = None) -> Tensor:
-    """`np.asarray(x)` as a tensor, of that dtype where one is given."""
+    """Return `np.asarray(x)` as a tensor, of that dtype if given."""
     found = as_tensor(x)
     if found is None:
         return _of_plain(x, dtype)
@@ -105,14 +105,16 @@ def tensor(x: Any, dtype: Any = None) -> Tensor:
 
 
 def tensors(*values: Any) -> list[Tensor]:
-    """Each as a tensor, all of the dtype that NumPy promotes them to."""
+    """Return each value as a tensor, all of the dtype that NumPy promotes them to."""
     wanted = common_dtype(*values)
     return [tensor(x, wanted) for x in values]
 
 
 def chosen(*values: Any) -> list[Tensor]:
-    """As `tensors`, for what takes its elements from several: NumPy makes arrays of Python's ints by themselves there,
-    and elements of the dtype of those as C does, without a look whether they fit."""
+    """`tensors` for functions that select elements from several operands.
+
+    There NumPy converts Python ints to arrays first, and those to the dtype with a C cast, without a range check.
+    """
     wanted = common_dtype(*values)
     return [_wrapped(x, wanted) if wanted.kind in "iu" and is_weak(x) else tensor(x, wanted) for x in values]
 
@@ -140,7 +142,7 @@ def _of_plain(x: Any, dtype: Any) -> Tensor:
 
 
 def _stacked(values: Any, dtype: Any) -> Tensor:
-    """A nested list with tensors in it, as NumPy makes an array of one: Python's numbers are not weak there."""
+    """Stack a nested list with tensors as NumPy makes an array of one: Python numbers in it are not weak."""
     wanted = numpy_dtype(dtype) if dtype is not None else np.result_type(*map(numpy_dtype_of, _leaves(values)))
     rows = [_stacked(row, wanted) if isinstance(row, (list, tuple)) else tensor(row, wanted) for row in values]
     shapes = {row.type.shape for row in rows}
@@ -154,12 +156,12 @@ def _leaves(values: Any) -> list[Any]:
 
 
 def holds_tensors(x: Any) -> bool:
-    """Whether this is a tensor, or a list or tuple that holds one."""
+    """Return whether this is a tensor, or a list or tuple that contains one."""
     return any(map(holds_tensors, x)) if isinstance(x, (list, tuple)) else as_tensor(x) is not None
 
 
 def cast(x: Any, dtype: Any) -> Tensor:
-    """The tensor with elements of another dtype, converted as NumPy converts them."""
+    """Return the tensor with elements of another dtype, converted as by NumPy."""
     wanted = as_dtype(dtype)
     if x.weak:
         return apply("python_cast", x, dtype=wanted, weak=False)
@@ -167,7 +169,7 @@ def cast(x: Any, dtype: Any) -> Tensor:
 
 
 def given(value: Any, default: Any = None) -> Any:
-    """What an argument that NumPy leaves out as `NOTHING` is."""
+    """Return an argument, or the default if it is NumPy's marker for a missing one (`NOTHING`)."""
     return default if value is NOTHING else value
 
 
@@ -175,7 +177,7 @@ def given(value: Any, default: Any = None) -> Any:
 
 
 def numpy_dtype(dtype: Any) -> np.dtype[Any]:
-    """NumPy's dtype for what names one (Python's `float` is float64 there)."""
+    """Return NumPy's dtype for a dtype specifier (Python's `float` means float64)."""
     if isinstance(dtype, DType):
         return dtype.numpy
     found = np.dtype(dtype)
@@ -185,7 +187,7 @@ def numpy_dtype(dtype: Any) -> np.dtype[Any]:
 
 
 def numpy_dtype_of(x: Any) -> np.dtype[Any]:
-    """What `np.asarray(x)` would have."""
+    """Return the dtype of `np.asarray(x)`."""
     found = as_tensor(x)
     if found is not None:
         return found.type.dtype.numpy
@@ -195,7 +197,7 @@ def numpy_dtype_of(x: Any) -> np.dtype[Any]:
 
 
 def promotable(x: Any) -> Any:
-    """What stands for x in NumPy's promotion: `int`, `float` or `complex` for a Python number, else its dtype."""
+    """Return x's operand in NumPy's promotion: `int`, `float` or `complex` for a Python number, else its dtype."""
     if type(x) in _WEAK:
         return _WEAK[type(x)]
     found = as_tensor(x)
@@ -205,16 +207,16 @@ def promotable(x: Any) -> Any:
 
 
 def common_dtype(*values: Any) -> np.dtype[Any]:
-    """What NumPy promotes the values to."""
+    """Return the dtype that NumPy promotes the values to."""
     kinds = [promotable(x) for x in values]
     return np.result_type(*(kind(0) if isinstance(kind, type) else kind for kind in kinds))
 
 
-# ---- what has to be known while tracing
+# ---- facts needed while tracing
 
 
 def read_only(found: Any) -> Any:
-    """Notes of a result that NumPy gives it out for reading only."""
+    """Register that NumPy returns this result read-only."""
     region = current_region()
     if region is not None and isinstance(found, SymbolicTensor):
         region.trace.read_only.add(region.lift(found.value_in_graph))
@@ -222,13 +224,13 @@ def read_only(found: Any) -> Any:
 
 
 def in_rows(order: Any, rank: int | None) -> None:
-    """Refuses columns that lie one behind the other: how elements lie is no part of a graph, and results show it."""
+    """Refuse column-major order under `compile`: memory layout is not part of a graph, but results show it."""
     if order not in (None, "C", "K", "A") and rank not in (0, 1) and is_compiled():
         refuse(f"is given order {order!r}")
 
 
 def known_shape(x: Tensor) -> tuple[int, ...]:
-    """The shape; refuses one that only the running graph knows."""
+    """Return the shape; refuse one known only at run time."""
     shape = x.type.shape
     if shape is None or not all(isinstance(d, int) for d in shape):
         refuse("depends on a shape that only the running graph knows")
@@ -240,12 +242,12 @@ def has_known_shape(x: Tensor) -> bool:
 
 
 def check(condition: Any, message: str) -> None:
-    """What only the running graph knows: where it does not hold, NumPy has an error of its own."""
+    """Record a check of a run-time condition for which NumPy has an error of its own."""
     apply("assert_true", condition, message=(message,), kind="check")
 
 
 def sizes_of(x: Tensor) -> tuple[Any, ...]:
-    """The shape: ints, and weak scalars for what only the running graph knows."""
+    """Return the shape: ints, and weak scalars for sizes known only at run time."""
     if x.type.shape is None:
         refuse("depends on a number of dimensions that only the running graph knows")
     return tuple(d if isinstance(d, int) else dimension_of(x, axis) for axis, d in enumerate(x.type.shape))
@@ -258,18 +260,18 @@ def rank_of(x: Tensor) -> int:
 
 
 def integer(value: Any) -> int:
-    """An int that Python knows; a trace under `compile` becomes one for this value where it is an argument."""
+    """Return an int known at trace time; under `compile`, an argument is specialised to its value."""
     found = static_value(value)
     return operator.index(found if found is not None and np.ndim(found) == 0 else value)
 
 
 def axis_of(axis: Any, rank: int) -> int:
-    """The axis counted from the front; raises AxisError for one that is not there."""
+    """Return the axis counted from the front; raises AxisError for one out of range."""
     return np.lib.array_utils.normalize_axis_index(integer(axis), rank)
 
 
 def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
-    """The axes counted from the front, all of them for None; raises AxisError or ValueError as NumPy does."""
+    """Return the axes counted from the front, all of them for None; raises AxisError or ValueError as NumPy does."""
     if axis is None:
         return tuple(range(rank))
     given = tuple(map(integer, axis)) if isinstance(axis, (tuple, list)) else integer(axis)
@@ -277,14 +279,14 @@ def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
 
 
 def without(**options: Any) -> None:
-    """Refuses options that were given."""
+    """Refuse options that were given."""
     for name, value in options.items():
         if value is not None:
             refuse(f"is given {name}")
 
 
 def size_of(x: Tensor, axes: Sequence[int] | None = None) -> Any:
-    """How many elements lie along the axes: an int, or a weak number of the graph where the shape is not known."""
+    """Return the number of elements along the axes: an int, or a weak symbolic number for an unknown shape."""
     shape = x.type.shape
     over = range(rank_of(x)) if axes is None else axes
     if shape is not None and all(isinstance(shape[a], int) for a in over):

@@ -168,8 +168,13 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, dtype: Any = 
 
 
 def _two_operands(equation: str, x: Tensor, y: Tensor) -> Any:
-    """A sum over two arrays as one product of matrices, in a batch of what both and the result have; None where a
-    letter stands twice, or goes with others than a product has."""
+    """Rewrite an einsum of two arrays as one batched matrix product.
+
+        ijk,ikl->ijl  becomes  matmul over j, k and l in a batch of i
+
+    Dimensions of both operands and the result form the batch. Returns None where a letter is repeated in one term, or
+    the letters do not form a matrix product.
+    """
     names, out = equation.split("->")
     one, other = names.split(",")
     shapes = known_shape(x), known_shape(y)

@@ -1,4 +1,4 @@
-"""Reductions over axes: sums, extremes, spreads, positions."""
+"""Reductions over axes: sums, extrema, deviations, indices."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def _flag(keepdims: Any) -> bool:
     return False if keepdims is NOTHING else bool(keepdims)
 
 
-# Of an array without dimensions they take the axis 0, as reductions of ufuncs do.
+# For a 0-d array these accept the axis 0, as reductions of ufuncs do.
 _OF_SCALARS = frozenset({"sum", "prod", "max", "min", "any", "all", "argmax", "argmin"})
 
 
 def _kept(name: str, x: Tensor, axis: Any, keepdims: bool) -> tuple[Any, bool]:
-    """Axis and keepdims as the ops take them; axes that are not there raise AxisError."""
+    """Return axis and keepdims in the form of the ops; axes out of range raise AxisError."""
     rank = rank_of(x)
     if axis is None or (
         not rank and name in _OF_SCALARS and not isinstance(axis, (tuple, list)) and integer(axis) in (0, -1)
@@ -55,7 +55,7 @@ def _kept(name: str, x: Tensor, axis: Any, keepdims: bool) -> tuple[Any, bool]:
 
 
 def reduced(name: str, x: Tensor, axis: Any, keepdims: Any, out: Any, **options: Any) -> Any:
-    """NumPy's reduction of that name, by its op."""
+    """Apply NumPy's reduction of that name, by its op."""
     axis, kept = _kept(name, x, axis, _flag(keepdims))
     if axis == ():
         return _over_nothing(name, x, out, options)
@@ -66,7 +66,7 @@ def reduced(name: str, x: Tensor, axis: Any, keepdims: Any, out: Any, **options:
 
 
 def _over_nothing(name: str, x: Tensor, out: Any, options: Any) -> Any:
-    """axis=(): each element is a sum of its own."""
+    """Reduce over axis=(): every element is its own result."""
     if name not in ("sum", "prod", "max", "min", "any", "all"):
         refuse("is given no axes")
     wanted = options.get("dtype") or numpy_dtype_of(getattr(np.ones(1, x.dtype.numpy), name)())
@@ -75,14 +75,14 @@ def _over_nothing(name: str, x: Tensor, out: Any, options: Any) -> Any:
 
 
 def masked(x: Tensor, where: Any, neutral: Any) -> Tensor:
-    """The array with a neutral number where `where` does not hold."""
+    """Return the array with a neutral number where `where` is false."""
     if rank_of(tensor(where)) > rank_of(x):
         refuse("is given a mask of more dimensions")
     return apply("select", tensor(where, bool), x, tensor(neutral, x.dtype.numpy))
 
 
 def total_of(name: str, neutral: int, combine: Any) -> Callable[..., Any]:
-    """NumPy's function of that name: a sum or a product."""
+    """NumPy's sum or product, by name."""
     def run(
         a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = NOTHING,
         where: Any = NOTHING,
@@ -141,7 +141,7 @@ def _extreme(name: str, combine: Any) -> Callable[..., Any]:
             return reduced("any" if name == "max" else "all", x, axis, keepdims, out)
         if given(initial) is None:
             return reduced(name, x, axis, keepdims, out)
-        rank = rank_of(x)  # the number takes part as one element more, so that nothing at all has an extreme
+        rank = rank_of(x)  # the initial value counts as an additional element, so that an empty array has an extremum
         axes = axes_of(axis, rank)
         shape = known_shape(x)
         if any(shape[a] == 0 for a in axes):
@@ -238,7 +238,7 @@ def _median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = F
     ordered = apply("sort", line, axis=at)
     middle = apply("gather", ordered, np.arange((count - 1) // 2, count // 2 + 1), axis=at)
     found = apply("numpy_mean", middle, axis=at)
-    if x.dtype.is_floating or x.dtype.is_complex:  # nans are at the end
+    if x.dtype.is_floating or x.dtype.is_complex:  # nans are sorted to the end
         last = apply("gather", ordered, np.array(count - 1), axis=at)
         found = apply("select", apply("is_nan", last), last, found)
     if _flag(keepdims):

@@ -1,4 +1,4 @@
-"""From element to element along an axis: totals so far, differences, integrals."""
+"""Scans along an axis: cumulative sums and products, differences, integrals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Choosing, ordering and looking up elements."""
+"""Selection, sorting and search of elements."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _INT64 = as_dtype(np.int64)
 
 
 def at_places(x: Tensor, axis: int, places: Any) -> Tensor:
-    """x[:, …, places], which counts from the end below 0 and raises IndexError outside."""
+    """x[:, …, places], where negative positions count from the end; IndexError for others out of range."""
     if not holds_tensors(places) and np.ndim(places) == 0:
         return apply("get_item", x, spec=(*(WHOLE,) * axis, ("int", int(places))))
     return apply("get_item", x, places, spec=(*(WHOLE,) * axis, ("array",)))
@@ -141,7 +141,7 @@ def clip(
         kinds = common_dtype(a, low, high)
         x, low, high = (tensor(one, kinds) for one in (a, low, high))
         if kinds in (float32, float64) and x.type.shape and low.type.shape == high.type.shape == ():
-            found = apply("numpy_clip", x, low, high)  # which keeps the signs of zeros
+            found = apply("numpy_clip", x, low, high)  # preserves the signs of zeros
         else:
             found = call_ufunc(np.minimum, call_ufunc(np.maximum, x, low), high)
     elif low is not None or high is not None:
@@ -152,7 +152,7 @@ def clip(
 
 
 def _bound(bound: Any, dtype: DType, side: int) -> Any:
-    """The bound of integers: a Python int beyond all that they can be, on its side, bounds nothing."""
+    """Return a bound for integers: None for a Python int beyond the dtype's range on its own side (no effect)."""
     if type(bound) is int:
         return None if (bound < dtype.min if side < 0 else bound > dtype.max) else bound
     found = as_tensor(bound)
@@ -166,7 +166,7 @@ def _bound(bound: Any, dtype: DType, side: int) -> Any:
     return apply("python_cast", number, dtype=dtype, weak=False)
 
 
-# ---- positions
+# ---- indices
 
 
 @computes("nonzero")
@@ -211,7 +211,7 @@ def extract(condition: Any, arr: Any) -> Tensor:
 
 
 def _check_kind(kind: Any) -> None:
-    """Every kind of sorting gives what the stable one gives; of what is none NumPy says so."""
+    """Check the name of a sorting algorithm by NumPy; every one gives the result of the stable sort."""
     if kind is not None:
         np.sort(np.zeros(0), kind=kind)
 
@@ -231,7 +231,7 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable:
 
 @computes("argsort")
 def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Tensor:
-    """Equal elements stay in order where that is asked for; else NumPy's own routine for this processor orders them."""
+    """Sort stably if requested; else NumPy's own routine for this processor orders equal elements."""
     without(order=order)
     _check_kind(kind)
     x = tensor(a)

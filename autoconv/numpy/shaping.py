@@ -1,4 +1,4 @@
-"""Shapes: reshaping, moving axes, broadcasting, flipping, repeating, padding."""
+"""Shapes: reshaping, moving axes, broadcasting, reversing, repeating, padding."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ WHOLE = ("slice", None, None, None)
 
 
 def shape_argument(shape: Any) -> tuple[tuple[Any, ...], tuple[int | None, ...] | None]:
-    """A shape as ops take it: (the vector of sizes, where some are known only to the running graph; what is known)."""
+    """Return a shape in the form of the ops: (the vector of sizes, if some are symbolic; the known sizes)."""
     sizes: Any = shape if isinstance(shape, (list, tuple)) else None
     if sizes is None:
         known = static_value(shape)
@@ -71,7 +71,7 @@ def _size(size: Any) -> int | None:
 
 
 def _check_sizes(sizes: Tensor) -> None:
-    """Refuses what NumPy takes for no size: a float, or a bool that is not Python's own."""
+    """Refuse sizes that NumPy does not accept: floats, and bools that are not Python's."""
     if not (sizes.dtype.is_integer or (sizes.dtype.is_bool and sizes.weak)):
         refuse("is given a size that is no int")
 
@@ -208,7 +208,7 @@ computes("atleast_2d")(atleast_2d)
 computes("atleast_3d")(atleast_3d)
 
 
-# ---- turning
+# ---- reversing and rotating
 
 
 @computes("flip")
@@ -272,7 +272,7 @@ def _paired(shifts: Sequence[Any], axes: Sequence[int]) -> tuple[tuple[Any, ...]
     return tuple(shifts) * (count // len(shifts)), tuple(axes) * (count // len(axes))
 
 
-# ---- more of it
+# ---- repeating and padding
 
 
 @computes("tile")
@@ -338,7 +338,7 @@ _EXTENDING = ("edge", "wrap", "reflect", "symmetric")
 
 
 def _extended(size: Any, low: int, high: int, mode: str) -> Tensor:
-    """The places that a dimension is made of which goes on before and behind what is there: the size is not known."""
+    """Return the indices that extend a dimension of unknown size at both ends."""
     count, one = tensor(size, np.int64), tensor(1, np.int64)
     check(apply("greater", count, tensor(0, np.int64)), "an empty axis cannot be extended")
     places = apply("range", tensor(-low, np.int64), apply("add", count, tensor(high, np.int64)), one)
@@ -362,7 +362,7 @@ def _framed(x: Tensor, paddings: Sequence[tuple[int, int]], value: Any) -> Tenso
     return apply("select", inside, framed, tensor(value, x.dtype.numpy))
 
 
-# ---- as they are
+# ---- queries and copies
 
 
 @computes("shape")
@@ -395,7 +395,7 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> T
 
 
 def _promoted(x: Any) -> Any:
-    """What stands for x: of Python's numbers one of that kind."""
+    """Return x's operand in promotion; for a Python number, one of the same class."""
     kind = promotable(x)
     return kind(0) if isinstance(kind, type) else kind
 
@@ -429,7 +429,7 @@ def resize(a: Any, new_shape: Any) -> Tensor:
 
 @computes("trim_zeros")
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
-    """A view; of an array that is traced as memory one of that."""
+    """A view; for a memory array, a view of that memory."""
     x = tensor(filt)
     if rank_of(x) != 1 or axis not in (None, 0, -1) or trim.lower() not in ("fb", "bf", "f", "b"):
         refuse("is given another number of dimensions than one, or other ends")

@@ -1,4 +1,4 @@
-"""What `autoconv.xp` finds NumPy's functions by, and the one device there is."""
+"""Access of `autoconv.xp` to NumPy's functions, and the only device."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NAMED = {
 
 @functools.cache
 def by_numpy(name: str) -> Callable[..., Any]:
-    """What computes NumPy's function of that name on tensors; one that this NumPy does not have raises when called."""
+    """Return the implementation of NumPy's function of that name; if NumPy lacks it, one that raises when called."""
     compute = FUNCTIONS.get(named(name))
     if compute is None:
         return functools.partial(_missing, name)
@@ -37,7 +37,7 @@ def by_numpy(name: str) -> Callable[..., Any]:
 
 
 def standard(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """The function as users meet it: errors have their place, what NumPy itself computed comes out as tensors."""
+    """Wrap the function for users: errors have their position, and results of NumPy itself become tensors."""
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -52,7 +52,7 @@ def standard(function: Callable[..., Any], name: str) -> Callable[..., Any]:
             raise StagingError(f"xp.{name} has no form in a graph here: it {error.what}", current_place()) from None
         finally:
             if trace is not None:
-                trace.arrays = arrays  # tables of ours are no arrays of the program
+                trace.arrays = arrays  # internal tables are not arrays of the program
 
     run.__module__ = "autoconv.xp"
     return presented(run)
@@ -71,7 +71,7 @@ def _missing(name: str, *args: Any, **kwargs: Any) -> Any:
 
 
 def check_device(device: Any) -> None:
-    """Raises ValueError for a device that is not there: "cpu", or what `device` of a tensor says, are."""
+    """Raise ValueError for an unknown device; known are "cpu" and the `device` of a tensor."""
     if device is not None and str(device).lower().rpartition("/")[2] not in ("", "cpu", "cpu:0", "device:cpu:0"):
         raise ValueError(f"there is no device {device!r} here: tensors are on 'cpu'")
 

@@ -1,4 +1,4 @@
-"""Statistics, signals, polynomials, and tests of numbers."""
+"""Statistics, signals, polynomials, and numerical tests."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from autoconv.runtime.tensor import Tensor
 _INT64 = as_dtype(np.int64)
 
 
-# ---- tests of numbers
+# ---- numerical tests
 
 
 def _itself(x: Any) -> Any:
@@ -92,7 +92,7 @@ def array_equiv(a1: Any, a2: Any) -> Any:
 
 
 def _as_python_bool(x: Tensor) -> Any:
-    """NumPy gives a bool of Python's here."""
+    """Convert to a Python bool, which NumPy returns here."""
     if hasattr(x, "value_in_graph"):
         return apply("python_cast", x, dtype=as_dtype(bool), weak=True)
     return bool(x)  # type: ignore[call-overload]
@@ -132,7 +132,7 @@ computes("isneginf")(_infinite("isneginf", -np.inf))
 
 @computes("real")
 def real(val: Any) -> Any:
-    if is_weak(val):  # NumPy asks the number itself
+    if is_weak(val):  # NumPy reads the number's own attribute
         return val.real if as_tensor(val) is None else number_attribute(val, "real")
     x = tensor(val)
     return apply("real", x) if x.dtype.is_complex else x
@@ -277,7 +277,7 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     several = holds_tensors(bins) or np.ndim(bins) > 0
     counts, edges = whole_call("histogram", False, x, bins if several else integer(bins), range, **options)
     is_array = isinstance(bins, np.ndarray) or (as_tensor(bins) is not None and rank_of(tensor(bins)) == 1)
-    return counts, bins if is_array else edges  # an array of edges is given back
+    return counts, bins if is_array else edges  # an array of edges is returned unchanged
 
 
 @computes("interp")
@@ -308,7 +308,8 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     x1, y1 = (apply("gather", v, apply("add", lower, tensor(1)), axis=0) for v in (places, values))
     slope = apply("divide", apply("subtract", y1, y0), apply("subtract", x1, x0))
     found = apply("add", apply("multiply", slope, apply("subtract", at, x0)), y0)
-    # of values that are not finite NumPy goes from the other side, takes what both sides have, and what lies there
+    # NumPy's handling of a NaN result: interpolate from the other end; if that is NaN too, take the value that both
+    # ends share. A point equal to an end always takes that end's value.
     other = apply("add", apply("multiply", slope, apply("subtract", at, x1)), y1)
     found = apply("select", apply("is_nan", found), other, found)
     level = apply("logical_and", apply("is_nan", found), apply("equal", y0, y1))
@@ -334,7 +335,7 @@ def convolve(a: Any, v: Any, mode: Any = "full") -> Tensor:
     if mode not in ("full", "same", "valid"):
         raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got {mode!r})")
     if isinstance(sizes_of(x)[0], int) and not isinstance(sizes_of(y)[0], int):
-        x, y = y, x  # the one whose size is known is gone through
+        x, y = y, x  # the loop runs over the operand of known size
     sizes = sizes_of(x)[0], known_shape(y)[0]
     if not all(size for size in sizes if isinstance(size, int)):
         raise ValueError(f"{'a' if not sizes[0] else 'v'} cannot be empty")
@@ -346,7 +347,7 @@ def convolve(a: Any, v: Any, mode: Any = "full") -> Tensor:
         return whole_call("convolve", False, x, y, mode)
     low = {"full": sizes[1] - 1, "same": sizes[1] // 2, "valid": 0}[mode]
     high = {"full": sizes[1] - 1, "same": sizes[1] - 1 - sizes[1] // 2, "valid": 0}[mode]
-    if mode == "same":  # the middle of the full one
+    if mode == "same":  # the middle part of the full result
         low, high = sizes[1] - 1 - (sizes[1] - 1) // 2, (sizes[1] - 1) // 2
     framed = apply("pad", x, paddings=((low, high),)) if low or high else x
     total = None

@@ -16,7 +16,7 @@ from autoconv.runtime.tensor import Tensor
 
 
 def _complex(a: Any) -> Tensor:
-    """NumPy transforms single precision in single precision, all else in double."""
+    """Convert to complex: single precision stays single, as in NumPy, everything else becomes double."""
     x = tensor(a)
     if x.dtype.is_complex:
         return x
@@ -24,7 +24,7 @@ def _complex(a: Any) -> Tensor:
 
 
 def _sized(x: Tensor, axis: int, n: Any) -> Tensor:
-    """The first n elements along the axis, zeros behind where there are fewer."""
+    """Return the first n elements along the axis, padded with zeros if there are fewer."""
     if n is None:
         return x
     wanted, size = integer(n), known_shape(x)[axis]

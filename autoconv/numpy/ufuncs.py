@@ -1,6 +1,6 @@
-"""Universal functions: NumPy picks the loop (the dtypes) for the operands, an op computes it.
+"""Universal functions: NumPy resolves the loop (the dtypes) for the operands, and an op computes it.
 
-With `out=`, `where=`, `dtype=` and `casting=`, and the methods reduce, accumulate, outer and reduceat; `at` is in
+Supports `out=`, `where=`, `dtype=` and `casting=`, and the methods reduce, accumulate, outer and reduceat; `at` is in
 `changing`.
 """
 
@@ -35,7 +35,7 @@ from autoconv.runtime.dispatch import apply
 from autoconv.runtime.numpy_protocol import FUNCTIONS
 from autoconv.runtime.tensor import Tensor
 
-# What computes a loop: given the operands, of the loop's dtypes, it gives the result; None where it does not.
+# A loop: takes operands of the loop's dtypes and returns the result, or None if it does not support them.
 Loop = Callable[..., Any]
 
 LOOPS: dict[str, Loop] = {}
@@ -46,7 +46,7 @@ def call_ufunc(
     order: Any = "K", subok: bool = True, signature: Any = None, axes: Any = None, axis: Any = None,
     keepdims: Any = None,
 ) -> Any:  # fmt: skip
-    """`ufunc(*inputs, …)`; results of all the dtypes that NumPy gives them."""
+    """`ufunc(*inputs, …)`; the results have NumPy's dtypes."""
     without(axes=axes, axis=axis, keepdims=keepdims)
     in_rows(order, None)
     if len(inputs) > ufunc.nin:
@@ -72,7 +72,7 @@ def call_ufunc(
 
 
 def loop_of(ufunc: Any, inputs: Sequence[Any], dtype: Any = None, casting: str = "same_kind") -> tuple[Any, ...]:
-    """The dtypes that the operands are brought to, and those of the results; raises what NumPy raises."""
+    """Return the dtypes to which the operands are cast, and those of the results; raises NumPy's errors."""
     kinds = tuple(promotable(x) for x in inputs)
     options: dict[str, Any] = {}
     if dtype is not None:
@@ -87,7 +87,7 @@ def loop_of(ufunc: Any, inputs: Sequence[Any], dtype: Any = None, casting: str =
 
 
 def compute(ufunc: Any, operands: Sequence[Tensor], dtypes: Sequence[np.dtype[Any]]) -> Any:
-    """The loop of those dtypes on operands that have them."""
+    """Apply the loop of those dtypes to operands of these dtypes."""
     is_complex = bool(operands) and operands[0].dtype.is_complex
     loop = (COMPLEX_LOOPS.get(ufunc.__name__) if is_complex else None) or LOOPS.get(ufunc.__name__)
     same = len(set(dtypes[: ufunc.nin])) == 1
@@ -164,7 +164,7 @@ _is_bool, _is_integer, _is_complex = _is("b"), _is("iu"), _is("c")
 
 
 def _op(name: str, *, bools: str | None = None, kinds: str = "iufc") -> Loop:
-    """The op of that name, another one (if any) on bools, on elements of those kinds."""
+    """The op of that name, for elements of those kinds; `bools` is another op (if any) for bools."""
 
     def loop(*operands: Tensor) -> Any:
         if _is_bool(operands[0]):
@@ -211,12 +211,12 @@ def _test(name: str, of_integers: bool) -> Loop:
 
 
 def _power(x: Tensor, y: Tensor) -> Any:
-    """Integers to powers that may be negative raise when the graph runs, and without a place."""
+    """Integers to powers that may be negative raise at run time, without a position."""
     return apply("power", x, y)
 
 
 def _nan_aware(name: str) -> Loop:
-    """fmax and fmin: of a number and a nan the number."""
+    """fmax and fmin: of a number and a nan, the number."""
 
     def loop(x: Tensor, y: Tensor) -> Any:
         if not x.dtype.is_floating:
@@ -264,14 +264,14 @@ def _divmod(x: Tensor, y: Tensor) -> Any:
 
 
 def _agree(x: Tensor, y: Tensor) -> bool:
-    """Whether two matrices or vectors are known to go together."""
+    """Return whether the shapes of two matrices or vectors are known to match."""
     first, second = (tuple(v.type.shape or ()) for v in (x, y))
     mine, its = core_dimensions(first, second)
     return mine is not None and mine == its
 
 
 def _multiplied(x: Tensor, y: Tensor) -> Any:
-    """Matrices, NumPy's way: a vector is a row on the left, a column on the right, and leaves no dimension behind."""
+    """Matrix product by NumPy's rules: a vector is a row on the left, a column on the right, and loses that axis."""
     ranks = rank_of(x), rank_of(y)
     if 0 in ranks:
         raise ValueError("matmul: Input operand does not have enough dimensions")

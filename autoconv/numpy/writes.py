@@ -1,4 +1,4 @@
-"""Results that NumPy writes into an array of the caller's: `out=`, and the functions that change their argument."""
+"""Results written into an array of the caller: `out=`, and functions that mutate their argument."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from autoconv.runtime.tensor import EagerTensor, Tensor
 def write_into(
     out: Any, found: Tensor, where: Any = True, casting: str = "same_kind", broadcasts: bool = False
 ) -> Any:
-    """Writes a result into `out`, where the mask holds, and gives `out`; raises NumPy's error for other dtypes. Ufuncs
-    broadcast into it, others have errors of their own for another shape."""
+    """Write a result into `out` where the mask is true, and return `out`; raises NumPy's error for other dtypes.
+
+    Ufuncs broadcast into it; other functions have errors of their own for another shape.
+    """
     if isinstance(out, EagerTensor):
         raise ItemAssignmentError("'EagerTensor' object does not support item assignment")
     if isinstance(out, np.ndarray) or (isinstance(out, Tensor) and not isinstance(out, SymbolicTensor)):
@@ -47,7 +49,7 @@ def write_into(
 
 
 def changed(x: Any) -> None:
-    """Tells the trace that an array is changed where it is: it comes in by reference then."""
+    """Register an in-place change of an array, which makes the trace take it by reference."""
     region = current_region()
     if region is not None and region.trace.outside_effect is not None:
         region.trace.outside_effect(x, "an array is changed in place")

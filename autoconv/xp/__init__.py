@@ -1,4 +1,4 @@
-"""The Python array API standard, version 2024.12, over tensors: at once and in graphs that are being traced.
+"""The Python array API standard, version 2024.12, over tensors: eagerly and in graphs being traced.
 
 Where the standard leaves a choice it is NumPy 2's. Tensors cannot be changed: there is no `x[i] = value`, and
 `x += y` gives the name another tensor. Operators between tensors of two dtypes raise, as tensors do; `xp.add` and the
@@ -45,7 +45,7 @@ globals().update(_FUNCTIONS)
 
 
 def __array_namespace_info__() -> Any:
-    """What the namespace can do: dtypes, devices, capabilities."""
+    """Information about the namespace: dtypes, devices, capabilities."""
     return _dtypes.Info()
 
 

@@ -1,4 +1,4 @@
-"""Functions of the standard that make arrays: of a shape, of ranges, of other values, of other libraries' arrays."""
+"""Array creation functions of the standard: from shapes, ranges, other values, and arrays of other libraries."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from autoconv.runtime.tensor import EagerTensor, Tensor
 
 
 def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """Numbers from `start` (0 where `stop` is left out) up to `stop`, without it."""
+    """Numbers from `start` (0 if `stop` is omitted) to `stop`, exclusive."""
     check_device(device)
     bounds = (0, start) if stop is None else (start, stop)
     return by_numpy("arange")(*bounds, step, dtype=dtype)
 
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Tensor:
-    """A tensor of numbers, nested lists, arrays, buffers or anything with `__dlpack__`.
+    """A tensor from numbers, nested lists, arrays, buffers or any object with `__dlpack__`.
 
-    Python's numbers are bool, int64, float64, complex128. NumPy's arrays are copied, but where `copy` is False:
-    ValueError where that cannot be.
+    Python's numbers become bool, int64, float64 or complex128. NumPy arrays are copied unless `copy` is False:
+    ValueError if a copy is unavoidable.
     """
     check_device(device)
     known = as_tensor(obj)
@@ -67,25 +67,25 @@ def _may_copy(same: bool, copy: bool | None) -> None:
 
 
 def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """Zeros, as it happens."""
+    """A tensor with unspecified elements (at present zeros)."""
     return zeros(shape, dtype=dtype, device=device)
 
 
 def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """Zeros, as it happens, of the shape of `x`."""
+    """A tensor with unspecified elements (at present zeros), of the shape of `x`."""
     return zeros_like(x, dtype=dtype, device=device)
 
 
 def eye(
     n_rows: Any, n_cols: Any = None, /, *, k: Any = 0, dtype: Any = None, device: Any = None
 ) -> Tensor:
-    """Ones on the k-th diagonal of a matrix of zeros."""
+    """A matrix with ones on the k-th diagonal and zeros elsewhere."""
     check_device(device)
     return by_numpy("eye")(n_rows, n_cols, k, float if dtype is None else dtype)
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Tensor:
-    """A tensor of what another library's array holds: a copy, unless `copy` is False."""
+    """A tensor with the contents of another library's array: a copy, unless `copy` is False."""
     check_device(device)
     if as_tensor(x) is not None:
         return asarray(x, copy=copy)
@@ -94,13 +94,13 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> T
 
 
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """The number everywhere."""
+    """A tensor of that shape with all elements equal to `fill_value`."""
     check_device(device)
     return by_numpy("full")(shape, fill_value, dtype)
 
 
 def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """The number everywhere, of the shape (and dtype, if none is given) of `x`."""
+    """A tensor of the shape (and dtype, if none is given) of `x` with all elements equal to `fill_value`."""
     check_device(device)
     return by_numpy("full_like")(x, fill_value, dtype)
 
@@ -108,46 +108,46 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = No
 def linspace(
     start: Any, stop: Any, /, num: Any, *, dtype: Any = None, device: Any = None, endpoint: bool = True
 ) -> Tensor:
-    """`num` numbers, evenly spaced, from `start` to `stop`."""
+    """`num` evenly spaced numbers from `start` to `stop`."""
     check_device(device)
     return by_numpy("linspace")(start, stop, num, endpoint, dtype=dtype)
 
 
 def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
-    """The coordinates of a grid, an array for each of the vectors given."""
+    """The coordinates of a grid, one array for each of the vectors."""
     return by_numpy("meshgrid")(*arrays, indexing=indexing)
 
 
 def ones(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """Ones; float64 where no dtype is given."""
+    """Ones; float64 if no dtype is given."""
     check_device(device)
     return by_numpy("ones")(shape, dtype)
 
 
 def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """Ones, of the shape (and dtype, if none is given) of `x`."""
+    """Ones of the shape (and dtype, if none is given) of `x`."""
     check_device(device)
     return by_numpy("ones_like")(x, dtype)
 
 
 def tril(x: Any, /, *, k: Any = 0) -> Tensor:
-    """The elements on the k-th diagonal and below, zeros elsewhere; of each matrix of a stack."""
+    """The elements on the k-th diagonal and below, zeros elsewhere, for each matrix of a stack."""
     return by_numpy("tril")(x, k)
 
 
 def triu(x: Any, /, *, k: Any = 0) -> Tensor:
-    """The elements on the k-th diagonal and above, zeros elsewhere; of each matrix of a stack."""
+    """The elements on the k-th diagonal and above, zeros elsewhere, for each matrix of a stack."""
     return by_numpy("triu")(x, k)
 
 
 def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """Zeros; float64 where no dtype is given."""
+    """Zeros; float64 if no dtype is given."""
     check_device(device)
     return by_numpy("zeros")(shape, dtype)
 
 
 def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """Zeros, of the shape (and dtype, if none is given) of `x`."""
+    """Zeros of the shape (and dtype, if none is given) of `x`."""
     check_device(device)
     return by_numpy("zeros_like")(x, dtype)
 

@@ -1,4 +1,4 @@
-"""Functions of the standard about dtypes, and what `__array_namespace_info__` says of the namespace."""
+"""The standard's functions on dtypes, and the result of `__array_namespace_info__`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NUMBERS = (bool, int, float, complex)
 
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Tensor:
-    """The elements as another dtype; raises TypeError for a complex array that is to be a real one."""
+    """The elements cast to another dtype; raises TypeError for a cast of a complex array to a real dtype."""
     check_device(device)
     wanted = as_dtype(numpy_dtype(dtype))
     if tensor(x).dtype.is_complex and not (wanted.is_complex or wanted.is_bool):
@@ -25,24 +25,24 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> T
 
 
 def broadcast_arrays(*arrays: Any) -> tuple[Tensor, ...]:
-    """The arrays, each of the shape that they broadcast to."""
+    """The arrays, each broadcast to their common shape."""
     return by_numpy("broadcast_arrays")(*arrays)
 
 
 def broadcast_to(x: Any, /, shape: Any) -> Tensor:
-    """The array, repeated to that shape."""
+    """The array broadcast to that shape."""
     return by_numpy("broadcast_to")(x, shape)
 
 
 def can_cast(from_: Any, to: Any, /) -> bool:
-    """Whether a dtype, or that of an array, goes to another one by the standard's promotion."""
+    """Return whether the standard's promotion allows a cast from a dtype, or an array's dtype, to another."""
     found = from_.numpy if isinstance(from_, DType) else numpy_dtype_of(from_)
     return bool(np.can_cast(found, as_dtype(to).numpy))
 
 
 @dataclass(frozen=True)
 class FloatLimits:
-    """Of a real dtype, or of the parts of a complex one."""
+    """Limits of a real dtype, or of the parts of a complex one."""
 
     bits: int
     eps: float
@@ -54,7 +54,7 @@ class FloatLimits:
 
 @dataclass(frozen=True)
 class IntegerLimits:
-    """Of an integer dtype."""
+    """Limits of an integer dtype."""
 
     bits: int
     max: int
@@ -63,20 +63,20 @@ class IntegerLimits:
 
 
 def finfo(type: Any, /) -> FloatLimits:
-    """The limits of a floating dtype, or of that of an array."""
+    """The limits of a floating dtype, or of an array's dtype."""
     found = np.finfo(_dtype_of(type))
     eps, largest, least, normal = map(float, (found.eps, found.max, found.min, found.smallest_normal))
     return FloatLimits(found.bits, eps, largest, least, normal, as_dtype(found.dtype))
 
 
 def iinfo(type: Any, /) -> IntegerLimits:
-    """The limits of an integer dtype, or of that of an array."""
+    """The limits of an integer dtype, or of an array's dtype."""
     found = np.iinfo(_dtype_of(type))
     return IntegerLimits(found.bits, int(found.max), int(found.min), as_dtype(found.dtype))
 
 
 def isdtype(dtype: Any, kind: Any) -> bool:
-    """Whether a dtype is of a kind: a name such as "real floating", a dtype, or a tuple of these."""
+    """Return whether a dtype is of a kind: a name such as "real floating", a dtype, or a tuple of these."""
     if isinstance(kind, tuple):
         return any(isdtype(dtype, each) for each in kind)
     wanted: Any = kind.numpy if isinstance(kind, DType) else kind
@@ -84,7 +84,7 @@ def isdtype(dtype: Any, kind: Any) -> bool:
 
 
 def result_type(*arrays_and_dtypes: Any) -> DType:
-    """What the arrays, dtypes and Python numbers promote to."""
+    """The dtype to which the arrays, dtypes and Python numbers are promoted."""
     if all(type(x) in _NUMBERS for x in arrays_and_dtypes):
         raise ValueError("result_type needs an array or a dtype among its arguments")
     kinds = [x.numpy if isinstance(x, DType) else x for x in arrays_and_dtypes]
@@ -97,7 +97,7 @@ def _dtype_of(x: Any) -> Any:
 
 
 class Info:
-    """What `__array_namespace_info__` gives: devices, dtypes, and what this namespace can do."""
+    """The result of `__array_namespace_info__`: devices, dtypes, and capabilities of this namespace."""
 
     def capabilities(self) -> dict[str, Any]:
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}

@@ -1,4 +1,4 @@
-"""Functions of the standard that go element by element: of one array, and of two that broadcast."""
+"""Elementwise functions of the standard: of one array, and of two that broadcast."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 def clip(x: Any, /, min: Any = None, max: Any = None) -> Tensor:
-    """Each element, or the bound that it is beyond. Bounds broadcast, and promote with `x`."""
+    """Each element clipped to the bounds, which broadcast, and promote with `x`."""
     return by_numpy("clip")(x, min, max)
 
 

@@ -34,24 +34,24 @@ fftn, ifftn, rfftn, irfftn = map(_of_axes, ("fftn", "ifftn", "rfftn", "irfftn"))
 
 
 def fftfreq(n: Any, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
-    """The frequencies of a transform of n samples at distances d."""
+    """The frequencies of a transform of n samples with spacing d."""
     check_device(device)
     return by_numpy("astype")(by_numpy("fft.fftfreq")(n, d), numpy_dtype(float if dtype is None else dtype))
 
 
 def rfftfreq(n: Any, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
-    """The frequencies of a transform of n real samples at distances d."""
+    """The frequencies of a transform of n real samples with spacing d."""
     check_device(device)
     return by_numpy("astype")(by_numpy("fft.rfftfreq")(n, d), numpy_dtype(float if dtype is None else dtype))
 
 
 def fftshift(x: Any, /, *, axes: Any = None) -> Tensor:
-    """The frequency zero in the middle."""
+    """Move the zero frequency to the middle."""
     return by_numpy("fft.fftshift")(x, axes)
 
 
 def ifftshift(x: Any, /, *, axes: Any = None) -> Tensor:
-    """The frequency zero from the middle back to the front."""
+    """Move the zero frequency from the middle back to the front."""
     return by_numpy("fft.ifftshift")(x, axes)
 
 

@@ -1,4 +1,4 @@
-"""The extension `linalg` of the Python array API standard: of matrices, and of stacks of them."""
+"""The extension `linalg` of the Python array API standard: for matrices, and stacks of them."""
 
 from __future__ import annotations
 
@@ -40,22 +40,22 @@ def eigvalsh(x: Any, /) -> Tensor:
 
 
 def inv(x: Any, /) -> Tensor:
-    """The inverse; raises LinAlgError where there is none."""
+    """The inverse; raises LinAlgError for a singular matrix."""
     return by_numpy("linalg.inv")(x)
 
 
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Tensor:
-    """A norm of the last two axes."""
+    """A norm over the last two axes."""
     return by_numpy("linalg.norm")(x, ord, (-2, -1), keepdims)
 
 
 def matrix_power(x: Any, n: Any, /) -> Tensor:
-    """x times itself, n times; the inverse's powers for negative n."""
+    """The n-th power of x; powers of the inverse for negative n."""
     return by_numpy("linalg.matrix_power")(x, n)
 
 
 def matrix_rank(x: Any, /, *, rtol: Any = None) -> Tensor:
-    """How many singular values are above `rtol` times the largest one."""
+    """The number of singular values above `rtol` times the largest one."""
     return by_numpy("linalg.matrix_rank")(x, **({} if rtol is None else {"rtol": rtol}))
 
 
@@ -65,7 +65,7 @@ def outer(x1: Any, x2: Any, /) -> Tensor:
 
 
 def pinv(x: Any, /, *, rtol: Any = None) -> Tensor:
-    """The pseudo-inverse, of singular values above `rtol` (the larger size times eps) times the largest one."""
+    """The pseudo-inverse, from singular values above `rtol` (the larger size times eps) times the largest one."""
     return by_numpy("linalg.pinv")(x, rtol=rtol)
 
 
@@ -82,7 +82,7 @@ def slogdet(x: Any, /) -> Any:
 
 
 def solve(x1: Any, x2: Any, /) -> Tensor:
-    """What x1 times it is x2: a vector where x2 is one, else matrices."""
+    """The solution x of x1 @ x = x2: a vector if x2 is one, else matrices."""
     return by_numpy("linalg.solve")(x1, x2)
 
 
@@ -102,7 +102,7 @@ def trace(x: Any, /, *, offset: Any = 0, dtype: Any = None) -> Tensor:
 
 
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Tensor:
-    """A norm over the axes, of all elements where there is None."""
+    """A norm over the axes, of all elements if `axis` is None."""
     return by_numpy("linalg.vector_norm")(x, axis=axis, keepdims=keepdims, ord=ord)
 
 

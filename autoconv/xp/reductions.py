@@ -1,4 +1,4 @@
-"""Functions of the standard over axes: sums, extremes, spreads, and products of arrays."""
+"""The standard's functions over axes: sums, extrema, deviations, and products of arrays."""
 
 from __future__ import annotations
 
@@ -9,47 +9,47 @@ from autoconv.runtime.tensor import Tensor
 
 
 def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """Whether all elements are other than zero."""
+    """True where all elements are nonzero."""
     return by_numpy("all")(x, axis, keepdims=keepdims)
 
 
 def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """Whether some element is other than zero."""
+    """True where some element is nonzero."""
     return by_numpy("any")(x, axis, keepdims=keepdims)
 
 
 def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """The largest element; nan where there is one."""
+    """The largest element; nan if one of them is nan."""
     return by_numpy("max")(x, axis, keepdims=keepdims)
 
 
 def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """The sum by the number of elements."""
+    """The arithmetic mean."""
     return by_numpy("mean")(x, axis, keepdims=keepdims)
 
 
 def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """The smallest element; nan where there is one."""
+    """The smallest element; nan if one of them is nan."""
     return by_numpy("min")(x, axis, keepdims=keepdims)
 
 
 def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
-    """The product; of small integers int64 or uint64."""
+    """The product; for small integers in int64 or uint64."""
     return by_numpy("prod")(x, axis, dtype, keepdims=keepdims)
 
 
 def std(x: Any, /, *, axis: Any = None, correction: Any = 0.0, keepdims: bool = False) -> Tensor:
-    """The standard deviation, by the number of elements less `correction`."""
+    """The standard deviation; the divisor is the number of elements minus `correction`."""
     return by_numpy("std")(x, axis, ddof=correction, keepdims=keepdims)
 
 
 def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
-    """The sum; of small integers int64 or uint64."""
+    """The sum; for small integers in int64 or uint64."""
     return by_numpy("sum")(x, axis, dtype, keepdims=keepdims)
 
 
 def var(x: Any, /, *, axis: Any = None, correction: Any = 0.0, keepdims: bool = False) -> Tensor:
-    """The variance, by the number of elements less `correction`."""
+    """The variance; the divisor is the number of elements minus `correction`."""
     return by_numpy("var")(x, axis, ddof=correction, keepdims=keepdims)
 
 
@@ -57,7 +57,7 @@ def var(x: Any, /, *, axis: Any = None, correction: Any = 0.0, keepdims: bool = 
 
 
 def matmul(x1: Any, x2: Any, /) -> Tensor:
-    """Products of matrices, of stacks of them, and of vectors."""
+    """The product of matrices, stacks of them, or vectors."""
     return by_numpy("matmul")(x1, x2)
 
 
@@ -67,7 +67,7 @@ def matrix_transpose(x: Any, /) -> Tensor:
 
 
 def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Tensor:
-    """The sum of products over `axes`: so many last and first ones, or a sequence for each array."""
+    """The sum of products over `axes`: that many last and first ones, or a sequence for each array."""
     return by_numpy("tensordot")(x1, x2, axes)
 
 

@@ -1,4 +1,4 @@
-"""Functions of the standard that give elements another arrangement, and those that look them up."""
+"""The standard's functions that rearrange elements, and those that search or select them."""
 
 from __future__ import annotations
 
@@ -11,42 +11,42 @@ from autoconv.runtime.tensor import Tensor
 
 
 def concat(arrays: Any, /, *, axis: Any = 0) -> Tensor:
-    """The arrays one behind the other along an axis; flattened ones where it is None."""
+    """The arrays concatenated along an axis; flattened first if `axis` is None."""
     return by_numpy("concatenate")(arrays, axis)
 
 
 def expand_dims(x: Any, /, axis: Any = 0) -> Tensor:
-    """The array with a dimension of size 1 at that place."""
+    """The array with a dimension of size 1 inserted at `axis`."""
     return by_numpy("expand_dims")(x, axis)
 
 
 def flip(x: Any, /, *, axis: Any = None) -> Tensor:
-    """The elements in reverse order along the axes, all of them where there is None."""
+    """The elements in reverse order along the axes, all of them if `axis` is None."""
     return by_numpy("flip")(x, axis)
 
 
 def moveaxis(x: Any, source: Any, destination: Any, /) -> Tensor:
-    """The array with axes at other places."""
+    """The array with axes moved to other positions."""
     return by_numpy("moveaxis")(x, source, destination)
 
 
 def permute_dims(x: Any, /, axes: Any) -> Tensor:
-    """The array with its axes in that order."""
+    """The array with its axes permuted."""
     return by_numpy("transpose")(x, axes)
 
 
 def repeat(x: Any, repeats: Any, /, *, axis: Any = None) -> Tensor:
-    """Each element as often as it says, along an axis; of the flattened array where it is None."""
+    """Each element repeated `repeats` times along an axis; of the flattened array if `axis` is None."""
     return by_numpy("repeat")(x, repeats, axis)
 
 
 def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Tensor:
-    """The elements in their order in another shape, of which one size may be -1."""
+    """The same elements in another shape; one size may be -1 and is then inferred."""
     return by_numpy("reshape")(x, shape)
 
 
 def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Tensor:
-    """The elements moved along the axes; what leaves at one end comes in at the other."""
+    """The elements shifted cyclically along the axes."""
     return by_numpy("roll")(x, shift, axis)
 
 
@@ -56,65 +56,65 @@ def squeeze(x: Any, /, axis: Any) -> Tensor:
 
 
 def stack(arrays: Any, /, *, axis: Any = 0) -> Tensor:
-    """The arrays, all of one shape, side by side along a new axis."""
+    """The arrays, all of one shape, stacked along a new axis."""
     return by_numpy("stack")(arrays, axis)
 
 
 def tile(x: Any, repetitions: Any, /) -> Tensor:
-    """The array as often as it says along each axis."""
+    """The array repeated along each axis."""
     return by_numpy("tile")(x, repetitions)
 
 
 def unstack(x: Any, /, *, axis: Any = 0) -> tuple[Tensor, ...]:
-    """The parts of the array along an axis, which they do not have."""
+    """The parts of the array along an axis, without that axis."""
     rows = tensor(x)
     at = axis_of(axis, rank_of(rows))
     turned = moveaxis(rows, at, 0)
     return tuple(apply("get_item", turned, spec=(("int", i),)) for i in range(known_shape(turned)[0]))
 
 
-# ---- looking up
+# ---- search and selection
 
 
 def argmax(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """Where the first of the largest elements is."""
+    """The index of the first of the largest elements."""
     return by_numpy("argmax")(x, axis, keepdims=keepdims)
 
 
 def argmin(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """Where the first of the smallest elements is."""
+    """The index of the first of the smallest elements."""
     return by_numpy("argmin")(x, axis, keepdims=keepdims)
 
 
 def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """How many elements are not zero: int64."""
+    """The number of nonzero elements, int64."""
     return by_numpy("count_nonzero")(x, axis, keepdims=keepdims)
 
 
 def nonzero(x: Any, /) -> tuple[Tensor, ...]:
-    """The places of the elements that are not zero, an array for each axis; raises ValueError for an array without."""
+    """The indices of the nonzero elements, one array for each axis; raises ValueError for an array without axes."""
     return by_numpy("nonzero")(x)
 
 
 def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Tensor:
-    """Where each element of `x2` goes into the sorted vector `x1`."""
+    """The index at which each element of `x2` is inserted into the sorted vector `x1`."""
     return by_numpy("searchsorted")(x1, x2, side, sorter)
 
 
 def take(x: Any, indices: Any, /, *, axis: Any = None) -> Tensor:
-    """The elements at those places along an axis, which may be left out for a vector."""
+    """The elements at those indices along an axis, which may be omitted for a vector."""
     if axis is None and rank_of(tensor(x)) != 1:
         raise ValueError("take needs an axis for an array of other than one dimension")
     return by_numpy("take")(x, indices, 0 if axis is None else axis)
 
 
 def take_along_axis(x: Any, indices: Any, /, *, axis: Any = -1) -> Tensor:
-    """The elements at those places along an axis, other places for each row."""
+    """The elements at those indices along an axis, with separate indices for each row."""
     return by_numpy("take_along_axis")(x, indices, axis)
 
 
 def where(condition: Any, x1: Any, x2: Any, /) -> Tensor:
-    """Elements of `x1` where the condition holds, else of `x2`."""
+    """Elements of `x1` where the condition is true, else of `x2`."""
     return by_numpy("where")(condition, x1, x2)
 
 
@@ -122,7 +122,7 @@ def where(condition: Any, x1: Any, x2: Any, /) -> Tensor:
 
 
 def argsort(x: Any, /, *, axis: Any = -1, descending: bool = False, stable: bool = True) -> Tensor:
-    """Where the elements in order are; equal ones stay in theirs."""
+    """The indices that sort the array; equal elements keep their order."""
     if not descending:
         return by_numpy("argsort")(x, axis, stable=stable)
     given = tensor(x)
@@ -132,7 +132,7 @@ def argsort(x: Any, /, *, axis: Any = -1, descending: bool = False, stable: bool
 
 
 def sort(x: Any, /, *, axis: Any = -1, descending: bool = False, stable: bool = True) -> Tensor:
-    """The elements in order along an axis."""
+    """The elements sorted along an axis."""
     found = by_numpy("sort")(x, axis)
     return flip(found, axis=axis) if descending else found
 
@@ -140,14 +140,14 @@ def sort(x: Any, /, *, axis: Any = -1, descending: bool = False, stable: bool = 
 def cumulative_sum(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
 ) -> Tensor:
-    """Sums so far along an axis, which may be left out for a vector; with a zero in front where asked for."""
+    """Cumulative sums along an axis, which may be omitted for a vector; with a leading zero for `include_initial`."""
     return _cumulative("cumsum", x, axis, dtype, include_initial)
 
 
 def cumulative_prod(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
 ) -> Tensor:
-    """Products so far along an axis, which may be left out for a vector; with a one in front where asked for."""
+    """Cumulative products along an axis, which a vector may omit; with a leading one for `include_initial`."""
     return _cumulative("cumprod", x, axis, dtype, include_initial)
 
 
@@ -165,7 +165,7 @@ def _cumulative(name: str, x: Any, axis: Any, dtype: Any, include_initial: bool)
 
 
 def diff(x: Any, /, *, axis: Any = -1, n: Any = 1, prepend: Any = None, append: Any = None) -> Tensor:
-    """Differences of neighbours along an axis, n times over."""
+    """Differences of neighbours along an axis, applied n times."""
     ends = {name: value for name, value in (("prepend", prepend), ("append", append)) if value is not None}
     return by_numpy("diff")(x, n, axis, **ends)
 
