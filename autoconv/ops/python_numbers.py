@@ -21,7 +21,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType, weak_rank
 from autoconv.ops.record import OPS, Builder, define, none, sample
 
-_INT_LIMIT = 2**63
+_INT_LIMIT = 2**63  # magnitude of the ints of a graph
 _X, _Y = np.array(2.5), np.array(-1.5)
 _I, _J = np.array(-7), np.array(3)
 _Z = np.array(0.5 - 1.25j)

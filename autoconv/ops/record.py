@@ -40,7 +40,7 @@ EffectRule = Callable[[Sequence[Type], Mapping[str, Any]], Effects]
 
 # Failures of a type rule itself; a trace would take them for errors of the program.
 _FAILURES = (IndexError, KeyError, AttributeError, AssertionError, NameError, ZeroDivisionError)
-_ADDRESSES = 2**63
+_ADDRESSES = 2**63  # bytes that native code can count
 
 
 def _is_beyond_memory(type_: Type) -> bool:

@@ -19,8 +19,8 @@ from autoconv.ops.record import Builder, define, sample
 _GAMMA_SAMPLES = np.array([0.75, 1.5, 3.25, 12.0, -0.75])
 # B(2j) for j = 1 …: the even Bernoulli numbers
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798)
-_ASYMPTOTIC_FROM = 12.0
-_FURTHEST_RECURRENCE = 10_000.0
+_ASYMPTOTIC_FROM = 12.0  # arguments from which the asymptotic series is exact
+_FURTHEST_RECURRENCE = 10_000.0  # polygamma is nan for arguments below minus this
 
 
 def _by_math(function: Callable[[float], float]) -> Callable[[Any], Any]:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-_ROTATIONS = (13, 15, 26, 6, 17, 29, 16, 24)
+_ROTATIONS = (13, 15, 26, 6, 17, 29, 16, 24)  # bits, by round
 _ROUNDS = 20
 _PARITY = 0x1BD11BDA
-_WORD = 2**32
+_WORD = 2**32  # the values of a word
 
 
 def threefry2x32(key: tuple[int, int], counters: np.ndarray) -> np.ndarray:

@@ -70,7 +70,7 @@ CHANGING_HEAPS = ("heapify", "heappop", "heappush", "heappushpop", "heapreplace"
 _SETTING = (object.__setattr__, type.__setattr__, BaseException.__setattr__)
 _DELETING = (object.__delattr__, type.__delattr__, BaseException.__delattr__)
 _ORDERED = (collections.OrderedDict, collections.Counter)
-_EMPTY = (None, int, float, complex, str, list, tuple, dict, set, frozenset)  # factories without code of the program's
+_EMPTY = (None, int, float, complex, str, list, tuple, dict, set, frozenset)  # factories that run no code of the program
 _MISSING = object()
 _OFTEN = 32  # items of a list per written item, below which the list is logged as a whole
 _MOST = 100_000  # logged changes, of a few hundred bytes each
@@ -384,7 +384,7 @@ def _note_length(log: _Log, owner: list[Any]) -> None:
 
 
 def _note_filled(log: _Log, owner: Any) -> None:
-    """Before a key is asked for of a dict that may get it then."""
+    """Log the change before a lookup in a dict that may insert the key."""
     if type(owner) in _ORDERED or (type(owner) is collections.defaultdict and owner.default_factory in _EMPTY):
         _note_whole(log, owner)
     else:

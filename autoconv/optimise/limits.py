@@ -1,4 +1,7 @@
-"""Interval analysis of a graph's ints, and where a run may meet what no graph carries: the call reruns as plain Python."""
+"""Interval analysis of a graph's ints, and the points from which a call may have to rerun as plain Python.
+
+A call reruns where a run meets a value or an operation that graphs cannot represent.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,8 @@ from autoconv.ops.list_arrays import is_guess
 
 # Bound for a number that grows slowly in a loop: it is not reached in any feasible running time.
 _SLOWLY: Range = (-(1 << 61), 1 << 61)
-_LITTLE = 1 << 10
-_TURNS = 4
+_LITTLE = 1 << 10  # growth per iteration that counts as slow
+_TURNS = 4  # iterations of a loop's analysis, the last two with widened ranges
 # Ops that return non-negative sizes, and ops on Python ints that raise beyond 64 bits unless operand ranges exclude it.
 _SIZES = frozenset({"array_size", "dimension", "size"})
 _CHECKED = frozenset(
@@ -25,7 +28,7 @@ _CHECKED = frozenset(
 
 
 _KNOWN = tuple(map(ObjectType, ("bool", "int", "float")))
-# Of objects that may be of any class these run code of the class, where it has some, and no graph can.
+# Operations that run code of a user's class, which a graph cannot, if their operand is an object of such a class.
 _RUNNING = frozenset(f"object_{name}" for name in ("method", "get_attribute", "set_attribute", "delete_attribute"))
 _OF_PYTHON = frozenset(
     {"bool", "bytes", "complex", "dict", "float", "frozenset", "int", "list", "ndarray", "range", "set", "slice", "str",
@@ -80,7 +83,8 @@ def may_run_code(node: Node) -> bool:
 class _Ranges:
     """Forward interval analysis; unknown ints have the range `WHOLE`, loop state is widened.
 
-    `last` is the first irreversible node passed; `behind` is that node once an int after it may exceed 64 bits.
+    `last` is the first irreversible node passed. `behind` is that node once the call may have to rerun after it, for
+    the reason `what`.
     """
 
     def __init__(self, lasts: Callable[[Node], bool] = lambda _: False) -> None:

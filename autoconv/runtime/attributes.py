@@ -24,7 +24,7 @@ class GraphAttributes(dict[str, Any]):
 
 
 def is_in_graph(value: Any) -> bool:
-    """Whether it is an object of the user's that a graph holds: what it is in Python stands for that."""
+    """Return whether the value is a user's object that is part of the graph, for which the Python object is a proxy."""
     return type(getattr(value, "__dict__", None)) is GraphAttributes
 
 

@@ -29,8 +29,8 @@ _CALL_THUNKS = (f"{_OPERATORS}conditionals.py", f"{_OPERATORS}deferred.py", f"{_
 
 # The functions that start a trace, or the graph of a recursive function: frames outside them are not part of it.
 _STARTS = ("trace_function", "trace_recursion")
-_KNOWN_LIMIT = 20_000
-_DEPTH_LIMIT = 150
+_KNOWN_LIMIT = 20_000  # spans in the table, before it is cleared
+_DEPTH_LIMIT = 150  # frames of a span's chain of callers
 
 _find_columns: Callable[[CodeType, int, int], tuple[int, int] | None] | None = None
 

@@ -71,7 +71,7 @@ def _overlap(origin: Value, views: list[Value]) -> bool:
     )
 
 
-_LARGEST = 1 << 28
+_LARGEST = 1 << 28  # elements of an array that is allocated for the test, a byte each
 
 
 def _seen(value: Value, origin: Value, array: np.ndarray) -> np.ndarray | None:

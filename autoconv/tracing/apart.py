@@ -13,7 +13,7 @@ from autoconv.runtime.structure import ATOMS, is_structure, structure_parts
 
 _DEEPEST = 64  # nested structures
 _MOST = 512  # lists, dicts and objects
-_MOST_LEAVES = 4096
+_MOST_LEAVES = 4096  # leaves of one structure
 
 
 class NotApart(Exception):

@@ -17,8 +17,8 @@ from autoconv.tracing.retracing import Retracing
 from autoconv.tracing.signature import Call
 
 _IN_A_ROW = 8  # consecutive calls of one outcome before it counts
-_MOST_SKIPPED = 64
-_MOST_KEYS = 256
+_MOST_SKIPPED = 64  # calls that run plain without examination
+_MOST_KEYS = 256  # keys and patterns that are kept
 BY_VALUE = 2  # traces of calls that differ only in values, before further ones have to amortise
 _FREE_TRACES = 16  # traces of a function, independent of its number of calls
 # The same for slow traces: their number, and their seconds in total; sizes are symbolic from the third trace on.

@@ -20,7 +20,7 @@ from autoconv.runtime.variable import Variable
 from autoconv.tracing.array_keys import is_of_its_own
 from autoconv.tracing.reads import Reads
 
-DEPTH = 20
+DEPTH = 20  # nesting of values
 _LARGE = 1 << 20  # bytes of an array that is compared on every call
 _MOST_ITEMS = 100_000  # items of a container that is compared on every call, at about a microsecond each
 IDENTITY = (
@@ -32,7 +32,7 @@ _WITH_PARTS = (types.FunctionType, types.ModuleType)
 _SINGLE = (bool, int, str, bytes, float, complex)
 _VALUES = (*_SINGLE, type(None), list, tuple, dict, set, frozenset, np.ndarray)
 _DESCRIPTORS = (types.MemberDescriptorType, types.GetSetDescriptorType, types.WrapperDescriptorType)
-_DEPTH_IN_CLASSES = 8
+_DEPTH_IN_CLASSES = 8  # nesting of values in class attributes
 # Attributes that describe a class, and on which no method depends.
 _DESCRIBING_CLASSES = frozenset(
     {

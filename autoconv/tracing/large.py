@@ -10,7 +10,7 @@ from autoconv.runtime.structure import mutable_parts
 # Number of items from which a container is not flattened: each item would be an input of its own, and loops over them
 # would be unrolled.
 MANY = 17
-_DEEPEST = 3
+_DEEPEST = 3  # nesting of lists of numbers
 _CONTAINERS = (list, tuple, dict)
 _PLAIN = (bool, int, float, complex, str, type(None))
 

@@ -27,7 +27,7 @@ from autoconv.runtime.attributes import attributes_of
 from autoconv.runtime.structure import own_items
 
 _MOST = 2000  # values searched at most
-_MOST_FUNCTIONS = 300
+_MOST_FUNCTIONS = 300  # functions that are examined; with more, all attributes count
 
 # Builtins that read attributes by names which the text does not show, and names of attributes that do.
 _OPEN_BUILTINS = (getattr, hasattr, delattr, vars, dir, eval, exec, compile, locals, globals, __import__)

@@ -20,7 +20,7 @@ _HISTORY = 8  # number of last calls that count
 _MANY = 5  # traces among them that cause a warning
 _WARNINGS = 2  # warnings per function
 OWN_TRACES = 2  # traces for single shapes of the same arguments, before sizes are left open
-_KNOWN_INSTANCES = 256
+_KNOWN_INSTANCES = 256  # instances per method whose calls are counted
 _RELAXING = "@autoconv.function(reduce_retracing=True) makes traces that serve several shapes"
 _WHY_CLOSED = "see in explain() why sizes cannot stay open"
 

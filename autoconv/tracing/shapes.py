@@ -31,7 +31,7 @@ Pattern = tuple[tuple[Dimension, ...], ...]
 AT_ONCE, MOST_SHAPES = 3, 16  # shapes with code of their own; others run the graph as traced, op by op
 MOST_PATTERNS = 4  # patterns with code for any size, or known to have none
 MOST_TRIES = 4  # shapes of a pattern that an op refuses, before the pattern has no code for any size
-MOST_SEEN = 256
+MOST_SEEN = 256  # shapes that are remembered to notice when they recur
 
 
 def depends_on_shapes(graph: Graph) -> bool:

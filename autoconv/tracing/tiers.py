@@ -21,9 +21,9 @@ from autoconv.graph.types import TensorType
 from autoconv.tracing.bounded import Bounded
 
 GRAPH, PLAIN = "graph", "plain"
-FOREVER = 2**62
+FOREVER = 2**62  # calls without examination
 
-_MOST_KINDS = 64
+_MOST_KINDS = 64  # kinds of calls whose timings are kept
 _MOST_LOOKS = 24  # calls of one kind without a choice, some of which trace or raise
 _PAIRS = 4  # timed calls of each form, after which a small difference decides
 _CLEAR, _FAR = 2.0, 8.0  # times as slow: such differences decide after fewer

@@ -9,7 +9,7 @@ from autoconv.tracing.concrete import ConcreteFunction
 from autoconv.tracing.garbage import DROPPED
 from autoconv.tracing.keys import Key, accepts
 
-MOST_KEYS = 256
+MOST_KEYS = 256  # keys per function
 ENTRIES = 4  # traces per key, which differ in their guards
 _SURE_TRACES = 28  # traces that are kept whatever their size
 _BYTES = 1_400_000  # bytes of all traces, where there are more than those

@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-_MOST_LINES = 500
+_MOST_LINES = 500  # of a generated function
 
 
 class TooLong(Exception):

@@ -302,7 +302,7 @@ _ERF_32_UNDER = (
     3.80916063e-05, 1.16254413e-03, 1.49692958e-02, 1.14109509e-01, 5.02076924e-01,
     1.00000000e+00,
 )  # fmt: skip
-_ERF_32_END = 3.92
+_ERF_32_END = 3.92  # from here on erf rounds to 1 in float32
 
 
 def _erf(b: Elements, x: Any) -> Any:

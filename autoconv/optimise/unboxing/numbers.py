@@ -40,7 +40,7 @@ _NAMES = {
 }  # fmt: skip
 _COUNTS = {**dict.fromkeys((*_TWO.values(), *_COMPARISONS.values()), 2), **dict.fromkeys(_ONE.values(), 1)}
 _BOUNDS = (int, type(None))
-_INSIDE = -(1 << 63), (1 << 63) - 1
+_INSIDE = -(1 << 63), (1 << 63) - 1  # the ints of a graph
 
 
 @rule("object_constant")
