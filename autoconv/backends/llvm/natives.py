@@ -17,8 +17,8 @@ from autoconv.backends.llvm.threads import available
 from autoconv.graph.graph import Node
 
 PART = ("i64 %part", "i64 %first", "i64 %last")
-Write = Callable[["LoweringContext", Node], None]
-_WRITERS: dict[str, Write] = {}
+Write = Callable[[Any, Node], None]  # of a LoweringContext and the node
+WRITERS: dict[str, Write] = {}
 
 
 WORK: dict[str, Callable[[Node], int]] = {}
@@ -40,7 +40,7 @@ def native(
 
     def register(write: Write) -> Write:
         for name in names:
-            _WRITERS[name] = write
+            WRITERS[name] = write
             if library:
                 BY_LIBRARY.add(name)
             ROLES[name] = lambda node: "whole" if fits(node) else "kernel"
@@ -58,7 +58,7 @@ def complex_native(*names: str, fits: Callable[[Node], bool], library: bool = Fa
 
     def register(write: Write) -> Write:
         for name in names:
-            _WRITERS[name] = write
+            WRITERS[name] = write
             if library:
                 BY_LIBRARY.add(name)
             COMPLEX[name] = lambda node: "whole" if fits(node) else "kernel"
@@ -72,7 +72,7 @@ def counted(*names: str, fits: Callable[[Node], bool]) -> Callable[[Write], Writ
 
     def register(write: Write) -> Write:
         for name in names:
-            _WRITERS[name] = write
+            WRITERS[name] = write
             COUNTED[name] = fits
         return write
 
@@ -81,7 +81,7 @@ def counted(*names: str, fits: Callable[[Node], bool]) -> Callable[[Write], Writ
 
 def write_whole(region: LoweringContext, node: Node) -> None:
     """Write a node by the registered writer of its op."""
-    _WRITERS[node.op.name](region, node)
+    WRITERS[node.op.name](region, node)
 
 
 class Routine:
