@@ -161,7 +161,7 @@ def _fingerprint() -> str:
     """
     import llvmlite  # light: only for its version
 
-    return repr((llvmlite.__version__, sys.platform, _processor(), sys.version_info[:2], np.__version__, PIPELINE))
+    return repr((llvmlite.__version__, sys.platform, processor(), sys.version_info[:2], np.__version__, PIPELINE))
 
 
 @functools.cache
@@ -200,7 +200,7 @@ def _told() -> dict[str, str]:
     return {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
 
 
-def _processor() -> str:
+def processor() -> str:
     """Return a description of the processor, its instructions above all: the system's, else LLVM's."""
     told = _told()
     if "flags" in told or "Features" in told:

@@ -27,18 +27,18 @@ class Locals:
         self._out = out
         self._free: dict[int, list[str]] = {}
         self._taken: dict[str, int] = {}
-        self._bytes = 0
+        self.size_in_bytes = 0
 
     def take(self, type_: Type) -> str | None:
         """Return memory for an array of that type; None if there is no room."""
-        size = _bytes(type_)
+        size = size_in_bytes(type_)
         free = self._free.get(size)
         if free:
             found = free.pop()
-        elif self._bytes + size > _MOST:
+        elif self.size_in_bytes + size > _MOST:
             return None
         else:
-            self._bytes += size
+            self.size_in_bytes += size
             found = self._out.alloca(f"[{size} x i8], align 64")
         self._taken[found] = size
         return found
@@ -52,7 +52,7 @@ class Locals:
 def is_local(plan: Plan, value: Value) -> bool:
     """Return whether an array that a loop makes is small, and read only by loops that cannot fail."""
     node = value.node
-    if node is None or not is_array(value.type) or not 0 < _bytes(value.type) <= _LARGEST:
+    if node is None or not is_array(value.type) or not 0 < size_in_bytes(value.type) <= _LARGEST:
         return False
     if plan.roles[node] not in ("element", "reduce", "join") or node.effects is not Effects.PURE:
         return False
@@ -63,5 +63,5 @@ def is_local(plan: Plan, value: Value) -> bool:
     return all(plan.roles[reader] in _LOOPS and not reader.regions for reader in plan.readers(value))
 
 
-def _bytes(type_: Type) -> int:
+def size_in_bytes(type_: Type) -> int:
     return -(-math.prod(sizes(type_)) * type_.dtype.size // 64) * 64  # type: ignore[union-attr]

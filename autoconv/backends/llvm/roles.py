@@ -192,11 +192,11 @@ def _is_steered_by_numbers(node: Node) -> bool:
     if node.op.name == "while":
         return is_scalar(node.regions[0].outputs[0].type)
     if node.op.name == "try":
-        return not any(_is_of_complex(value.type) for region in node.regions for value in _values_in(region))
+        return not any(is_of_complex(value.type) for region in node.regions for value in _values_in(region))
     return node.op.name == "call"
 
 
-def _is_of_complex(type_: Type) -> bool:
+def is_of_complex(type_: Type) -> bool:
     return getattr(type_, "dtype", int64).is_complex  # type: ignore[no-any-return]
 
 

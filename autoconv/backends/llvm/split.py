@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # Estimated costs, in units of about 0.05 ns: an element of arithmetic, of a vectorised elementary function, or of one
 # that is called; a load or store of an element. Then the least work that is worth waking a thread, and that of a part.
-_ARITHMETIC, _VECTORISED, _CALLED, _MEMORY = 1, 6, 300, 1
+_ARITHMETIC, _VECTORISED, _CALLED, MEMORY = 1, 6, 300, 1
 WORTHWHILE, PART = 1_000_000, 200_000
 NARROWEST = 128  # least counts of an inner dimension in a part, which passes over them repeatedly
 
@@ -68,7 +68,7 @@ def work_of(plan: Plan, item: Item) -> int:
 
 
 def work_of_one(item: Item) -> int:
-    return sum(cost(node) for node in item.nodes) + _MEMORY * (len(item.reads) + len(item.stored))
+    return sum(cost(node) for node in item.nodes) + MEMORY * (len(item.reads) + len(item.stored))
 
 
 def split_counts(size: int, work: int) -> Split | None:

@@ -34,17 +34,17 @@ _MOST_LINES = 400  # lines of a loop after unrolling, inner loops unrolled too; 
 # Characters of a function above which optimising takes minutes: the time grows faster than the length.
 _LONGEST = 2_500_000
 _SHARE, _MOST_SHARES = 4_000, 4  # characters of optimised text that are worth a thread; number of such texts
-_LOOP = "!llvm.loop"
-_ELEMENTS = "; elements"  # marks a function that accesses elements in loops of the program itself
-_LONG_LOOP = "!LONG"  # placeholder for the metadata of a loop that is not unrolled
-_WRITTEN_OUT = "!WHOLE"  # placeholder for a loop to vectorise and unroll fully, so that stored values stay in registers
+LOOP = "!llvm.loop"
+ELEMENTS = "; elements"  # marks a function that accesses elements in loops of the program itself
+LONG_LOOP = "!LONG"  # placeholder for the metadata of a loop that is not unrolled
+WRITTEN_OUT = "!WHOLE"  # placeholder for a loop to vectorise and unroll fully, so that stored values stay in registers
 _WIDEST = 64  # most elements that one iteration of a vectorised loop covers
-_FIRST_LOOP = 10  # number of a module's first loop metadata node
+FIRST_LOOP = 10  # number of a module's first loop metadata node
 
 
-_MARKS = {
-    _LONG_LOOP: '!{!"llvm.loop.unroll.disable"}',
-    _WRITTEN_OUT: '!{!"llvm.loop.unroll.disable"}, !{!"llvm.loop.vectorize.followup_vectorized", '
+MARKS = {
+    LONG_LOOP: '!{!"llvm.loop.unroll.disable"}',
+    WRITTEN_OUT: '!{!"llvm.loop.unroll.disable"}, !{!"llvm.loop.vectorize.followup_vectorized", '
     '!{!"llvm.loop.unroll.full"}}',
 }
 
@@ -133,7 +133,7 @@ class ModuleText:
         return found
 
     def _is_of_elements(self, name: str, text: str) -> bool:
-        return name in self._names.values() or _LOOP in text or _ELEMENTS in text
+        return name in self._names.values() or LOOP in text or ELEMENTS in text
 
     def _text(self, own: dict[str, str], others: dict[str, str], variables: bool = False) -> str:
         body = "\n".join(own.values())
@@ -164,10 +164,10 @@ def _declaration(text: str) -> str:
 
 def _marked(text: str) -> str:
     """Replace each placeholder of a loop by metadata of its own."""
-    first, *rest = re.split(f"({_LONG_LOOP}|{_WRITTEN_OUT})", text)
-    kinds = dict(zip(itertools.count(_FIRST_LOOP), rest[::2], strict=False))
+    first, *rest = re.split(f"({LONG_LOOP}|{WRITTEN_OUT})", text)
+    kinds = dict(zip(itertools.count(FIRST_LOOP), rest[::2], strict=False))
     text = first + "".join(f"!{mark}{part}" for mark, part in zip(kinds, rest[1::2], strict=True))
-    return text + "\n".join(f"!{mark} = distinct !{{!{mark}, {_MARKS[kind]}}}" for mark, kind in kinds.items())
+    return text + "\n".join(f"!{mark} = distinct !{{!{mark}, {MARKS[kind]}}}" for mark, kind in kinds.items())
 
 
 class FunctionText:
@@ -295,7 +295,7 @@ class FunctionText:
         short = short and not in_registers
         if short:
             self._repeated = repeated + written_out - lines
-        mark = _WRITTEN_OUT if in_registers else _LONG_LOOP
+        mark = WRITTEN_OUT if in_registers else LONG_LOOP
         self.line(f"br label %{head}" + ("" if short else f", !llvm.loop {mark}"))
         self.begin(done)
 
@@ -305,5 +305,5 @@ class FunctionText:
             self.module.declare("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1")
             clear = f'call void @"llvm.memset.p0.i64"(ptr %slots, i8 0, i64 {8 * self.slots}, i1 false)'
             frame = [f"  %slots = alloca [{self.slots} x ptr]", f"  {clear}"]
-        start = [f"  {_ELEMENTS}"] if self.goes_over_elements else []
+        start = [f"  {ELEMENTS}"] if self.goes_over_elements else []
         return "\n".join([self.header + " {", "entry:", *start, *frame, *self._allocas, *self._lines, "}"])
