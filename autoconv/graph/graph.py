@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import Symbol, Type
+from autoconv.hooks import Hook
 
 if TYPE_CHECKING:
     from autoconv.ops.record import Op
+
+GRAPH_DEF = Hook("autoconv.graph.graphdef_protobuf")  # gives a graph as a GraphDef, which is built on graphs
 
 
 _NO_ATTRIBUTES: Mapping[str, Any] = {}
@@ -172,11 +175,7 @@ class Graph:
 
         A protocol buffer where TensorBoard is installed, otherwise an object with the same attributes.
         """
-        from autoconv.graph.graphdef import as_graph_def  # breaks a cycle: graphdef is built on graphs
-        from autoconv.graph.graphdef_protobuf import protobuf_classes, to_protobuf
-
-        classes = protobuf_classes()
-        return as_graph_def(self) if classes is None else to_protobuf(as_graph_def(self), classes)
+        return GRAPH_DEF(self)
 
     def get_operations(self) -> list[Node]:
         """Return the nodes, in program order."""

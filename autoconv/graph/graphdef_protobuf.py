@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import DType, as_dtype, string
-from autoconv.graph.graphdef import GraphDef, NodeDef
+from autoconv.graph.graph import GRAPH_DEF, Graph
+from autoconv.graph.graphdef import GraphDef, NodeDef, as_graph_def
 
 _LARGEST = 1024  # elements of a constant whose contents are written
 
@@ -64,3 +65,12 @@ def _fill_tensor(message: Any, array: np.ndarray) -> None:
         message.string_val.extend(bytes(item) for item in array.flat)
     elif array.size <= _LARGEST:
         message.tensor_content = np.ascontiguousarray(array).tobytes()
+
+
+def graph_def_of(graph: Graph) -> Any:
+    """Return a graph as a GraphDef: a protocol buffer where TensorBoard is installed, else an object like it."""
+    classes = protobuf_classes()
+    return as_graph_def(graph) if classes is None else to_protobuf(as_graph_def(graph), classes)
+
+
+GRAPH_DEF.set(graph_def_of)

@@ -10,6 +10,7 @@ from typing import Any
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import bool_, float32, int32, int64
 from autoconv.graph.types import TensorType
+from autoconv.hooks import Hook
 from autoconv.operators.attempts import emit_output
 from autoconv.operators.conditionals import and_, asked, if_exp, is_staged, length_of, or_, truth, users_method
 from autoconv.operators.fitting import of_program, plainly
@@ -325,11 +326,12 @@ def _map(function: Any, *iterables: Any) -> Any:
     return builtins.map(called(function), *iterables)
 
 
+CALL = Hook("autoconv.operators.calls")  # gives the converted form of a function: calls look up these replacements
+
+
 def called(function: Any) -> Any:
     """Return the callable to use in place of a function that was passed to a builtin."""
-    from autoconv.operators.calls import call
-
-    return call(function)
+    return CALL(function)
 
 
 @overrides(builtins.list)

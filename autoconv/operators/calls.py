@@ -17,7 +17,7 @@ from autoconv.emit.converted import convert_function, convert_generator, convert
 from autoconv.emit.unchanged import is_unchanged
 from autoconv.errors import ConversionError, StagingError
 from autoconv.operators import by_class as _by_class  # noqa: F401 - it says what operators of objects become
-from autoconv.operators.builtins import called, override_for
+from autoconv.operators.builtins import CALL, called, override_for
 from autoconv.operators.by_name import refuse_special
 from autoconv.operators.consumers import extending
 from autoconv.operators.debuggers import debugger_in
@@ -350,3 +350,6 @@ def do_not_convert(function: Any = None) -> Any:
 
 
 __all__ = ["COMPILE", "OVERRIDES", "call", "call_untraced", "converted", "do_not_convert", "is_user_code"]
+
+
+CALL.set(call)

@@ -340,9 +340,9 @@ def with_cells(arm: Callable[..., Any], cells: Cells | None) -> Callable[..., An
 
 def note_cells(cells: Cells) -> None:
     region = current_region()
-    journal = region.journal if region is not None else None
-    if journal is not None:
-        for spot in cells_spots(*cells):
+    if region is not None and (journal := region.journal) is not None:
+        getter, _, names = cells
+        for spot in cells_spots(getter, names, region.trace.cells):
             journal.note(spot)
 
 

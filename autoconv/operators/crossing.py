@@ -10,6 +10,7 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.graph import Value
 from autoconv.graph.types import ObjectType, TensorType, Type
+from autoconv.hooks import Hook
 from autoconv.operators.joining import is_same_arm, number_kind
 from autoconv.operators.layout import (
     NEVER,
@@ -161,13 +162,14 @@ def _emit_arms(value: Any, layout: Arms, region: Region) -> list[Value]:
     return result
 
 
+STAGE_ARMS = Hook("autoconv.operators.staging")  # records arms of a condition, whose values cross regions by this module
+
+
 def _one_of(variant: Variant, positions: Sequence[int], wanted: int, layout: Layout) -> Any:
     """Return the variant's value if its tag is that of an arm at position `wanted`; any value otherwise.
 
     All arms at that position have the same layout.
     """
-    from autoconv.operators.staging import stage_arms
-
     values = [value for value, position in zip(variant.values, positions, strict=True) if position == wanted]
     if len(values) == 1:
         return values[0]
@@ -179,7 +181,7 @@ def _one_of(variant: Variant, positions: Sequence[int], wanted: int, layout: Lay
     def arm(value: Any, position: int) -> Any:
         return lambda: (_like(value, layout) if position == wanted else NEVER,)
 
-    (found,) = stage_arms(variant.tag, list(map(arm, variant.values, positions)), [], ("value",))
+    (found,) = STAGE_ARMS(variant.tag, list(map(arm, variant.values, positions)), [], ("value",))
     return found
 
 

@@ -407,7 +407,7 @@ def shared(getter: Any, setter: Any, names: tuple[str, ...]) -> None:
     note_cells((getter, setter, names))
     check = region.trace.outside_effect
     if check is not None:
-        check(getter, f"the outer name {names[0]!r} is written", cells_spots(getter, setter, names))
+        check(getter, f"the outer name {names[0]!r} is written", cells_spots(getter, names, region.trace.cells))
 
 
 def own(read: Any) -> None:

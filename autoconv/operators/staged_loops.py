@@ -12,6 +12,7 @@ from autoconv.graph.dtypes import bool_
 from autoconv.graph.types import TensorType
 from autoconv.operators.attempts import emit_output
 from autoconv.operators.bodies import Body, Recorded, as_tuple, record_body, unify_captures, write_spot
+from autoconv.operators.conditionals import has_code, is_staged, truth
 from autoconv.operators.crossing import emit, rebuild
 from autoconv.operators.joining import join_layouts, joined_lists, joined_objects
 from autoconv.operators.layout import (
@@ -175,8 +176,6 @@ def _changes_kind(before: Layout, after: Layout) -> bool:
 
 
 def _peeled(test: Any, body: Body, state: Sequence[Any], names: Sequence[str], spots: Any) -> tuple[Any, ...]:
-    from autoconv.operators.conditionals import is_staged, truth
-
     def first_and_rest(*values: Any) -> tuple[Any, ...]:
         return stage_loop(test, body, as_tuple(body(*values)), names, spots, peel=False)
 
@@ -211,8 +210,6 @@ def _tested_in_body(test: Any, body: Body, state: Sequence[Any], names: Sequence
         holds = test()
         while holds: body(); holds = test()
     """
-    from autoconv.operators.conditionals import truth
-
     def step(*values: Any) -> tuple[Any, ...]:
         after = as_tuple(body(*values[:-1]))
         return (*after, truth(test(*after), "while loop"))
@@ -278,8 +275,6 @@ def _test(
     twins: frozenset[int],
 ) -> Any:
     """Evaluate the test for state of those layouts; `bound` receives the contents of its spots before."""
-    from autoconv.operators.conditionals import truth
-
     values = _bind(region, layouts, spots, count, twins)
     bound.update((key, spot.read()) for key, spot in spots.items())
     attributes = [(part, dict(vars(part))) for part in _objects_in(values)]
@@ -291,8 +286,6 @@ def _test(
 
 def _objects_in(values: Sequence[Any]) -> list[Any]:
     """Return the objects in variants of the state whose truth a user-defined method decides."""
-    from autoconv.operators.conditionals import has_code
-
     arms = [arm for value in values if type(value) is Variant for arm in value.values]
     return [arm for arm in arms if has_code(arm) and hasattr(arm, "__dict__")]
 

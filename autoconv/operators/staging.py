@@ -17,7 +17,7 @@ from autoconv.operators.bodies import (
     write_spot,
 )
 from autoconv.operators.copies import changed_copies, layout_as_left
-from autoconv.operators.crossing import emit, rebuild
+from autoconv.operators.crossing import STAGE_ARMS, emit, rebuild
 from autoconv.operators.joining import join_layouts, joined_lists
 from autoconv.operators.known_classes import note_class, note_results
 from autoconv.operators.layout import (
@@ -230,3 +230,6 @@ def _is_variant_from_around(column: list[Any], arm: Region) -> bool:
     while around is not None and isinstance(tag, SymbolicTensor) and tag.value_in_graph.graph is not around.graph:
         around = around.parent
     return around is not None
+
+
+STAGE_ARMS.set(stage_arms)

@@ -60,9 +60,9 @@ class Trial:
     def __init__(self, parent: Region, handlers: int, read: Any, names: tuple[str, ...]) -> None:
         self.parent = parent
         self.handlers = handlers
-        self.cells = cells_spots(read, read, names) if read is not None else []
+        self.cells = cells_spots(read, names, parent.trace.cells) if read is not None else []
         others = sorted(set(read.__code__.co_freevars) - set(names)) if read is not None else []
-        self.others = cells_spots(read, read, tuple(others)) if others else []
+        self.others = cells_spots(read, tuple(others), parent.trace.cells) if others else []
         self.clauses: dict[int, Any] = {}
         self.entered: Any = None
         self.around = sys.exc_info()[1]  # the exception being handled around the statement

@@ -17,7 +17,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType, Type
 
 if TYPE_CHECKING:
-    from autoconv.graph.graph import Graph
+    pass
 
 OPS: dict[str, Op] = {}
 
@@ -104,7 +104,7 @@ class Op:
     samples: tuple[Sample, ...] = ()
 
     def result_types(
-        self, inputs: Sequence[Type], attributes: Mapping[str, Any], regions: Sequence[Graph] = ()
+        self, inputs: Sequence[Type], attributes: Mapping[str, Any], regions: Sequence[Any] = ()
     ) -> tuple[Type, ...]:
         """Return the result types of an application; raises the rule's errors, StagingError where the rule fails."""
         try:

@@ -34,7 +34,8 @@ from autoconv.graph.types import (
 from autoconv.ops import OPS
 from autoconv.optimise.fold import fold
 from autoconv.optimise.list_elements import narrow_lists
-from autoconv.optimise.symbolic import Sizes, has_symbols, without_symbols
+from autoconv.optimise.symbolic import has_symbols, note_sizes, result_types, without_symbols
+from autoconv.optimise.symbolic_sizes import Sizes
 
 # Op -> (attribute with dimensions, number of operands before them). Where the attribute has None, the dimensions are
 # the last operand.
@@ -118,7 +119,7 @@ def _specialised(
     for node in graph.nodes:
         results = _node(copy, node, [values[value] for value in node.inputs], sizes)
         if sizes is not None and results and results[0].node is not None:
-            sizes.note(results[0].node)
+            note_sizes(sizes, results[0].node)
         values.update(zip(node.results, results, strict=True))
     copy.outputs = [values[value] for value in graph.outputs]
     return copy
@@ -158,7 +159,7 @@ def _node(copy: Graph, node: Node, inputs: list[Value], sizes: Sizes | None) -> 
     if sizes is not None:
         inputs, attributes = _by_symbols(node, inputs, attributes, sizes)
     types = _types(node, inputs, attributes, ())
-    said = None if sizes is None else sizes.types(node, inputs, attributes)
+    said = None if sizes is None else result_types(sizes, node, inputs, attributes)
     if said is not None:
         types = [_narrowed(new, old) for new, old in zip(said, types, strict=True)]
     return _add(copy, node, inputs, attributes, (), types)

@@ -16,52 +16,36 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autoconv.graph.graph import Node, Value
-from autoconv.graph.types import ArrayType, Dimension, Symbol, TensorType, Type
-from autoconv.optimise.symbolic_numbers import MOST, NUMBERS, Numbers
+from autoconv.graph.types import ArrayType, Symbol, TensorType, Type
+from autoconv.optimise.symbolic_numbers import MOST, NUMBERS
 from autoconv.optimise.symbolic_shapes import SHAPES
+from autoconv.optimise.symbolic_sizes import Sizes
 
 
-class Sizes:
-    """Facts about sizes. `numbers`: values that hold dimensions; `needs`: dimensions that must not be negative."""
+def result_types(sizes: Sizes, node: Node, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> list[Type] | None:
+    """Return the result types of a node; None for an op without a rule."""
+    rule = SHAPES.get(node.op.name)
+    if rule is None or not inputs or not isinstance(inputs[0].type, (TensorType, ArrayType)):
+        return None
+    found = rule(sizes, inputs, attributes)
+    before = [value.type for value in node.results]
+    if found is None or not all(isinstance(type_, (TensorType, ArrayType)) for type_ in before):
+        return None
+    shapes = found if isinstance(found, list) else [found] * len(before)
+    return [type_.with_shape(shape) for type_, shape in zip(before, shapes, strict=True)]  # type: ignore[union-attr, arg-type]
 
-    def __init__(self) -> None:
-        self.numbers: dict[Value, Numbers] = {}
-        self.needs: dict[int | Symbol, None] = {}
 
-    def types(self, node: Node, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> list[Type] | None:
-        """Return the result types of a node; None for an op without a rule."""
-        rule = SHAPES.get(node.op.name)
-        if rule is None or not inputs or not isinstance(inputs[0].type, (TensorType, ArrayType)):
-            return None
-        found = rule(self, inputs, attributes)
-        before = [value.type for value in node.results]
-        if found is None or not all(isinstance(type_, (TensorType, ArrayType)) for type_ in before):
-            return None
-        shapes = found if isinstance(found, list) else [found] * len(before)
-        return [type_.with_shape(shape) for type_, shape in zip(before, shapes, strict=True)]  # type: ignore[union-attr, arg-type]
-
-    def note(self, node: Node) -> None:
-        """Derive the dimensions that a node's result holds."""
-        if len(node.results) != 1 or not isinstance(node.results[0].type, TensorType):
-            return
-        type_ = node.results[0].type
-        if not type_.dtype.is_integer or type_.shape is None or len(type_.shape) > 1:
-            return
-        rule = NUMBERS.get(node.op.name)
-        found = None if rule is None else rule(self, node)
-        if found is not None and (not isinstance(found, tuple) or len(found) <= MOST):
-            self.numbers[node.results[0]] = found
-
-    def share(self, inner: Sequence[Value], outer: Sequence[Value]) -> None:
-        """Copy the facts about outer values to the parameters of a region."""
-        for parameter, value in zip(inner, outer, strict=True):
-            if value in self.numbers:
-                self.numbers[parameter] = self.numbers[value]
-
-    def need(self, dimension: Dimension) -> None:
-        """Add the precondition that the dimension is not negative."""
-        if isinstance(dimension, Symbol):
-            self.needs[dimension] = None
+def note_sizes(sizes: Sizes, node: Node) -> None:
+    """Derive the dimensions that a node's result holds."""
+    if len(node.results) != 1 or not isinstance(node.results[0].type, TensorType):
+        return
+    type_ = node.results[0].type
+    if not type_.dtype.is_integer or type_.shape is None or len(type_.shape) > 1:
+        return
+    rule = NUMBERS.get(node.op.name)
+    found = None if rule is None else rule(sizes, node)
+    if found is not None and (not isinstance(found, tuple) or len(found) <= MOST):
+        sizes.numbers[node.results[0]] = found
 
 
 def has_symbols(type_: Type) -> bool:

@@ -15,7 +15,8 @@ from typing import Any
 from autoconv.graph.graph import Graph, Node, Value, clone, is_recursive
 from autoconv.graph.types import Symbol, TensorType
 from autoconv.ops.index_spec import INPUT
-from autoconv.optimise.symbolic import Sizes, has_symbols
+from autoconv.optimise.symbolic import has_symbols, note_sizes
+from autoconv.optimise.symbolic_sizes import Sizes
 
 _OPERANDS = {"get_item": 1, "set_item": 2, "add_at_item": 2}  # operands before the index operands
 
@@ -45,7 +46,7 @@ def _settle(graph: Graph, sizes: Sizes, is_native: Callable[[Node], bool]) -> bo
                 captures = _captures(node)
                 sizes.share(region.parameters[len(region.parameters) - len(captures) :], captures)
                 changed |= _settle(region, sizes, is_native)
-        sizes.note(node)
+        note_sizes(sizes, node)
     return changed
 
 

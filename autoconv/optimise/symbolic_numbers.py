@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from autoconv.graph.dimensions import plus, product, quotient, rounded_down, times
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import ArrayType, Dimension, TensorType
+from autoconv.optimise.symbolic_sizes import Numbers, Sizes
 
-if TYPE_CHECKING:
-    from autoconv.optimise.symbolic import Sizes
-
-Numbers = Dimension | tuple[Dimension, ...]  # of a scalar; of a vector
 Shape = tuple[Dimension, ...]
 MOST = 16  # elements of a vector that is tracked
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from autoconv.graph.dimensions import Quotient, least, plus, product, rounded_down, slice_length, times
 from autoconv.graph.graph import Value
@@ -11,9 +11,7 @@ from autoconv.graph.types import Dimension, Symbol
 from autoconv.ops.index_spec import INPUT
 from autoconv.ops.indexing import indexed_shape
 from autoconv.optimise.symbolic_numbers import Shape, shape_of
-
-if TYPE_CHECKING:
-    from autoconv.optimise.symbolic import Sizes
+from autoconv.optimise.symbolic_sizes import Sizes
 
 _Rule = Callable[["Sizes", Sequence[Value], Mapping[str, Any]], "Shape | list[Shape] | None"]
 

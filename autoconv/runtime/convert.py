@@ -10,6 +10,7 @@ import numpy as np
 from autoconv.errors import IntegerLimitError
 from autoconv.graph.dtypes import DType, as_dtype, bool_, complex128, float32, float64, int32, int64, string
 from autoconv.graph.types import TensorType, weak_fits
+from autoconv.hooks import Hook
 from autoconv.ops.python_numbers import to_python_array
 from autoconv.runtime import taping
 from autoconv.runtime.recording import COMPILE, Region, current_region
@@ -71,7 +72,7 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
                 pass
         return constant(value, wanted, name=name or "Const")
     if tensor.weak:
-        return _apply("python_cast", tensor, dtype=wanted or standalone_dtype(tensor.type))
+        return APPLY("python_cast", tensor, dtype=wanted or standalone_dtype(tensor.type))
     if wanted is not None and tensor.dtype is not wanted:
         raise ValueError(
             f"Tensor conversion requested dtype {wanted.name} for Tensor with dtype {tensor.dtype.name}: {tensor!r}"
@@ -87,15 +88,15 @@ def _has_gradients(value: Any, recorders: Sequence[Any]) -> bool:
 
 
 def _of_tensors(value: Any, dtype: DType | None, shape: Any) -> Tensor:
-    tensor: Tensor = _apply("identity", convert_to_tensor(value))  # a new tensor
+    tensor: Tensor = APPLY("identity", convert_to_tensor(value))  # a new tensor
     if dtype is not None and tensor.dtype is not dtype:
-        tensor = _apply("cast", tensor, dtype=dtype)
+        tensor = APPLY("cast", tensor, dtype=dtype)
     if shape is None or tensor.shape == shape:
         return tensor
     repeated = tensor.shape.is_fully_defined() and tensor.shape.num_elements() == 1
     if repeated:
-        tensor = _apply("reshape", tensor, shape=())
-    return _apply("broadcast_to" if repeated else "reshape", tensor, shape=tuple(shape))  # type: ignore[no-any-return]
+        tensor = APPLY("reshape", tensor, shape=())
+    return APPLY("broadcast_to" if repeated else "reshape", tensor, shape=tuple(shape))  # type: ignore[no-any-return]
 
 
 def as_tensor(value: Any) -> Tensor | None:
@@ -241,10 +242,7 @@ def is_variable(value: Any) -> bool:
     return hasattr(type(value), "__autoconv_tensor__")
 
 
-def _apply(name: str, *operands: Any, **attributes: Any) -> Any:
-    from autoconv.runtime import dispatch  # breaks a cycle: dispatch converts operands, and conversion applies ops
-
-    return dispatch.apply(name, *operands, **attributes)
+APPLY = Hook("autoconv.runtime.dispatch")  # applies an op by name: dispatch converts operands by this module
 
 
 def _stack(values: Any, dtype: DType | None, inner: DType | None = None) -> Tensor:
@@ -255,7 +253,7 @@ def _stack(values: Any, dtype: DType | None, inner: DType | None = None) -> Tens
         rows = [convert_to_tensor(row, dtype) for row in rows]
     elif inner is not None:
         rows = [row if is_tensor(row) else convert_to_tensor(row, inner) for row in rows]
-    return _apply("stack", *rows, axis=0)
+    return APPLY("stack", *rows, axis=0)
 
 
 def _plain_nested(value: Any) -> Any:

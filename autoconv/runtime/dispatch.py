@@ -18,6 +18,7 @@ from autoconv.ops.list_value import ListValue
 from autoconv.ops.record import Op
 from autoconv.runtime import taping
 from autoconv.runtime.convert import (
+    APPLY,
     as_tensor,
     constant,
     convert_to_tensor,
@@ -72,7 +73,8 @@ def apply(op_name: str, *operands: Any, name: str | None = None, **attributes: A
     return _with_checked_numerics(op, found) if SETTINGS.check_numerics else found
 
 
-taping.BUILDER.apply = apply
+taping.APPLY.set(apply)
+APPLY.set(apply)
 
 
 def _with_arrays(op: Op, values: list[Any]) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,7 @@ from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.symbolic import measure_by
 from autoconv.runtime.tensor import Tensor
+from autoconv.runtime.tensor_methods import EXPRESSIONS
 
 
 def binary(op_name: str, x: Any, y: Any) -> Any:
@@ -238,3 +240,6 @@ def count_of(x: Any) -> Any:
     if known is not None:
         return known
     return apply("python_cast", apply("size", x, dtype=int64), dtype=int64, weak=True)
+
+
+EXPRESSIONS.set(lambda: sys.modules[__name__])

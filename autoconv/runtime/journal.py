@@ -7,14 +7,13 @@ value is collected and the old one restored, so that the region can return the n
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from inspect import getattr_static
 from typing import Any
 
 from autoconv.runtime.attributes import GraphAttributes, held_by
-from autoconv.runtime.recording import current_region
 
 
 class Missing:
@@ -163,12 +162,13 @@ def _is_computed(known: Any) -> bool:
 
 
 def cells_spots(
-    getter: Callable[[], tuple[Any, ...]], setter: Callable[..., None], names: tuple[str, ...]
+    getter: Callable[[], tuple[Any, ...]], names: tuple[str, ...], homes: Mapping[int, Any]
 ) -> list[Spot]:
-    """Return a location per shared name; its key is the cell, or the module's namespace for a global."""
+    """Return a location per shared name; its key is the cell, or the module's namespace for a global.
+
+    `homes` are the cells of the functions being traced, by identity (`Trace.cells`).
+    """
     cells = dict(zip(getter.__code__.co_freevars, getter.__closure__ or (), strict=True))
-    region = current_region()
-    homes = region.trace.cells if region is not None else {}
     spots = []
     for name in names:
         cell = cells.get(name)

@@ -10,10 +10,10 @@ from __future__ import annotations
 import ctypes
 import functools
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from autoconv.errors import InaccessibleTensorError
 from autoconv.forks import after_fork, new_lock
@@ -21,14 +21,27 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import TensorType, Type
 from autoconv.ops import OPS
+from autoconv.runtime.journal import Journal, Spot
 from autoconv.runtime.spans import current_span, place_of
-
-if TYPE_CHECKING:
-    from autoconv.runtime.journal import Journal
-    from autoconv.runtime.stores import Stores
 
 FUNCTION, COMPILE = "function", "compile"
 TURN, NODE = "turn", "node"  # units of the trace budget, see Trace.spend
+
+
+
+class HandlerStores(Protocol):
+    """Stores of values that exception handlers read (see autoconv.runtime.stores)."""
+
+    is_storing: bool  # suspended, as its own nodes are being recorded
+
+    def before_node(self, region: Region, op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> None:
+        """Store what changed before a node that may raise."""
+
+    def after_call(self, region: Region) -> None:
+        """Store what a call may have changed."""
+
+    def spots(self, region: Region) -> Iterable[Spot]:
+        """Return the locations that are stored."""
 
 
 @dataclass(eq=False)
@@ -94,7 +107,7 @@ class Trace:
     concretise: Any = None
     attribute: Any = None
     without_dimensions: Any = None
-    stores: list[Stores] = field(default_factory=list)
+    stores: list[HandlerStores] = field(default_factory=list)
     calls: list[Any] = field(default_factory=list)
     recursions: dict[Any, Any] = field(default_factory=dict)
     arrays: bool = False

@@ -10,7 +10,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node, Value, is_recursive
 from autoconv.ops import OPS
 from autoconv.runtime.journal import Spot
-from autoconv.runtime.recording import Region, recording
+from autoconv.runtime.recording import HandlerStores, Region, recording
 
 _UNKNOWN = object()
 
@@ -40,7 +40,7 @@ class Stores:
         self._inside = inside
         self._limits = limits
         self._last: dict[tuple[int, Any], tuple[Any, Node | None, int]] = {}
-        self._storing = False
+        self.is_storing = False
         self.calls = False
 
     def holds(self, region: Region, spot: Spot) -> None:
@@ -49,7 +49,7 @@ class Stores:
 
     def before_node(self, region: Region, op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> None:
         """Store changed values before a node that may raise; called before each node is recorded."""
-        if self._storing or (self._inside is not None and not region.is_inside(self._inside)):
+        if self.is_storing or (self._inside is not None and not region.is_inside(self._inside)):
             return
         if may_raise(op, inputs, attributes) and (self._limits or op not in _ONLY_LIMITS):
             self.store(region)
@@ -71,7 +71,7 @@ class Stores:
 
     def store(self, region: Region) -> None:
         """Record stores of the values that changed since they were last stored."""
-        self._storing = True
+        self.is_storing = True
         try:
             for spot in list(self._spots(region)):
                 value = spot.read()
@@ -88,7 +88,7 @@ class Stores:
                     self._last[id(outer), spot.key] = _UNKNOWN, None, 0
                     outer = outer.parent
         finally:
-            self._storing = False
+            self.is_storing = False
 
     def _stored(self, region: Region, spot: Spot) -> Any:
         """Return the value last stored on the path to the region's present end, or `_UNKNOWN`."""
@@ -106,16 +106,16 @@ class Stores:
 
 
 @contextmanager
-def paused(every: Sequence[Stores]) -> Iterator[None]:
+def paused(every: Sequence[HandlerStores]) -> Iterator[None]:
     """Suspend these stores inside the block."""
-    before = [stores._storing for stores in every]
+    before = [stores.is_storing for stores in every]
     for stores in every:
-        stores._storing = True
+        stores.is_storing = True
     try:
         yield
     finally:
         for stores, storing in zip(every, before, strict=True):
-            stores._storing = storing
+            stores.is_storing = storing
 
 
 def may_raise(op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 from autoconv.autodiff.cotangents import carries, refused
 from autoconv.graph.graph import Node
 from autoconv.graph.types import ListType, ResourceType
+from autoconv.hooks import Hook
 from autoconv.ops.record import NoGradient, Op
 from autoconv.runtime.recording import tape_started
 
@@ -182,18 +183,14 @@ def _pull(
     return op.gradient(BUILDER, inputs, results, tuple(given), attributes)  # type: ignore[no-any-return]
 
 
+APPLY = Hook("autoconv.runtime.dispatch")  # applies an op by name: dispatch records on tapes by this module
+
+
 class EagerBuilder:
     """Runs ops by name through `apply`, for gradient rules."""
 
-    def __init__(self) -> None:
-        self.apply: Callable[..., Any] = _not_yet
-
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        return lambda *operands, **attributes: self.apply(name, *operands, **attributes)
-
-
-def _not_yet(*_: Any, **__: Any) -> Any:
-    raise AssertionError("ops run once autoconv.runtime.dispatch is there")
+        return lambda *operands, **attributes: APPLY(name, *operands, **attributes)
 
 
 BUILDER = EagerBuilder()

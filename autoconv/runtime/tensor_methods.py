@@ -12,14 +12,11 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.errors import Place, StagingError
+from autoconv.hooks import Hook
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tracebacks import present, presented
 
-
-def _expressions() -> Any:
-    from autoconv.runtime import expressions  # breaks a cycle: the operators need the functions, which apply operators
-
-    return expressions
+EXPRESSIONS = Hook("autoconv.runtime.expressions")  # gives the module of the operators, which needs these classes
 
 
 # Types that are not operands for Python's numbers, apart from repeated sequences.
@@ -168,7 +165,7 @@ def _binary(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], An
         if type(other) in _NO_OPERANDS or (op in _OF_REALS and _is_complex(self, other)):
             refuse_as_python(getattr(operator, _FUNCTIONS[op]), self, other)
         try:
-            return _expressions().binary(op, self, other)
+            return EXPRESSIONS().binary(op, self, other)
         except BaseException as error:
             present(error)
             raise
@@ -181,7 +178,7 @@ def _binary(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], An
         if type(other) in _NO_OPERANDS or (op in _OF_REALS and _is_complex(self, other)):
             refuse_as_python(getattr(operator, _FUNCTIONS[op]), other, self)
         try:
-            return _expressions().binary(op, other, self)
+            return EXPRESSIONS().binary(op, other, self)
         except BaseException as error:
             present(error)
             raise
@@ -200,11 +197,11 @@ def _comparison(op: str) -> Callable[[Any, Any], Any]:
         if others and op not in ("equal", "not_equal"):
             refuse_as_python(getattr(operator, _FUNCTIONS[op]), self, other)
         if other is None:
-            return _expressions().with_none(op, self)
+            return EXPRESSIONS().with_none(op, self)
         try:
-            found = _expressions().binary(op, self, other)
+            found = EXPRESSIONS().binary(op, self, other)
             if found is NotImplemented and op in ("equal", "not_equal"):
-                _expressions().refuse_elements(self, f"a {type(other).__name__}")
+                EXPRESSIONS().refuse_elements(self, f"a {type(other).__name__}")
             return found
         except BaseException as error:
             present(error)
@@ -240,23 +237,23 @@ class TensorMethods:
 
     @presented
     def __neg__(self) -> Any:
-        return _expressions().unary("negative", self)
+        return EXPRESSIONS().unary("negative", self)
 
     @presented
     def __pos__(self) -> Any:
-        return _expressions().itself(self)
+        return EXPRESSIONS().itself(self)
 
     @presented
     def __abs__(self) -> Any:
-        return _expressions().unary("abs", self)
+        return EXPRESSIONS().unary("abs", self)
 
     @presented
     def __invert__(self) -> Any:
-        return _expressions().unary("invert", self)
+        return EXPRESSIONS().unary("invert", self)
 
     @presented
     def __round__(self, digits: int | None = None) -> Any:
-        return _expressions().round_to(self, digits)
+        return EXPRESSIONS().round_to(self, digits)
 
     def __divmod__(self, other: Any) -> Any:
         if type(other) in _NO_OPERANDS or _is_complex(self, other):
@@ -271,4 +268,4 @@ class TensorMethods:
 
     @presented
     def __getitem__(self, index: Any) -> Any:
-        return _expressions().get_item(self, index)
+        return EXPRESSIONS().get_item(self, index)

@@ -30,4 +30,4 @@ class JoinText(KernelText):
             return
         self._memo.clear()
         place = (*index[:axis], plus(self.out, index[axis], start), *index[axis + 1 :])
-        self._store(self.element(value, index), self._stores[result], sizes(result.type), place)
+        self._store(self.element(value, index), self.stores[result], sizes(result.type), place)

@@ -80,7 +80,7 @@ class KernelText:
             for i, view in enumerate(self.indices)
         }
         self._names: dict[Value, str] = {v: f"%p{i}" for i, v in enumerate(self.arguments)}
-        self._stores: dict[Value, str] = {v: f"%s{i}" for i, v in enumerate(item.stored)}
+        self.stores: dict[Value, str] = {v: f"%s{i}" for i, v in enumerate(item.stored)}
         self._is_part = part is not None
         choose = choose_split if is_known(item.shape or ()) else choose_open_split
         self._split = part or choose(plan, item, self._is_flat())
@@ -108,7 +108,7 @@ class KernelText:
         ]
         for view in self.indices:
             parameters += [f"i64 {pick}" for pick in self._pick_names[view] if isinstance(pick, str)]
-        parameters += [f"ptr noalias {n}" for n in self._stores.values()]
+        parameters += [f"ptr noalias {n}" for n in self.stores.values()]
         return parameters + [f"i64 {size}" for size in self._module.sizes]
 
     def _write_split(self, split: Split, parameters: list[str], careful: bool) -> tuple[str, bool]:
@@ -226,7 +226,7 @@ class KernelText:
     def _fill_around(self, node: Node) -> None:
         """Fill the padding around the elements that the loops store: before and after, outer dimensions first."""
         type_: Any = node.results[0].type
-        shape, pointer = sizes(type_), self._stores[node.results[0]]
+        shape, pointer = sizes(type_), self.stores[node.results[0]]
         constant = self.b.constant(node.attributes.get("constant_values", 0), type_.dtype)
 
         def fill(first: Position, start: Position, stop: Position) -> None:
@@ -319,13 +319,13 @@ class KernelText:
             if self._plan.roles[node] == "place":
                 before = [dimension(self.out, pair[0]) for pair in node.attributes["paddings"]]
                 place = tuple(plus(self.out, i, by) for i, by in zip(index, before, strict=True))
-                self._store(self.element(node.inputs[0], index), self._stores[value], sizes(value.type), place)
+                self._store(self.element(node.inputs[0], index), self.stores[value], sizes(value.type), place)
             elif self._plan.roles[node] == "scatter":
                 self._scatter(node, index)
             elif self._plan.roles[node] != "reduce":
                 found = self.element(value, index)
-                if value in self._stores:
-                    self._store(found, self._stores[value], sizes(value.type), index)
+                if value in self.stores:
+                    self._store(found, self.stores[value], sizes(value.type), index)
         for one in sums:
             one.take(self.element(one.node.inputs[0], index), index)
 
@@ -342,12 +342,17 @@ class KernelText:
         offset = linear(self.out, target, sizes(type_))
         combine = SCATTERS[node.op.name].combine
         if combine is not None:
-            before = load(self.b, type_.dtype, self._stores[result], offset)
+            before = load(self.b, type_.dtype, self.stores[result], offset)
             name = "logical_or" if combine == "add" and type_.dtype.is_bool else combine
             found = computed(self.b, name, [before, found], before.dtype)
-        store(self.b, found, self._stores[result], offset)
+        store(self.b, found, self.stores[result], offset)
 
     # ---- elements
+
+    @property
+    def shape(self) -> tuple[Position, ...] | None:
+        """The extents of the loops."""
+        return self._item.shape
 
     def element(self, value: Value, index: Index) -> Element:
         """Return the number at `index` of a value; in a flat loop the index is the offset in memory."""

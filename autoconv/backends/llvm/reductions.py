@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 from autoconv.backends.llvm.positions import Index, Position, element_count, is_known, linear
 from autoconv.backends.llvm.roles import LOOP_REDUCTIONS, is_dense, reduced_axes, sizes
 from autoconv.backends.llvm.scalars import Element, is_narrow, literal, load, register, store
 from autoconv.backends.llvm.text import FunctionText
 from autoconv.graph.dtypes import bool_, float32, float64, int64
-from autoconv.graph.graph import Node
-
-if TYPE_CHECKING:
-    from autoconv.backends.llvm.kernels import KernelText
+from autoconv.graph.graph import Node, Value
 
 BLOCK = 4096  # elements whose partial sum is accumulated before it is added to the total
 
@@ -41,14 +38,25 @@ def _kept_index(node: Node, index: Index) -> Index:
 _STARTS = {"sum": 0, "mean": 0, "prod": 1, "any": False, "all": True}
 
 
+class LoopNest(Protocol):
+    """The loop nest that a reduction is written into."""
+
+    out: FunctionText
+    b: Any  # the writer of element rules in the loops
+    stores: dict[Value, str]  # registers of the memory of results
+
+    @property
+    def shape(self) -> tuple[Any, ...] | None: ...
+
+
 class Reduction:
-    def __init__(self, kernel: KernelText, node: Node) -> None:
+    def __init__(self, kernel: LoopNest, node: Node) -> None:
         self.kernel = kernel
         self.node = node
         self.kind = LOOP_REDUCTIONS[node.op.name]
         dtype = node.inputs[0].type.dtype  # type: ignore[union-attr]
         self.dtype = float32 if is_narrow(dtype) else dtype  # dtype of the accumulator
-        self.pointer = kernel._stores.get(node.results[0], "")  # "" for a row's sum that is only read within the row
+        self.pointer = kernel.stores.get(node.results[0], "")  # "" for a row's sum that is only read within the row
         self.result_shape = sizes(node.results[0].type)
 
     def identity(self) -> str:
@@ -97,10 +105,10 @@ class RegisterReduction(Reduction):
     error grows only with the number of blocks.
     """
 
-    def __init__(self, kernel: KernelText, node: Node, depth: int, flat: bool) -> None:
+    def __init__(self, kernel: LoopNest, node: Node, depth: int, flat: bool) -> None:
         super().__init__(kernel, node)
         self.depth = depth
-        shape = kernel._item.shape or ()
+        shape = kernel.shape or ()
         self.whole = all(size == 1 for size in shape[:depth])
         summed = self.dtype.is_floating and self.kind in ("sum", "mean")
         self.blocks = flat and summed and not (is_known(shape) and math.prod(shape) <= BLOCK)
@@ -180,7 +188,7 @@ class RegisterReduction(Reduction):
         total = self._read()
         if self.blocks:
             total = b.cast(b.wrap(float64, total), self.dtype).ir
-        rank = len(self.kernel._item.shape or ())
+        rank = len(self.kernel.shape or ())
         whole = (*index, *[0] * (rank - len(index)))
         return self.put(total, _kept_index(self.node, whole))
 

@@ -212,8 +212,8 @@ class RowsText(KernelText):
 
     def _place_of(self, value: Value) -> tuple[str, bool] | None:
         """Return the memory of a kept value, and whether it holds a single row; None if there is no memory."""
-        if value in self._stores:
-            return self._stores[value], False
+        if value in self.stores:
+            return self.stores[value], False
         row = (self._item.shape or ())[self._item.depth :]
         if not is_known(row):
             return self._shared_place(value)
@@ -225,7 +225,7 @@ class RowsText(KernelText):
         stored.
         """
         taken = {pointer for pointer, _ in self._kept.values()}
-        for other, pointer in self._stores.items():
+        for other, pointer in self.stores.items():
             last = other.node is not None and self._phase_of.get(other.node) == len(self._item.phases) - 1
             if last and pointer not in taken and self._is_alike(other, value) and not self._is_kept_in(other):
                 return pointer, False
@@ -255,10 +255,10 @@ class RowsText(KernelText):
         self._flat = False
         for node in self._item.rows:
             (value,) = node.results
-            if value in self._stores:
+            if value in self.stores:
                 place = index if len(sizes(value.type)) == len(index) else (*index, *[0] * (len(shape) - len(index)))
                 place = tuple(0 if size == 1 else i for size, i in zip(sizes(value.type), place, strict=True))
-                self._store(self.element(value, place), self._stores[value], sizes(value.type), place)
+                self._store(self.element(value, place), self.stores[value], sizes(value.type), place)
 
     def _inner(self, index: Index, shape: Sequence[int], nodes: Sequence[Node], sums: Any) -> None:
         if len(index) == len(shape):
@@ -278,7 +278,7 @@ class RowsText(KernelText):
                 depth = self._item.depth
                 offset = linear(self.out, index[depth:], (self._item.shape or ())[depth:])
                 store(self.b, self.element(value, index), pointer, offset)
-            elif self._stores.get(value) != pointer:
+            elif self.stores.get(value) != pointer:
                 self._store(self.element(value, index), pointer, sizes(value.type), index)
 
     def _element(self, value: Value, index: Index) -> Element:

@@ -1,0 +1,29 @@
+"""Facts about symbolic sizes that rules read and derive."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autoconv.graph.graph import Value
+from autoconv.graph.types import Dimension, Symbol
+
+Numbers = Dimension | tuple[Dimension, ...]  # of a scalar; of a vector
+
+
+class Sizes:
+    """Facts about sizes. `numbers`: values that hold dimensions; `needs`: dimensions that must not be negative."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[Value, Numbers] = {}
+        self.needs: dict[int | Symbol, None] = {}
+
+    def share(self, inner: Sequence[Value], outer: Sequence[Value]) -> None:
+        """Copy the facts about outer values to the parameters of a region."""
+        for parameter, value in zip(inner, outer, strict=True):
+            if value in self.numbers:
+                self.numbers[parameter] = self.numbers[value]
+
+    def need(self, dimension: Dimension) -> None:
+        """Add the precondition that the dimension is not negative."""
+        if isinstance(dimension, Symbol):
+            self.needs[dimension] = None
