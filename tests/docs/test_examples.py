@@ -43,8 +43,8 @@ def test_blocks_print_what_stands_behind_them(page, tmp_path, monkeypatch, updat
     text = (ROOT / page).read_text(encoding="utf-8")
     found = blocks(text)
     printed: dict[Block, str] = {}
-    script = _Script(tmp_path, found)
     imported = set(sys.modules)
+    script = _Script(tmp_path, found)
     try:
         for block in found:
             printed[block] = re.sub(r"[ \t]+$", "", script.run(block), flags=re.MULTILINE).strip("\n")
