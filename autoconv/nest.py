@@ -11,7 +11,11 @@ from autoconv.runtime.tracebacks import present_functions as _present_functions
 
 
 def is_nested(structure: Any) -> bool:
-    """Return whether `structure` has parts and is not a leaf."""
+    """Return whether `structure` has parts and is not a leaf.
+
+    >>> autoconv.nest.is_nested([1, 2]), autoconv.nest.is_nested(1)
+    (True, False)
+    """
     return is_structure(structure)
 
 
@@ -28,6 +32,9 @@ def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_compos
     """Return a structure like `structure` with these leaves; dicts keep their key order.
 
     Raises TypeError if `flat_sequence` is no sequence, ValueError if it has another number of leaves.
+
+    >>> autoconv.nest.pack_sequence_as({"a": 0, "b": [0, 0]}, [1, 2, 3])
+    {'a': 1, 'b': [2, 3]}
     """
     if not isinstance(flat_sequence, Sequence) or isinstance(flat_sequence, (str, bytes)):
         raise TypeError(
@@ -71,7 +78,10 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
 def assert_same_structure(
     nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
 ) -> None:
-    """Raise ValueError for a different nesting, length or set of keys, TypeError for containers of different types."""
+    """Raise ValueError for a different nesting, length or set of keys, TypeError for containers of different types.
+
+    >>> autoconv.nest.assert_same_structure([1, [2]], [3, [4]])
+    """
     error = _difference(nest1, nest2, check_types)
     if error is not None:
         kind, why = error

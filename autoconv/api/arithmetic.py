@@ -60,7 +60,11 @@ def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def floormod(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x % y, with the sign of y."""
+    """x % y, with the sign of y.
+
+    >>> autoconv.math.floormod([7, -7], 3).numpy()
+    array([1, 2], dtype=int32)
+    """
     return apply("modulo", x, y, name=name)
 
 
@@ -68,7 +72,11 @@ mod = floormod
 
 
 def negative(x: Any, name: str | None = None) -> Tensor:
-    """-x."""
+    """-x.
+
+    >>> autoconv.negative([1, -2]).numpy()
+    array([-1,  2], dtype=int32)
+    """
     return apply("negative", x, name=name)
 
 
@@ -103,7 +111,11 @@ accumulate_n = add_n
 
 
 def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x / y, and 0 where y is 0."""
+    """x / y, and 0 where y is 0.
+
+    >>> autoconv.math.divide_no_nan([1.0, 2.0], [0.0, 4.0]).numpy()
+    array([0. , 0.5], dtype=float32)
+    """
     x, y = (convert_to_tensor(v) if as_tensor(v) is not None else v for v in _one_tensor(x, y))
     zero = apply("equal", y, 0)
     safe = apply("select", zero, apply("ones_like", y), y)
@@ -125,7 +137,11 @@ def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
 
 
 def squared_difference(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """(x - y)², element by element."""
+    """(x - y)², element by element.
+
+    >>> autoconv.math.squared_difference([1.0, 5.0], [3.0, 4.0]).numpy()
+    array([4., 1.], dtype=float32)
+    """
     return apply("squared_difference", x, y, name=name)
 
 

@@ -9,30 +9,54 @@ from autoconv.runtime.tensor import Tensor
 
 
 def bitwise_and(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x & y: the bits set in both."""
+    """x & y: the bits set in both.
+
+    >>> autoconv.bitwise.bitwise_and([12], [10]).numpy()
+    array([8], dtype=int32)
+    """
     return apply("bitwise_and", x, y, name=name)
 
 
 def bitwise_or(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x | y: the bits set in either."""
+    """x | y: the bits set in either.
+
+    >>> autoconv.bitwise.bitwise_or([12], [10]).numpy()
+    array([14], dtype=int32)
+    """
     return apply("bitwise_or", x, y, name=name)
 
 
 def bitwise_xor(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x ^ y: the bits set in exactly one of the two."""
+    """x ^ y: the bits set in exactly one of the two.
+
+    >>> autoconv.bitwise.bitwise_xor([12], [10]).numpy()
+    array([6], dtype=int32)
+    """
     return apply("bitwise_xor", x, y, name=name)
 
 
 def invert(x: Any, name: str | None = None) -> Tensor:
-    """~x: all bits inverted."""
+    """~x: all bits inverted.
+
+    >>> autoconv.bitwise.invert([0, 5]).numpy()
+    array([-1, -6], dtype=int32)
+    """
     return apply("invert", x, name=name)
 
 
 def left_shift(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x shifted left by y bits; 0 when y is at least the width of the dtype."""
+    """x shifted left by y bits; 0 when y is at least the width of the dtype.
+
+    >>> autoconv.bitwise.left_shift([1, 2], [3, 3]).numpy()
+    array([ 8, 16], dtype=int32)
+    """
     return apply("left_shift", x, y, name=name)
 
 
 def right_shift(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x shifted right by y bits, keeping the sign."""
+    """x shifted right by y bits, keeping the sign.
+
+    >>> autoconv.bitwise.right_shift([8, 16], [3, 3]).numpy()
+    array([1, 2], dtype=int32)
+    """
     return apply("right_shift", x, y, name=name)

@@ -40,6 +40,9 @@ def py_function(
     """func(*tensors), run each time with eager tensors. `Tout` is as in `numpy_function`.
 
     A gradient flows through it: the reverse pass runs the function again, under a tape.
+
+    >>> autoconv.py_function(lambda x: float(x) ** 2, [autoconv.constant(3.0)], autoconv.float32).numpy()
+    np.float32(9.0)
     """
     return _call(func, None if func is None else EagerCall(func), inp, Tout, name or "EagerPyFunc")
 

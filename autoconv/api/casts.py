@@ -28,7 +28,11 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
 
 
 def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
-    """`cast` with values outside of the dtype's range clipped to its limits."""
+    """`cast` with values outside of the dtype's range clipped to its limits.
+
+    >>> autoconv.saturate_cast([300.0, -5.0], autoconv.uint8).numpy()
+    array([255,   0], dtype=uint8)
+    """
     wanted = as_dtype(dtype)
     tensor = convert_to_tensor(value)
     return tensor if tensor.dtype is wanted else apply("saturate_cast", tensor, dtype=wanted, name=name)
@@ -38,12 +42,19 @@ def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
     """The same bits read as another dtype.
 
     For elements of another size, a last dimension is added or removed; raises ValueError where that does not fit.
+
+    >>> autoconv.bitcast([1.0], autoconv.int32).numpy()
+    array([1065353216], dtype=int32)
     """
     return apply("bitcast", input, dtype=as_dtype(type), name=name)
 
 
 def identity(input: Any, name: str | None = None) -> Tensor:
-    """A tensor of the same value."""
+    """A tensor of the same value.
+
+    >>> autoconv.identity([1, 2]).numpy()
+    array([1, 2], dtype=int32)
+    """
     return apply("identity", input, name=name)
 
 
@@ -57,7 +68,11 @@ def stop_gradient(input: Any, name: str | None = None) -> Tensor:
 
 
 def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
-    """The same value; raises InvalidArgumentError with the message for a nan or an infinity in it."""
+    """The same value; raises InvalidArgumentError with the message for a nan or an infinity in it.
+
+    >>> autoconv.debugging.check_numerics(autoconv.constant([1.0]), "x").numpy()
+    array([1.], dtype=float32)
+    """
     return apply("check_numerics", tensor, message=message, name=name)
 
 

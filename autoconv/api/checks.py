@@ -23,7 +23,10 @@ from autoconv.runtime.tensor import Tensor
 
 
 def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> None:
-    """Raise, with `data` in the message, unless all elements of the bool `condition` are true."""
+    """Raise, with `data` in the message, unless all elements of the bool `condition` are true.
+
+    >>> autoconv.Assert(autoconv.constant(True), ["never shown"])
+    """
     operands: list[Any] = []
     parts = data if isinstance(data, (list, tuple)) else [data]
     message = tuple(top_piece(part, operands) for part in parts)
@@ -58,35 +61,50 @@ def assert_equal(
 def assert_none_equal(
     x: Any, y: Any, summarize: int | None = None, message: str | None = None, name: str | None = None
 ) -> None:
-    """Assert x != y for all elements, broadcast."""
+    """Assert x != y for all elements, broadcast.
+
+    >>> autoconv.debugging.assert_none_equal([1, 2], [3, 4])
+    """
     _compare("not_equal", "!=", x, y, message, summarize, name)
 
 
 def assert_less(
     x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
-    """Assert x < y for all elements, broadcast."""
+    """Assert x < y for all elements, broadcast.
+
+    >>> autoconv.assert_less([3, 4], 5)
+    """
     _compare("less", "<", x, y, message, summarize, name)
 
 
 def assert_less_equal(
     x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
-    """Assert x <= y for all elements, broadcast."""
+    """Assert x <= y for all elements, broadcast.
+
+    >>> autoconv.debugging.assert_less_equal([3, 4], 4)
+    """
     _compare("less_equal", "<=", x, y, message, summarize, name)
 
 
 def assert_greater(
     x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
-    """Assert x > y for all elements, broadcast."""
+    """Assert x > y for all elements, broadcast.
+
+    >>> autoconv.assert_greater([3, 4], 2)
+    """
     _compare("greater", ">", x, y, message, summarize, name)
 
 
 def assert_greater_equal(
     x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
-    """Assert x >= y for all elements, broadcast."""
+    """Assert x >= y for all elements, broadcast.
+
+    >>> autoconv.debugging.assert_greater_equal([3, 4], 3)
+    """
     _compare("greater_equal", ">=", x, y, message, summarize, name)
 
 
@@ -110,28 +128,40 @@ _AGAINST_ZERO = {
 def assert_positive(
     x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
-    """Assert x > 0 for all elements."""
+    """Assert x > 0 for all elements.
+
+    >>> autoconv.debugging.assert_positive([1, 2])
+    """
     _against_zero("greater", ">", x, message, summarize, name)
 
 
 def assert_negative(
     x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
-    """Assert x < 0 for all elements."""
+    """Assert x < 0 for all elements.
+
+    >>> autoconv.debugging.assert_negative([-1, -2])
+    """
     _against_zero("less", "<", x, message, summarize, name)
 
 
 def assert_non_negative(
     x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
-    """Assert x >= 0 for all elements."""
+    """Assert x >= 0 for all elements.
+
+    >>> autoconv.debugging.assert_non_negative([0, 1])
+    """
     _against_zero("greater_equal", ">=", x, message, summarize, name)
 
 
 def assert_non_positive(
     x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
-    """Assert x <= 0 for all elements."""
+    """Assert x <= 0 for all elements.
+
+    >>> autoconv.debugging.assert_non_positive([0, -1])
+    """
     _against_zero("less_equal", "<=", x, message, summarize, name)
 
 
@@ -139,7 +169,10 @@ def assert_near(
     x: Any, y: Any, rtol: float | None = None, atol: float | None = None, message: str | None = None,
     summarize: int | None = None, name: str | None = None,
 ) -> None:  # fmt: skip
-    """Assert |x - y| <= atol + rtol * |y| for all elements; both default to 10 times the dtype's spacing at 1."""
+    """Assert |x - y| <= atol + rtol * |y| for all elements; both default to 10 times the dtype's spacing at 1.
+
+    >>> autoconv.debugging.assert_near(1.0, 1.0000001)
+    """
     first = convert_to_tensor(x)
     default = 10 * float(np.finfo(first.dtype.real_dtype.numpy).eps)
     absolute, relative = (default if t is None else t for t in (atol, rtol))
@@ -164,12 +197,18 @@ def assert_all_finite(x: Any, message: str, name: str | None = None) -> Tensor:
 
 
 def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
-    """Assert that `x` has that many dimensions. Raises ValueError while tracing if the rank is known."""
+    """Assert that `x` has that many dimensions. Raises ValueError while tracing if the rank is known.
+
+    >>> autoconv.assert_rank([[1, 2]], 2)
+    """
     _assert_rank("equal", "", x, rank, message, name)
 
 
 def assert_rank_at_least(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
-    """Assert that `x` has at least that many dimensions. Raises ValueError while tracing if the rank is known."""
+    """Assert that `x` has at least that many dimensions. Raises ValueError while tracing if the rank is known.
+
+    >>> autoconv.debugging.assert_rank_at_least([[1, 2]], 1)
+    """
     _assert_rank("greater_equal", "at least ", x, rank, message, name)
 
 
@@ -185,7 +224,10 @@ def _assert_rank(op: str, least: str, x: Any, rank: Any, message: str | None, na
 
 
 def assert_rank_in(x: Any, ranks: Any, message: str | None = None, name: str | None = None) -> None:
-    """Assert that the rank of `x` is one of `ranks`. Raises ValueError while tracing if the rank is known."""
+    """Assert that the rank of `x` is one of `ranks`. Raises ValueError while tracing if the rank is known.
+
+    >>> autoconv.debugging.assert_rank_in([[1, 2]], [1, 2])
+    """
     tensor, wanted = convert_to_tensor(x), [static_value(rank) for rank in ranks]
     found = tensor.shape.rank
     if found is None or builtins.any(rank is None for rank in wanted):
@@ -204,7 +246,10 @@ def assert_proper_iterable(values: Any) -> None:
 
 
 def assert_scalar(tensor: Any, message: str | None = None, name: str | None = None) -> Tensor:
-    """Return `tensor` as a tensor. Raises ValueError if it has dimensions."""
+    """Return `tensor` as a tensor. Raises ValueError if it has dimensions.
+
+    >>> _ = autoconv.debugging.assert_scalar(3)
+    """
     found = convert_to_tensor(tensor)
     if found.shape.rank not in (0, None):
         raise ValueError(_because(message, f"Expected scalar shape, saw shape: {found.shape}."))
@@ -273,14 +318,20 @@ def _same_size(
 
 
 def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None) -> None:
-    """Raise TypeError unless the tensor has that dtype."""
+    """Raise TypeError unless the tensor has that dtype.
+
+    >>> autoconv.debugging.assert_type(autoconv.constant([1, 2]), autoconv.int32)
+    """
     found, wanted = convert_to_tensor(tensor), as_dtype(tf_type)
     if found.dtype is not wanted:
         raise TypeError(_because(message, f"{_name(found)} must be of type {wanted!r}; got {found.dtype!r}"))
 
 
 def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> None:
-    """Raise TypeError unless `x` has an integer dtype."""
+    """Raise TypeError unless `x` has an integer dtype.
+
+    >>> autoconv.debugging.assert_integer(autoconv.constant([1, 2]))
+    """
     found = convert_to_tensor(x)
     if not found.dtype.is_integer:
         raise TypeError(_because(message, f"Expected 'x' to be integer type. Found: {found.dtype!r}"))
@@ -302,17 +353,31 @@ def assert_same_float_dtype(tensors: Sequence[Any] | None = None, dtype: Any = N
 
 
 def is_numeric_tensor(tensor: Any) -> bool:
-    """Return whether this is a tensor of numbers: False for bools, strings, and other objects."""
+    """Return whether this is a tensor of numbers: False for bools, strings, and other objects.
+
+    >>> autoconv.debugging.is_numeric_tensor(autoconv.constant(1))
+    True
+    >>> autoconv.debugging.is_numeric_tensor(autoconv.constant("a"))
+    False
+    """
     return isinstance(tensor, Tensor) and not (tensor.dtype.is_bool or tensor.dtype.is_string)
 
 
 def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
-    """A bool scalar: True if no element of `x`, in row-major order, is less than the one before."""
+    """A bool scalar: True if no element of `x`, in row-major order, is less than the one before.
+
+    >>> autoconv.math.is_non_decreasing([1, 1, 2]).numpy()
+    np.True_
+    """
     return _goes_up("less_equal", x, name)
 
 
 def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
-    """A bool scalar: True if each element of `x`, in row-major order, is greater than the one before."""
+    """A bool scalar: True if each element of `x`, in row-major order, is greater than the one before.
+
+    >>> autoconv.math.is_strictly_increasing([1, 1, 2]).numpy()
+    np.False_
+    """
     return _goes_up("less", x, name)
 
 

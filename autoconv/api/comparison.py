@@ -21,7 +21,11 @@ def equal(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def not_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x != y, element by element; bool."""
+    """x != y, element by element; bool.
+
+    >>> autoconv.not_equal([1, 2], [1, 3]).numpy()
+    array([False,  True])
+    """
     return apply("not_equal", x, y, name=name)
 
 
@@ -35,7 +39,11 @@ def less(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def less_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x <= y, element by element; bool."""
+    """x <= y, element by element; bool.
+
+    >>> autoconv.less_equal([1, 5], 1).numpy()
+    array([ True, False])
+    """
     return apply("less_equal", x, y, name=name)
 
 
@@ -49,7 +57,11 @@ def greater(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def greater_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x >= y, element by element; bool."""
+    """x >= y, element by element; bool.
+
+    >>> autoconv.greater_equal([1, 5], 5).numpy()
+    array([False,  True])
+    """
     return apply("greater_equal", x, y, name=name)
 
 
@@ -95,7 +107,11 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
 
 
 def global_norm(t_list: Sequence[Any], name: str | None = None) -> Tensor:
-    """The Euclidean norm of all tensors of the list together; None entries are skipped."""
+    """The Euclidean norm of all tensors of the list together; None entries are skipped.
+
+    >>> autoconv.global_norm([autoconv.constant([3.0]), autoconv.constant([4.0])]).numpy()
+    np.float32(5.0)
+    """
     squares = [
         apply("reduce_sum", apply("square", t), axis=None, keepdims=False) for t in t_list if t is not None
     ]
@@ -110,7 +126,12 @@ def global_norm(t_list: Sequence[Any], name: str | None = None) -> Tensor:
 def clip_by_global_norm(
     t_list: Sequence[Any], clip_norm: Any, use_norm: Any = None, name: str | None = None
 ) -> tuple[list[Any], Tensor]:
-    """(tensors, norm): the tensors scaled so that their joint norm is at most `clip_norm`."""
+    """(tensors, norm): the tensors scaled so that their joint norm is at most `clip_norm`.
+
+    >>> clipped, norm = autoconv.clip_by_global_norm([autoconv.constant([3.0]), autoconv.constant([4.0])], 1.0)
+    >>> [c.numpy().round(3) for c in clipped], norm.numpy()
+    ([array([0.6], dtype=float32), array([0.8], dtype=float32)], np.float32(5.0))
+    """
     norm = global_norm(t_list) if use_norm is None else convert_to_tensor(use_norm)
     # An infinite norm makes all results nan, so that it does not go unnoticed.
     finite = apply("subtract", norm, norm)
@@ -128,7 +149,11 @@ def logical_and(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def logical_or(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x or y of bool tensors, element by element."""
+    """x or y of bool tensors, element by element.
+
+    >>> autoconv.logical_or([True, False], [False, False]).numpy()
+    array([ True, False])
+    """
     return apply("logical_or", x, y, name=name)
 
 
@@ -142,5 +167,9 @@ def logical_not(x: Any, name: str | None = None) -> Tensor:
 
 
 def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Tensor:
-    """True where exactly one of two bool tensors is true, element by element."""
+    """True where exactly one of two bool tensors is true, element by element.
+
+    >>> autoconv.logical_xor([True, True], [True, False]).numpy()
+    array([False,  True])
+    """
     return apply("logical_xor", x, y, name=name)

@@ -53,6 +53,10 @@ def case(
 
     `pred_fn_pairs` is a sequence of (bool scalar, function). Raises AssertionFailedError, an InvalidArgumentError, when
     none is true and there is no default, or with `exclusive` when more than one is.
+
+    >>> x = autoconv.constant(3)
+    >>> autoconv.case([(x > 5, lambda: "large"), (x > 2, lambda: "middle")], default=lambda: "small")
+    'middle'
     """
     pairs = list(pred_fn_pairs.items()) if isinstance(pred_fn_pairs, Mapping) else list(pred_fn_pairs)
     for pair in pairs:

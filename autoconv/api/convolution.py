@@ -37,6 +37,9 @@ def conv2d(
     more after than before if their number is odd) or (before, after) for each dimension. Filters with fewer channels
     than the image apply to groups of channels: the first filters to the first group, and so on. Raises ValueError, and
     InvalidArgumentError, which is one, where filters do not fit into the image: at run time for unknown sizes.
+
+    >>> autoconv.nn.conv2d(autoconv.ones([1, 4, 4, 1]), autoconv.ones([2, 2, 1, 3]), strides=1, padding="SAME").shape
+    TensorShape([1, 4, 4, 3])
     """
     if data_format not in ("NHWC", "NCHW"):
         raise ValueError(f"`data_format` must be 'NHWC' or 'NCHW', found {data_format!r}")
@@ -55,6 +58,10 @@ def conv1d(
     """`conv2d` for `input` [batch, width, channels] (NCW: [batch, channels, width]).
 
     `filters` is [width, channels, filters].
+
+    >>> autoconv.nn.conv1d([[[1.0], [2.0], [3.0]]], [[[1.0]], [[1.0]]], stride=1, padding="VALID").numpy()
+    array([[[3.],
+            [5.]]], dtype=float32)
     """
     if data_format not in ("NWC", "NCW"):
         raise ValueError(f"`data_format` must be 'NWC' or 'NCW', found {data_format!r}")

@@ -92,7 +92,11 @@ def foldr(
     fn: Callable[..., Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,
     back_prop: bool = True, swap_memory: bool = False, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """`foldl` from the last row to the first."""
+    """`foldl` from the last row to the first.
+
+    >>> autoconv.foldr(lambda total, x: total * 10 + x, autoconv.constant([1, 2, 3])).numpy()
+    np.int32(321)
+    """
     return _fold(fn, elems, initializer, reverse=True)
 
 

@@ -78,22 +78,38 @@ def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str 
 
 
 def tensor_scatter_nd_add(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
-    """A copy of `tensor` with `updates` added at the coordinates in `indices`."""
+    """A copy of `tensor` with `updates` added at the coordinates in `indices`.
+
+    >>> autoconv.tensor_scatter_nd_add([1, 2, 3], [[1]], [9]).numpy()
+    array([ 1, 11,  3], dtype=int32)
+    """
     return apply("tensor_scatter_nd_add", tensor, indices, updates, name=name)
 
 
 def tensor_scatter_nd_sub(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
-    """A copy of `tensor` with `updates` subtracted at the coordinates in `indices`."""
+    """A copy of `tensor` with `updates` subtracted at the coordinates in `indices`.
+
+    >>> autoconv.tensor_scatter_nd_sub([1, 2, 3], [[1]], [9]).numpy()
+    array([ 1, -7,  3], dtype=int32)
+    """
     return apply("tensor_scatter_nd_sub", tensor, indices, updates, name=name)
 
 
 def tensor_scatter_nd_min(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
-    """A copy of `tensor` with the minimum of it and `updates` at the coordinates in `indices`."""
+    """A copy of `tensor` with the minimum of it and `updates` at the coordinates in `indices`.
+
+    >>> autoconv.tensor_scatter_nd_min([1, 2, 3], [[1]], [0]).numpy()
+    array([1, 0, 3], dtype=int32)
+    """
     return apply("tensor_scatter_nd_min", tensor, indices, updates, name=name)
 
 
 def tensor_scatter_nd_max(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
-    """A copy of `tensor` with the maximum of it and `updates` at the coordinates in `indices`."""
+    """A copy of `tensor` with the maximum of it and `updates` at the coordinates in `indices`.
+
+    >>> autoconv.tensor_scatter_nd_max([1, 2, 3], [[1]], [9]).numpy()
+    array([1, 9, 3], dtype=int32)
+    """
     return apply("tensor_scatter_nd_max", tensor, indices, updates, name=name)
 
 
@@ -149,12 +165,20 @@ def one_hot(
 
 
 def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
-    """Row i of the result is the sum of the rows of `data` whose id is i, up to the greatest id."""
+    """Row i of the result is the sum of the rows of `data` whose id is i, up to the greatest id.
+
+    >>> autoconv.math.segment_sum([1, 2, 3], [0, 0, 1]).numpy()
+    array([3, 3], dtype=int32)
+    """
     return apply("segment_sum", data, segment_ids, num_segments=None, name=name)
 
 
 def unsorted_segment_sum(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
-    """`segment_sum` with `num_segments` rows. Raises InvalidArgumentError for an id outside of them."""
+    """`segment_sum` with `num_segments` rows. Raises InvalidArgumentError for an id outside of them.
+
+    >>> autoconv.math.unsorted_segment_sum([1, 2, 3], [1, 0, 1], num_segments=2).numpy()
+    array([2, 4], dtype=int32)
+    """
     known = static_value(num_segments)
     extra = () if known is not None else (convert_to_tensor(num_segments),)
     return apply(
@@ -170,6 +194,10 @@ def unsorted_segment_sum(data: Any, segment_ids: Any, num_segments: Any, name: s
 def dynamic_partition(
     data: Any, partitions: Any, num_partitions: int, name: str | None = None
 ) -> list[Tensor]:
-    """The rows of `data` in `num_partitions` tensors; `partitions` holds the number of the tensor for each row."""
+    """The rows of `data` in `num_partitions` tensors; `partitions` holds the number of the tensor for each row.
+
+    >>> [part.numpy().tolist() for part in autoconv.dynamic_partition([1, 2, 3], [0, 1, 0], 2)]
+    [[1, 3], [2]]
+    """
     x, ids = convert_to_tensor(data), convert_to_tensor(partitions)
     return [get_item(x, ids == i) for i in range(num_partitions)]

@@ -28,6 +28,10 @@ class Generator:
     `alg` is the algorithm (see `Algorithm`), Philox by default. A draw takes the numbers for key and counter and
     advances the counter, in a graph as well. Create one with `Generator.from_seed(seed)` or
     `Generator.from_non_deterministic_state()`.
+
+    >>> generator = autoconv.random.Generator.from_seed(1)
+    >>> generator.normal([2, 3]).shape
+    TensorShape([2, 3])
     """
 
     def __init__(self, copy_from: Generator | None = None, state: Any = None, alg: Any = None) -> None:

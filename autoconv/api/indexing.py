@@ -23,6 +23,9 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor
 
     Raises InvalidArgumentError for a part out of bounds: at once if shape, begin and size are known; at run time if
     only the size is.
+
+    >>> autoconv.slice([1, 2, 3, 4], [1], [2]).numpy()
+    array([2, 3], dtype=int32)
     """
     tensor = convert_to_tensor(input_)
     starts, sizes = _scalars(begin, _count(size)), _scalars(size, _count(begin))
@@ -91,7 +94,11 @@ def strided_slice(
     ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, var: Any = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """input_[begin[0]:end[0]:strides[0], …]; bit i of a mask overrides entry i."""
+    """input_[begin[0]:end[0]:strides[0], …]; bit i of a mask overrides entry i.
+
+    >>> autoconv.strided_slice([1, 2, 3, 4], [0], [4], [2]).numpy()
+    array([1, 3], dtype=int32)
+    """
     starts, stops = _scalars(begin, _count(end)), _scalars(end, _count(begin))
     steps = [1] * len(starts) if strides is None else _scalars(strides, len(starts))
     items: list[Any] = []

@@ -101,7 +101,11 @@ def einsum(equation: str, *inputs: Any, optimize: Any = None, name: str | None =
 
 
 def cross(a: Any, b: Any, name: str | None = None) -> Tensor:
-    """The cross product of vectors of 3 along the last dimension."""
+    """The cross product of vectors of 3 along the last dimension.
+
+    >>> autoconv.linalg.cross([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]).numpy()
+    array([0., 0., 1.], dtype=float32)
+    """
     x, y = convert_to_tensor(a), convert_to_tensor(b)
     for v in (x, y):
         if v.shape.rank is not None and (v.shape.rank == 0 or v.shape[-1] not in (3, None)):
@@ -119,7 +123,12 @@ def cross(a: Any, b: Any, name: str | None = None) -> Tensor:
 
 
 def outer(a: Any, b: Any, name: str | None = None) -> Tensor:
-    """The product of every element of the vector `a` with every element of `b`."""
+    """The product of every element of the vector `a` with every element of `b`.
+
+    >>> autoconv.linalg.outer([1.0, 2.0], [3.0, 4.0]).numpy()
+    array([[3., 4.],
+           [6., 8.]], dtype=float32)
+    """
     column = apply("expand_dims", apply("reshape", a, shape=(-1,)), axis=-1)
     return apply("multiply", column, apply("reshape", b, shape=(-1,)), name=name)
 
@@ -128,38 +137,72 @@ def outer(a: Any, b: Any, name: str | None = None) -> Tensor:
 
 
 def matrix_transpose(a: Any, name: str | None = None, conjugate: bool = False) -> Tensor:
-    """The matrices transposed (and conjugated)."""
+    """The matrices transposed (and conjugated).
+
+    >>> autoconv.linalg.matrix_transpose([[1.0, 2.0], [3.0, 4.0]]).numpy()
+    array([[1., 3.],
+           [2., 4.]], dtype=float32)
+    """
     found = apply("matrix_transpose", a, name=name)
     return conj(found) if conjugate else found
 
 
 def adjoint(matrix: Any, name: str | None = None) -> Tensor:
-    """The conjugate transpose."""
+    """The conjugate transpose.
+
+    >>> autoconv.linalg.adjoint([[1.0, 2.0], [3.0, 4.0]]).numpy()
+    array([[1., 3.],
+           [2., 4.]], dtype=float32)
+    """
     return matrix_transpose(matrix, name, conjugate=True)
 
 
 def trace(x: Any, name: str | None = None) -> Tensor:
-    """The sum along the main diagonal."""
+    """The sum along the main diagonal.
+
+    >>> autoconv.linalg.trace([[1, 2], [3, 4]]).numpy()
+    np.int32(5)
+    """
     return apply("reduce_sum", apply("diag_part", x, offset=0), axis=(-1,), keepdims=False, name=name)
 
 
 def diag(diagonal: Any, name: str | None = "diag", k: int = 0) -> Tensor:
-    """Matrices with the vectors on their k-th diagonal and zeros elsewhere."""
+    """Matrices with the vectors on their k-th diagonal and zeros elsewhere.
+
+    >>> autoconv.linalg.diag([1, 2]).numpy()
+    array([[1, 0],
+           [0, 2]], dtype=int32)
+    """
     return apply("diag", diagonal, offset=static_int(k, "k"), name=name)
 
 
 def diag_part(input: Any, name: str | None = "diag_part", k: int = 0) -> Tensor:
-    """The k-th diagonal of the matrices."""
+    """The k-th diagonal of the matrices.
+
+    >>> autoconv.linalg.diag_part([[1, 2], [3, 4]]).numpy()
+    array([1, 4], dtype=int32)
+    """
     return apply("diag_part", input, offset=static_int(k, "k"), name=name)
 
 
 def set_diag(input: Any, diagonal: Any, name: str | None = "set_diag", k: int = 0) -> Tensor:
-    """A copy of the matrices with another k-th diagonal."""
+    """A copy of the matrices with another k-th diagonal.
+
+    >>> autoconv.linalg.set_diag([[1, 2], [3, 4]], [8, 9]).numpy()
+    array([[8, 2],
+           [3, 9]], dtype=int32)
+    """
     return apply("set_diag", input, diagonal, offset=static_int(k, "k"), name=name)
 
 
 def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Tensor:
-    """The matrices with zeros except for `num_lower` diagonals below the main one and `num_upper` above (-1: all)."""
+    """The matrices with zeros except for `num_lower` diagonals below the main one and `num_upper` above (-1: all).
+
+    >>> autoconv.linalg.band_part([[1, 2, 3], [4, 5, 6], [7, 8, 9]], 0, -1).numpy()
+    array([[1, 2, 3],
+           [0, 5, 6],
+           [0, 0, 9]], dtype=int32)
+    """
     lower, upper = static_int(num_lower, "num_lower"), static_int(num_upper, "num_upper")
     return apply("matrix_band_part", input, num_lower=lower, num_upper=upper, name=name)
 
@@ -177,12 +220,21 @@ def det(input: Any, name: str | None = None) -> Tensor:
 
 
 def slogdet(input: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """The sign and the logarithm of the absolute value of the determinants."""
+    """The sign and the logarithm of the absolute value of the determinants.
+
+    >>> sign, logarithm = autoconv.linalg.slogdet([[2.0, 0.0], [0.0, 1.0]])
+    >>> sign.numpy(), logarithm.numpy().round(3)
+    (np.float32(1.0), np.float32(0.693))
+    """
     return apply("slogdet", input, name=name)
 
 
 def logdet(matrix: Any, name: str | None = None) -> Tensor:
-    """The logarithm of the determinants of positive definite matrices."""
+    """The logarithm of the determinants of positive definite matrices.
+
+    >>> autoconv.linalg.logdet([[4.0, 2.0], [2.0, 3.0]]).numpy().round(3)
+    np.float32(2.079)
+    """
     logs = apply("log", apply("diag_part", apply("cholesky", matrix), offset=0))
     return apply("multiply", apply("reduce_sum", logs, axis=(-1,), keepdims=False), 2.0, name=name)
 
@@ -198,7 +250,12 @@ def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
 
 
 def pinv(a: Any, rcond: float | None = None, validate_args: bool = False, name: str | None = None) -> Tensor:
-    """The pseudo-inverses; singular values below `rcond` times the largest count as zero."""
+    """The pseudo-inverses; singular values below `rcond` times the largest count as zero.
+
+    >>> autoconv.linalg.pinv([[2.0, 0.0], [0.0, 4.0]]).numpy().round(3)
+    array([[0.5 , 0.  ],
+           [0.  , 0.25]], dtype=float32)
+    """
     tensor = convert_to_tensor(a)
     shape = tensor.shape.as_list() if tensor.shape.rank is not None else [None, None]
     longest = max((d for d in shape[-2:] if d is not None), default=1)
@@ -225,12 +282,22 @@ def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None)
 def triangular_solve(
     matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None
 ) -> Tensor:
-    """x with matrix @ x = rhs, reading only the lower (or upper) triangle of the matrix."""
+    """x with matrix @ x = rhs, reading only the lower (or upper) triangle of the matrix.
+
+    >>> autoconv.linalg.triangular_solve([[2.0, 0.0], [1.0, 1.0]], [[4.0], [3.0]]).numpy().round(3)
+    array([[2.],
+           [1.]], dtype=float32)
+    """
     return apply("triangular_solve", matrix, rhs, lower=lower, adjoint=adjoint, name=name)
 
 
 def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
-    """x with A @ x = rhs, given the Cholesky factor of A."""
+    """x with A @ x = rhs, given the Cholesky factor of A.
+
+    >>> autoconv.linalg.cholesky_solve([[2.0, 0.0], [0.0, 1.0]], [[4.0], [3.0]]).numpy().round(3)
+    array([[1.],
+           [3.]], dtype=float32)
+    """
     half = triangular_solve(chol, rhs)
     return triangular_solve(chol, half, adjoint=True, name=name)
 
@@ -238,7 +305,11 @@ def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
 def lstsq(
     matrix: Any, rhs: Any, l2_regularizer: float = 0.0, fast: bool = True, name: str | None = None
 ) -> Tensor:
-    """The x that minimises |matrix @ x - rhs|² plus `l2_regularizer` times |x|²."""
+    """The x that minimises |matrix @ x - rhs|² plus `l2_regularizer` times |x|².
+
+    >>> autoconv.linalg.lstsq([[1.0], [2.0]], [[2.0], [4.0]]).numpy().round(3)
+    array([[2.]], dtype=float32)
+    """
     a = convert_to_tensor(matrix)
     if not fast:
         return matmul(pinv(a), rhs, name=name)
@@ -253,12 +324,22 @@ def lstsq(
 
 
 def cholesky(input: Any, name: str | None = None) -> Tensor:
-    """The lower triangular L with L @ L^H = input; InvalidArgumentError unless the input is positive definite."""
+    """The lower triangular L with L @ L^H = input; InvalidArgumentError unless the input is positive definite.
+
+    >>> autoconv.linalg.cholesky([[4.0, 2.0], [2.0, 3.0]]).numpy().round(3)
+    array([[2.   , 0.   ],
+           [1.   , 1.414]], dtype=float32)
+    """
     return apply("cholesky", input, name=name)
 
 
 def svd(tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None) -> Any:
-    """(s, u, v) with tensor = u @ diag(s) @ v^H, s in descending order; s alone without `compute_uv`."""
+    """(s, u, v) with tensor = u @ diag(s) @ v^H, s in descending order; s alone without `compute_uv`.
+
+    >>> singular, left, right = autoconv.linalg.svd([[3.0, 0.0], [0.0, 2.0]])
+    >>> singular.numpy()
+    array([3., 2.], dtype=float32)
+    """
     found = apply("svd", tensor, full_matrices=full_matrices, compute_uv=compute_uv, name=name)
     if compute_uv:
         return found
@@ -266,15 +347,30 @@ def svd(tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name:
 
 
 def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """(q, r) with q @ r = input, orthonormal columns in q and r upper triangular."""
+    """(q, r) with q @ r = input, orthonormal columns in q and r upper triangular.
+
+    >>> q, r = autoconv.linalg.qr([[3.0, 1.0], [4.0, 2.0]])
+    >>> (q @ r).numpy().round(3)
+    array([[3., 1.],
+           [4., 2.]], dtype=float32)
+    """
     return apply("qr", input, full_matrices=full_matrices, name=name)
 
 
 def eigh(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """Eigenvalues in ascending order, and eigenvectors (columns) of self-adjoint matrices; reads the lower triangle."""
+    """Eigenvalues in ascending order, and eigenvectors (columns) of self-adjoint matrices; reads the lower triangle.
+
+    >>> values, vectors = autoconv.linalg.eigh([[2.0, 0.0], [0.0, 1.0]])
+    >>> values.numpy()
+    array([1., 2.], dtype=float32)
+    """
     return apply("eigh", tensor, name=name)
 
 
 def eigvalsh(tensor: Any, name: str | None = None) -> Tensor:
-    """The eigenvalues of self-adjoint matrices in ascending order."""
+    """The eigenvalues of self-adjoint matrices in ascending order.
+
+    >>> autoconv.linalg.eigvalsh([[2.0, 0.0], [0.0, 1.0]]).numpy().round(3)
+    array([1., 2.], dtype=float32)
+    """
     return apply("eigh", tensor, name=name)[0]

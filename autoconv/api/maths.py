@@ -47,12 +47,20 @@ def sqrt(x: Any, name: str | None = None) -> Tensor:
 
 
 def rsqrt(x: Any, name: str | None = None) -> Tensor:
-    """1 / sqrt(x)."""
+    """1 / sqrt(x).
+
+    >>> autoconv.math.rsqrt([4.0, 16.0]).numpy().round(3)
+    array([0.5 , 0.25], dtype=float32)
+    """
     return apply("rsqrt", x, name=name)
 
 
 def reciprocal(x: Any, name: str | None = None) -> Tensor:
-    """1 / x."""
+    """1 / x.
+
+    >>> autoconv.math.reciprocal([2.0, 4.0]).numpy()
+    array([0.5 , 0.25], dtype=float32)
+    """
     return apply("reciprocal", x, name=name)
 
 
@@ -66,7 +74,11 @@ def exp(x: Any, name: str | None = None) -> Tensor:
 
 
 def expm1(x: Any, name: str | None = None) -> Tensor:
-    """exp(x) - 1, accurate near zero."""
+    """exp(x) - 1, accurate near zero.
+
+    >>> autoconv.math.expm1([0.0, 1.0]).numpy().round(3)
+    array([0.   , 1.718], dtype=float32)
+    """
     return apply("expm1", x, name=name)
 
 
@@ -80,7 +92,11 @@ def log(x: Any, name: str | None = None) -> Tensor:
 
 
 def log1p(x: Any, name: str | None = None) -> Tensor:
-    """log(1 + x), accurate near zero."""
+    """log(1 + x), accurate near zero.
+
+    >>> autoconv.math.log1p([0.0, 1.0]).numpy().round(3)
+    array([0.   , 0.693], dtype=float32)
+    """
     return apply("log1p", x, name=name)
 
 
@@ -103,7 +119,11 @@ def cos(x: Any, name: str | None = None) -> Tensor:
 
 
 def tan(x: Any, name: str | None = None) -> Tensor:
-    """The tangent of x in radians."""
+    """The tangent of x in radians.
+
+    >>> autoconv.tan([0.0, 1.0]).numpy().round(3)
+    array([0.   , 1.557], dtype=float32)
+    """
     return apply("tan", x, name=name)
 
 
@@ -166,27 +186,47 @@ def sigmoid(x: Any, name: str | None = None) -> Tensor:
 
 
 def softplus(features: Any, name: str | None = None) -> Tensor:
-    """log(1 + exp(x))."""
+    """log(1 + exp(x)).
+
+    >>> autoconv.math.softplus([0.0, 1.0]).numpy().round(3)
+    array([0.693, 1.313], dtype=float32)
+    """
     return apply("softplus", features, name=name)
 
 
 def erf(x: Any, name: str | None = None) -> Tensor:
-    """The error function."""
+    """The error function.
+
+    >>> autoconv.math.erf([0.0, 1.0]).numpy().round(3)
+    array([0.   , 0.843], dtype=float32)
+    """
     return apply("erf", x, name=name)
 
 
 def erfc(x: Any, name: str | None = None) -> Tensor:
-    """1 - erf(x), accurate for large x."""
+    """1 - erf(x), accurate for large x.
+
+    >>> autoconv.math.erfc([0.0, 1.0]).numpy().round(3)
+    array([1.   , 0.157], dtype=float32)
+    """
     return apply("erfc", x, name=name)
 
 
 def lgamma(x: Any, name: str | None = None) -> Tensor:
-    """The logarithm of the absolute value of the gamma function."""
+    """The logarithm of the absolute value of the gamma function.
+
+    >>> autoconv.math.lgamma([1.0, 5.0]).numpy().round(3)
+    array([0.   , 3.178], dtype=float32)
+    """
     return apply("lgamma", x, name=name)
 
 
 def digamma(x: Any, name: str | None = None) -> Tensor:
-    """The derivative of lgamma."""
+    """The derivative of lgamma.
+
+    >>> autoconv.math.digamma([1.0, 2.0]).numpy().round(3)
+    array([-0.577,  0.423], dtype=float32)
+    """
     return apply("digamma", x, name=name)
 
 
@@ -223,47 +263,83 @@ def rint(x: Any, name: str | None = None) -> Tensor:
 
 
 def is_nan(x: Any, name: str | None = None) -> Tensor:
-    """True for each element that is nan; bool."""
+    """True for each element that is nan; bool.
+
+    >>> autoconv.math.is_nan([1.0, float("nan")]).numpy()
+    array([False,  True])
+    """
     return apply("is_nan", x, name=name)
 
 
 def is_inf(x: Any, name: str | None = None) -> Tensor:
-    """True for each element that is infinite; bool."""
+    """True for each element that is infinite; bool.
+
+    >>> autoconv.math.is_inf([1.0, float("inf")]).numpy()
+    array([False,  True])
+    """
     return apply("is_inf", x, name=name)
 
 
 def is_finite(x: Any, name: str | None = None) -> Tensor:
-    """True for each element that is neither infinite nor nan; bool."""
+    """True for each element that is neither infinite nor nan; bool.
+
+    >>> autoconv.math.is_finite([1.0, float("inf")]).numpy()
+    array([ True, False])
+    """
     return apply("is_finite", x, name=name)
 
 
 def conj(x: Any, name: str | None = None) -> Tensor:
-    """The complex conjugate; a real x is returned unchanged."""
+    """The complex conjugate; a real x is returned unchanged.
+
+    >>> autoconv.math.conj([1 + 2j]).numpy()
+    array([1.-2.j])
+    """
     return apply("conjugate", x, name=name)
 
 
 def real(input: Any, name: str | None = None) -> Tensor:
-    """The real part."""
+    """The real part.
+
+    >>> autoconv.real([1 + 2j]).numpy()
+    array([1.])
+    """
     return apply("real", input, name=name)
 
 
 def imag(input: Any, name: str | None = None) -> Tensor:
-    """The imaginary part; zeros for a real input."""
+    """The imaginary part; zeros for a real input.
+
+    >>> autoconv.imag([1 + 2j]).numpy()
+    array([2.])
+    """
     return apply("imag", input, name=name)
 
 
 def angle(input: Any, name: str | None = None) -> Tensor:
-    """The argument of a complex number in radians; 0 or pi for a real input."""
+    """The argument of a complex number in radians; 0 or pi for a real input.
+
+    >>> autoconv.math.angle([1 + 1j, 1j]).numpy()
+    array([0.78539816, 1.57079633])
+    """
     return apply("angle", input, name=name)
 
 
 def atan2(y: Any, x: Any, name: str | None = None) -> Tensor:
-    """The angle in radians of the point (x, y), in [-pi, pi]."""
+    """The angle in radians of the point (x, y), in [-pi, pi].
+
+    >>> autoconv.atan2([1.0, -1.0], [1.0, 1.0]).numpy().round(3)
+    array([ 0.785, -0.785], dtype=float32)
+    """
     return apply("atan2", y, x, name=name)
 
 
 def xlogy(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x·log(y), and 0 where x is 0."""
+    """x·log(y), and 0 where x is 0.
+
+    >>> autoconv.math.xlogy([0.0, 2.0], [0.0, 2.0]).numpy().round(3)
+    array([0.   , 1.386], dtype=float32)
+    """
     return apply("xlogy", x, y, name=name)
 
 
@@ -283,7 +359,11 @@ def xlog1py(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
-    """real + i·imag of float32 (complex64) or float64 (complex128) parts."""
+    """real + i·imag of float32 (complex64) or float64 (complex128) parts.
+
+    >>> autoconv.complex([1.0], [2.0]).numpy()
+    array([1.+2.j], dtype=complex64)
+    """
     return apply("complex", real, imag, name=name)
 
 
@@ -294,7 +374,11 @@ def polygamma(a: Any, x: Any, name: str | None = None) -> Tensor:
 
 
 def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
-    """log(sigmoid(x)), accurate for large negative x."""
+    """log(sigmoid(x)), accurate for large negative x.
+
+    >>> autoconv.math.log_sigmoid([0.0, 1.0]).numpy().round(3)
+    array([-0.693, -0.313], dtype=float32)
+    """
     return apply("negative", apply("softplus", apply("negative", x)), name=name)
 
 
@@ -357,7 +441,11 @@ def cumsum(
 def cumprod(
     x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Tensor:
-    """Cumulative products along `axis`; with `exclusive`, without the element itself."""
+    """Cumulative products along `axis`; with `exclusive`, without the element itself.
+
+    >>> autoconv.math.cumprod([1, 2, 3]).numpy()
+    array([1, 2, 6], dtype=int32)
+    """
     return _cumulative("cumprod", x, axis, exclusive, reverse, name)
 
 
@@ -368,7 +456,11 @@ def _cumulative(op: str, x: Any, axis: Any, exclusive: bool, reverse: bool, name
 
 
 def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None) -> Tensor:
-    """x divided by its Euclidean norm over `axis`, or by sqrt(epsilon) where that is larger."""
+    """x divided by its Euclidean norm over `axis`, or by sqrt(epsilon) where that is larger.
+
+    >>> autoconv.math.l2_normalize([3.0, 4.0]).numpy().round(3)
+    array([0.6, 0.8], dtype=float32)
+    """
     tensor = convert_to_tensor(x)
     total = apply("reduce_sum", apply("square", apply("abs", tensor)), axis=static_axes(axis), keepdims=True)
     scale = apply("rsqrt", apply("maximum", total, epsilon))

@@ -31,27 +31,47 @@ def relu(features: Any, name: str | None = None) -> Tensor:
 
 
 def relu6(features: Any, name: str | None = None) -> Tensor:
-    """min(max(x, 0), 6)."""
+    """min(max(x, 0), 6).
+
+    >>> autoconv.nn.relu6([-1.0, 8.0]).numpy()
+    array([0., 6.], dtype=float32)
+    """
     return apply("minimum", apply("relu", features), 6, name=name)
 
 
 def elu(features: Any, name: str | None = None) -> Tensor:
-    """x where it is positive, else exp(x) - 1."""
+    """x where it is positive, else exp(x) - 1.
+
+    >>> autoconv.nn.elu([-1.0, 2.0]).numpy().round(3)
+    array([-0.632,  2.   ], dtype=float32)
+    """
     return apply("elu", features, name=name)
 
 
 def selu(features: Any, name: str | None = None) -> Tensor:
-    """A scaled elu that preserves mean and variance (Klambauer and others, 2017)."""
+    """A scaled elu that preserves mean and variance (Klambauer and others, 2017).
+
+    >>> autoconv.nn.selu([-1.0, 2.0]).numpy().round(3)
+    array([-1.111,  2.101], dtype=float32)
+    """
     return apply("selu", features, name=name)
 
 
 def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Tensor:
-    """x where it is positive, else alpha·x."""
+    """x where it is positive, else alpha·x.
+
+    >>> autoconv.nn.leaky_relu([-1.0, 2.0], alpha=0.5).numpy()
+    array([-0.5,  2. ], dtype=float32)
+    """
     return apply("leaky_relu", features, alpha=float(alpha), name=name)
 
 
 def gelu(features: Any, approximate: bool = False, name: str | None = None) -> Tensor:
-    """x·Φ(x), where Φ is the normal distribution function or its approximation by tanh."""
+    """x·Φ(x), where Φ is the normal distribution function or its approximation by tanh.
+
+    >>> autoconv.nn.gelu([-1.0, 2.0]).numpy().round(3)
+    array([-0.159,  1.954], dtype=float32)
+    """
     x = convert_to_tensor(features)
     if approximate:
         cubic = apply("multiply", apply("power", x, 3.0), 0.044715)
@@ -63,7 +83,11 @@ def gelu(features: Any, approximate: bool = False, name: str | None = None) -> T
 
 
 def silu(features: Any, beta: Any = 1.0) -> Tensor:
-    """x·sigmoid(beta·x)."""
+    """x·sigmoid(beta·x).
+
+    >>> autoconv.nn.silu([0.0, 1.0]).numpy().round(3)
+    array([0.   , 0.731], dtype=float32)
+    """
     x = convert_to_tensor(features)
     return apply("multiply", x, apply("sigmoid", apply("multiply", x, beta)))
 
@@ -72,7 +96,11 @@ swish = silu
 
 
 def softsign(features: Any, name: str | None = None) -> Tensor:
-    """x / (1 + |x|)."""
+    """x / (1 + |x|).
+
+    >>> autoconv.math.softsign([1.0, -3.0]).numpy().round(3)
+    array([ 0.5 , -0.75], dtype=float32)
+    """
     x = convert_to_tensor(features)
     return apply("divide", x, apply("add", apply("abs", x), 1.0), name=name)
 
@@ -87,7 +115,11 @@ def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
 
 
 def log_softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
-    """log(softmax(x)), accurate where softmax is tiny."""
+    """log(softmax(x)), accurate where softmax is tiny.
+
+    >>> autoconv.math.log_softmax([0.0, 0.0]).numpy().round(3)
+    array([-0.693, -0.693], dtype=float32)
+    """
     return apply("log_softmax", logits, axis=_last(axis), name=name)
 
 
@@ -99,6 +131,9 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str
     """The cross-entropy loss of integer labels of shape [...] for logits of shape [..., classes].
 
     Raises InvalidArgumentError for a label that is not a class.
+
+    >>> autoconv.nn.sparse_softmax_cross_entropy_with_logits(labels=[0], logits=[[2.0, 0.0]]).numpy().round(3)
+    array([0.127], dtype=float32)
     """
     scores, index = convert_to_tensor(logits), convert_to_tensor(labels)
     if scores.shape.rank is not None and index.shape.rank not in (None, scores.shape.rank - 1):
@@ -115,14 +150,22 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str
 def softmax_cross_entropy_with_logits(
     labels: Any, logits: Any, axis: Any = -1, name: str | None = None
 ) -> Tensor:
-    """The cross-entropy loss of labels that are distributions over `axis`, of the shape and dtype of the logits."""
+    """The cross-entropy loss of labels that are distributions over `axis`, of the shape and dtype of the logits.
+
+    >>> autoconv.nn.softmax_cross_entropy_with_logits(labels=[[1.0, 0.0]], logits=[[2.0, 0.0]]).numpy().round(3)
+    array([0.127], dtype=float32)
+    """
     at = static_int(axis, "axis")
     weighted = apply("multiply", labels, apply("log_softmax", logits, axis=at))
     return apply("negative", apply("reduce_sum", weighted, axis=(at,), keepdims=False), name=name)
 
 
 def sigmoid_cross_entropy_with_logits(labels: Any, logits: Any, name: str | None = None) -> Tensor:
-    """The cross-entropy loss of each label in [0, 1], of the shape and dtype of the logits."""
+    """The cross-entropy loss of each label in [0, 1], of the shape and dtype of the logits.
+
+    >>> autoconv.nn.sigmoid_cross_entropy_with_logits(labels=[1.0, 0.0], logits=[0.0, 2.0]).numpy().round(3)
+    array([0.693, 2.127], dtype=float32)
+    """
     x = convert_to_tensor(logits)
     z = convert_to_tensor(labels, dtype_hint=x.dtype)
     if not x.shape.is_compatible_with(z.shape):
@@ -136,7 +179,11 @@ def sigmoid_cross_entropy_with_logits(labels: Any, logits: Any, name: str | None
 
 
 def l2_loss(t: Any, name: str | None = None) -> Tensor:
-    """Half the sum of squares of all elements."""
+    """Half the sum of squares of all elements.
+
+    >>> autoconv.nn.l2_loss([3.0, 4.0]).numpy()
+    np.float32(12.5)
+    """
     total = apply("reduce_sum", apply("square", t), axis=None, keepdims=False)
     return apply("divide", total, 2.0, name=name)
 
@@ -144,7 +191,12 @@ def l2_loss(t: Any, name: str | None = None) -> Tensor:
 def moments(
     x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """(mean, variance) over `axes`."""
+    """(mean, variance) over `axes`.
+
+    >>> mean, variance = autoconv.nn.moments([1.0, 2.0, 3.0], axes=[0])
+    >>> mean.numpy(), variance.numpy().round(3)
+    (np.float32(2.0), np.float32(0.667))
+    """
     tensor, over = convert_to_tensor(x), static_axes(axes)
     mean = apply("reduce_mean", tensor, axis=over, keepdims=True)
     distance = apply("squared_difference", tensor, mean)
@@ -163,7 +215,11 @@ def batch_normalization(
     variance_epsilon: float,
     name: str | None = None,
 ) -> Tensor:
-    """(x - mean) / sqrt(variance + epsilon) · scale + offset; scale and offset may be None."""
+    """(x - mean) / sqrt(variance + epsilon) · scale + offset; scale and offset may be None.
+
+    >>> autoconv.nn.batch_normalization([1.0, 3.0], 2.0, 1.0, offset=0.0, scale=1.0, variance_epsilon=0.0).numpy()
+    array([-1.,  1.], dtype=float32)
+    """
     factor = apply("rsqrt", apply("add", variance, variance_epsilon))
     if scale is not None:
         factor = apply("multiply", factor, scale)
@@ -174,7 +230,11 @@ def batch_normalization(
 
 
 def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | None = None) -> Tensor:
-    """`value` plus a vector along its last axis, or along its second one for formats that begin with NC."""
+    """`value` plus a vector along its last axis, or along its second one for formats that begin with NC.
+
+    >>> autoconv.nn.bias_add([[1.0, 2.0]], [10.0, 20.0]).numpy()
+    array([[11., 22.]], dtype=float32)
+    """
     tensor = convert_to_tensor(value)
     bias = convert_to_tensor(bias, dtype_hint=tensor.dtype)
     if data_format is not None and data_format.startswith("NC"):
@@ -184,7 +244,12 @@ def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | 
 
 
 def embedding_lookup(params: Any, ids: Any, max_norm: float | None = None, name: str | None = None) -> Tensor:
-    """The rows of `params` at `ids`; rows longer than `max_norm` are scaled down to it."""
+    """The rows of `params` at `ids`; rows longer than `max_norm` are scaled down to it.
+
+    >>> autoconv.nn.embedding_lookup([[1.0, 1.0], [2.0, 2.0]], [1, 0]).numpy()
+    array([[2., 2.],
+           [1., 1.]], dtype=float32)
+    """
     rows = apply("gather", params, convert_to_tensor(ids), axis=0, batch_dims=0, name=name)
     if max_norm is None:
         return rows
@@ -200,6 +265,9 @@ def dropout(
 
     `noise_shape` broadcasts to the shape of `x`: along dimensions of 1, all elements share one draw. Raises ValueError
     for a rate outside of [0, 1).
+
+    >>> autoconv.nn.dropout(autoconv.ones([2, 3]), rate=0.5).shape
+    TensorShape([2, 3])
     """
     tensor = convert_to_tensor(x)
     if not tensor.dtype.is_floating:

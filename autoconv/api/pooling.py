@@ -25,6 +25,9 @@ def max_pool(
     `padding` is "VALID", "SAME" or (before, after) for each dimension; padding is never the maximum. A gradient goes to
     the first of several maximal elements. Raises ValueError, and InvalidArgumentError, which is one, where windows do
     not fit into the image: at run time for unknown sizes.
+
+    >>> autoconv.nn.max_pool(autoconv.ones([1, 4, 4, 1]), ksize=2, strides=2, padding="VALID").shape
+    TensorShape([1, 2, 2, 1])
     """
     return _pooled(input, ksize, strides, padding, data_format, name, _largest)
 
@@ -32,35 +35,57 @@ def max_pool(
 def avg_pool(
     input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = None, name: str | None = None
 ) -> Tensor:
-    """The mean of the elements of each window that lie in the image; parameters as in `max_pool`."""
+    """The mean of the elements of each window that lie in the image; parameters as in `max_pool`.
+
+    >>> autoconv.nn.avg_pool(autoconv.ones([1, 4, 4, 1]), ksize=2, strides=2, padding="VALID").shape
+    TensorShape([1, 2, 2, 1])
+    """
     return _pooled(input, ksize, strides, padding, data_format, name, _mean)
 
 
 def max_pool1d(
     input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NWC", name: str | None = None
 ) -> Tensor:
-    """`max_pool` of an input of rank 3."""
+    """`max_pool` of an input of rank 3.
+
+    >>> autoconv.nn.max_pool1d([[[1.0], [3.0], [2.0], [4.0]]], ksize=2, strides=2, padding="VALID").numpy()
+    array([[[3.],
+            [4.]]], dtype=float32)
+    """
     return _pooled(input, ksize, strides, padding, data_format, name, _largest)
 
 
 def avg_pool1d(
     input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NWC", name: str | None = None
 ) -> Tensor:
-    """`avg_pool` of an input of rank 3."""
+    """`avg_pool` of an input of rank 3.
+
+    >>> autoconv.nn.avg_pool1d([[[1.0], [3.0], [2.0], [4.0]]], ksize=2, strides=2, padding="VALID").numpy()
+    array([[[2.],
+            [3.]]], dtype=float32)
+    """
     return _pooled(input, ksize, strides, padding, data_format, name, _mean)
 
 
 def max_pool2d(
     input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC", name: str | None = None
 ) -> Tensor:
-    """`max_pool` of an input of rank 4."""
+    """`max_pool` of an input of rank 4.
+
+    >>> autoconv.nn.max_pool2d(autoconv.ones([1, 4, 4, 1]), ksize=2, strides=2, padding="VALID").shape
+    TensorShape([1, 2, 2, 1])
+    """
     return _pooled(input, ksize, strides, padding, data_format, name, _largest)
 
 
 def avg_pool2d(
     input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC", name: str | None = None
 ) -> Tensor:
-    """`avg_pool` of an input of rank 4."""
+    """`avg_pool` of an input of rank 4.
+
+    >>> autoconv.nn.avg_pool2d(autoconv.ones([1, 4, 4, 1]), ksize=2, strides=2, padding="VALID").shape
+    TensorShape([1, 2, 2, 1])
+    """
     return _pooled(input, ksize, strides, padding, data_format, name, _mean)
 
 

@@ -20,7 +20,14 @@ from autoconv.runtime.tensor import Tensor
 
 
 def set_seed(seed: int | None) -> None:
-    """Restart the global generator, so that the following numbers are the same in every run."""
+    """Restart the global generator, so that the following numbers are the same in every run.
+
+    >>> autoconv.random.set_seed(1)
+    >>> first = autoconv.random.normal([2]).numpy()
+    >>> autoconv.random.set_seed(1)
+    >>> bool((autoconv.random.normal([2]).numpy() == first).all())
+    True
+    """
     GLOBAL.set_seed(None if seed is None else int(seed))
 
 
@@ -32,7 +39,11 @@ def uniform(
     seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """Uniform numbers from `minval` to `maxval`, exclusive (1 by default; required for integers)."""
+    """Uniform numbers from `minval` to `maxval`, exclusive (1 by default; required for integers).
+
+    >>> autoconv.random.uniform([2, 3], maxval=10, dtype=autoconv.int32).shape
+    TensorShape([2, 3])
+    """
     wanted, (extra, static) = as_dtype(dtype), shape_argument(shape)
     if wanted.is_integer:
         low, high = integer_bounds(minval, maxval, wanted)
@@ -67,21 +78,33 @@ def truncated_normal(
     seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """Normally distributed numbers within two standard deviations of the mean; others are redrawn."""
+    """Normally distributed numbers within two standard deviations of the mean; others are redrawn.
+
+    >>> autoconv.random.truncated_normal([2, 3]).shape
+    TensorShape([2, 3])
+    """
     wanted, (extra, static) = as_dtype(dtype), shape_argument(shape)
     drawn = apply("random_truncated_normal", *extra, shape=static, dtype=wanted, seed=seed, name=name)
     return scaled(drawn, mean, stddev)
 
 
 def shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Tensor:
-    """The rows of `value` (along its first axis) in random order."""
+    """The rows of `value` (along its first axis) in random order.
+
+    >>> sorted(autoconv.random.shuffle([1, 2, 3]).numpy().tolist())
+    [1, 2, 3]
+    """
     return apply("random_shuffle", value, seed=seed, name=name)
 
 
 def categorical(
     logits: Any, num_samples: Any, dtype: Any = None, seed: int | None = None, name: str | None = None
 ) -> Tensor:
-    """`num_samples` classes drawn for each row of `logits` [batch, classes], int64 by default."""
+    """`num_samples` classes drawn for each row of `logits` [batch, classes], int64 by default.
+
+    >>> autoconv.random.categorical([[0.0, 1.0]], 4).shape
+    TensorShape([1, 4])
+    """
     scores = convert_to_tensor(logits)
     rows = apply("dimension", scores, axis=0) if scores.shape[0] is None else scores.shape[0]
     draw = uniform([rows, num_samples], dtype=scores.dtype, seed=seed)
@@ -94,6 +117,9 @@ def gamma(
     """Gamma distributed numbers for each alpha and rate `beta` (1 by default).
 
     The shape of the result is `shape` followed by that of the parameters.
+
+    >>> autoconv.random.gamma([2], alpha=2.0).shape
+    TensorShape([2])
     """
     wanted = as_dtype(dtype)
     shaped, rate = parameters(wanted, alpha, 1.0 if beta is None else beta)
@@ -103,7 +129,11 @@ def gamma(
 
 
 def poisson(shape: Any, lam: Any, dtype: Any = float32, seed: int | None = None, name: str | None = None) -> Tensor:
-    """Poisson distributed numbers for each mean; the shape of the result is `shape` followed by that of `lam`."""
+    """Poisson distributed numbers for each mean; the shape of the result is `shape` followed by that of `lam`.
+
+    >>> autoconv.random.poisson([2], lam=3.0).shape
+    TensorShape([2])
+    """
     (mean,) = parameters(float64, lam)
     extra, static = _with_parameters(shape, mean)
     return apply("random_poisson", mean, *extra, shape=static, dtype=as_dtype(dtype), seed=seed, name=name)

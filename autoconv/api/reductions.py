@@ -110,14 +110,22 @@ def reduce_logsumexp(
 def reduce_euclidean_norm(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """The root of the sum of squares over `axis`."""
+    """The root of the sum of squares over `axis`.
+
+    >>> autoconv.math.reduce_euclidean_norm([3.0, 4.0]).numpy().round(3)
+    np.float32(5.0)
+    """
     return _reduce("reduce_euclidean_norm", input_tensor, axis, keepdims, name)
 
 
 def reduce_variance(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """The mean squared distance from the mean over `axis`, of floating or complex tensors; real."""
+    """The mean squared distance from the mean over `axis`, of floating or complex tensors; real.
+
+    >>> autoconv.math.reduce_variance([1.0, 2.0, 3.0]).numpy().round(3)
+    np.float32(0.667)
+    """
     x = convert_to_tensor(input_tensor)
     if not x.dtype.is_differentiable:
         raise TypeError(f"reduce_variance takes floating tensors, found {x.dtype.name}; cast first")
@@ -130,7 +138,11 @@ def reduce_variance(
 def reduce_std(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """The standard deviation over `axis`: the root of `reduce_variance`."""
+    """The standard deviation over `axis`: the root of `reduce_variance`.
+
+    >>> autoconv.math.reduce_std([1.0, 2.0, 3.0]).numpy().round(3)
+    np.float32(0.816)
+    """
     return apply("sqrt", reduce_variance(input_tensor, axis, keepdims), name=name)
 
 
@@ -157,7 +169,11 @@ def argmin(input: Any, axis: Any = None, output_type: Any = int64, name: str | N
 def count_nonzero(
     input: Any, axis: Any = None, keepdims: bool | None = None, dtype: Any = int64, name: str | None = None
 ) -> Tensor:
-    """The number of elements over `axis` that are not zero (not empty, for strings)."""
+    """The number of elements over `axis` that are not zero (not empty, for strings).
+
+    >>> autoconv.math.count_nonzero([0, 3, 5]).numpy()
+    np.int64(2)
+    """
     x = convert_to_tensor(input)
     empty = apply("zeros_like", x)
     counted = apply("cast", apply("not_equal", x, empty), dtype=as_dtype(dtype))
@@ -165,7 +181,11 @@ def count_nonzero(
 
 
 def zero_fraction(value: Any, name: str | None = None) -> Tensor:
-    """The fraction of all elements that are zero; float32."""
+    """The fraction of all elements that are zero; float32.
+
+    >>> autoconv.math.zero_fraction([0, 0, 1, 2]).numpy()
+    np.float32(0.5)
+    """
     x = convert_to_tensor(value)
     zero = apply("cast", apply("equal", x, apply("zeros_like", x)), dtype=as_dtype("float32"))
     return _reduce("reduce_mean", zero, None, False, name)

@@ -106,7 +106,11 @@ def executing_eagerly() -> bool:
 
 
 def inside_function() -> bool:
-    """Return whether a function is being traced."""
+    """Return whether a function is being traced.
+
+    >>> autoconv.inside_function()
+    False
+    """
     return current_region() is not None
 
 

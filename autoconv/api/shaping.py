@@ -36,7 +36,11 @@ def shape(input: Any, out_type: Any = int32, name: str | None = None) -> Tensor:
 
 
 def shape_n(input: Sequence[Any], out_type: Any = int32, name: str | None = None) -> list[Tensor]:
-    """The shapes of several tensors."""
+    """The shapes of several tensors.
+
+    >>> [shape.numpy().tolist() for shape in autoconv.shape_n([[1, 2], [[3]]])]
+    [[2], [1, 1]]
+    """
     return [shape(x, out_type, name) for x in input]
 
 
@@ -335,7 +339,12 @@ def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> list[
 
 
 def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = bool_, name: str | None = None) -> Tensor:
-    """For each length a row of `maxlen` (by default the greatest length) with that many leading True elements."""
+    """For each length a row of `maxlen` (by default the greatest length) with that many leading True elements.
+
+    >>> autoconv.sequence_mask([1, 3], maxlen=3).numpy()
+    array([[ True, False, False],
+           [ True,  True,  True]])
+    """
     counts = convert_to_tensor(lengths)
     if maxlen is None:
         maxlen = apply("maximum", apply("reduce_max", counts, axis=None, keepdims=False), 0)

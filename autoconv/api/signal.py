@@ -14,12 +14,20 @@ from autoconv.runtime.tensor import Tensor
 
 
 def fft(input: Any, name: str | None = None) -> Tensor:
-    """The discrete Fourier transform of a complex tensor over its last dimension."""
+    """The discrete Fourier transform of a complex tensor over its last dimension.
+
+    >>> autoconv.signal.fft(autoconv.constant([1, 2, 3, 4], autoconv.complex64)).numpy()
+    array([10.+0.j, -2.+2.j, -2.+0.j, -2.-2.j], dtype=complex64)
+    """
     return apply("fft", input, axes=(-1,), norm="backward", name=name)
 
 
 def ifft(input: Any, name: str | None = None) -> Tensor:
-    """The inverse of `fft`."""
+    """The inverse of `fft`.
+
+    >>> autoconv.signal.ifft(autoconv.constant([4, 0, 0, 0], autoconv.complex64)).numpy()
+    array([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j], dtype=complex64)
+    """
     return apply("ifft", input, axes=(-1,), norm="backward", name=name)
 
 
@@ -44,7 +52,11 @@ def ifft3d(input: Any, name: str | None = None) -> Tensor:
 
 
 def rfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
-    """The first n // 2 + 1 frequencies of a real tensor of n = `fft_length` (truncated, or padded with zeros)."""
+    """The first n // 2 + 1 frequencies of a real tensor of n = `fft_length` (truncated, or padded with zeros).
+
+    >>> autoconv.signal.rfft([1.0, 2.0, 3.0, 4.0]).numpy()
+    array([10.+0.j, -2.+2.j, -2.+0.j], dtype=complex64)
+    """
     x = convert_to_tensor(input_tensor)
     if fft_length is not None:
         x = _of_length(x, _length(fft_length))
@@ -52,7 +64,11 @@ def rfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> 
 
 
 def irfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
-    """The real tensor of length `fft_length` (2 * (frequencies - 1) by default) with these frequencies."""
+    """The real tensor of length `fft_length` (2 * (frequencies - 1) by default) with these frequencies.
+
+    >>> autoconv.signal.irfft(autoconv.constant([4, 0, 0], autoconv.complex64)).numpy()
+    array([1., 1., 1., 1.], dtype=float32)
+    """
     length = None if fft_length is None else _length(fft_length)
     return apply("irfft", input_tensor, length=length, norm="backward", name=name)
 
@@ -77,12 +93,20 @@ def _of_length(x: Tensor, length: int) -> Tensor:
 
 
 def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
-    """Move the zero frequency to the middle of `axes` (all by default)."""
+    """Move the zero frequency to the middle of `axes` (all by default).
+
+    >>> autoconv.signal.fftshift([0.0, 1.0, 2.0, 3.0]).numpy()
+    array([2., 3., 0., 1.], dtype=float32)
+    """
     return _shifted(x, axes, 1, name)
 
 
 def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
-    """The inverse of `fftshift`."""
+    """The inverse of `fftshift`.
+
+    >>> autoconv.signal.ifftshift([0.0, 1.0, 2.0, 3.0]).numpy()
+    array([2., 3., 0., 1.], dtype=float32)
+    """
     return _shifted(x, axes, -1, name)
 
 

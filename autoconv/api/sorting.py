@@ -68,6 +68,10 @@ def top_k(
     """The `k` largest along the last axis, in descending order, the earlier of equal ones first. `k` may be a tensor.
 
     Raises ValueError or InvalidArgumentError when there are fewer than `k`.
+
+    >>> values, positions = autoconv.math.top_k([1, 5, 3], k=2)
+    >>> values.numpy(), positions.numpy()
+    (array([5, 3], dtype=int32), array([1, 2], dtype=int32))
     """
     known = static_value(k)
     extra, size = ((), int(known)) if known is not None else ((convert_to_tensor(k),), None)
@@ -77,7 +81,11 @@ def top_k(
 
 
 def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Tensor:
-    """True where the prediction for a row's target is among the row's `k` largest; one bool for each row."""
+    """True where the prediction for a row's target is among the row's `k` largest; one bool for each row.
+
+    >>> autoconv.math.in_top_k([1], [[0.1, 0.9, 0.5]], k=1).numpy()
+    array([ True])
+    """
     scores = convert_to_tensor(predictions)
     index = apply("expand_dims", convert_to_tensor(targets), axis=-1)
     chosen = apply("take_along_axis", scores, index, axis=-1)
@@ -98,7 +106,12 @@ def unique(x: Any, out_idx: Any = int32, name: str | None = None) -> Unique:
 
 
 def unique_with_counts(x: Any, out_idx: Any = int32, name: str | None = None) -> UniqueWithCounts:
-    """The distinct elements of a vector in order of first occurrence, and the number of occurrences of each."""
+    """The distinct elements of a vector in order of first occurrence, and the number of occurrences of each.
+
+    >>> values, positions, counts = autoconv.unique_with_counts([3, 1, 3])
+    >>> values.numpy(), counts.numpy()
+    (array([3, 1], dtype=int32), array([2, 1], dtype=int32))
+    """
     return UniqueWithCounts(*apply("unique", x, dtype=as_dtype(out_idx), name=name))
 
 

@@ -71,7 +71,11 @@ def stateless_normal(
     name: str | None = None,
     alg: Any = "auto_select",
 ) -> Tensor:
-    """`normal`, determined by `seed`, two integers."""
+    """`normal`, determined by `seed`, two integers.
+
+    >>> autoconv.random.stateless_normal([2, 3], seed=[1, 2]).shape
+    TensorShape([2, 3])
+    """
     extra, static = shape_argument(shape)
     drawn = apply(
         "stateless_random_normal", _seed(seed), *extra, shape=static, dtype=as_dtype(dtype), name=name, **_by(alg)
@@ -88,7 +92,11 @@ def stateless_truncated_normal(
     name: str | None = None,
     alg: Any = "auto_select",
 ) -> Tensor:
-    """`truncated_normal`, determined by `seed`, two integers."""
+    """`truncated_normal`, determined by `seed`, two integers.
+
+    >>> autoconv.random.stateless_truncated_normal([2, 3], seed=[1, 2]).shape
+    TensorShape([2, 3])
+    """
     extra, static = shape_argument(shape)
     drawn = apply(
         "stateless_truncated_normal", _seed(seed), *extra, shape=static, dtype=as_dtype(dtype), name=name, **_by(alg)
@@ -97,14 +105,22 @@ def stateless_truncated_normal(
 
 
 def stateless_shuffle(value: Any, seed: Any, alg: Any = "auto_select", name: str | None = None) -> Tensor:
-    """`shuffle`, determined by `seed`, two integers."""
+    """`shuffle`, determined by `seed`, two integers.
+
+    >>> sorted(autoconv.random.stateless_shuffle([1, 2, 3], seed=[1, 2]).numpy().tolist())
+    [1, 2, 3]
+    """
     return apply("stateless_shuffle", _seed(seed), value, name=name, **_by(alg))
 
 
 def stateless_categorical(
     logits: Any, num_samples: Any, seed: Any, dtype: Any = int64, name: str | None = None
 ) -> Tensor:
-    """`categorical`, determined by `seed`, two integers."""
+    """`categorical`, determined by `seed`, two integers.
+
+    >>> autoconv.random.stateless_categorical([[0.0, 1.0]], 4, seed=[1, 2]).shape
+    TensorShape([1, 4])
+    """
     scores = convert_to_tensor(logits)
     rows = apply("dimension", scores, axis=0) if scores.shape[0] is None else scores.shape[0]
     draw = stateless_uniform([rows, num_samples], seed, dtype=scores.dtype)
@@ -120,7 +136,11 @@ def stateless_gamma(
     name: str | None = None,
     alg: Any = "auto_select",
 ) -> Tensor:
-    """Gamma distributed numbers, determined by `seed`; the parameters broadcast to `shape`, that of the result."""
+    """Gamma distributed numbers, determined by `seed`; the parameters broadcast to `shape`, that of the result.
+
+    >>> autoconv.random.stateless_gamma([2], seed=[1, 2], alpha=2.0).shape
+    TensorShape([2])
+    """
     wanted, (extra, static) = as_dtype(dtype), shape_argument(shape)
     shaped, rate = parameters(wanted, alpha, 1.0 if beta is None else beta)
     how: dict[str, Any] = {"shape": static, "dtype": wanted, "name": name, **_by(alg)}
@@ -131,7 +151,11 @@ def stateless_gamma(
 def stateless_poisson(
     shape: Any, seed: Any, lam: Any, dtype: Any = int32, name: str | None = None, alg: Any = "auto_select"
 ) -> Tensor:
-    """Poisson distributed numbers, determined by `seed`; the means broadcast to `shape`, that of the result."""
+    """Poisson distributed numbers, determined by `seed`; the means broadcast to `shape`, that of the result.
+
+    >>> autoconv.random.stateless_poisson([2], seed=[1, 2], lam=3.0).shape
+    TensorShape([2])
+    """
     (mean,), (extra, static) = parameters(float64, lam), shape_argument(shape)
     how: dict[str, Any] = {"shape": static, "dtype": as_dtype(dtype), "name": name, **_by(alg)}
     return apply("stateless_random_poisson", _seed(seed), mean, *extra, **how)
@@ -149,6 +173,9 @@ def stateless_binomial(
     """The number of successes of `counts` trials with probability `probs`, determined by `seed`.
 
     Both parameters broadcast to `shape`.
+
+    >>> autoconv.random.stateless_binomial([2], seed=[1, 2], counts=5.0, probs=0.5).shape
+    TensorShape([2])
     """
     (many, likely), (extra, static) = parameters(float64, counts, probs), shape_argument(shape)
     how: dict[str, Any] = {"shape": static, "dtype": as_dtype(output_dtype), "name": name, **_by(alg)}
@@ -156,12 +183,20 @@ def stateless_binomial(
 
 
 def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Tensor:
-    """`num` new seeds derived from one, of shape [num, 2] and int64."""
+    """`num` new seeds derived from one, of shape [num, 2] and int64.
+
+    >>> autoconv.random.split([1, 2], 3).shape
+    TensorShape([3, 2])
+    """
     return stateless_uniform([num, 2], seed, minval=None, maxval=None, dtype=int64, alg=alg)
 
 
 def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Tensor:
-    """A new seed derived from a seed and an integer."""
+    """A new seed derived from a seed and an integer.
+
+    >>> autoconv.random.fold_in([1, 2], 7).shape
+    TensorShape([2])
+    """
     key = apply("cast", convert_to_tensor(_seed(seed)), dtype=int64)
     mixed = stateless_uniform([2], key, minval=None, maxval=None, dtype=int64, alg=alg)
     number = apply("cast", convert_to_tensor(data), dtype=int64)

@@ -14,14 +14,22 @@ from autoconv.runtime.tensor import Tensor
 
 
 def join(inputs: Sequence[Any], separator: str = "", name: str | None = None) -> Tensor:
-    """The strings at the same position of all (broadcast) inputs, joined."""
+    """The strings at the same position of all (broadcast) inputs, joined.
+
+    >>> autoconv.strings.join([["a", "b"], ["c", "d"]], separator="-").numpy()
+    array([b'a-c', b'b-d'], dtype=object)
+    """
     return apply("string_join", *inputs, separator=separator, name=name)
 
 
 def reduce_join(
     inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "", name: str | None = None
 ) -> Tensor:
-    """The strings along `axis` (all axes by default), joined."""
+    """The strings along `axis` (all axes by default), joined.
+
+    >>> autoconv.strings.reduce_join(["a", "b"], separator=" ").numpy()
+    b'a b'
+    """
     return apply(
         "string_reduce_join",
         inputs,
@@ -33,22 +41,38 @@ def reduce_join(
 
 
 def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
-    """The length of each string, as int32."""
+    """The length of each string, as int32.
+
+    >>> autoconv.strings.length(["a", "bcd"]).numpy()
+    array([1, 3], dtype=int32)
+    """
     return apply("string_length", input, unit=unit, name=name)
 
 
 def lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
-    """The strings in lower case: ASCII letters only, or all letters with encoding="utf-8"."""
+    """The strings in lower case: ASCII letters only, or all letters with encoding="utf-8".
+
+    >>> autoconv.strings.lower(["AB"]).numpy()
+    array([b'ab'], dtype=object)
+    """
     return apply("string_lower", input, encoding=encoding, name=name)
 
 
 def upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
-    """The strings in upper case: ASCII letters only, or all letters with encoding="utf-8"."""
+    """The strings in upper case: ASCII letters only, or all letters with encoding="utf-8".
+
+    >>> autoconv.strings.upper(["ab"]).numpy()
+    array([b'AB'], dtype=object)
+    """
     return apply("string_upper", input, encoding=encoding, name=name)
 
 
 def strip(input: Any, name: str | None = None) -> Tensor:
-    """The strings without white space at either end."""
+    """The strings without white space at either end.
+
+    >>> autoconv.strings.strip([" a "]).numpy()
+    array([b'a'], dtype=object)
+    """
     return apply("string_strip", input, name=name)
 
 
@@ -56,6 +80,9 @@ def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None 
     """`len` bytes or characters from `pos` on (negative: from the end), broadcast.
 
     Raises InvalidArgumentError for a position outside of the string.
+
+    >>> autoconv.strings.substr(["hello"], 1, 3).numpy()
+    array([b'ell'], dtype=object)
     """
     return apply("string_substr", input, pos, len, unit=unit, name=name)
 
@@ -64,12 +91,19 @@ def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: str | No
     """The parts between separators (white space by default) along a new last dimension.
 
     One string gives a vector; several give rows padded with empty strings to the longest.
+
+    >>> autoconv.strings.split("a b c").numpy()
+    array([b'a', b'b', b'c'], dtype=object)
     """
     return apply("string_split", input, sep=sep or None, maxsplit=int(maxsplit), name=name)
 
 
 def bytes_split(input: Any, name: str | None = None) -> Tensor:
-    """The bytes of each string along a new last dimension, padded with empty strings."""
+    """The bytes of each string along a new last dimension, padded with empty strings.
+
+    >>> autoconv.strings.bytes_split("abc").numpy()
+    array([b'a', b'b', b'c'], dtype=object)
+    """
     return apply("string_characters", input, unit="BYTE", name=name)
 
 
@@ -77,7 +111,11 @@ def unicode_split(
     input: Any, input_encoding: str = "UTF-8", errors: str = "replace", replacement_char: int = 65533,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The characters of each string along a new last dimension, padded with empty strings."""
+    """The characters of each string along a new last dimension, padded with empty strings.
+
+    >>> autoconv.strings.unicode_split("aé", "UTF-8").numpy()
+    array([b'a', b'\xc3\xa9'], dtype=object)
+    """
     options = _coding("unicode_split", input_encoding, errors, replacement_char)
     if options == {"encoding": "UTF-8", "errors": "replace", "replacement": 0xFFFD}:
         return apply("string_characters", input, unit="UTF8_CHAR", name=name)
@@ -93,6 +131,9 @@ def unicode_decode(
 
     `errors` selects the treatment of invalid bytes: "replace" (by `replacement_char`), "ignore", or "strict", which
     raises InvalidArgumentError.
+
+    >>> autoconv.strings.unicode_decode("aé", "UTF-8").numpy()
+    array([ 97, 233], dtype=int32)
     """
     options = _coding("unicode_decode", input_encoding, errors, replacement_char)
     return apply("unicode_decode", input, name=name, **options)
@@ -102,7 +143,11 @@ def unicode_encode(
     input: Any, output_encoding: str = "UTF-8", errors: str = "replace", replacement_char: int = 65533,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The strings whose code points are given along the last dimension."""
+    """The strings whose code points are given along the last dimension.
+
+    >>> autoconv.strings.unicode_encode([97, 233], "UTF-8").numpy()
+    b'a\xc3\xa9'
+    """
     options = _coding("unicode_encode", output_encoding, errors, replacement_char)
     return apply("unicode_encode", input, name=name, **options)
 
@@ -118,7 +163,11 @@ def unicode_transcode(
 
 
 def ngrams(data: Any, ngram_width: Any, separator: str = " ", name: str | None = None) -> Tensor:
-    """`ngram_width` neighbours along the last dimension, joined; for several widths, those of each in turn."""
+    """`ngram_width` neighbours along the last dimension, joined; for several widths, those of each in turn.
+
+    >>> autoconv.strings.ngrams(["a", "b", "c"], 2).numpy()
+    array([b'a b', b'b c'], dtype=object)
+    """
     widths = (ngram_width,) if isinstance(ngram_width, int) else tuple(ngram_width)
     if not widths or any(not isinstance(width, int) or width < 1 for width in widths):
         raise ValueError(f"ngram_width has to be positive integers, found {ngram_width!r}")
@@ -126,7 +175,11 @@ def ngrams(data: Any, ngram_width: Any, separator: str = " ", name: str | None =
 
 
 def to_number(input: Any, out_type: Any = float32, name: str | None = None) -> Tensor:
-    """The numbers represented by strings; raises InvalidArgumentError for a string that is no number."""
+    """The numbers represented by strings; raises InvalidArgumentError for a string that is no number.
+
+    >>> autoconv.strings.to_number(["1.5", "2"]).numpy()
+    array([1.5, 2. ], dtype=float32)
+    """
     return apply("string_to_number", input, dtype=as_dtype(out_type), name=name)
 
 
@@ -148,13 +201,21 @@ def as_string(
 def regex_replace(
     input: Any, pattern: str, rewrite: str, replace_global: bool = True, name: str | None = None
 ) -> Tensor:
-    r"""Matches of `pattern` (Python's syntax) replaced; \1 in `rewrite` is the first group."""
+    r"""Matches of `pattern` (Python's syntax) replaced; \1 in `rewrite` is the first group.
+
+    >>> autoconv.strings.regex_replace(["banana"], "a", "o").numpy()
+    array([b'bonono'], dtype=object)
+    """
     options = {"pattern": pattern, "rewrite": rewrite, "replace_global": replace_global}
     return apply("string_regex_replace", input, **options, name=name)
 
 
 def regex_full_match(input: Any, pattern: str, name: str | None = None) -> Tensor:
-    """True where the whole string matches `pattern` (Python's syntax)."""
+    """True where the whole string matches `pattern` (Python's syntax).
+
+    >>> autoconv.strings.regex_full_match(["ab", "b"], "a.*").numpy()
+    array([ True, False])
+    """
     return apply("string_regex_full_match", input, pattern=pattern, name=name)
 
 
@@ -162,6 +223,9 @@ def to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -
     """A number in [0, num_buckets) for each string, int64.
 
     It is always the same one: FarmHash's fingerprint modulo the number of buckets.
+
+    >>> autoconv.strings.to_hash_bucket_fast(["a", "b"], 10).numpy()
+    array([9, 2])
     """
     if num_buckets <= 0:
         raise ValueError(f"num_buckets has to be positive, found {num_buckets}")
@@ -185,6 +249,9 @@ def format(
     """The template with each placeholder replaced by an input, formatted as by print.
 
     Raises ValueError when there are more or fewer placeholders than inputs.
+
+    >>> autoconv.strings.format("x is {}", (autoconv.constant([1, 2]),)).numpy()
+    b'x is [1 2]'
     """
     values = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
     texts = template.split(placeholder)

@@ -115,7 +115,11 @@ def experimental_run_functions_eagerly(run_eagerly: bool) -> None:
 
 
 def functions_run_eagerly() -> bool:
-    """Return whether functions run their Python on every call."""
+    """Return whether functions run their Python on every call.
+
+    >>> autoconv.config.functions_run_eagerly()
+    False
+    """
     return SETTINGS.run_eagerly
 
 
@@ -166,7 +170,11 @@ _STARTED: list[LogicalDevice] = []
 
 
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
-    """The devices of this machine, of that type ("CPU", "GPU") or all."""
+    """The devices of this machine, of that type ("CPU", "GPU") or all.
+
+    >>> autoconv.config.list_physical_devices("CPU")
+    [PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')]
+    """
     return [_CPU] if device_type in (None, "CPU") else []
 
 

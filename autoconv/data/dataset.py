@@ -41,6 +41,10 @@ class Dataset(Iterable):
     Create one with `from_tensor_slices`, `range`, `from_generator` and the like; each method returns a new one.
     Functions of elements are traced once, like those of `autoconv.function`; a tuple is passed as several arguments. A
     loop over a dataset in a converted function is part of its graph.
+
+    >>> dataset = autoconv.data.Dataset.range(5).map(lambda x: x * x).batch(2)
+    >>> [batch.numpy().tolist() for batch in dataset]
+    [[0, 1], [4, 9], [16]]
     """
 
     _spec_of = DatasetSpec

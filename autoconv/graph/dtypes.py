@@ -134,6 +134,9 @@ def as_dtype(value: object) -> DType:
     """Convert `value` to a DType: a DType, a name, a NumPy dtype or scalar type, or a Python number type.
 
     Raises TypeError for anything else.
+
+    >>> autoconv.as_dtype("float32"), autoconv.as_dtype(np.int64)
+    (autoconv.float32, autoconv.int64)
     """
     if isinstance(value, DType):
         return value

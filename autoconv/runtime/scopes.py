@@ -20,6 +20,11 @@ class name_scope:
 
     Inside a trace a second scope of the same name becomes `layer_1`. A name that ends with a slash is used unchanged,
     whatever the enclosing scopes. The `with` statement binds the whole prefix.
+
+    >>> with autoconv.name_scope("layer"):
+    ...     v = autoconv.Variable(1.0, name="w")
+    >>> v.name
+    'layer/w:0'
     """
 
     def __init__(self, name: str | None) -> None:

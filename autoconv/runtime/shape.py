@@ -13,6 +13,9 @@ class TensorShape(tuple):  # type: ignore[type-arg]
     """A possibly partly unknown shape: a tuple of its sizes, None for an unknown one.
 
     `TensorShape(None)` has an unknown rank; its sizes and its length raise ValueError.
+
+    >>> autoconv.TensorShape([None, 2]).rank, autoconv.TensorShape([3, 2]).as_list()
+    (2, [3, 2])
     """
 
     __autoconv_whole__ = True  # a leaf for structure functions, although a tuple

@@ -31,6 +31,8 @@ NAMESPACES = {
     "autoconv.dtypes": "Dtypes.",
     "autoconv.xp": "The Python array API standard 2024.12 over tensors.",
 }
+# Of a module without `__all__`: what programs use.
+PUBLIC = {"autoconv.importing": ("ImportHook", "converted", "install")}
 DTYPES = re.compile(r"^(b?float\d+|u?int\d+|complex\d+|bool_?|string|resource|double|half)$")
 
 
@@ -45,6 +47,11 @@ class Item(NamedTuple):
     def example(self) -> str:
         """The example of its docstring, as lines at Python's prompt."""
         return "\n".join(part for kind, part in _parts(self.value) if kind == "example")
+
+    @property
+    def is_error(self) -> bool:
+        """Whether it is an exception, which the page of errors shows in programs."""
+        return inspect.isclass(self.value) and issubclass(self.value, BaseException)
 
 
 def items() -> list[Item]:
@@ -61,7 +68,7 @@ def items() -> list[Item]:
 
 def public_names(module: ModuleType) -> Iterator[tuple[str, Any]]:
     """Yield the names of `__all__`, or the public functions and classes that the module defines itself."""
-    for name in getattr(module, "__all__", None) or sorted(vars(module)):
+    for name in getattr(module, "__all__", None) or PUBLIC.get(module.__name__) or sorted(vars(module)):
         value = getattr(module, name)
         if name.startswith("_") or isinstance(value, ModuleType):
             continue
@@ -88,13 +95,14 @@ def _index(found: list[Item]) -> str:
     )
     missing: dict[str, list[str]] = {}
     for item in found:
-        if not item.example:
+        if not item.example and not item.is_error:
             missing.setdefault(item.namespace, []).append(f"`{item.name}`")
     lists = "".join(f"- `{namespace}`: {', '.join(names)}\n" for namespace, names in missing.items())
     return (
         "# Reference\n\nThe pages are generated from the docstrings. The tests run each example.\n\n"
         f"| namespace | content |\n| --- | --- |\n{rows}\n"
-        f"## Items without an example\n\n{sum(map(len, missing.values()))} of {len(found)} items have none yet.\n\n"
+        f"## Items without an example\n\n{sum(map(len, missing.values()))} of {len(found)} items have none yet. "
+        "The page of [errors](../errors.md) has programs for exceptions.\n\n"
         f"{lists}"
     )
 
