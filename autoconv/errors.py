@@ -2,13 +2,13 @@
 
 AutoconvError
 ├── SourceError                   a file cannot be read or parsed (exit code 3)
-├── TargetError                   a function or file that was asked for is not there (exit code 2)
+├── TargetError                   a requested function or file does not exist (exit code 2)
 ├── ConversionError               a construct that cannot be converted, with its place
 │   └── UnsupportedError          … met while converting statically (exit code 1)
 ├── StagingError                  something that cannot become part of a graph, met while tracing
 │   └── NotInGraphError           met while the graph runs; under `compile` the call is made again as plain Python
 ├── InternalError                 a fault of this package; raised with AUTOCONV_STRICT=1 alone, else plain Python runs
-├── DonatedTensorError            (also a ValueError) a tensor is used that was given away with `donate=`
+├── DonatedTensorError            (also a ValueError) a tensor is used after it was donated (`donate=`)
 └── OpError                       an op failed, with TensorFlow's classes below
     ├── InvalidArgumentError      (also a ValueError)
     │   ├── IndexOutOfRangeError  (also an IndexError)

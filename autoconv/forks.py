@@ -9,7 +9,7 @@ the state of these threads.
 
 from __future__ import annotations
 
-import concurrent.futures.thread  # noqa: F401  (has locks taken before forks: what comes in while one waits is half told)
+import concurrent.futures.thread  # noqa: F401  (registers fork handlers that take its locks; they must precede ours)
 import itertools
 import logging  # noqa: F401  (the same)
 import os

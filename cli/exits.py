@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """For several files the highest code counts (`worst`)."""
+    """Exit codes in ascending severity: for several files the highest counts (see `worst`)."""
 
     FINE = 0
     DIFFERS = 1  # --check would change something, or a construct is unsupported

@@ -206,7 +206,7 @@ def _maybe(activity: Activity) -> Activity:
 
 
 def _join(arms: list[Activity]) -> Activity:
-    """Join alternative arms; an arm that does not fall through does not restrict what is assigned after them."""
+    """Join alternative arms: unions, but killed is the intersection over the arms that fall through."""
     falling = [arm for arm in arms if arm.falls] or arms
     return Activity(
         frozenset().union(*(a.exposed for a in arms)),

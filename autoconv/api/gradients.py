@@ -68,7 +68,7 @@ def gradients(
 def hessians(
     ys: Any, xs: Any, gate_gradients: bool = False, aggregation_method: Any = None, name: str = "hessians"
 ) -> list[Any]:
-    """For each of `xs` the second derivatives of the sum of `ys`, in a function that is being traced."""
+    """The second derivatives of the sum of `ys` with respect to each of `xs`; available only while tracing."""
     found = []
     for source in flatten(xs)[0]:
         (slope,) = gradients(ys, source, unconnected_gradients=UnconnectedGradients.ZERO)

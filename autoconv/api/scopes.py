@@ -115,11 +115,11 @@ def inside_function() -> bool:
 
 
 def group(*inputs: Any, name: str | None = None) -> None:
-    """Stands for the completion of `inputs`, which program order guarantees."""
+    """Control dependency on all `inputs`; without an effect, since program order guarantees their completion."""
 
 
 def no_op(name: str | None = None) -> None:
-    """Does nothing."""
+    """Do nothing."""
 
 
 def timestamp(name: str | None = None) -> Tensor:

@@ -120,7 +120,7 @@ class GradientTape:
 
     @property
     def lost(self) -> bool:
-        """Whether a watched value was converted to a Python number or array, which is not followed."""
+        """True if a watched value was converted to a Python number or array, through which no gradient flows."""
         return self._recorder.lost
 
     def watched_variables(self) -> tuple[Variable, ...]:

@@ -124,7 +124,7 @@ def hessian(f: Function, argnums: int = 0) -> Function:
 
 
 def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
-    """The value of f(*primals), and its vjp, a function from cotangents of the value to a tuple with one a primal.
+    """The value of f(*primals), and its vjp: it maps cotangents of the value to a tuple of those of the primals.
 
     >>> value, back = autoconv.vjp(lambda x: x**2, autoconv.constant([1.0, 2.0]))
     >>> back(autoconv.constant([1.0, 1.0]))[0].numpy()

@@ -2,13 +2,13 @@
 
 A workload is a file with
 
-    SUITE               the group it belongs to
+    SUITE                   the group it belongs to
     inputs(random, tiny)    its arguments, new ones from a numpy.random.Generator; small ones for a test
-    with_numpy(*arguments)  what has to come out
-    with_graph(tf)      the function, over autoconv's or TensorFlow's names; with_jax(jax), with_numba(numba) and
-                        with_torch(torch), where there are any, answer compiled functions
-    CLOSE, APART        how far from NumPy's result elements may be, relatively, and what share of them may (1e-5, 0)
-    KERNELS             ops of it that autoconv runs by their kernels (none)
+    with_numpy(*arguments)  the reference result
+    with_graph(tf)          the function, over autoconv's or TensorFlow's names; the optional with_jax(jax),
+                            with_numba(numba) and with_torch(torch) return compiled functions
+    CLOSE, APART            relative tolerance to NumPy's result, and fraction of elements that may exceed it (1e-5, 0)
+    KERNELS                 ops of it that autoconv runs by their kernels (none)
 """
 
 from autoconv.bench.peers import PEERS, Peer

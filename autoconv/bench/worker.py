@@ -56,7 +56,7 @@ class Bench:
 
     @property
     def _is_program(self) -> bool:
-        """Whether this is NumPy code, `program(*make(seed))`, that compilers get unchanged."""
+        """True if this is NumPy code, `program(*make(seed))`, that compilers get unchanged."""
         return hasattr(self.workload, "program")
 
     def first(self, seed: int) -> dict[str, Any]:

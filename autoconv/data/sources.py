@@ -178,7 +178,7 @@ class Generated(Node):
 
 
 class Nothing(Node):
-    """No elements, of a known spec."""
+    """Empty source with a given element spec."""
 
     name = "empty"
 

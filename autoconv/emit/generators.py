@@ -32,7 +32,7 @@ _FRAME = ("StopIteration", "next", "locals", "eval", "exec")
 def handing(definition: Any, context: Context) -> bool:
     """Turn a generator function into one that passes its values to a consumer, its new first argument.
 
-    The consumer returns whether it wants no more values; a yield inside a try or with informs it of that statement.
+    The consumer returns True to end the iteration; a yield inside a try or with informs it of that statement.
     Returns False, without a change, where a value is sent into the generator, or where an expression evaluated before a
     yield would be evaluated after it.
     """

@@ -31,8 +31,8 @@ MARKER = "__autoconv__"
 def convert_source(source: str, filename: str, options: Options | None = None) -> Conversion:
     """Convert a module's text.
 
-    Raises SourceError when the text is not Python, or too deep for its compiler, TargetError for a name in the options
-    that is not in it, and UnsupportedError for the first construct that cannot be converted unless
+    Raises SourceError when the text is not Python or too deep for its compiler, and TargetError for a name in the
+    options that is not in it. Raises UnsupportedError for the first construct that cannot be converted, unless
     `options.keep_going`.
     """
     options = options or Options()

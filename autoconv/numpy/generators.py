@@ -105,7 +105,7 @@ class Draw(LateMethod):
 
 @creates("random.default_rng")
 def default_rng(seed: Any = None) -> Any:
-    """Raises StagingError without a seed: the numbers would differ on every call."""
+    """Create a generator in the graph; raise StagingError without a seed: the numbers would differ on every call."""
     region = current_region()
     if isinstance(seed, SymbolicGenerator):
         return seed

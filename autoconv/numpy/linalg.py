@@ -146,7 +146,7 @@ def _rounding(x: Tensor) -> float:
 
 @computes("linalg.pinv")
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue) -> Any:  # type: ignore[attr-defined]
-    """By singular values, as in NumPy: those that are small relative to the largest one count as zero."""
+    """Pseudo-inverse by NumPy's method: singular values that are small relative to the largest count as zero."""
     x, given = _floating(a), rtol is not np._NoValue  # type: ignore[attr-defined]
     known = all(value is None or type(value) in (int, float) for value in (rcond, rtol if given else None))
     known &= x.dtype is tensor(a).dtype or not given

@@ -429,7 +429,7 @@ def resize(a: Any, new_shape: Any) -> Tensor:
 
 @computes("trim_zeros")
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
-    """A view; for a memory array, a view of that memory."""
+    """Slice off the zeros at the ends; the result is a view, of a memory array's memory if it is one."""
     x = tensor(filt)
     if rank_of(x) != 1 or axis not in (None, 0, -1) or trim.lower() not in ("fb", "bf", "f", "b"):
         refuse("is given another number of dimensions than one, or other ends")

@@ -183,7 +183,7 @@ def _truth(name: str) -> Loop:
 
 
 def _compared(name: str) -> Loop:
-    """Bools compare as numbers."""
+    """Return the loop of a comparison; bools are compared as numbers."""
 
     def loop(x: Tensor, y: Tensor) -> Any:
         if x.dtype.is_bool:
@@ -211,12 +211,12 @@ def _test(name: str, of_integers: bool) -> Loop:
 
 
 def _power(x: Tensor, y: Tensor) -> Any:
-    """Integers to powers that may be negative raise at run time, without a position."""
+    """x ** y; a negative power of an integer raises at run time, without a position."""
     return apply("power", x, y)
 
 
 def _nan_aware(name: str) -> Loop:
-    """fmax and fmin: of a number and a nan, the number."""
+    """Return the loop of fmax or fmin: of a number and a nan, the number."""
 
     def loop(x: Tensor, y: Tensor) -> Any:
         if not x.dtype.is_floating:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from autoconv.errors import ItemAssignmentError
-from autoconv.operators import list_methods as _list_methods  # gives lists of the graph their methods
-from autoconv.operators import ordering as _ordering  # noqa: F401 - it says what max, min and sorted become
+from autoconv.operators import list_methods as _list_methods  # registers the methods of graph lists
+from autoconv.operators import ordering as _ordering  # noqa: F401 - registers max, min and sorted
 from autoconv.operators import set_operators as _set_operators
-from autoconv.operators import variants as _variants  # gives variants their operators
+from autoconv.operators import variants as _variants  # registers the operators of variants
 from autoconv.operators.augmented import (
     iadd,
     iand,

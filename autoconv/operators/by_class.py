@@ -229,7 +229,7 @@ def _gives_items(operand: Any) -> bool:
 def _as_items(operand: Any, asks: bool) -> Any:
     """Return the items of a user-defined iterable as a list, other operands unchanged.
 
-    The items may themselves be instances of such classes only if the operation `asks` nothing of them.
+    With `asks`, the operation calls methods of the items, which must then not be instances of user-defined classes.
     """
     if _gives_items(operand):
         return _items_of(operand, asks)

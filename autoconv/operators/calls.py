@@ -16,7 +16,7 @@ from autoconv.config import SETTINGS
 from autoconv.emit.converted import convert_function, convert_generator, converted_text, is_converted
 from autoconv.emit.unchanged import is_unchanged
 from autoconv.errors import ConversionError, StagingError
-from autoconv.operators import by_class as _by_class  # noqa: F401 - it says what operators of objects become
+from autoconv.operators import by_class as _by_class  # noqa: F401 - registers the operators of objects
 from autoconv.operators.builtins import CALL, called, override_for
 from autoconv.operators.by_name import refuse_special
 from autoconv.operators.consumers import extending

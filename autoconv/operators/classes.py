@@ -22,7 +22,7 @@ def class_of(x: Any) -> Any:
 def class_statement(*called: Any) -> None:
     """Check a class statement with these bases, metaclasses and decorators; no argument means that they are unknown.
 
-    Raises StagingError under `compile` if the statement runs user code, which has to happen on every call.
+    Raises StagingError under `compile` if the statement runs user code, which must run on every call.
     """
     region = current_region()
     if region is None or region.contract != COMPILE:

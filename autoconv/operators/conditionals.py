@@ -190,7 +190,7 @@ def test(value: Any, reason: str = "") -> Any:
 
 
 def operand(value: Any) -> Any:
-    """Check an operand of `and` or `or` that decides what is evaluated next and stays in Python."""
+    """Check an operand of a short-circuit `and` or `or` that stays in Python; the next operand depends on it."""
     return test(value, "what follows it has to be evaluated where it stands")
 
 

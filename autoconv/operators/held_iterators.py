@@ -46,7 +46,7 @@ class HeldIterator:
 
     @property
     def is_counted(self) -> bool:
-        """Whether a loop over it can become a graph loop over a generator expression."""
+        """True if a loop over it can become a graph loop over a generator expression."""
         return self._counted is not None
 
     def take(self) -> Any:
@@ -58,7 +58,7 @@ class HeldIterator:
 
     @property
     def goes_on(self) -> bool:
-        """Whether its position is known at trace time and advancing it happens exactly once."""
+        """True if its position is known at trace time and advancing it happens exactly once."""
         here = self._home is not None and current_region() is self._home.standing
         return here and not self._left and all(map(is_known, self._owners))
 

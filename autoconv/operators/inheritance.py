@@ -12,8 +12,8 @@ from autoconv.runtime.spans import current_place
 def note_inherited(trace: Trace, owner: Any, attribute: str) -> None:
     """Register a write to an attribute, before it happens.
 
-    Raises StagingError under `compile` where one trace writes an attribute both of a class and of its heir, since the
-    running graph may decide which of the two a read finds.
+    Raises StagingError under `compile` where one trace writes an attribute both of a class and of its heir (a subclass
+    or an instance). The running graph may then decide which of the two a read finds.
     """
     if trace.contract != COMPILE:
         return

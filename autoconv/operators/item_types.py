@@ -15,7 +15,7 @@ import numpy as np
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.graph import Value
 from autoconv.graph.types import Dimension, TensorType
-from autoconv.operators import item_rules as _item_rules  # noqa: F401 - it says what ops make of their operands
+from autoconv.operators import item_rules as _item_rules  # noqa: F401 - registers the transfer functions of ops
 from autoconv.operators.item_flow import Contents, Flow, root
 from autoconv.runtime.recording import Region
 

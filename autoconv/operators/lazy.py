@@ -105,7 +105,7 @@ class Lazy:
         return types.GeneratorType
 
     def take(self) -> Any:
-        """Return what a loop iterates over: a Source, if no single value has been taken. A call of `leave` follows."""
+        """Return the Source for a loop, or the iterator if single values were taken. A call of `leave` follows."""
         self._check_region()
         if self._iterator is not None:
             return self._iterator
@@ -122,7 +122,7 @@ class Lazy:
 
     @property
     def begins(self) -> bool:
-        """Whether no value has been taken yet."""
+        """True if no value has been taken yet."""
         return self._iterator is None
 
     def begin_again(self) -> None:

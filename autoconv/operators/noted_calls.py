@@ -21,7 +21,7 @@ from autoconv.operators.reach import may_call_itself
 from autoconv.operators.recursion import Call, Recursion
 from autoconv.runtime.recording import Region, current_region
 
-# Recursive calls, by contract, recorded inline although their arguments differ only in numbers known to Python.
+# Number of recursive calls, by contract, recorded inline if their arguments differ only in numbers known to Python.
 _FOLLOWED = {"compile": 3, "function": 24}
 # Largest depth of recursion without a tensor condition in between.
 _DEPTH = 40

@@ -68,7 +68,7 @@ def _polar(z: Any) -> Any:
 
 @overrides(builtins.complex)
 def _complex(*args: Any, **kwargs: Any) -> Any:
-    """Complex parts are combined as `real + imag * 1j` but without that product, as Python does."""
+    """`complex(real, imag)`: complex parts combine to `real + imag * 1j`, without that product, as in Python."""
     args, kwargs = tuple(map(value_of, args)), {name: value_of(value) for name, value in kwargs.items()}
     given = dict(zip(("real", "imag"), args, strict=False)) | kwargs
     if not any(isinstance(x, SymbolicTensor) for x in given.values()):

@@ -69,7 +69,7 @@ def _extreme(name: str, op: str, reduce: str) -> Callable[..., Any]:
 
 
 def _extreme_item(tensor: Any, name: str, reduce: str) -> Any:
-    """Python keeps the first item unless a later one compares beyond it, which is never true of NaN on either side."""
+    """Select as Python does: the first item, unless a later one compares beyond it; NaN on either side never does."""
     size = leading_dimension(tensor)
     if not isinstance(size, int):
         raise_if(size == 0, _of_nothing(name))

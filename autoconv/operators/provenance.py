@@ -16,7 +16,7 @@ from autoconv.operators.known_classes import classes_by, origin
 from autoconv.runtime.objects import SymbolicObject, box, heap_instance
 from autoconv.runtime.recording import Region, Trace, current_region
 
-# Besides attribute names: stand for the items of all containers, and for names that carry objects between regions.
+# Keys besides attribute names: the items of all containers, and names that carry objects between regions.
 ITEMS, NAMES = "[]", "()"
 _STORES = frozenset({"append", "appendleft", "insert", "add", "setdefault", "update", "extend", "setitem"})
 # Operators and builtins that may return one of their items; the others return new objects.

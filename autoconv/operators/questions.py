@@ -51,7 +51,7 @@ def _scalar_type(x: Any) -> Any:
 
 @overrides(builtins.isinstance)
 def _isinstance(x: Any, kinds: Any) -> Any:
-    """A weak tensor counts as the Python number that it stands for."""
+    """`isinstance` with the class that plain Python would have; a weak tensor represents a Python number."""
     if isinstance(x, SymbolicTensor) and x.weak:
         return builtins.isinstance(_sample(x), kinds) or _is_named(x, kinds)
     if isinstance(x, Staged) and x.kind is not None:
@@ -79,7 +79,7 @@ def _is_named(x: Any, kinds: Any) -> bool:
 
 @overrides(np.isscalar)
 def _isscalar(x: Any) -> bool:
-    """A weak tensor counts as the Python number that it stands for."""
+    """`np.isscalar` for the value that plain Python would have; a weak tensor represents a Python number."""
     if isinstance(x, SymbolicTensor) and not x.weak:
         stands_for_array(x)
         return _scalar_type(x) is not None
@@ -107,7 +107,7 @@ def _hasattr(x: Any, name: str) -> Any:
 
 @overrides(builtins.getattr)
 def _getattr(x: Any, name: str, *default: Any) -> Any:
-    """For a number or array of the graph, only the attributes that plain Python's value has; tensors have more."""
+    """`getattr` with only the attributes that plain Python's number or array has; tensors have more."""
     region = current_region()
     found = has_attribute(x, name) if default else NotImplemented
     if found is not NotImplemented:

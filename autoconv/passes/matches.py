@@ -107,7 +107,7 @@ class _Pattern:
             self.captures.append((_text(pattern.name), copy.deepcopy(subject)))
 
     def _or(self, pattern: Any, subject: Any) -> None:
-        """For alternatives with captures, the tests are repeated to select the captured values."""
+        """Add the test of an or-pattern; with captures, its tests are repeated to select the captured values."""
         parts = []
         for alternative in pattern.patterns:
             part = _Pattern()

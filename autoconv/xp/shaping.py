@@ -140,14 +140,14 @@ def sort(x: Any, /, *, axis: Any = -1, descending: bool = False, stable: bool = 
 def cumulative_sum(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
 ) -> Tensor:
-    """Cumulative sums along an axis, which may be omitted for a vector; with a leading zero for `include_initial`."""
+    """Cumulative sums along an axis (optional for a vector), with a leading zero for `include_initial`."""
     return _cumulative("cumsum", x, axis, dtype, include_initial)
 
 
 def cumulative_prod(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
 ) -> Tensor:
-    """Cumulative products along an axis, which a vector may omit; with a leading one for `include_initial`."""
+    """Cumulative products along an axis (optional for a vector), with a leading one for `include_initial`."""
     return _cumulative("cumprod", x, axis, dtype, include_initial)
 
 
