@@ -14,7 +14,7 @@ from autoconv.ops.record import OPS
 
 
 def reverse_call(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None]) -> None:
-    """Add the backward call; the called graph returns the values that it reads as further results."""
+    """Add the backward call; values that it reads become further results of the called graph."""
     if is_recursive(node):
         reverse_recursion(level, node, varied, backprop)
         return

@@ -19,7 +19,7 @@ from autoconv.hooks import Hook
 if TYPE_CHECKING:
     from autoconv.ops.record import Op
 
-GRAPH_DEF = Hook("autoconv.graph.graphdef_protobuf")  # gives a graph as a GraphDef, which is built on graphs
+GRAPH_DEF = Hook("autoconv.graph.graphdef_protobuf")  # converts a graph to a GraphDef; the provider imports `Graph`
 
 
 _NO_ATTRIBUTES: Mapping[str, Any] = {}

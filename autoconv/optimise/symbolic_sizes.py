@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from autoconv.graph.graph import Value
 from autoconv.graph.types import Dimension, Symbol
 
-Numbers = Dimension | tuple[Dimension, ...]  # of a scalar; of a vector
+Numbers = Dimension | tuple[Dimension, ...]  # value of a scalar; values of a vector
 
 
 class Sizes:

@@ -242,7 +242,7 @@ def is_variable(value: Any) -> bool:
     return hasattr(type(value), "__autoconv_tensor__")
 
 
-APPLY = Hook("autoconv.runtime.dispatch")  # applies an op by name: dispatch converts operands by this module
+APPLY = Hook("autoconv.runtime.dispatch")  # applies an op by name; dispatch imports this module
 
 
 def _stack(values: Any, dtype: DType | None, inner: DType | None = None) -> Tensor:

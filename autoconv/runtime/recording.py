@@ -32,7 +32,7 @@ TURN, NODE = "turn", "node"  # units of the trace budget, see Trace.spend
 class HandlerStores(Protocol):
     """Stores of values that exception handlers read (see autoconv.runtime.stores)."""
 
-    is_storing: bool  # suspended, as its own nodes are being recorded
+    is_storing: bool  # its own nodes are being recorded: nothing is stored meanwhile
 
     def before_node(self, region: Region, op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> None:
         """Store what changed before a node that may raise."""

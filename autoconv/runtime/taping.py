@@ -183,7 +183,7 @@ def _pull(
     return op.gradient(BUILDER, inputs, results, tuple(given), attributes)  # type: ignore[no-any-return]
 
 
-APPLY = Hook("autoconv.runtime.dispatch")  # applies an op by name: dispatch records on tapes by this module
+APPLY = Hook("autoconv.runtime.dispatch")  # applies an op by name; dispatch imports this module
 
 
 class EagerBuilder:

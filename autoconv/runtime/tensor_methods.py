@@ -16,7 +16,7 @@ from autoconv.hooks import Hook
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.tracebacks import present, presented
 
-EXPRESSIONS = Hook("autoconv.runtime.expressions")  # gives the module of the operators, which needs these classes
+EXPRESSIONS = Hook("autoconv.runtime.expressions")  # returns the operators' module, which imports this one
 
 
 # Types that are not operands for Python's numbers, apart from repeated sequences.

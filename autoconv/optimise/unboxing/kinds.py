@@ -160,7 +160,7 @@ class Kinds:
         return root(cell.of)
 
     def make_row(self, cell: Cell, node: Node) -> Cell | None:
-        """Do the same for the inner lists that the node allocates, given their cell."""
+        """Mark a node as an allocation site of inner lists; return the cell of their items, or None if banned."""
         cell.sites.add(node)
         if cell.of is None:
             cell.of = Cell()
