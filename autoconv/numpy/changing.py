@@ -13,6 +13,7 @@ from autoconv.errors import ItemAssignmentError
 from autoconv.numpy.operands import (
     cast,
     computes,
+    holds_tensors,
     is_weak,
     known_shape,
     numpy_dtype_of,
@@ -65,6 +66,16 @@ def _as_elements(array: Any, values: Any) -> Any:
     return tensor(values, numpy_dtype_of(array))
 
 
+def _as_safe_elements(function: Any, array: Any, values: Any) -> Any:
+    """As `_as_elements`; raises what NumPy raises for an array whose dtype is not safely cast."""
+    if holds_tensors(values) and not is_weak(values) and rank_of(tensor(values)):
+        try:
+            function(np.zeros(1, numpy_dtype_of(array)), [False], np.zeros(1, numpy_dtype_of(values)))
+        except TypeError as error:
+            raise of_program(error) from None
+    return _as_elements(array, values)
+
+
 def _each_once(indices: Any) -> bool:
     """Return whether an index surely selects no element twice."""
     parts = indices if isinstance(indices, tuple) else (indices,)
@@ -102,7 +113,7 @@ def _copied(number: Any, dtype: np.dtype[Any], casting: Any) -> Any:
 
 @computes("putmask")
 def putmask(a: Any, mask: Any, values: Any) -> None:
-    x, new = _changeable(a), _as_elements(a, values)
+    x, new = _changeable(a), _as_safe_elements(np.putmask, a, values)
     if rank_of(new) and known_shape(new) != known_shape(x):
         refuse("is given values of another shape")
     write_into(a, new, mask, broadcasts=True)
@@ -111,7 +122,7 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
 @computes("place")
 def place(arr: Any, mask: Any, vals: Any) -> None:
     _changeable(arr)
-    new = _as_elements(arr, vals)
+    new = _as_safe_elements(np.place, arr, vals)
     if rank_of(new) and known_shape(new) != (1,):
         refuse("is given several values")
     write_into(arr, new, mask, broadcasts=True)

@@ -32,7 +32,7 @@ from autoconv.numpy.operands import (
     without,
 )
 from autoconv.numpy.shaping import shape_argument
-from autoconv.runtime.array_values import discards_parts, is_beyond_memory
+from autoconv.runtime.array_values import check_sizes, discards_parts, is_beyond_memory
 from autoconv.runtime.convert import as_tensor
 from autoconv.runtime.dispatch import apply
 from autoconv.runtime.numpy_protocol import CREATING, FUNCTIONS
@@ -47,6 +47,7 @@ def creates(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 
 def filled(shape: Any, value: Any, dtype: np.dtype[Any]) -> Tensor:
+    check_sizes(shape)
     vector, static = shape_argument(shape)
     if not vector and static is not None and any(d is not None and d < 0 for d in static):
         raise ValueError("negative dimensions are not allowed")

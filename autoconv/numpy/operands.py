@@ -15,7 +15,7 @@ import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, as_dtype
-from autoconv.runtime.array_values import holds_numbers, made, number_as
+from autoconv.runtime.array_values import holds_numbers, made, number_as, refuse_warning
 from autoconv.runtime.convert import as_tensor, constant
 from autoconv.runtime.dispatch import apply
 from autoconv.runtime.expressions import dimension_of
@@ -165,6 +165,7 @@ def cast(x: Any, dtype: Any) -> Tensor:
     wanted = as_dtype(dtype)
     if x.weak:
         return apply("python_cast", x, dtype=wanted, weak=False)
+    refuse_warning(x, wanted)
     return x if x.dtype is wanted else apply("cast", x, dtype=wanted)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.operators.builtins import is_compiled
 from autoconv.operators.items import about_to_change, about_to_write
 from autoconv.operators.layout import Variant
 from autoconv.operators.set_operators import bitand, bitor, bitxor, sub
@@ -67,4 +68,5 @@ iadd, isub, imul, iand, ior, ixor, imatmul, itruediv, ifloordiv, imod, ipow, ils
 
 
 def _is_typed(x: Any) -> bool:
-    return isinstance(x, Tensor) and not x.weak
+    """Whether `+=` gives another value: of a number of NumPy's, but of no array under `compile`."""
+    return isinstance(x, Tensor) and not x.weak and (not is_compiled() or x.type.shape == ())

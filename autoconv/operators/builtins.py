@@ -108,11 +108,9 @@ def _int(x: Any = 0, *base: Any) -> Any:
     if base:
         plainly(builtins.int, 0, 10)  # raises Python's TypeError: only text takes a base
     _refuse_dimensions(x)
-    if x.weak:
-        refuse_complex(builtins.int, x)
-        return dispatch.apply("python_int", x)
+    refuse_complex(builtins.int, x)
     region = current_region()
-    if region is not None and region.contract == COMPILE:
+    if x.weak or (region is not None and region.contract == COMPILE):
         return dispatch.apply("python_int", x)
     return x if x.dtype.is_integer else dispatch.apply("cast", x, dtype=int32)
 

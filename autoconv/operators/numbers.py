@@ -7,6 +7,7 @@ import cmath
 from collections.abc import Callable
 from typing import Any
 
+from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, bool_, complex128, float64, int64
 from autoconv.operators.fitting import plainly
 from autoconv.operators.layout import Variant
@@ -15,6 +16,7 @@ from autoconv.operators.variants import payload
 from autoconv.ops.python_complex import CMATH
 from autoconv.runtime import dispatch
 from autoconv.runtime.recording import COMPILE, current_region
+from autoconv.runtime.spans import current_place
 from autoconv.runtime.symbolic import SymbolicTensor
 
 _MATH = frozenset(
@@ -99,11 +101,15 @@ def _part(name: str, x: Any) -> Any:
 
 
 def refuse_complex(function: Any, *args: Any) -> None:
-    """Raise Python's TypeError for a complex number in place of a real one."""
+    """Raise Python's TypeError for a complex number in place of a real one; refuse NumPy's, which
+    gives its real part and warns."""
     region = current_region()
     compiled = region is not None and region.contract == COMPILE
-    if any(isinstance(x, SymbolicTensor) and x.dtype.is_complex and (x.weak or compiled) for x in args):
+    given = [x for x in args if isinstance(x, SymbolicTensor) and x.dtype.is_complex]
+    if any(x.weak for x in given):
         plainly(function, *map(_sample, args))
+    elif given and compiled:
+        raise StagingError("a complex number of NumPy's is taken for a real one, of which NumPy warns", current_place())
 
 
 def _refuse_kinds(function: Any, *args: Any) -> None:

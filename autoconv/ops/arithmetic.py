@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import InvalidArgumentError
+from autoconv.graph.dtypes import int8
 from autoconv.graph.types import TensorType
 from autoconv.ops.gradients import conjugated, flat, unbroadcast
 from autoconv.ops.record import Builder, Op, define, sample
@@ -17,13 +18,13 @@ _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
 _Y = np.array([1.5, -2.0, 0.25])
 _I = np.array([7, -7, 5], np.int64)
 _J = np.array([2, 3, -4], np.int64)
-_ROUNDED = (sample(_X + 0.1, _Y), sample(_I, _J))  # no quotient is near an integer
+_ROUNDED = (sample(_X + 0.1, _Y), sample(_I, _J), sample(_I > 0, _J > 0))  # no quotient is near an integer
 
 
 def _binary(name: str, graphdef: str, kernel: Callable[..., Any], gradient: Any, **facts: Any) -> Op:
-    samples = facts.pop("samples", (sample(_X, _Y), sample(_I, _J)))
+    samples, result = facts.pop("samples", (sample(_X, _Y), sample(_I, _J))), facts.pop("result", broadcast)
     return define(
-        name=name, graphdef=graphdef, result=broadcast, kernel=quiet(kernel), gradient=gradient, unify="all",
+        name=name, graphdef=graphdef, result=result, kernel=quiet(kernel), gradient=gradient, unify="all",
         elementwise=True, samples=samples, **facts,
     )  # fmt: skip
 
@@ -46,6 +47,11 @@ def quiet(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
     run.__name__ = getattr(kernel, "__name__", "kernel")
     return run
+
+
+def _quotient_type(x: TensorType, y: TensorType, **_: Any) -> TensorType:
+    found = broadcast(x, y)
+    return TensorType(int8, found.shape) if found.dtype.is_bool else found  # NumPy divides bools as int8
 
 
 def _concatenate_strings_or_add(x: Any, y: Any) -> Any:
@@ -90,8 +96,8 @@ def _negative_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
 add = _binary("add", "AddV2", _concatenate_strings_or_add, _add_gradient, commutative=True, identity=0)
 subtract = _binary("subtract", "Sub", np.subtract, _subtract_gradient)
 multiply = _binary("multiply", "Mul", np.multiply, _multiply_gradient, commutative=True, identity=1)
-floor_divide = _binary("floor_divide", "FloorDiv", np.floor_divide, flat, samples=_ROUNDED)
-modulo = _binary("modulo", "FloorMod", np.mod, _modulo_gradient, samples=_ROUNDED)
+floor_divide = _binary("floor_divide", "FloorDiv", np.floor_divide, flat, samples=_ROUNDED, result=_quotient_type)
+modulo = _binary("modulo", "FloorMod", np.mod, _modulo_gradient, samples=_ROUNDED, result=_quotient_type)
 
 
 def _divide_type(x: TensorType, y: TensorType, **_: Any) -> TensorType:

@@ -14,6 +14,7 @@ from autoconv.graph.types import ArrayType
 from autoconv.runtime import dispatch
 from autoconv.runtime.convert import as_tensor, to_array
 from autoconv.runtime.objects import is_object, record_object
+from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.symbolic import SymbolicTensor
 from autoconv.runtime.tensor import EagerTensor, Tensor
@@ -66,14 +67,33 @@ def check_element(value: Any, dtype: Any) -> None:
     tensor = as_tensor(value)
     shape: Any = None if tensor is None else tensor.type.shape
     if isinstance(value, (list, tuple)):
-        shape = (len(value),)
+        if np.dtype(dtype).kind == "b":
+            raise StagingError("the truth of a list is assigned to an element", current_place())
+        _assign(dtype, [0] * min(len(value), 2))
     elif isinstance(value, np.ndarray):
         shape = value.shape
     if shape and all(isinstance(size, int) for size in shape):
-        try:
-            np.zeros(1, dtype)[0] = np.ones(shape)
-        except (TypeError, ValueError) as error:
-            raise of_program(error) from None
+        _assign(dtype, np.ones(shape))
+
+
+def _assign(dtype: Any, value: Any) -> None:
+    try:
+        np.zeros(1, dtype)[0] = value
+    except (TypeError, ValueError) as error:
+        raise of_program(error) from None
+
+
+def check_sizes(shape: Any) -> None:
+    """Raises what NumPy says of sizes that are no ints: bools, floats, text."""
+    sizes = tuple(map(_sample_size, shape)) if isinstance(shape, (list, tuple)) else _sample_size(shape)
+    try:
+        np.empty(sizes)
+    except TypeError as error:
+        raise of_program(error) from None
+
+
+def _sample_size(size: Any) -> Any:
+    return 0 if as_tensor(size) is not None or not isinstance(size, (bool, np.bool_, float, complex, str)) else size
 
 
 def element_of(value: Any, dtype: DType) -> Tensor:
@@ -113,6 +133,13 @@ def refuse_complex(number: Any, dtype: DType) -> None:
             python(0j)
         except TypeError as error:
             raise of_program(error) from None
+
+
+def refuse_warning(value: Any, dtype: DType) -> None:
+    """Refuses under `compile` to make real elements of NumPy's complex ones, of which NumPy warns."""
+    region = current_region()
+    if discards_parts(value, dtype) and not value.weak and region is not None and region.contract == COMPILE:
+        raise StagingError("complex numbers are made real ones, of which NumPy warns", current_place())
 
 
 def discards_parts(number: Any, dtype: DType) -> bool:
@@ -189,6 +216,7 @@ def stacked(items: Sequence[Any]) -> Any:
 
 def cast_to(tensor: Any, dtype: DType) -> Any:
     """Cast the tensor to the dtype."""
+    refuse_warning(tensor, dtype)
     if tensor.type.weak:
         return dispatch.apply("python_cast", tensor, dtype=dtype)
     return tensor if tensor.type.dtype is dtype else dispatch.apply("cast", tensor, dtype=dtype)
@@ -270,6 +298,7 @@ def of_program(error: Exception) -> Exception:
 
 
 __all__ = [
-    "as_value", "cast_to", "check_broadcast", "check_types", "discards_parts", "element_of", "elements",
-    "goes_one_by_one", "holds_numbers", "is_place", "made", "may_fit", "number_as", "of_program", "stacked",
+    "as_value", "cast_to", "check_broadcast", "check_sizes", "check_types", "discards_parts", "element_of", "elements",
+    "goes_one_by_one", "holds_numbers", "is_place", "made", "may_fit", "number_as", "of_program",
+    "refuse_warning", "stacked",
 ]  # fmt: skip

@@ -25,6 +25,7 @@ from autoconv.runtime.array_values import (
     cast_to,
     check_broadcast,
     check_element,
+    check_sizes,
     check_types,
     elements,
     goes_one_by_one,
@@ -33,6 +34,7 @@ from autoconv.runtime.array_values import (
     is_static,
     may_fit,
     of_program,
+    refuse_warning,
     shape_words,
 )
 from autoconv.runtime.array_views import same_memory
@@ -49,6 +51,7 @@ _BINARY = {
     "imod": "modulo", "ipow": "power", "iand": "bitwise_and", "ior": "bitwise_or", "ixor": "bitwise_xor",
     "ilshift": "left_shift", "irshift": "right_shift", "imatmul": "matmul",
 }  # fmt: skip
+_REFLECTED = {op: f"__r{name[1:]}__" for name, op in _BINARY.items()}
 
 
 class SymbolicArray(TensorMethods):
@@ -82,7 +85,11 @@ class SymbolicArray(TensorMethods):
         """Apply a binary operator; the result is a new array."""
         check_broadcast(op, operands)
         found = expressions.binary(op, *operands)
-        return found if found is NotImplemented else fresh(found)
+        if found is not NotImplemented:
+            return fresh(found)
+        if op in _REFLECTED and not any(hasattr(type(operand), _REFLECTED[op]) for operand in _others(operands)):
+            _refuse_foreign(operands)
+        return NotImplemented
 
     def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return fresh(getattr(function, method)(*map(_loaded, inputs), **kwargs))
@@ -186,6 +193,7 @@ class SymbolicArray(TensorMethods):
                 self[position] = item
             return
         tensor = as_value(value, self.type)
+        refuse_warning(tensor, self.type.dtype)
         shape, place = tensor.type.shape, self.known_shape
         if shape is not None and len(shape) > len(place):
             while len(shape) > len(place) and shape[0] == 1:
@@ -217,6 +225,7 @@ class SymbolicArray(TensorMethods):
             view.store(value)
             return
         tensor = elements(value, self.type.dtype, is_single=False)
+        refuse_warning(tensor, self.type.dtype)
         if spec == (("mask",),) and tensor.type.shape == () and is_static(operands[0], self.known_shape):
             self.store(dispatch.apply("select", operands[0], cast_to(tensor, self.type.dtype), self.load()))
             return
@@ -278,7 +287,7 @@ class SymbolicArray(TensorMethods):
             _record("numpy_shapes", [self._value, _value_of(operand)], how=UPDATE)
         found = expressions.binary(op, self.load(), _loaded(other))
         if found is NotImplemented:
-            return NotImplemented
+            _refuse_foreign((other,))
         dtype, shape = found.type.dtype, found.type.shape
         if not np.can_cast(dtype.numpy, self.dtype, "same_kind"):
             check_types(op, (self.load(), _loaded(other)), self.dtype)
@@ -353,12 +362,14 @@ def fresh(value: Any, scalars: bool = False) -> Any:
 
 def new_array(shape: Any, dtype: DType, fill: Any = None) -> SymbolicArray:
     """Allocate an array; `fill` is a number, or None for uninitialised elements."""
+    check_sizes(shape)
     sizes = shape if isinstance(shape, (tuple, list)) else (shape,)
     known: list[Any] = []
     operands = []
     for size in sizes:
         tensor = as_tensor(size)
         if isinstance(tensor, SymbolicTensor):
+            _check_size(tensor)
             known.append(INPUT)
             operands.append(_value_of(tensor))
         else:
@@ -369,6 +380,12 @@ def new_array(shape: Any, dtype: DType, fill: Any = None) -> SymbolicArray:
         raise StagingError("an array is made that no memory holds", current_place())
     node = _record("array_new", operands, shape=tuple(known), dtype=dtype, fill=fill)
     return SymbolicArray(node.results[0])
+
+
+def _check_size(size: SymbolicTensor) -> None:
+    """Refuses what NumPy may not take for a size: it is no int, or has dimensions."""
+    if not size.type.dtype.is_integer or size.type.shape != ():
+        raise StagingError("an array is made whose size is no int", current_place())
 
 
 def strided(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
@@ -425,6 +442,15 @@ def _indices(index: Any) -> Any:
 
 def _refuse(how: str) -> NoReturn:
     raise StagingError(f"an array that only the running graph knows is {how}", current_place())
+
+
+def _others(operands: Sequence[Any]) -> list[Any]:
+    return [operand for operand in operands if as_tensor(operand) is None]
+
+
+def _refuse_foreign(operands: Sequence[Any]) -> NoReturn:
+    kinds = [type(operand).__name__ for operand in _others(operands)]
+    _refuse(f"computed with {', '.join(kinds) or 'text'}, of which NumPy makes an array")
 
 
 __all__ = ["SymbolicArray", "as_array", "fresh", "is_array", "new_array", "strided"]

@@ -17,6 +17,7 @@ from autoconv.runtime.dispatch import NUMBERS, apply
 from autoconv.runtime.numpy_protocol import implementation
 from autoconv.runtime.recording import COMPILE, current_region
 from autoconv.runtime.spans import current_place
+from autoconv.runtime.static import static_value
 from autoconv.runtime.symbolic import measure_by
 from autoconv.runtime.tensor import Tensor
 from autoconv.runtime.tensor_methods import EXPRESSIONS
@@ -169,9 +170,19 @@ def _are_numbers(x: Any, y: Any) -> bool:
 
 def _as_arrays(op_name: str, *operands: Any) -> Any:
     """Apply the NumPy ufunc of the operator, with NumPy's dtypes and errors."""
+    if op_name == "power":
+        _refuse_square(*operands)
     function = implementation(_UFUNCS.get(op_name) or getattr(np, op_name))
     assert function is not None
     return function(*operands)
+
+
+def _refuse_square(x: Any, y: Any) -> None:
+    """Refuses bools to the power of 2, or of an int that only the graph has: NumPy gives int8 for 2 alone."""
+    exponent = as_tensor(y)
+    is_int = type(y) is int if exponent is None else exponent.weak and exponent.dtype.is_integer
+    if is_int and _is_bool(x) and getattr(x, "ndim", None) and static_value(y) in (None, 2):
+        raise StagingError("the type of a power of bools depends on the exponent", current_place())
 
 
 _UFUNCS = {"modulo": np.remainder, "abs": np.absolute}

@@ -11,6 +11,8 @@ import sysconfig
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from autoconv.errors import Place, StagingError
 from autoconv.hooks import Hook
 from autoconv.runtime.spans import current_place
@@ -200,7 +202,7 @@ def _comparison(op: str) -> Callable[[Any, Any], Any]:
             return EXPRESSIONS().with_none(op, self)
         try:
             found = EXPRESSIONS().binary(op, self, other)
-            if found is NotImplemented and op in ("equal", "not_equal"):
+            if found is NotImplemented and (op in ("equal", "not_equal") or isinstance(other, np.dtype)):
                 EXPRESSIONS().refuse_elements(self, f"a {type(other).__name__}")
             return found
         except BaseException as error:

@@ -274,6 +274,8 @@ def lies_side_by_side(x: Memory, size: int) -> bool:
 
 def _is_known_to_fit(node: Node) -> bool:
     x, value = (value.type for value in node.inputs)
+    if value.dtype.is_complex and not x.dtype.is_complex:  # type: ignore[union-attr]
+        return False
     return isinstance(x, ArrayType) and is_sure_to_fit(x.shape, value.shape)  # type: ignore[union-attr]
 
 
