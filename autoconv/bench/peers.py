@@ -18,7 +18,7 @@ _LIMIT = 300.0  # seconds to wait for an answer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peer:
-    """`compiled`: whether it counts as a compiler, to which autoconv's ratio refers."""
+    """A compared library. `compiled`: it counts as a compiler in autoconv's ratio."""
 
     name: str
     title: str

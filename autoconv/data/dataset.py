@@ -145,7 +145,7 @@ class Dataset(Iterable):
     def choose_from_datasets(
         datasets: Sequence[Dataset], choice_dataset: Dataset, stop_on_empty_dataset: bool = True
     ) -> Dataset:
-        """For each element of `choice_dataset`, the next element of the dataset at that index."""
+        """The next element of `datasets[i]`, for each element i of `choice_dataset`."""
         nodes = [_node(dataset, "choose_from_datasets") for dataset in datasets]
         choice = _node(choice_dataset, "choose_from_datasets")
         return Dataset(combining.Sample(nodes, None, 0, stop_on_empty_dataset, choice))

@@ -80,7 +80,11 @@ def _compared(strictly: str, at_last: str) -> Loop:
 
 
 def _chosen(order: Loop, passes_over_nans: bool) -> Loop:
-    """Select the first operand if it precedes the second in that order, or if the operand with priority has a nan."""
+    """Select the first operand if it precedes the second in that order, or if a nan decides for it.
+
+    A nan decides in the second operand if the function passes over nans (fmax, fmin), else in the first (maximum,
+    minimum).
+    """
 
     def loop(x: Tensor, y: Tensor) -> Any:
         is_first = apply("logical_or", order(x, y), _has_nan(y if passes_over_nans else x))

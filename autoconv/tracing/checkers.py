@@ -1,6 +1,6 @@
 """Generated guard checks: Python code written for the very values that a trace depends on.
 
-Fingerprints give the same answer, but are recomputed on every call, which takes ten times as long. A checker compares
+Fingerprints give the same result, but are recomputed on every call, which takes ten times as long. A checker compares
 the values one by one and stops at the first difference. Then fingerprints decide, as two values that it
 distinguishes may be equivalent.
 """

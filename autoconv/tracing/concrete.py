@@ -207,7 +207,7 @@ class ConcreteFunction:
 
     @property
     def size_notes(self) -> list[str]:
-        """For a trace of several shapes: its native code per shape, and failures of LLVM."""
+        """Lines about the native code of a trace of several shapes: code per shape, and failures of LLVM."""
         return list(getattr(self._compiled, "notes", ()))
 
     @property

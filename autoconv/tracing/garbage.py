@@ -1,7 +1,7 @@
 """Early collection of cyclic garbage of traces; Python's collector waits until a quarter of all objects is garbage.
 
-The nodes of a graph and their values refer to each other, so the leftovers of a trace, and a dropped trace,
-are not freed by reference counting. The memory of a function that is traced again and again would grow meanwhile.
+The nodes of a graph and their values refer to each other. So reference counting does not free the leftovers of a trace,
+nor a dropped trace, and the memory of a function that is traced again and again would grow.
 """
 
 from __future__ import annotations

@@ -48,7 +48,8 @@ class Guards:
     `blind` lists what cannot be guarded, `arrays` the reachable arrays, by id. With `python`, a value that tracing
     itself would change (an iterator) makes the call run plain. `skip` are the keys of spots that are inputs of the
     trace instead; `take_in` restarts the trace with further ones. `meet` is called with the class of each object that
-    is read, before any of its methods run, and with whether instances of it may exist outside the trace.
+    is read, before any of its methods run. Its second argument is whether instances of the class may exist outside the
+    trace.
     """
 
     python: bool = False

@@ -44,8 +44,8 @@ def notes_fault(error: BaseException) -> bool:
 def is_fault(error: BaseException) -> bool:
     """Return whether this package raised the error by accident, judged by the error and its innermost frame.
 
-    It did if code of its own failed, or an assertion did, outside of a `raise` statement, and the code carried out no
-    operation of the program.
+    An accident is a failure of the package's own code, or an assertion, outside of a `raise` statement. Code that
+    carries out an operation of the program does not count.
     """
     if getattr(error, "is_fault", False):
         return True

@@ -1,8 +1,8 @@
 """Pickling of functions: by reference where a module has them, else by source.
 
-Lambdas and nested functions are pickled by source: the text of their file, their position in it, the values of their
-cells and defaults, and the globals that they use if their module cannot be imported. Like any pickle, such a pickle
-may run code when it is loaded, so load only trusted ones.
+Lambdas and nested functions are pickled by source. The pickle holds the text of their file, their position in it, and
+the values of their cells and defaults. If their module cannot be imported, it also holds the globals that they use.
+Like any pickle, such a pickle may run code when it is loaded, so load only trusted ones.
 """
 
 from __future__ import annotations

@@ -76,8 +76,8 @@ class RunPlain(AbandonTrace):
 class Work:
     """The cost of tracing for one call: turns of loops that ran in Python, recorded nodes, and attempts.
 
-    A trace runs a turn some fifty times as slowly as Python does, and a node takes longer to compile than most ops take
-    to run. A call that needs more of them than `MOST_WORK` allows runs plain.
+    A trace runs a turn some fifty times as slowly as Python does. A node takes longer to compile than most ops take to
+    run. A call that needs more of them than `MOST_WORK` allows runs plain.
     """
 
     __slots__ = ("counts",)
@@ -150,8 +150,8 @@ def _is_made_by_python(kind: type) -> bool:
 def check_identities(result: Any, outside: Iterable[Any], written: Iterable[Any]) -> None:
     """Preserve the identity of lists and dicts that are returned and also held elsewhere, in a value of `written`.
 
-    They become objects of the graph; of others it returns copies. Raises Restage or RunPlain for those that existed
-    before the call.
+    They become objects of the graph; of other containers the graph returns copies. Raises Restage or RunPlain for
+    containers that existed before the call.
     """
     written = [*written]
     outer = {id(part) for value in outside for part in mutable_parts(value)}

@@ -110,7 +110,7 @@ class Timing:
         return self._graphs > 0 and self._plains > 0
 
     def text(self) -> str:
-        """Return the times, for people."""
+        """Return the times as text for users."""
         return f"{_shown(self.graph)} as a graph, {_shown(self.plain)} as plain Python"
 
 
@@ -172,7 +172,7 @@ def _kind(value: Any) -> Any:
 
 
 def shown_kind(kind: Any) -> str:
-    """Return the types of a kind's arguments, for people."""
+    """Return the types of a kind's arguments as text for users."""
     parts = kind if not (kind and isinstance(kind[0], tuple) and _holds_names(kind)) else (*kind[0], *kind[1])
     return f"({', '.join(_shown_part(part) for part in parts)})"
 
@@ -192,8 +192,8 @@ def _shown_part(part: Any) -> str:
 def may_sample(seconds: float, graph: Graph, kernels: Iterable[str]) -> bool:
     """Return whether one plain call is affordable, given the seconds of a graph's call.
 
-    Loops over single numbers may run a hundred times as long in Python. A graph with such loops in native code
-    alone is quicker, so a long call is not run in Python to find out by how much.
+    Loops over single numbers may run a hundred times as long in Python. A graph whose native code has such loops is
+    certainly quicker, so a long call is not run in Python just to measure it.
     """
     return seconds < _SHORT or not _has_scalar_loops(graph, frozenset(kernels))
 

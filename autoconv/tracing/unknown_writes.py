@@ -1,7 +1,7 @@
 """Writes to dynamic objects: to an item of a list that is an opaque input, for example.
 
-The target may alias an object, or a list of it, that was known while tracing, and whose values are constants
-of the graph or flattened arguments. Such a call runs as plain Python.
+The target may alias an object, or a list of it, that was known while tracing. That object's values are constants of
+the graph or flattened arguments, so the graph would miss the write. Such a call runs as plain Python.
 """
 
 from __future__ import annotations

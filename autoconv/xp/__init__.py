@@ -1,8 +1,8 @@
 """The Python array API standard, version 2024.12, over tensors: eagerly and in graphs being traced.
 
-Where the standard leaves a choice it is NumPy 2's. Tensors cannot be changed: there is no `x[i] = value`, and
-`x += y` gives the name another tensor. Operators between tensors of two dtypes raise, as tensors do; `xp.add` and the
-others promote.
+Choices that the standard leaves open follow NumPy 2. Tensors are immutable: there is no `x[i] = value`, and `x += y`
+binds the name to another tensor. Operators between tensors of two dtypes raise, as elsewhere for tensors; `xp.add` and
+the other functions promote.
 """
 
 import math as _math
