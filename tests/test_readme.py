@@ -1,4 +1,4 @@
-"""README's length; and CONTRIBUTING's table of the tests that judge a change: a row for every folder, each path exists."""
+"""The length of README, and the table of tests in CONTRIBUTING: a row for every folder, and only existing paths."""
 
 import re
 from pathlib import Path

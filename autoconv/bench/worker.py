@@ -1,11 +1,11 @@
-"""One peer in a process of its own: answers requests from standard input, one JSON document a line each.
+"""Process of one peer: it reads requests from standard input and writes one line of JSON for each.
 
-    {"do": "load", "file": …, "peer": …, "tiny": …}   imports the peer and makes the function; answers its version
-    {"do": "first", "seed": …}                          the first call: its seconds, and bytes of memory
-    {"do": "round", "seed": …, "seconds": …}            seconds of a call, the best of what fits into the time
+    {"do": "load", "file": …, "peer": …, "tiny": …}   import the peer and make the function; returns its version
+    {"do": "first", "seed": …}                          make the first call; returns its seconds, and bytes of memory
+    {"do": "round", "seed": …, "seconds": …}            repeat calls for so many seconds; returns the best time of one
 
-The results of the last two are compared with NumPy's, after the clock has stopped. It runs as a script under the
-peer's own Python, where autoconv need not be installed; nothing here imports it by name.
+The results of the last two are compared with NumPy's, outside of the measured time. The module runs as a script under
+the peer's own Python, where autoconv need not be installed, so it does not import autoconv by name.
 """
 
 from __future__ import annotations

@@ -162,7 +162,7 @@ def _emit_arms(value: Any, layout: Arms, region: Region) -> list[Value]:
     return result
 
 
-STAGE_ARMS = Hook("autoconv.operators.staging")  # records arms of a condition, whose values cross regions by this module
+STAGE_ARMS = Hook("autoconv.operators.staging")  # records arms of a condition, whose values cross regions here
 
 
 def _one_of(variant: Variant, positions: Sequence[int], wanted: int, layout: Layout) -> Any:
