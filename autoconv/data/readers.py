@@ -17,6 +17,8 @@ from autoconv.graph.dtypes import int64
 
 
 class _OfFiles(Dataset):
+    """A dataset of files, by the node class of its format."""
+
     _node: ClassVar[Callable[[Any, str | None], Node]]
 
     def __init__(

@@ -205,6 +205,7 @@ def linspace(
     start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
     axis: Any = 0, *, device: Any = None,
 ) -> Any:  # fmt: skip
+    """NumPy's linspace: multiples of the step, with the exact end; an open number of samples only for axis 0."""
     if static_value(num) is None and as_tensor(num) is not None and axis == 0 and not retstep:
         found = _open_linspace(start, stop, num, endpoint)
         return found if dtype is None else _as_dtype(found, dtype)

@@ -301,6 +301,7 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Tensor:
 
 @computes("pad")
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Tensor:
+    """NumPy's pad: by ops for constant, reflect, symmetric, edge and wrap, and by NumPy as a whole otherwise."""
     x = tensor(array)
     widths = static_value(pad_width) if not isinstance(pad_width, dict) else None
     if widths is None or callable(mode):

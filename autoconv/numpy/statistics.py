@@ -282,6 +282,7 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
 
 @computes("interp")
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
+    """NumPy's interp: by binary search of the points; by NumPy as a whole in other cases, such as with a period."""
     values = tensor(fp)
     if tensor(x).dtype.is_complex or tensor(xp).dtype.is_complex:
         raise TypeError("Cannot cast array data from complex to float64 according to the rule 'safe'")

@@ -83,6 +83,7 @@ def _fit(parameter: Parameter, value: Any, aliases: dict[int, int]) -> list[Any]
 
 
 def _fit_leaf(key: Any, value: Any, aliases: dict[int, int]) -> Any:
+    """Return the leaf as the trace takes it, converted to a tensor where necessary; raises _Misfit for another key."""
     if isinstance(key, TensorKey):
         tensor = as_tensor(value)
         if tensor is None:

@@ -206,6 +206,7 @@ class _Looks:
             self.at(part, f"{self.writer.constant(slot)}.__get__({found})")
 
     def _look_at_class(self, cls: type) -> None:
+        """Compare the bases and attributes of a class: by identity, or by fingerprint where they are mutable."""
         if cls in self._classes:
             return
         self._classes.add(cls)

@@ -73,6 +73,10 @@ class Dispatched:
             raise
 
     def _run_graph(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a call by an entry of the traces tried first, else by its cache key.
+
+        Under `compile` it runs as plain Python while NumPy is set to act on floating-point errors.
+        """
         if self._asks_state and acts_on_floats() and not BUSY.value:
             if _ACTED_ON not in self._explanation.plain:
                 self._explanation.plain.append(_ACTED_ON)

@@ -74,6 +74,7 @@ class Fingerprints:
     _met: dict[int, Any] = field(default_factory=dict)  # by id: values that are reached twice, or contain themselves
 
     def of(self, value: Any, name: str = "", depth: int = DEPTH) -> Any:
+        """Return the fingerprint of a value called `name` in reasons, with its parts to that depth."""
         if isinstance(value, _SINGLE) and not isinstance(value, np.number):
             return self._single(value, name, depth)
         if value is MISSING or value is None:
@@ -108,6 +109,7 @@ class Fingerprints:
         return self._container(value, name, depth)
 
     def _container(self, value: Any, name: str, depth: int) -> Any:
+        """Return the fingerprint of a container or object: by its parts, with an id if identity matters."""
         kind = type(value)
         if self.strict and isinstance(value, (list, tuple, dict, set, frozenset)):
             base: Any = base_of(value)
@@ -312,6 +314,8 @@ def _weak(value: Any) -> Any:
 
 
 class _Held:
+    """A reference that equals another one while both refer to the same living object."""
+
     __slots__ = ("get",)
 
     def __init__(self, get: Callable[[], Any]) -> None:

@@ -112,6 +112,10 @@ class Function(Dispatched, Described, Pickled):
         self._called_before = False
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a call by the trace for its key, which is made if necessary, or as plain Python.
+
+        In a region, record it there: as a call of that trace, or inlined as converted code.
+        """
         region = current_region()
         if SETTINGS.run_eagerly and region is None:
             return self.python_function(*args, **kwargs)

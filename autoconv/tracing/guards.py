@@ -337,6 +337,7 @@ def _refuse_names_of_text(names: frozenset[str], function: types.FunctionType) -
 
 
 def _spots_in(value: Any, seen: set[int], depth: int) -> Iterator[Spot]:
+    """Iterate over the attributes and arrays inside a value, as spots, to that depth; `seen` are visited ids."""
     if id(value) in seen or not depth:
         return
     seen.add(id(value))

@@ -41,6 +41,8 @@ class TensorKey:
 
 @dataclass(frozen=True, slots=True)
 class VariableKey:
+    """A variable argument; `alias` numbers the distinct variables of a call, so that equal numbers are one variable."""
+
     type: ResourceType
     trainable: bool
     alias: int

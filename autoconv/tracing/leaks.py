@@ -70,6 +70,7 @@ class _Leaks:
             self.kept.add(key)
 
     def _follow_into(self, node: Node) -> None:
+        """Propagate through the regions of a node: captures, loop state, and results."""
         known = self.known
         if node.op.name not in ("cond", "while", "try", "call"):
             if not known.isdisjoint(node.inputs) or any(not known.isdisjoint(r.outputs) for r in node.regions):

@@ -32,6 +32,11 @@ def _is_object(value: Any) -> bool:
 
 
 class Learning:
+    """Facts that a function's traces found, and the binding of calls by them.
+
+    An abandoned trace adds a fact; the call is then bound again, under another key, for another attempt.
+    """
+
     def __init__(self, signature: Signature, explanation: Explanation) -> None:
         self._signature = signature
         self._explanation = explanation

@@ -140,6 +140,8 @@ def _has_globals(module: str, function: Callable[..., Any]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Module:
+    """A module, pickled by its name."""
+
     name: str
 
 

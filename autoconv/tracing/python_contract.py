@@ -116,6 +116,7 @@ def allows_call(trace: Trace, function: Any) -> None:
 
 
 def _is_pure(function: Any) -> bool:
+    """Return whether a function that is not converted may run while tracing, as it has no side effects."""
     if says_what_it_equals(function):
         return False
     try:

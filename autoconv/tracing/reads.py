@@ -83,6 +83,7 @@ _OF_ATTRIBUTES = frozenset({"LOAD_ATTR", "LOAD_METHOD", "DELETE_ATTR", "LOAD_SUP
 
 
 def _mentions(code: types.CodeType) -> Mentions:
+    """Collect the names from the bytecode."""
     outer: set[str] = set()
     attributes: set[str] = set()
     modules: set[str] = set()

@@ -38,6 +38,8 @@ class _Watch:
 
 
 class Settling:
+    """The traces of a function whose open sizes depend on Python numbers, and the values these have settled at."""
+
     def __init__(self) -> None:
         self._watched: Bounded[Key, _Watch] = Bounded(MOST_KEYS)
 

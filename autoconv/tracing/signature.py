@@ -258,6 +258,10 @@ class Signature:
         return dict(bound.arguments), items
 
     def _leaf_key(self, leaf: Any, aliases: dict[int, int], literal: bool) -> LeafKey:
+        """Return the key of one leaf; raises TypeError for a set or slice under `function`.
+
+        `aliases` numbers the storages of variables. With `literal` a number is part of the key by value.
+        """
         if type(leaf) in _NUMBERS and not literal and self.contract == COMPILE:
             return _NUMBERS[type(leaf)]
         if type(leaf) in _TEXTS:

@@ -70,6 +70,8 @@ ABOUT_TO_CONVERT.append(lambda: expect_graphs() if current_region() is not None 
 
 @dataclass(slots=True)
 class Traced:
+    """The result of a trace, and the variables created while tracing."""
+
     concrete: ConcreteFunction
     created: list[Variable]
 
@@ -130,6 +132,7 @@ def _trace(
     created: list[Variable],
     outside: Outside | None,
 ) -> Traced:
+    """Trace with prepared rules and guards: run the function, check effects and results, optimise, compile."""
     contract, begin = trace.contract, time.perf_counter()
     trace.sources = []
     leaves = _placeholders(trace, call, leaf_names(call, signature.specs))
@@ -254,6 +257,10 @@ def _is_programs_own(error: BaseException) -> bool:
 
 
 def _python_rules(trace: Trace, call: Call, guards: Guards) -> Outside:
+    """Set up the hooks of a trace under `compile`: for effects, calls of other functions, and values that Python needs.
+
+    Returns the monitor of its writes.
+    """
     trace.arrays = call.key.memory or any(
         isinstance(key, TensorKey) and key.origin == "array" for key in call.key.leaves
     )
@@ -380,6 +387,7 @@ def _makes_a_set(node: Node) -> bool:
 
 
 def _watch(guards: Guards, function: Any, target: Any, call: Call) -> None:
+    """Guard the function, its owner, and those arguments whose contents are not part of the key."""
     inner = getattr(function, "__func__", function)
     if hasattr(inner, "__code__"):
         guards.add_function(inner, changed_names(inner))

@@ -111,6 +111,7 @@ class _Origins:
         return self._known[value]
 
     def _found(self, value: Value) -> str:
+        """Compute the origin of a value from its definition."""
         node = value.node
         if node is None:
             if value.graph is self._root:

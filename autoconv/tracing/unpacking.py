@@ -112,6 +112,7 @@ class _Takes:
         self.containers: list[str] = []
 
     def at(self, place: str, template: Template | None) -> None:
+        """Write the checks and extraction of a structure at a place, an expression."""
         if template is None:
             self._leaf(place, next(self._leaves))
             return
