@@ -1,4 +1,4 @@
-"""Examples of docstrings run, and their number does not fall."""
+"""Examples of docstrings run, and new public items have one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from site_generator.reference import items
 
 ITEMS = items()
 WITH = [item for item in ITEMS if item.example]
-LEAST = 308  # items with an example; a new item comes with one
+MOST_WITHOUT = 215  # items without an example, errors aside: a new item comes with one
 
 
 @pytest.mark.parametrize("item", WITH, ids=lambda item: f"{item.namespace}.{item.name}")
@@ -23,8 +23,10 @@ def test_the_example_runs(item):
     assert not seen, "".join(seen)
 
 
-def test_the_number_of_examples_does_not_fall():
-    assert len(WITH) >= LEAST
+def test_new_items_come_with_an_example():
+    """The number falls as examples are added; lower it then."""
+    without = [f"{item.namespace}.{item.name}" for item in ITEMS if not item.example and not item.is_error]
+    assert len(without) <= MOST_WITHOUT, without
 
 
 def test_every_item_has_a_docstring():
