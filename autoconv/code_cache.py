@@ -19,7 +19,7 @@ from pathlib import Path
 
 from autoconv.config import cache_folder
 
-_CHECKSUM = 32
+_CHECKSUM = 32  # bytes (SHA-256)
 _PRUNE_EVERY = 64  # average number of writes between two checks of the folder's size
 
 

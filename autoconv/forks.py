@@ -25,9 +25,9 @@ _FIRST_TURN, _LONGEST_TURN = 0.02, 0.5  # seconds that a fork waits for one lock
 
 _LOCKS: weakref.WeakSet[Any] = weakref.WeakSet()
 _WAITED: weakref.WeakKeyDictionary[Any, tuple[int, int]] = weakref.WeakKeyDictionary()  # and lock order
-_NUMBERS = itertools.count()
-_GENERATION = [0]
-_IN_CHILD: list[Callable[[], object]] = []
+_NUMBERS = itertools.count()  # order of creation, for locks of one position
+_GENERATION = [0]  # number of forks since the package was loaded
+_IN_CHILD: list[Callable[[], object]] = []  # callbacks of `after_fork`
 _UNDO: dict[object, tuple[int, Callable[[], object]]] = {}  # by block: the thread inside it
 
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-PIPE_WIDTH = 160
+PIPE_WIDTH = 160  # columns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,7 +29,7 @@ from autoconv.runtime.structure import Template, flatten, pack
 from autoconv.runtime.symbolic import SymbolicTensor
 from autoconv.runtime.tensor import EagerTensor, Tensor
 
-_LOOP_ONLY = Effects.WRITE | Effects.OUTPUT | Effects.RANDOM
+_LOOP_ONLY = Effects.WRITE | Effects.OUTPUT | Effects.RANDOM  # effects that no batching rule supports
 
 
 def vectorized_map(
@@ -259,6 +259,7 @@ def _gather(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> 
 
 
 _REDUCTIONS = ("sum", "mean", "max", "min", "prod", "any", "all")
+# Ops with an attribute `axis`, which is shifted by the batch dimension.
 _ALONG = ("expand_dims", "softmax", "log_softmax", "cumsum", "cumprod", "sort", "argsort", "argmax", "argmin")
 _RULES: dict[str, Callable[[_Batch, Node, list[Any], list[bool]], Any]] = {
     **{f"reduce_{name}": _reduction for name in _REDUCTIONS},

@@ -17,7 +17,7 @@ from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int32, int6
 from autoconv.runtime.convert import convert_to_tensor
 from autoconv.runtime.shape import TensorSpec
 
-_GUESSES = (int32, int64, float32, float64, string)
+_GUESSES = (int32, int64, float32, float64, string)  # from narrow to wide
 
 
 class Csv(FileNode):

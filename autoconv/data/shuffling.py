@@ -15,7 +15,7 @@ from autoconv.ops.random import GLOBAL
 from autoconv.runtime.shape import TensorSpec
 from autoconv.runtime.static import static_value
 
-_BITS = 2**64
+_BITS = 2**64  # keys of Philox are taken modulo this
 
 
 class Draws:

@@ -19,7 +19,7 @@ from autoconv.graph.dtypes import int64
 from autoconv.runtime.convert import convert_to_tensor
 from autoconv.runtime.shape import TensorSpec
 
-AUTOTUNE = -1
+AUTOTUNE = -1  # as in TensorFlow
 
 
 class Map(Node):

@@ -23,7 +23,7 @@ from autoconv.syntax import build
 from autoconv.syntax.names import Namer
 from autoconv.syntax.parse import parse_ast, to_ast, to_gast
 
-_INNER = "converted_function"
+_INNER = "converted_function"  # name of the converted function inside its factory
 _RELOAD = "the function as it was, or start the program (or reload the module) again"
 
 

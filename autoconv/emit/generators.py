@@ -25,7 +25,9 @@ _YIELDS = (gast.Yield, gast.YieldFrom)
 _ASYNCHRONOUS = (gast.AsyncWith, gast.AsyncFor)
 # Argument to the consumer from inside a try or with: it must not raise, or neither raise nor end the loop.
 _TRIED, _KEPT = "tried", "kept"
+# Exceptions by which a clause may catch GeneratorExit.
 _EXITS = ("BaseException", "BaseExceptionGroup", "GeneratorExit")
+# Names whose use in a generator function rules the rewrite out.
 _FRAME = ("StopIteration", "next", "locals", "eval", "exec")
 
 

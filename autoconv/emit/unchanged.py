@@ -15,8 +15,8 @@ import textwrap
 import types
 from typing import Any
 
-_MOST_LINES = 200
-_MISSING = object()
+_MOST_LINES = 200  # lines of a function that is examined; longer ones are converted
+_MISSING = object()  # marker for a missing value
 
 
 def is_unchanged(function: types.FunctionType, with_calls: bool) -> bool:

@@ -335,7 +335,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> T
     return whole_call("pad", False, x, pad_width, mode, **options)
 
 
-_EXTENDING = ("edge", "wrap", "reflect", "symmetric")
+_EXTENDING = ("edge", "wrap", "reflect", "symmetric")  # modes of `pad` that gather elements of the array
 
 
 def _extended(size: Any, low: int, high: int, mode: str) -> Tensor:

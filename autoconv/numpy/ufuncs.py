@@ -363,6 +363,7 @@ LOOPS.update(
         **{name: _compared(name) for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")},
     }
 )
+# Ufuncs that compare exactly with any Python int.
 _COMPARING = frozenset({np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal})
 _REDUCTIONS = {
     "add": np.sum, "multiply": np.prod, "maximum": np.max, "minimum": np.min, "logical_and": np.all,

@@ -43,14 +43,17 @@ _OVER = frozenset(
         "mapping", "iter", "reversed", "last", "last_of_each", "bytes",
     }
 )  # fmt: skip
+# Functions that compare items with another operand.
 _SEARCHES = frozenset({"contains", "index", "count", "remove", "min", "max"})
 _EQUATES = ("__eq__", "__ne__")
 _ORDERS = ("__lt__", "__gt__", "__le__", "__ge__")
+# Special methods that a function calls on the items, by function.
 _ASKS_ITEMS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("eq", "ne", "contains", "index", "count", "remove"), _EQUATES),
     **dict.fromkeys(("lt", "le", "gt", "ge", "sorted", "sort", "min", "max"), (*_EQUATES, *_ORDERS)),
     "sum": ("__add__", "__radd__"), "any": _TRUTH, "all": _TRUTH,
 }  # fmt: skip
+# Kinds of graph objects that may contain items ("any": unknown).
 _LISTS = ("any", "list", "tuple", "dict", "set", "frozenset", "deque", "OrderedDict", "defaultdict", "Counter")
 
 # Functions that evaluate items one after the other in a graph loop; filled in by `operators.consumers`.

@@ -16,6 +16,7 @@ from autoconv.runtime.recording import COMPILE, Region
 from autoconv.runtime.spans import current_place, is_own_file
 from autoconv.runtime.symbolic import SymbolicTensor
 
+# Special methods that may be called by name.
 _GOING_OVER = frozenset({"__iter__", "__reversed__", "__next__", "__len__", "__enter__", "__exit__"})
 
 

@@ -193,7 +193,7 @@ def _next(iterator: Any, *default: Any) -> Any:
     return ld(found)
 
 
-_TENSOR_DECIDES = object()
+_TENSOR_DECIDES = object()  # result of `_next_in_python` if a tensor decides control flow before the next value
 
 
 def _next_in_python(iterator: Lazy, default: tuple[Any, ...]) -> Any:

@@ -21,6 +21,7 @@ from autoconv.runtime.spans import current_place
 
 _IN_PLACE = ("iadd", "isub", "imul", "imatmul", "itruediv", "ifloordiv", "imod", "ipow", "ilshift", "irshift", "iand",
              "ior", "ixor")  # fmt: skip
+# Classes whose iterators become graph objects.
 _ITERATED = frozenset({list, tuple, dict, str, bytes, range, DictView, *PLAIN})
 
 

@@ -17,7 +17,7 @@ from autoconv.runtime.recording import current_region
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.structure import plain_kind
 
-_MODULES = ("builtins", "itertools")
+_MODULES = ("builtins", "itertools")  # modules of the iterator classes to bind
 
 
 class HeldIterator:

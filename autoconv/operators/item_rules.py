@@ -14,7 +14,7 @@ from autoconv.operators.item_flow import RULES, Contents, Flow, root
 from autoconv.ops.objects import FUNCTIONS
 from autoconv.process_state import without_warnings
 
-_MOST_EXAMPLES = 64
+_MOST_EXAMPLES = 64  # combinations of example operands to which a function is applied
 # Functions that return a list of the operands' items, and the methods that store an item, with its argument position.
 _GATHERING = frozenset({"list", "tuple", "sorted", "reversed", "add", "mul"})
 _PUTTING = {"append": 0, "insert": 1}

@@ -19,7 +19,7 @@ from autoconv.operators import item_rules as _item_rules  # noqa: F401 - registe
 from autoconv.operators.item_flow import Contents, Flow, root
 from autoconv.runtime.recording import Region
 
-_DEEPEST = 8
+_DEEPEST = 8  # deepest nesting of lists that is examined; also ends cycles
 
 
 def array_type(region: Region, value: Value) -> TensorType | None:

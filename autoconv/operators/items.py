@@ -182,7 +182,7 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
     return x
 
 
-_UNCHANGED = object()
+_UNCHANGED = object()  # marker from `replaced`: nothing has to be stored
 
 
 def replaced(held: Any, changed: Any) -> Any:

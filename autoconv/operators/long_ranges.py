@@ -10,7 +10,7 @@ from autoconv.runtime.recording import COMPILE, Region
 from autoconv.runtime.remedies import BY_COMPILE
 from autoconv.runtime.spans import current_place
 
-LONG = 1000
+LONG = 1000  # iterations still to come
 _RANGES = (range, type(iter(range(0))))
 _LOGGER = logging.getLogger("autoconv")
 _WARNED: set[tuple[str, int]] = set()  # file and line: one warning each

@@ -17,7 +17,7 @@ from autoconv.runtime.journal import MISSING
 from autoconv.runtime.spans import current_place
 
 _METHODS: dict[str, Callable[..., Any]] = {}
-_NONE: Any = object()
+_NONE: Any = object()  # marker for a missing key
 
 
 def call(self: TracedDict, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 from autoconv.operators.fitting import of_program
 from autoconv.ops.objects import not_assigned
 
-NORMAL, CONTINUE, BREAK, RETURN = 0, 1, 2, 4
+NORMAL, CONTINUE, BREAK, RETURN = 0, 1, 2, 4  # exit codes
 
 
 class Undefined:

@@ -14,10 +14,12 @@ from autoconv.operators.staging import stage_arms
 from autoconv.operators.variants import is_arm, without
 from autoconv.runtime.objects import SymbolicObject, record_object
 
+# Operator symbols in Python's error messages.
 _SYMBOLS = {
     "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "** or pow()",
     "matmul": "@", "lshift": "<<", "rshift": ">>", "and": "&", "or": "|", "xor": "^", "divmod": "divmod()",
 }  # fmt: skip
+# By comparison: its symbol, and the reflected comparison.
 _COMPARISONS = {"eq": ("==", "eq"), "ne": ("!=", "ne"), "lt": ("<", "gt"), "gt": (">", "lt"), "le": ("<=", "ge"),
                 "ge": (">=", "le")}  # fmt: skip
 

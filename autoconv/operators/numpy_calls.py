@@ -29,6 +29,7 @@ from autoconv.runtime.tensor import Tensor
 HARMLESS: frozenset[Any] = frozenset({np.errstate, np.printoptions})
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), slice, type, np.generic, np.dtype, DType, TensorShape)
 _FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType)
+# Qualified names of harmless methods.
 _METHODS = frozenset(f"{kind}.__{name}__" for kind in ("errstate", "printoptions") for name in ("enter", "exit"))
 # Functions that return arrays under `function`, as in TensorFlow; a graph tensor cannot become one.
 _ARRAYS = frozenset({np.array, np.asarray, np.asanyarray, np.ascontiguousarray})

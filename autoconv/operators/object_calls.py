@@ -97,6 +97,7 @@ _ONE_BY_ONE = frozenset({enumerate, reversed, zip})
 
 # Values for which these functions need the graph: under `compile` a tensor is a Python number or an array.
 _LATE = frozenset({SymbolicTensor, SymbolicArray, DictView, StagedRange})
+# Functions deferred to run time for any value that is known only then.
 _TEXTS = frozenset({str, repr, ascii, format, hash, chr, ord, hex, bin, oct, complex, bytes, callable})
 
 

@@ -24,7 +24,7 @@ from autoconv.runtime.recording import COMPILE, Region
 from autoconv.runtime.spans import current_place, is_own_file, is_region, is_start
 from autoconv.runtime.structure import is_structure, mutable_parts, structure_parts
 
-_DEPTH = 6
+_DEPTH = 6  # references from a variable to the container
 
 
 def joined_state(

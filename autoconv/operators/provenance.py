@@ -18,13 +18,15 @@ from autoconv.runtime.recording import Region, Trace, current_region
 
 # Keys besides attribute names: the items of all containers, and names that carry objects between regions.
 ITEMS, NAMES = "[]", "()"
+# Methods and operators that store operands, all but the first, in a container.
 _STORES = frozenset({"append", "appendleft", "insert", "add", "setdefault", "update", "extend", "setitem"})
 # Operators and builtins that may return one of their items; the others return new objects.
 _PICKING = frozenset({"getitem", "min", "max", "next", "sum", "last"})
-_NEW = frozenset({"object_box", "object_build", "object_exception", "absent"})
+_NEW = frozenset({"object_box", "object_build", "object_exception", "absent"})  # ops whose results are new objects
 _FOR_ALL_CLASSES = frozenset(
     {"object_get_attribute", "object_set_attribute", "object_isinstance", "object_build", "object_make", "name"}
 )
+# Ops whose result may be an item of a container.
 _OF_ITEMS = frozenset({"object_current", "object_unpack", "object_method"})
 # Methods of containers that return one of the items; the others return numbers, None or new objects.
 _PICKING_METHODS = frozenset({"pop", "popleft", "get", "setdefault"})

@@ -11,7 +11,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-_LIMIT = 200
+_LIMIT = 200  # functions visited
 
 
 def may_call_itself(function: types.FunctionType, args: tuple[Any, ...]) -> bool:

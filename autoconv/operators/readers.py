@@ -9,7 +9,8 @@ from types import FunctionType
 from typing import Any
 
 _NAMES = "abs bool enumerate float int isinstance iter len max min range reversed round tuple type zip"
-_CALLED = frozenset(_NAMES.split())
+_CALLED = frozenset(_NAMES.split())  # builtins that a reading method may call
+# Prefixes of the opcodes without side effects.
 _FREE_OF_EFFECTS = (
     "BINARY_", "BUILD_", "CACHE", "CALL", "COMPARE_OP", "CONTAINS_OP", "COPY", "COPY_FREE_VARS", "END_FOR",
     "EXTENDED_ARG", "FOR_ITER", "GET_ITER", "GET_YIELD_FROM_ITER", "IS_OP", "JUMP_", "KW_NAMES", "LOAD_ATTR",
@@ -54,6 +55,7 @@ def only_gives(method: FunctionType) -> bool:
     return not decides and names <= {"iter"} and only_reads(method)
 
 
+# Opcodes, besides jumps, that depend on values.
 _DECIDING = ("IS_OP", "CONTAINS_OP", "COMPARE_OP", "YIELD_VALUE", "FOR_ITER")
 
 
@@ -69,6 +71,7 @@ def _outer(method: FunctionType) -> tuple[str, ...]:
     return method.__code__.co_freevars
 
 
+# Opcodes that write attributes, items or globals.
 _WRITES = frozenset({"DELETE_ATTR", "DELETE_SUBSCR", "STORE_ATTR", "STORE_GLOBAL", "STORE_SLICE", "STORE_SUBSCR"})
 
 

@@ -34,7 +34,8 @@ from autoconv.runtime.recording import COMPILE, Region, current_region, recordin
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.stores import Stores
 
-_ROUNDS = 16
+_ROUNDS = 16  # recordings of one function after which StagingError is raised
+# Rounds under `compile` after which unsettled parts of arguments and results become graph objects.
 _PATIENCE = 5
 
 

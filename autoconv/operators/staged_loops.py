@@ -49,7 +49,7 @@ from autoconv.runtime.recording import COMPILE, Region, current_region, recordin
 from autoconv.runtime.spans import current_place
 from autoconv.runtime.structure import mutable_parts
 
-_ROUNDS = 12
+_ROUNDS = 12  # recordings of one loop after which StagingError is raised
 
 
 # Rounds under `compile` after which unsettled parts of a loop's state become graph objects.

@@ -51,7 +51,7 @@ from autoconv.runtime.spans import current_place
 from autoconv.runtime.stores import Stores, is_catchable, paused
 from autoconv.runtime.structure import mutable_parts
 
-_ROUNDS = 8
+_ROUNDS = 8  # attempts to record one statement, each after moving a container into the graph
 
 
 class Trial:

@@ -22,7 +22,7 @@ from autoconv.runtime.recording import current_region
 from autoconv.runtime.spans import place_of
 from autoconv.runtime.stores import is_catchable
 
-_ONCE = (None,)
+_ONCE = (None,)  # the rounds without a trace: one
 
 
 def attempts(handlers: int, read: Callable[[], Any] | None = None, names: tuple[str, ...] = ()) -> Any:

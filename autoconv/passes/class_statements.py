@@ -13,6 +13,7 @@ import gast
 from autoconv.syntax import build
 from autoconv.syntax.tree import copied
 
+# Expressions that call nothing by themselves.
 _VALUES = (
     gast.Constant, gast.Name, gast.Attribute, gast.Tuple, gast.List, gast.Set, gast.Dict, gast.BinOp, gast.UnaryOp,
     gast.Subscript,

@@ -24,7 +24,7 @@ from autoconv.syntax import build
 from autoconv.syntax.names import Namer
 from autoconv.syntax.tree import body_start, walk, walk_scope
 
-_FIXED = (gast.Constant, gast.UnaryOp, gast.Tuple, gast.Slice)
+_FIXED = (gast.Constant, gast.UnaryOp, gast.Tuple, gast.Slice)  # kinds of nodes with a fixed value, given fixed parts
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:

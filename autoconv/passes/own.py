@@ -76,4 +76,4 @@ class Names:
             self.shared.update(n.id for n in walk(node.args[1].body) if isinstance(n, gast.Name))
 
 
-_SAYING = BINDING | {gast.Global, gast.Nonlocal, gast.ClassDef, gast.Call}
+_SAYING = BINDING | {gast.Global, gast.Nonlocal, gast.ClassDef, gast.Call}  # kinds of nodes that affect the result

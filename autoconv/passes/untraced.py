@@ -40,7 +40,9 @@ from autoconv.syntax.tree import COMPREHENSIONS, Transformer, Untraced, body_sta
 
 _BRANCHING = (gast.If, gast.With, gast.AsyncWith, gast.Match, *LOOPS, *TRIES)
 _DEFINITIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)
+# Constructs with a branch: costly once rewritten.
 _DECIDING = (*_BRANCHING, *COMPREHENSIONS, gast.BoolOp, gast.IfExp, gast.NamedExpr, gast.Assert, gast.Raise)
+# Statements that affect the whole function, which is then copied as a whole.
 _SHARED = (gast.Global, gast.Nonlocal, gast.Delete)
 
 

@@ -23,7 +23,9 @@ from autoconv.syntax import build
 from autoconv.syntax.names import Namer
 from autoconv.syntax.tree import COMPREHENSIONS, FUNCTIONS, Rewritten, Transformer, contains, walk, walk_scope
 
+# Expressions that may be evaluated only once.
 _ONCE = (gast.Call, gast.Await, gast.Yield, gast.YieldFrom, gast.NamedExpr, *FUNCTIONS, *COMPREHENSIONS)
+# Expressions whose value is a new list, dict or set.
 _CONTAINERS = (gast.List, gast.Dict, gast.Set, gast.ListComp, gast.DictComp, gast.SetComp)
 
 

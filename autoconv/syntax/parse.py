@@ -73,7 +73,7 @@ def to_ast(tree: gast.AST) -> ast.Module:
     return result
 
 
-_START = (1, 0, 1, 0)
+_START = (1, 0, 1, 0)  # position: line, column, end line, end column
 
 
 class _Forms(dict[type, tuple[Any, tuple[str, ...], Callable[[Any, Any], Any] | None, Any]]):
