@@ -80,11 +80,13 @@ class _Server:
     def _received(self, size: int) -> bytes:
         parts: list[bytes] = []
         while size:
-            self._connection.settimeout(_LOOK if self._open else _IDLE)
+            patience = _LOOK if self._open else _IDLE
+            self._connection.settimeout(patience)
             try:
                 part = self._connection.recv(min(size, 1 << 20))
             except TimeoutError:
-                self._look(waits=not parts)
+                # A short wait that began while a text was compiled says nothing of the time without work.
+                self._look(is_idle=patience == _IDLE and not parts)
                 continue
             if not part:
                 os._exit(0)  # the connection is closed
@@ -92,9 +94,9 @@ class _Server:
             size -= len(part)
         return b"".join(parts)
 
-    def _look(self, waits: bool) -> None:
-        """End the process if it is idle, or a text exceeds its limit."""
-        if waits and not self._open:
+    def _look(self, is_idle: bool) -> None:
+        """End the process if it was idle for long, or a text exceeds its limit."""
+        if is_idle:
             self._leave()
         for thread, (number, limit, computed, since) in list(self._running.items()):
             if _computed(thread) - computed > limit or time.monotonic() - since > _STUCK * limit:
