@@ -20,7 +20,7 @@ from pathlib import Path
 from autoconv.config import cache_folder
 
 _CHECKSUM = 32  # bytes (SHA-256)
-_PRUNE_EVERY = 64  # average number of writes between two checks of the folder's size
+_PRUNE_EVERY = 256  # average number of writes between two checks of the folder's size
 
 
 class CodeCache:
@@ -75,13 +75,13 @@ class CodeCache:
 
     def prune(self) -> None:
         """Remove the oldest entries until the rest is within the limits."""
-        found = sorted(self.entries(), key=lambda entry: entry[2], reverse=True)
+        found = sorted(self._facts(), key=lambda entry: entry[2], reverse=True)
         total = 0
         for count, (path, size, _) in enumerate(found):
             total += size
             if total > self.limit or count >= self.most:
                 with contextlib.suppress(OSError):
-                    path.unlink()
+                    os.unlink(path)
 
     def clear(self) -> int:
         """Remove every entry; return how many there were."""
@@ -94,12 +94,20 @@ class CodeCache:
 
     def entries(self) -> list[tuple[Path, int, float]]:
         """Return path, bytes and time of each entry; none for an untrusted folder."""
-        found = []
-        if _is_trusted(self.folder()):
-            for path in self.folder().glob("*.o"):
-                with contextlib.suppress(OSError):
-                    facts = path.lstat()
-                    found.append((path, facts.st_size, facts.st_mtime))
+        return [(Path(path), size, time) for path, size, time in self._facts()]
+
+    def _facts(self) -> list[tuple[str, int, float]]:
+        """Return the same as `entries`, with text in place of a Path, as there may be thousands."""
+        folder = self.folder()
+        found: list[tuple[str, int, float]] = []
+        if not _is_trusted(folder):
+            return found
+        with contextlib.suppress(OSError), os.scandir(folder) as files:
+            for file in files:
+                if file.name.endswith(".o"):
+                    with contextlib.suppress(OSError):
+                        facts = file.stat(follow_symlinks=False)
+                        found.append((file.path, facts.st_size, facts.st_mtime))
         return found
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 import __future__
 
 import ast
+import bisect
+import functools
 import inspect
 import linecache
 import types
@@ -165,7 +167,7 @@ def locate_source(function: types.FunctionType) -> tuple[Any, str, str, list[str
         )
     source = "".join(lines)
     try:
-        tree = parse_ast(source, filename)
+        tree = _around(source, filename, code.co_firstlineno)
     except SourceError as error:
         raise ConversionError(
             f"the source of {function.__qualname__!r} is not Python any more ({error.message}); the file was changed "
@@ -192,6 +194,36 @@ def locate_source(function: types.FunctionType) -> tuple[Any, str, str, list[str
         )
     node, class_name = found[0]
     return node, class_name, filename, source.splitlines()
+
+
+def _around(source: str, filename: str, line: int) -> ast.Module:
+    """The tree of a module's statements that reach over a line: the rest of the file is parsed once for all of its
+    functions. Raises SourceError where the file is no Python."""
+    blocks = _blocks(source, filename)
+    position = bisect.bisect_right(blocks, line, key=lambda block: block[0]) - 1
+    if position < 0 or line > blocks[position][1]:
+        return ast.Module([], [])
+    first, last = blocks[position]
+    lines = source.split("\n")[first - 1 : last]
+    try:
+        if "\r" not in source:  # which ends lines as well
+            return parse_ast("\n" * (first - 1) + "\n".join(lines), filename)
+    except SourceError:  # what starts behind a backslash in the line before
+        pass
+    return parse_ast(source, filename)
+
+
+@functools.lru_cache(maxsize=8)
+def _blocks(source: str, filename: str) -> list[tuple[int, int]]:
+    """The first and last lines of a module's statements, those that share a line together."""
+    found: list[tuple[int, int]] = []
+    for node in parse_ast(source, filename).body:
+        first = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
+        last = node.end_lineno or node.lineno
+        if found and first <= found[-1][1]:
+            first, last = found[-1][0], max(last, found.pop()[1])
+        found.append((first, last))
+    return found
 
 
 def _definitions(node: ast.AST, class_name: str, line: int) -> Iterator[tuple[Any, str]]:

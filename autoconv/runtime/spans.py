@@ -159,10 +159,11 @@ def _positions(frame: FrameType | None, left_out: Collection[int] = ()) -> list[
     """
     found: list[Position] = []
     while frame is not None and len(found) < _DEPTH_LIMIT:
-        if is_start(frame.f_code):
+        code = frame.f_code
+        if code.co_name in _STARTS and is_start(code):
             break
-        if id(frame) not in left_out:
-            found.append((frame.f_code, frame.f_lasti))
+        if not left_out or id(frame) not in left_out:
+            found.append((code, frame.f_lasti))
         frame = frame.f_back
     users = shown([code for code, _ in reversed(found)])
     return [position for position, is_users in zip(found, reversed(users), strict=True) if is_users]

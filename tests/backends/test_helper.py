@@ -5,12 +5,13 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 
 import numpy as np
 import pytest
 
 import autoconv
-from autoconv.backends.llvm import compiler, engine, helper, machine_code
+from autoconv.backends.llvm import compiler, engine, helper, helper_main, machine_code
 from autoconv.backends.llvm.helper import Ended
 from autoconv.config import SETTINGS
 
@@ -53,6 +54,14 @@ def test_it_is_started_anew_where_somebody_ends_it():
     (before,) = helper.object_files([(GOOD, 0)])
     helper._HELPER[0]._connection.shutdown(2)
     assert helper.object_files([(GOOD, 0)]) == [before]
+
+
+def test_a_short_pause_does_not_end_it():
+    helper.object_files([(GOOD, 0)])
+    first = helper._HELPER[0]
+    time.sleep(2.5 * helper_main._LOOK)
+    helper.object_files([(GOOD, 3)])
+    assert helper._HELPER == [first]
 
 
 def _instead(monkeypatch, ends):
