@@ -61,7 +61,7 @@ def test_a_short_pause_does_not_end_it():
     first = helper._HELPER[0]
     time.sleep(2.5 * helper_main._LOOK)
     helper.object_files([(GOOD, 3)])
-    assert helper._HELPER == [first]
+    assert helper._HELPER[0] is first
 
 
 def _instead(monkeypatch, ends):

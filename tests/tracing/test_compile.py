@@ -359,3 +359,13 @@ def test_assertions_are_pythons():
             f(argument)
         assert caught.value.args == (message,)
     assert f.experimental_get_tracing_count() == 1
+
+
+def test_a_number_of_pythons_has_nothing_of_an_array():
+    def dimensions(n):
+        try:
+            return n.ndim
+        except AttributeError as error:
+            return str(error)
+
+    assert ac.compile(dimensions)(3) == dimensions(3)

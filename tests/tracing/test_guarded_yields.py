@@ -76,7 +76,37 @@ def through_a_manager(a):
     return sum(managed(a, log)), log
 
 
-STAGED = [taken_whole, next_of, left_early, through_a_manager]
+def returns_early(a):
+    def values(n):
+        with Swallowing(log):
+            yield n
+            if n > 2:
+                return log.append(n)
+            yield n + 1
+        yield 9
+
+    log = []
+    return list(values(a)), log
+
+
+def yields_in_a_comparison(a):
+    def values(n):
+        nothing_is_sent = (yield n) is None
+
+        def twice(x):
+            return 2 * x
+
+        yield twice(n)
+        if nothing_is_sent:
+            yield 7
+
+    found = 0
+    for x in values(a):
+        found = 3 * found + x
+    return found
+
+
+STAGED = [returns_early, yields_in_a_comparison, taken_whole, next_of, left_early, through_a_manager]
 
 
 def closed_later(a):
