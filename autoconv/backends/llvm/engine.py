@@ -167,7 +167,7 @@ def _fingerprint() -> str:
 @functools.cache
 def instructions() -> frozenset[str]:
     """Return the instruction sets of the first processor, as the system reports them; empty if it reports none."""
-    told = _told()
+    told = description()
     return frozenset((told.get("flags") or told.get("Features") or "").split())
 
 
@@ -190,7 +190,7 @@ def has_ldexp() -> bool:
 
 
 @functools.cache
-def _told() -> dict[str, str]:
+def description() -> dict[str, str]:
     """Return the system's description of its first processor."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as file:
@@ -202,7 +202,7 @@ def _told() -> dict[str, str]:
 
 def processor() -> str:
     """Return a description of the processor, its instructions above all: the system's, else LLVM's."""
-    told = _told()
+    told = description()
     if "flags" in told or "Features" in told:
         return repr([told.get(key) for key in _PROCESSOR])
     return repr((binding().get_host_cpu_name(), binding().get_host_cpu_features().flatten()))
