@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 SOURCE = {"syntax", "analysis", "passes", "emit"}
 GRAPH = {"graph", "ops", "autodiff", "optimise", "backends"}
-BASE = {"errors", "config", "forks", "process_state", "hooks"}
+BASE = {"errors", "config", "forks", "process_state", "hooks", "paths"}
 
 # What each part may import from autoconv, itself aside; what is imported for annotations only does not count.
 MAY_IMPORT = {
@@ -21,6 +21,7 @@ MAY_IMPORT = {
     "config": {"errors"},
     "forks": set(),
     "hooks": set(),
+    "paths": set(),
     "process_state": {"forks"},
     # Python in, Python out
     "syntax": {"errors", "process_state"},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import linecache
-import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,12 +11,12 @@ import numpy as np
 from autoconv.backends.stack import LIMITS, compile_recursive
 from autoconv.errors import OpError, Place
 from autoconv.graph.graph import Graph, Node, Span, has_recursion
+from autoconv.paths import PACKAGE
 
 Run = Callable[[Sequence[Any]], list[Any]]
 Function = Callable[..., Any]
 Compile = Callable[[Graph], Run]
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 def compile_graph(graph: Graph) -> Run:
@@ -67,7 +66,7 @@ def _compile(graph: Graph) -> Run:
 
 def is_own(filename: str) -> bool:
     """Return whether a file belongs to this package."""
-    return filename.startswith(_PACKAGE)
+    return filename.startswith(PACKAGE)
 
 
 def node_function(node: Node, compile_region: Compile) -> Function:

@@ -9,6 +9,8 @@ import os
 import sys
 from pathlib import Path
 
+from autoconv.paths import PACKAGE
+
 _PARTS = ("analysis", "emit", "passes", "syntax")
 
 
@@ -18,8 +20,7 @@ def converter() -> str:
 
     gast is located without importing it.
     """
-    folder = Path(__file__).parents[1]
-    state = [sys.version, *(_state(folder / part) for part in _PARTS)]
+    state = [sys.version, *(_state(Path(PACKAGE) / part) for part in _PARTS)]
     found = importlib.util.find_spec("gast")
     if found is not None and found.origin:
         state.append(_state(Path(found.origin).parent))

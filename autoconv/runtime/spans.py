@@ -17,14 +17,14 @@ import numpy as np
 
 from autoconv.errors import REGION, Place
 from autoconv.graph.graph import Span
+from autoconv.paths import PACKAGE
 
 _LIBRARIES = tuple(
     os.path.join(folder, "") for folder in (sysconfig.get_path("stdlib"), os.path.dirname(np.__file__)) if folder
 )
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 # They call the lambdas that conversion makes of operands; the user's own lambdas are called from elsewhere.
-_OPERATORS = os.path.join(_PACKAGE, "operators", "")
+_OPERATORS = os.path.join(PACKAGE, "operators", "")
 _CALL_THUNKS = (f"{_OPERATORS}conditionals.py", f"{_OPERATORS}deferred.py", f"{_OPERATORS}items.py")
 
 # The functions that start a trace, or the graph of a recursive function: frames outside them are not part of it.
@@ -113,7 +113,7 @@ def place_of(span: Span) -> Place:
 
 def is_own_file(filename: str) -> bool:
     """Return whether a file belongs to this package."""
-    return filename.startswith(_PACKAGE)
+    return filename.startswith(PACKAGE)
 
 
 def shown(codes: Sequence[CodeType]) -> list[bool]:

@@ -21,6 +21,7 @@ from autoconv.errors import (
     OtherKindError,
 )
 from autoconv.operators.bodies import is_about_program
+from autoconv.paths import PACKAGE
 from autoconv.runtime.spans import is_own_file, shown
 
 _REFUSALS = (
@@ -59,7 +60,7 @@ def is_fault(error: BaseException) -> bool:
         return True
     if code.co_code[at] == _RAISE:
         return False
-    carries_out = os.path.relpath(code.co_filename, _PACKAGE).split(os.sep)[1] in _CARRY_OUT
+    carries_out = os.path.relpath(code.co_filename, _FOLDER).split(os.sep)[1] in _CARRY_OUT
     if carries_out and isinstance(error, AttributeError):
         return (type(error.obj).__module__ or "").startswith("autoconv.") and not is_about_program(error)
     return not carries_out
@@ -81,7 +82,7 @@ def _place(error: BaseException) -> str:
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
         if is_own_file(file):
-            place = f" at {os.path.relpath(file, _PACKAGE)}:{trace.tb_lineno}"
+            place = f" at {os.path.relpath(file, _FOLDER)}:{trace.tb_lineno}"
         trace = trace.tb_next
     return place
 
@@ -115,6 +116,6 @@ def _innermost(error: BaseException) -> tuple[Any, int] | None:
     return found
 
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+_FOLDER = os.path.dirname(os.path.dirname(PACKAGE))  # that the package lies in
 
 __all__ = ["described", "is_of_program", "meets_fault", "notes_fault"]
