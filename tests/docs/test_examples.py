@@ -18,6 +18,7 @@ import re
 import shlex
 import subprocess
 import sys
+import textwrap
 import traceback
 import types
 from collections.abc import Callable
@@ -30,7 +31,7 @@ from site_generator.markdown import ROOT, Block, blocks, written_pages
 
 import autoconv
 
-LANGUAGES = {"python", "console", "ipython", "sh", "text"}
+LANGUAGES = {"python", "pycon", "console", "ipython", "sh", "text"}
 # Blocks of commands that install or test: .ci/run runs them.
 RUN_BY_CI = {"README.md": 2, "CONTRIBUTING.md": 1}
 PAGES = [str(path.relative_to(ROOT)) for path in written_pages()]
@@ -109,6 +110,8 @@ class _Script:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
             if block.language == "console":
                 _commands(block.text, out)
+            elif block.language == "pycon":
+                _prompt(block.text, out)
             elif block.language == "ipython":
                 self.shell.run(block.text, f"<cell {block.line}>")
             elif block.title.endswith(".py"):
@@ -158,6 +161,12 @@ def _python(source: str, file: str, names: dict[str, object], out: io.StringIO) 
         exec(compile(source, file, "exec", dont_inherit=True), names)
     except Exception as error:
         out.write("".join(traceback.format_exception_only(error)))
+
+
+def _prompt(text: str, out: io.StringIO) -> None:
+    """Runs lines at Python's prompt; writes those whose output is another one."""
+    test = doctest.DocTestParser().get_doctest(textwrap.dedent(text), {"autoconv": autoconv}, "block", None, 0)
+    doctest.DocTestRunner().run(test, out=out.write)
 
 
 def _commands(text: str, out: io.StringIO) -> None:
