@@ -18,7 +18,7 @@ from autoconv.operators.conditionals import asked, is_staged, truth
 from autoconv.operators.instances import by_kind, is_written
 from autoconv.operators.not_implemented import settled, unsettled
 from autoconv.operators.provenance import ITEMS, is_asked, kinds_of, may_be_made, note_stored
-from autoconv.operators.readers import only_reads, writes
+from autoconv.operators.readers import may_write, only_reads
 from autoconv.runtime import objects
 from autoconv.runtime.journal import MISSING
 from autoconv.runtime.objects import SymbolicObject, box, heap_instance, record_as_it_is
@@ -53,6 +53,9 @@ _ASKS_ITEMS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("lt", "le", "gt", "ge", "sorted", "sort", "min", "max"), (*_EQUATES, *_ORDERS)),
     "sum": ("__add__", "__radd__"), "any": _TRUTH, "all": _TRUTH,
 }  # fmt: skip
+_HASHES = ("__hash__", *_EQUATES)
+_HASHING = frozenset({"set", "frozenset", "dict", "collections.Counter", "collections.OrderedDict"})
+_TEXTS = frozenset({"str", "repr", "ascii", "format"})
 # Kinds of graph objects that may contain items ("any": unknown).
 _LISTS = ("any", "list", "tuple", "dict", "set", "frozenset", "deque", "OrderedDict", "defaultdict", "Counter")
 
@@ -67,8 +70,8 @@ def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any])
         return NotImplemented
     trace = region.trace
     trace.asked_by_class = trace.asked_by_class or is_asked(op, operands)
-    if trace.patched and any(map(_is_any, operands)):
-        _refuse_writing(trace, op, attributes.get("function", ""))
+    if trace.patched:
+        _refuse_writing(trace, op, operands, attributes)
     if op == "object_call":
         return NotImplemented if not trace.made else _called(operands[0], operands[1:], attributes)
     function = attributes.get("function", "") if op == "object_apply" else ""
@@ -112,19 +115,42 @@ def _is_any(operand: Any) -> bool:
     return type(operand) is SymbolicObject and operand.value_in_graph.type == ObjectType()
 
 
-def _refuse_writing(trace: Any, op: str, function: str) -> None:
+def _asked_of_items(op: str, attributes: dict[str, Any]) -> tuple[str, ...]:
+    """Return the special methods of items that Python may call for an operation on a list, dict or set."""
+    name = attributes.get("name" if op == "object_method" else "function", "")
+    if op == "object_print" or name in _TEXTS:
+        return ("__repr__",)
+    is_hashed = op == "object_build" and attributes["kind"] in _HASHING
+    return _HASHES if is_hashed or name in _HASHING else _ASKS_ITEMS.get(name, ())
+
+
+def _asked_of_objects(op: str, attributes: dict[str, Any]) -> tuple[str, ...]:
+    """Return the special methods of an operand that Python may call for an operation."""
+    if op == "object_print":
+        return ("__str__", "__repr__")
+    if op == "object_build":
+        return _asked_of_items(op, attributes)
+    names = _ASKED_BY_OP.get(op, ())
+    if op == "object_apply":
+        function = attributes["function"]
+        names = (*_FIRST.get(function, (f"__{function}__",)), _SECOND.get(function, ""))
+        names += _asked_of_items(op, attributes)
+        names = (*names, *_ASKED_BY_OP["object_iterate"]) if function in _OVER else names
+    return names
+
+
+def _refuse_writing(trace: Any, op: str, operands: Sequence[Any], attributes: dict[str, Any]) -> None:
     """Raise StagingError where Python itself may call a method that writes, for an object known only at run time.
 
     This concerns classes with instances that exist outside the trace: the graph has its own copy of the state written.
     """
-    names = _ASKED_BY_OP.get(op, ())
-    if op == "object_apply":
-        names = (*_FIRST.get(function, (f"__{function}__",)), _SECOND.get(function, ""))
-        names = (*names, *_ASKS_ITEMS.get(function, ()))
-        names = (*names, *_ASKED_BY_OP["object_iterate"]) if function in _OVER else names
-    for kind, before in trace.patched.items() if names else ():
-        own = next((before[name] for name in names if isinstance(before.get(name), FunctionType)), None)
-        if kind in trace.outer_classes - trace.made and own is not None and writes(own):
+    names = _asked_of_items(op, attributes) if any(map(_may_hold, operands)) else ()
+    if any(map(_is_any, operands)):
+        names = (*names, *_asked_of_objects(op, attributes))
+    for kind in filter((trace.outer_classes - trace.made).__contains__, trace.patched if names else ()):
+        methods = [method for name in names if isinstance(method := trace.patched[kind].get(name), FunctionType)]
+        own = next((method for method in methods if may_write(method, trace.outer_classes)), None)
+        if own is not None:
             raise StagingError(
                 f"what only the running graph knows may be a {kind.__name__}, whose {own.__name__} writes to "
                 "attributes or outer names, and Python itself calls it", current_place(),

@@ -5,7 +5,10 @@ from __future__ import annotations
 import builtins
 import dis
 import inspect
-from types import FunctionType
+from collections.abc import Iterable
+from contextlib import suppress
+from functools import lru_cache
+from types import CodeType, FunctionType
 from typing import Any
 
 _NAMES = "abs bool enumerate float int isinstance iter len max min range reversed round tuple type zip"
@@ -61,14 +64,72 @@ _DECIDING = ("IS_OP", "CONTAINS_OP", "COMPARE_OP", "YIELD_VALUE", "FOR_ITER")
 
 def writes(method: FunctionType) -> bool:
     """Return whether a method's own code assigns to an attribute, an item or an outer name."""
-    return any(
-        instruction.opname in _WRITES or (instruction.opname == "STORE_DEREF" and instruction.argval in _outer(method))
-        for instruction in dis.get_instructions(method)
-    )
+    return _summary(method.__code__)[0]
 
 
-def _outer(method: FunctionType) -> tuple[str, ...]:
-    return method.__code__.co_freevars
+def may_write(method: FunctionType, classes: Iterable[type]) -> bool:
+    """Return whether a method, or a function that it calls, assigns to an attribute, an item or an outer name.
+
+    Functions are found by their global and outer names, methods by their names in `classes`. What initialises a new
+    object may assign to its attributes.
+    """
+    seen: set[Any] = set()
+    pending = [(method, False)]
+    while pending:
+        function, initialises = pending.pop()
+        function = inspect.unwrap(function)
+        if not isinstance(function, FunctionType) or function.__code__ in seen:
+            continue
+        seen.add(function.__code__)
+        writes_any, writes_names, names, attributes = _summary(function.__code__)
+        if writes_names if initialises else writes_any:
+            return True
+        known = {**function.__globals__, **_cells(function)}
+        pending += [found for name in names for found in _called(known.get(name))]
+        own = [vars(base).get(name) for name in attributes for kind in classes for base in kind.__mro__]
+        pending += [found for member in own for found in _called(member)]
+    return False
+
+
+def _called(found: Any) -> list[tuple[Any, bool]]:
+    """Return the functions that run for a call of this, or for reading it, and whether they initialise an object."""
+    if isinstance(found, type):
+        return [(vars(base).get("__init__"), True) for base in found.__mro__ if "__init__" in vars(base)]
+    if isinstance(found, property):
+        return [(one, False) for one in (found.fget, found.fset) if one is not None]
+    function = getattr(found, "__func__", found)
+    return [(function, False)] if isinstance(function, FunctionType) else []
+
+
+def _cells(function: FunctionType) -> dict[str, Any]:
+    found = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        with suppress(ValueError):  # nothing is in it
+            found[name] = cell.cell_contents
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _summary(code: CodeType) -> tuple[bool, bool, tuple[str, ...], tuple[str, ...]]:
+    """Return whether code assigns to what outlives it, whether to outer names, and the names and attributes it loads.
+
+    Code of functions within it counts as its own.
+    """
+    assigns, names, attributes = set(), [], []
+    for one in dis.get_instructions(code):
+        if one.opname in _WRITES or (one.opname == "STORE_DEREF" and one.argval in code.co_freevars):
+            assigns.add(one.opname)
+        if one.opname in ("LOAD_GLOBAL", "LOAD_DEREF", "LOAD_NAME"):
+            names.append(one.argval)
+        if one.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+            attributes.append(one.argval)
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            _, writes_names, more_names, more_attributes = _summary(inner)
+            assigns |= {"STORE_GLOBAL"} if writes_names else set()
+            names += more_names
+            attributes += more_attributes
+    return bool(assigns), bool(assigns & {"STORE_GLOBAL", "STORE_DEREF"}), tuple(names), tuple(attributes)
 
 
 # Opcodes that write attributes, items or globals.
@@ -80,4 +141,4 @@ def _is_method_load() -> bool:
     return "LOAD_METHOD" not in dis.opmap
 
 
-__all__ = ["only_gives", "only_reads", "writes"]
+__all__ = ["may_write", "only_gives", "only_reads", "writes"]

@@ -95,16 +95,25 @@ def _asked(name: str, method: types.FunctionType, convert: Callable[[Any], Any])
             region.trace.asked_by_python = before
         raises = name in _RAISING and any(map(is_catchable, region.graph.since(mark)))
         if raises or (name in _ANSWERED and is_staged(found)):
-            raise StagingError(
+            error = StagingError(
                 f"a tensor decides what the {name} of a {type(self).__name__} answers, and Python itself asks it",
                 current_place(), "a method with a name of its own",
             )  # fmt: skip
+            _keep(error)
+            raise error
         return found._iterator if type(found) is HeldIterator else found
 
     run.__autoconv_asked__ = method  # type: ignore[attr-defined]
     if inspect.isgeneratorfunction(method):
         run.__autoconv_iterates__ = made  # type: ignore[attr-defined]
     return run
+
+
+def _keep(error: StagingError) -> None:
+    """Register a refusal that Python may replace by an error of its own, so that the trace ends with it."""
+    region = current_region()
+    if region is not None:
+        region.trace.refusal = error
 
 
 def _is_asked(name: str) -> bool:
@@ -135,10 +144,12 @@ def _iterating(method: types.FunctionType, convert: Callable[[Any], Any]) -> Any
 
     @functools.wraps(method)
     def run(self: Any) -> Any:
-        raise StagingError(
+        error = StagingError(
             f"the __iter__ of a {type(self).__name__} writes to attributes or outer names, and Python itself calls it",
             current_place(), "a for statement over the object",
         )  # fmt: skip
+        _keep(error)
+        raise error
 
     run.__autoconv_iterates__ = functools.cache(lambda: convert(method))  # type: ignore[attr-defined]
     return run
@@ -152,10 +163,12 @@ def _not_run(method: types.FunctionType) -> Any:
         if current_region() is None:
             return method(self, name)
         kind = method.__qualname__.rpartition(".")[0].rpartition(".")[2]
-        raise StagingError(
+        error = StagingError(
             f"the __getattribute__ of a {kind} decides what its attributes are, and Python itself asks it",
             current_place(), "properties, or methods with names of their own",
         )  # fmt: skip
+        _keep(error)
+        raise error
 
     return run
 

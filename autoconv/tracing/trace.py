@@ -164,8 +164,9 @@ def _trace(
             never.caught()
             result = None
         except BaseException as error:
-            if isinstance(trace.refusal, AbandonTrace):
-                raise trace.refusal from None  # handlers of the program raised something else meanwhile
+            refusal = trace.refusal
+            if isinstance(refusal, AbandonTrace) or (refusal is not None and type(error) is TypeError):
+                raise refusal from None  # handlers of the program, or Python itself, raised something else meanwhile
             if contract != COMPILE or not _is_programs_own(error):
                 raise
             record_raise(trace.root, error)  # the graph raises on every call

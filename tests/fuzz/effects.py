@@ -77,7 +77,7 @@ def change(namespace: dict[str, Any]) -> None:
     namespace["SEEN"] += 3
     namespace["LOG"].append("outside")
     for made in namespace["MADE"]:
-        if type(made).__name__ == "Counter" and hasattr(type(made), "total"):
+        if type(made) is namespace.get("Counter"):
             held = object.__getattribute__(made, "__dict__")
             held["count"] += 10
             held["log"].append("outside")

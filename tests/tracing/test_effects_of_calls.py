@@ -9,6 +9,7 @@ import dataclasses
 import enum
 import functools
 import itertools
+import linecache
 import operator
 import os
 import random
@@ -361,3 +362,72 @@ def test_draws_are_those_of_plain_python_and_no_trace_uses_one(program):
     compiled = autoconv.compile(program)
     assert _run(lambda x: compiled(x) if program is not _pi else compiled(int(x * 10))) == wanted
     assert "not known to be pure" in compiled.explain()
+
+
+class Adds:
+    def __init__(self):
+        self.count = 0
+
+    def __radd__(self, other):
+        bump()
+        return N + other
+
+    def __lt__(self, other):
+        bump()
+        return self.count < other.count
+
+    def __repr__(self):
+        bump()
+        return f"<{N}>"
+
+    def __hash__(self):
+        bump()
+        return 7
+
+    def __iter__(self):
+        self.count = self.count + 1
+        return iter(("a", str(self.count)))
+
+
+ADDING = [Adds(), Adds()]
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["sum([q])", "sum((q, ))", "sorted([q, q]) and 1", "max([q, q]) and 1", "str([q])", "f'{[q]}'", "len({q})",
+     "len({q: 1})", "repr((q,))", "[q, q].sort()", "len(set([q]))", "print(q)", "print([q])"],
+)  # fmt: skip
+def test_what_python_asks_of_items_of_a_new_list_writes_on_every_call(value, capsys):
+    global N
+    source = "def f(x, o=None):\n    y = [x]\n    for i in range(3):\n        q = next(q for q in ADDING)\n"
+    source += f"        y.append({value})\n    return y\n"
+    name = f"<asks items: {value}>"
+    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+    exec(compile(source, name, "exec"), globals())
+    compiled, found = autoconv.compile(f), []  # noqa: F821
+    for _ in range(2):
+        for function in (f, compiled):  # noqa: F821
+            N = 0
+            found.append((function(1.5, Adds()), N, capsys.readouterr().out))
+        ADDING.append(ADDING[0])
+    assert found[0] == found[1] and found[2] == found[3]
+
+
+def test_python_replaces_no_refusal_by_an_error_of_its_own():
+    def in_a_generator(x, o=None):
+        return tuple((",".join(ADDING[0]), x) for _ in range(2))
+
+    def in_a_handler(x, o=None):
+        try:
+            return ",".join(ADDING[0]), x
+        except TypeError:
+            return "", x
+
+    for function in (in_a_generator, in_a_handler):
+        compiled = autoconv.compile(function)
+        for _ in range(3):
+            ADDING[0].count = 0
+            expected = function(1.5, Adds()), ADDING[0].count
+            ADDING[0].count = 0
+            assert (compiled(1.5, Adds()), ADDING[0].count) == expected
+        assert "the __iter__ of a Adds writes" in compiled.explain()
