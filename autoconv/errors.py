@@ -152,6 +152,8 @@ class OpError(AutoconvError):
 
 
 class InvalidArgumentError(OpError, ValueError):
+    """An operand or attribute of an op has an invalid value, shape or dtype."""
+
     error_code = 3
 
 
@@ -164,12 +166,16 @@ class AssertionFailedError(InvalidArgumentError, AssertionError):
 
 
 class NotFoundError(OpError, KeyError):
+    """A file does not exist."""
+
     error_code = 5
 
     __str__ = AutoconvError.__str__
 
 
 class FailedPreconditionError(OpError):
+    """TensorFlow's error for an object in a state that does not allow the op."""
+
     error_code = 9
 
 
@@ -190,6 +196,8 @@ class EndOfSequenceError(OutOfRangeError, StopIteration):
 
 
 class UnimplementedError(OpError, NotImplementedError):
+    """An op has no implementation for its operands."""
+
     error_code = 12
 
 

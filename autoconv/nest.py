@@ -93,6 +93,7 @@ def assert_same_structure(
 
 
 def _difference(first: Any, second: Any, check_types: bool) -> tuple[type[Exception], str] | None:
+    """Return the first difference of two structures as class and message of an error; None if they are alike."""
     if is_structure(first) != is_structure(second):
         inner, outer = (first, second) if is_structure(first) else (second, first)
         return (

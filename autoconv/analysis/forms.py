@@ -128,6 +128,8 @@ def frame_call(function: gast.AST) -> str:
 
 
 class _Finder:
+    """Traversal of one function that collects the reasons why its ifs and loops keep their form."""
+
     def __init__(self, escapes: Escapes, whole: str, keeps_finals: bool) -> None:
         """`keeps_finals`: whether a finally clause with an early exit stays as it is."""
         self.escapes = escapes

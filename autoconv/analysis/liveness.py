@@ -21,12 +21,15 @@ _LEAVING = (gast.Raise, gast.Return)
 
 
 class Activity(NamedTuple):
+    """Reads and writes of a piece of code; the module's docstring defines the fields."""
+
     exposed: frozenset[str] = NOTHING
     killed: frozenset[str] = NOTHING
     modified: frozenset[str] = NOTHING
     falls: bool = True
 
     def then(self, later: Activity) -> Activity:
+        """Return the activity of this piece followed by a later one."""
         if not self.falls:
             return Activity(self.exposed, self.killed, self.modified | later.modified, False)
         return Activity(
@@ -37,6 +40,7 @@ class Activity(NamedTuple):
         )
 
     def live_before(self, live_after: frozenset[str]) -> frozenset[str]:
+        """Return the names live before the piece, given those live after it."""
         if not self.falls:
             return self.exposed
         return self.exposed | (live_after - self.killed)

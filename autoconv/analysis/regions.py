@@ -1,6 +1,8 @@
 """The state of each region of a function: its inputs, its outputs, and the cells that it accesses.
 
 Computed from liveness and definite assignment; a name is state if a region may modify it and it is live afterwards.
+Definite assignment is a forward analysis. Its facts are sets of names: a statement adds the names that it surely writes
+and removes those that it may delete. Conservative: a name counts as unassigned if some path leaves it so.
 """
 
 from __future__ import annotations
@@ -102,6 +104,8 @@ class Defined(NamedTuple):
 
 
 class _Planner:
+    """Forward traversal of one function, which records its regions and the reads of names that may be unassigned."""
+
     def __init__(
         self,
         scope: Scope,

@@ -277,6 +277,7 @@ def assert_shapes(
 def _assert_shape(
     tensor: Tensor, shape: Any, sizes: dict[str, Any], message: str | None, summarize: int | None
 ) -> None:
+    """Check one tensor; `sizes` collects the sizes of named dimensions."""
     wanted = tuple(shape) if isinstance(shape, (list, tuple, str)) else (shape,)
     starred = [i for i, size in enumerate(wanted) if size in ("...", "*", Ellipsis)]
     count = len(wanted) - len(starred)

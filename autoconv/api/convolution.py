@@ -79,6 +79,7 @@ def conv1d(
 def _convolved(
     image: Tensor, filters: Tensor, steps: Sequence[int], gaps: Sequence[int], padding: Any
 ) -> Tensor:
+    """Convolve an image of four dimensions, batch and channels included; each group of channels separately."""
     shape, kernel = image.type.shape, filters.type.shape
     if shape is None or kernel is None or len(shape) != 4 or len(kernel) != 4:
         raise ValueError(f"a convolution takes an image and filters of one rank, found {shape} and {kernel}")

@@ -183,6 +183,7 @@ def _loop(
     types: list[TensorType],
     reverse: bool,
 ) -> tuple[Any, Any]:
+    """Run `step` for every row in a graph loop; raise `_Learned` if a result's types are not those assumed."""
     length = leading_dimension(rows[0])
     arrays = [TensorArray(t.dtype, length, element_shape=t.shape, clear_after_read=False) for t in types]
 

@@ -152,6 +152,7 @@ class Generated(Node):
         return [self._array(part, spec) for part, spec in zip(found, self.specs, strict=True)]
 
     def _array(self, value: Any, spec: TensorSpec) -> np.ndarray:
+        """Convert a value that the generator yielded to an array of that spec; raise TypeError if it does not fit."""
         try:
             array = to_array(
                 value.numpy() if isinstance(value, EagerTensor) else value, None if _typed(value) else spec.dtype

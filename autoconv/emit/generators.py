@@ -104,6 +104,8 @@ def _first_yield(statement: Any) -> Any:
 
 
 class _Handing(Transformer):
+    """Rewrite the yields of a generator function to calls of the consumer, its parameter `name`."""
+
     def __init__(self, name: str, context: Context) -> None:
         self.name = name
         self.context = context

@@ -57,12 +57,16 @@ def convert_source(source: str, filename: str, options: Options | None = None) -
 
 @dataclass(frozen=True, slots=True)
 class _Made:
+    """A converted module and its tree."""
+
     conversion: Conversion
     tree: ast.Module
 
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
+    """The function that cannot be converted, with the reason."""
+
     error: UnsupportedError
     function: str
 

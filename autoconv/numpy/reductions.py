@@ -124,6 +124,7 @@ def _count(mask: Tensor, x: Tensor, axis: Any, keepdims: Any) -> Tensor:
 
 
 def _extreme(name: str, combine: Any) -> Callable[..., Any]:
+    """Return NumPy's max or min, by its name; `combine` is the ufunc."""
     def run(
         a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = NOTHING, where: Any = NOTHING
     ) -> Any:

@@ -111,6 +111,7 @@ def irfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = No
 
 
 def _real_several(default: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return the transform of real input over several axes, and its inverse; `default` are the axes."""
     def forth(a: Any, s: Any = None, axes: Any = default, norm: Any = None, out: Any = None) -> Tensor:
         without(out=out)
         x = tensor(a)

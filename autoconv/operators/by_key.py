@@ -43,6 +43,7 @@ def _items(iterable: Any) -> Any:
 
 
 def _extreme(name: str) -> Callable[..., Any]:
+    """Return max() or min() with a key function."""
     better = lt if name == "min" else gt
 
     def extreme(*args: Any, key: Callable[[Any], Any], **default: Any) -> Any:

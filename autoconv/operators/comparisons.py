@@ -313,6 +313,7 @@ def not_in(item: Any, container: Any) -> Any:
 
 
 def is_(a: Any, b: Any) -> Any:
+    """`a is b`; under `compile`, a comparison of numbers whose identity is unknown counts as an outside effect."""
     if a is b and not isinstance(a, (bool, int, float)):
         return True
     region = current_region()

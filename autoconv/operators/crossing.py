@@ -105,6 +105,7 @@ def with_item(lists: Sequence[Any], item: Any, layout: Grown, region: Region) ->
 
 
 def _emit_leaf(value: Any, layout: Leaf, region: Region) -> Value:
+    """Return the graph value of a leaf, converted to the layout's type."""
     type_ = layout.type
     if isinstance(type_, ObjectType):
         return region.lift(named(value).value_in_graph)
@@ -132,6 +133,7 @@ def _emit_leaf(value: Any, layout: Leaf, region: Region) -> Value:
 
 
 def _emit_arms(value: Any, layout: Arms, region: Region) -> list[Value]:
+    """Return the tag of a variant, followed by the payload of each arm: placeholders for arms without a value."""
     if isinstance(value, Variant):
         held = layout_of(value, region)
         assert isinstance(held, Arms)

@@ -14,6 +14,8 @@ from autoconv.runtime.symbolic import SymbolicTensor
 
 
 class _Deferring(threading.local):
+    """The tensors formatted so far in this thread's raise statement; None outside of one."""
+
     tensors: list[Any] | None = None
 
 

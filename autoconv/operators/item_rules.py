@@ -77,6 +77,7 @@ def _method(flow: Flow, node: Node) -> None:
 
 
 def _apply(flow: Flow, node: Node) -> None:
+    """Transfer function of `object_apply`, a builtin function or operator on graph objects."""
     function, given = node.attributes["function"], [flow.of(value) for value in node.inputs]
     result, first = flow.of(node.results[0]), given[0] if given else None
     if first is None or (node.attributes["keywords"] and function != "sorted"):

@@ -104,6 +104,7 @@ _KINDS = (bool, int, float)
 
 
 def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
+    """Read `x[index]`: from a graph object, from an array of the items, or by one arm for each item."""
     if isinstance(x, np.ndarray):
         return expressions.get_item(x, index)
     if heap_of(x) is not None or type(x) is SymbolicObject:
@@ -313,6 +314,7 @@ def _is_outside(region: Any, owner: Any) -> bool:
 
 
 def del_attr(owner: Any, attribute: str) -> None:
+    """`del owner.attribute`, journalled while a region is traced."""
     region = current_region()
     if region is None:
         delattr(owner, attribute)

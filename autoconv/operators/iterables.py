@@ -306,6 +306,8 @@ class StagedIterator(Staged):
 
 
 class StagedZip(StagedIterator):
+    """`zip` of iterables with items by position."""
+
     kind = zip
 
     def __init__(self, *parts: Any) -> None:
@@ -351,6 +353,8 @@ class StagedZip(StagedIterator):
 
 
 class StagedEnumerate(StagedIterator):
+    """`enumerate` of an iterable with items by position."""
+
     kind = enumerate
 
     def __init__(self, iterable: Any, start: Any = 0) -> None:
@@ -372,6 +376,8 @@ class StagedEnumerate(StagedIterator):
 
 
 class StagedReversed(StagedIterator):
+    """`reversed` of an iterable with items by position."""
+
     kind = reversed
 
     def __init__(self, iterable: Any) -> None:
@@ -387,6 +393,8 @@ class StagedReversed(StagedIterator):
 
 
 class StagedMap(StagedIterator):
+    """`map` over iterables with items by position."""
+
     kind = map
 
     def __init__(self, function: Any, *iterables: Any) -> None:

@@ -58,6 +58,7 @@ def is_noted(function: FunctionType) -> bool:
 
 
 def _called(function: FunctionType, target: Any, args: Any, kwargs: Any, region: Region) -> Any:
+    """Record the call inline or as one of a recursive function, or restart an outer call as a recursive function."""
     call = Call(function, target, args, kwargs, region)
     running = region.trace.calls
     same = [c for c in running if c.identity == call.identity and region.is_inside(c.region)]

@@ -47,6 +47,7 @@ def _looked_up(table: dict[Any, Any], function: Any) -> Any:
 
 
 def _called(function: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """Call a NumPy function: as an operation on the memory of arrays if it is one, else on their elements."""
     if any(type(x) is Variant for x in (*args, *kwargs.values())):
         return distribute_call(functools.partial(_called, function), *args, **kwargs)
     args, kwargs = with_arrays(function, args, kwargs)

@@ -28,6 +28,7 @@ from autoconv.runtime.tensor import Tensor
 
 
 def _extreme(name: str, op: str, reduce: str) -> Callable[..., Any]:
+    """Return max() or min(); `op` compares two tensors, `reduce` the elements of one."""
     plain = getattr(builtins, name)
 
     def pick(a: Any, b: Any) -> Any:
@@ -107,6 +108,7 @@ OVERRIDES[builtins.min] = _extreme("min", "minimum", "reduce_min")
 
 @overrides(builtins.sorted)
 def _sorted(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
+    """`sorted` by an op for one tensor; symbolic keys of known number are compared pairwise."""
     tensor = gone_over(iterable)
     if tensor is not None and key is None and is_array(tensor):
         refuse_rows("sorted", tensor)

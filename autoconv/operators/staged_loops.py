@@ -309,6 +309,7 @@ def _finish_loop(
     count: int,
     twins: frozenset[int],
 ) -> tuple[Any, ...]:
+    """Record the `while` node for the settled layouts; write the spots and return the variables after the loop."""
     first = [v for value, layout in zip(initial, layouts, strict=True) for v in emit(value, layout, parent)]
     with recording(checked.region):
         condition = checked.results[0]

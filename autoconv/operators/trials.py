@@ -192,6 +192,7 @@ class Trial:
         return Recorded(self.region, results, written, dict(journal.spots), diverges)
 
     def _finish_body(self, error: Exception | Suspended | None) -> None:
+        """End the body: inline it if nothing in it can raise, else make its values parameters of the normal end."""
         if type(error) is Suspended:
             error.caught()
             self.suspended = True
@@ -366,6 +367,7 @@ class Trial:
             self._read_back(wanted)
 
     def _read_back(self, wanted: Collection[Any] | None) -> None:
+        """Read the variables that the handlers need from the frame, and write them to their spots."""
         spots = {spot.key: spot for spot in self.cells} | self.spots
         for held, parts in self.held:
             refuse_changed(parts, held.name)

@@ -112,6 +112,7 @@ def _in_python(
     code: int,
     cells: Cells | None,
 ) -> tuple[Any, ...]:
+    """Run the body for each item, until a tensor decides or the iterated container moves into the graph."""
     iterator = _iterator(iterable)
     if code >= 0 and is_staged(state[code]):  # the loop may end before its first iteration
         return _rest(iterable, iterator, body, state, names, code, cells)

@@ -187,6 +187,7 @@ class _Regions:
         self.context.note(kind, node, self.function, form, stages, reason)
 
     def _if(self, node: Any, region: Region) -> list[Any]:
+        """Return the functions of an if chain's arms, followed by the call of its operator."""
         arms = self._chain(node, region)
         free = self.context.namer.free
         if len(arms) > 1:
@@ -227,6 +228,7 @@ class _Regions:
         return arms
 
     def _loop(self, node: Any, region: Region) -> list[Any]:
+        """Return the functions of a loop's test and body, followed by the call of its operator."""
         body = node.body[:-1] if region.exit else node.body
         free = self.context.namer.free
         keywords = {"exit": build.constant(region.exit)} if region.exit else {}

@@ -72,6 +72,7 @@ class FunctionExits:
         self.ladders: set[int] = set()
 
     def lower(self, function: Any) -> Any:
+        """Lower the exits of the function in place; register its statement forms and its tries recorded in rounds."""
         if not is_lowered(function):
             give_room(function, self.escapes, self._as_region)
         reasons, native_return = statement_forms(function, self.escapes)
@@ -205,6 +206,7 @@ class FunctionExits:
         return statement
 
     def _if(self, node: Any, rest: list[Any], place: Place) -> tuple[list[Any], frozenset[str], int, bool]:
+        """Lower an if; where only one arm falls through, near statements of the tail move to its end."""
         falls = [self.escapes.falls(arm) for arm in (node.body, node.orelse)]
         steps = 0 if node.orelse else self._ladder(rest, place.depth)
         moved = steps or (len(rest) if self._is_near(rest, place.depth) else 0)
@@ -258,6 +260,7 @@ class FunctionExits:
         return build.operate("returned", read) if self.guarded else read
 
     def _loop(self, node: Any, place: Place) -> tuple[list[Any], frozenset[str]]:
+        """Lower a loop: its exits set a code, checked at the end of the body and after the loop."""
         if id(node) in self.forms:
             node.body, _ = self.block(node.body, place._replace(loop_native=True))
             node.orelse, pending = self.block(node.orelse, place)

@@ -49,6 +49,7 @@ class Matches(FunctionPass, statements_only=True):
         return [first, *self._cases(node.cases, subject, node)]
 
     def _cases(self, cases: list[Any], subject: str, node: Any) -> list[Any]:
+        """Return the if chain for these cases."""
         if not cases:
             return []
         case, rest = cases[0], cases[1:]

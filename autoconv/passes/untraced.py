@@ -60,6 +60,8 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 
 
 class _Keep(FunctionPass, statements_only=True):
+    """Save the statements of each function before any pass."""
+
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self.may_stop = any(name in line for line in context.lines for name in DEBUGGING_NAMES)
