@@ -97,7 +97,7 @@ class CodeCache:
         return [(Path(path), size, time) for path, size, time in self._facts()]
 
     def _facts(self) -> list[tuple[str, int, float]]:
-        """Return the same as `entries`, with text in place of a Path, as there may be thousands."""
+        """Return `entries` with paths as strings: cheaper, since there may be thousands."""
         folder = self.folder()
         found: list[tuple[str, int, float]] = []
         if not _is_trusted(folder):

@@ -1,4 +1,4 @@
-"""Where this package lies on the disk."""
+"""Location of this package in the file system."""
 
 from __future__ import annotations
 

@@ -197,8 +197,10 @@ def locate_source(function: types.FunctionType) -> tuple[Any, str, str, list[str
 
 
 def _around(source: str, filename: str, line: int) -> ast.Module:
-    """The tree of a module's statements that reach over a line: the rest of the file is parsed once for all of its
-    functions. Raises SourceError where the file is no Python."""
+    """Return the tree of those of a module's statements that span a line; raise SourceError for invalid Python.
+
+    The extents of all statements come from one parse of the file, which is cached for its other functions.
+    """
     blocks = _blocks(source, filename)
     position = bisect.bisect_right(blocks, line, key=lambda block: block[0]) - 1
     if position < 0 or line > blocks[position][1]:
@@ -206,16 +208,16 @@ def _around(source: str, filename: str, line: int) -> ast.Module:
     first, last = blocks[position]
     lines = source.split("\n")[first - 1 : last]
     try:
-        if "\r" not in source:  # which ends lines as well
+        if "\r" not in source:  # a carriage return ends a line too
             return parse_ast("\n" * (first - 1) + "\n".join(lines), filename)
-    except SourceError:  # what starts behind a backslash in the line before
+    except SourceError:  # the statement starts on the line before, behind a backslash
         pass
     return parse_ast(source, filename)
 
 
 @functools.lru_cache(maxsize=8)
 def _blocks(source: str, filename: str) -> list[tuple[int, int]]:
-    """The first and last lines of a module's statements, those that share a line together."""
+    """Return the first and last line of each of a module's statements; those that share a line are merged."""
     found: list[tuple[int, int]] = []
     for node in parse_ast(source, filename).body:
         first = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])

@@ -67,7 +67,7 @@ def _as_elements(array: Any, values: Any) -> Any:
 
 
 def _as_safe_elements(function: Any, array: Any, values: Any) -> Any:
-    """As `_as_elements`; raises what NumPy raises for an array whose dtype is not safely cast."""
+    """`_as_elements` with NumPy's error for an array of values whose dtype cannot be cast safely."""
     if holds_tensors(values) and not is_weak(values) and rank_of(tensor(values)):
         try:
             function(np.zeros(1, numpy_dtype_of(array)), [False], np.zeros(1, numpy_dtype_of(values)))

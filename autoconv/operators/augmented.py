@@ -68,5 +68,5 @@ iadd, isub, imul, iand, ior, ixor, imatmul, itruediv, ifloordiv, imod, ipow, ils
 
 
 def _is_typed(x: Any) -> bool:
-    """Whether `+=` gives another value: of a number of NumPy's, but of no array under `compile`."""
+    """Return whether `+=` creates a new value: for NumPy's scalars, and for arrays unless under `compile`."""
     return isinstance(x, Tensor) and not x.weak and (not is_compiled() or x.type.shape == ())

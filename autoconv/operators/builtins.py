@@ -324,7 +324,7 @@ def _map(function: Any, *iterables: Any) -> Any:
     return builtins.map(called(function), *iterables)
 
 
-CALL = Hook("autoconv.operators.calls")  # gives the converted form of a function: calls look up these replacements
+CALL = Hook("autoconv.operators.calls")  # returns the converted form of a function; its provider imports this module
 
 
 def called(function: Any) -> Any:

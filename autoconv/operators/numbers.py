@@ -101,8 +101,10 @@ def _part(name: str, x: Any) -> Any:
 
 
 def refuse_complex(function: Any, *args: Any) -> None:
-    """Raise Python's TypeError for a complex number in place of a real one; refuse NumPy's, which
-    gives its real part and warns."""
+    """Raise Python's TypeError for a complex number in place of a real one.
+
+    A NumPy scalar raises StagingError under `compile`: NumPy warns and takes its real part.
+    """
     region = current_region()
     compiled = region is not None and region.contract == COMPILE
     given = [x for x in args if isinstance(x, SymbolicTensor) and x.dtype.is_complex]

@@ -70,8 +70,8 @@ def writes(method: FunctionType) -> bool:
 def may_write(method: FunctionType, classes: Iterable[type]) -> bool:
     """Return whether a method, or a function that it calls, assigns to an attribute, an item or an outer name.
 
-    Functions are found by their global and outer names, methods by their names in `classes`. What initialises a new
-    object may assign to its attributes.
+    Conservative: functions are found by their global and outer names, methods by their names in `classes`. Code that
+    initialises a new object may assign to its attributes.
     """
     seen: set[Any] = set()
     pending = [(method, False)]
@@ -92,7 +92,7 @@ def may_write(method: FunctionType, classes: Iterable[type]) -> bool:
 
 
 def _called(found: Any) -> list[tuple[Any, bool]]:
-    """Return the functions that run for a call of this, or for reading it, and whether they initialise an object."""
+    """Return the functions that run when this is called or read, each with whether it initialises an object."""
     if isinstance(found, type):
         return [(vars(base).get("__init__"), True) for base in found.__mro__ if "__init__" in vars(base)]
     if isinstance(found, property):
@@ -104,16 +104,16 @@ def _called(found: Any) -> list[tuple[Any, bool]]:
 def _cells(function: FunctionType) -> dict[str, Any]:
     found = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        with suppress(ValueError):  # nothing is in it
+        with suppress(ValueError):  # an empty cell
             found[name] = cell.cell_contents
     return found
 
 
 @lru_cache(maxsize=1024)
 def _summary(code: CodeType) -> tuple[bool, bool, tuple[str, ...], tuple[str, ...]]:
-    """Return whether code assigns to what outlives it, whether to outer names, and the names and attributes it loads.
+    """Return (whether it assigns to objects or outer names, whether to outer names, names loaded, attributes loaded).
 
-    Code of functions within it counts as its own.
+    Code of functions nested in it is included, except for their writes to attributes and items.
     """
     assigns, names, attributes = set(), [], []
     for one in dis.get_instructions(code):

@@ -110,7 +110,7 @@ def _asked(name: str, method: types.FunctionType, convert: Callable[[Any], Any])
 
 
 def _keep(error: StagingError) -> None:
-    """Register a refusal that Python may replace by an error of its own, so that the trace ends with it."""
+    """Register a refusal so that the trace ends with it even if Python replaces it by another error."""
     region = current_region()
     if region is not None:
         region.trace.refusal = error
