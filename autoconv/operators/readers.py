@@ -113,7 +113,7 @@ def _cells(function: FunctionType) -> dict[str, Any]:
 def _summary(code: CodeType) -> tuple[bool, bool, tuple[str, ...], tuple[str, ...]]:
     """Return (whether it assigns to objects or outer names, whether to outer names, names loaded, attributes loaded).
 
-    Code of functions nested in it is included, except for their writes to attributes and items.
+    Code of functions nested in it is included.
     """
     assigns, names, attributes = set(), [], []
     for one in dis.get_instructions(code):
@@ -125,8 +125,8 @@ def _summary(code: CodeType) -> tuple[bool, bool, tuple[str, ...], tuple[str, ..
             attributes.append(one.argval)
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
-            _, writes_names, more_names, more_attributes = _summary(inner)
-            assigns |= {"STORE_GLOBAL"} if writes_names else set()
+            writes_any, writes_names, more_names, more_attributes = _summary(inner)
+            assigns |= {"STORE_GLOBAL"} if writes_names else {"STORE_ATTR"} if writes_any else set()
             names += more_names
             attributes += more_attributes
     return bool(assigns), bool(assigns & {"STORE_GLOBAL", "STORE_DEREF"}), tuple(names), tuple(attributes)

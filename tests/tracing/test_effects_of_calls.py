@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 import autoconv
+from autoconv.operators.readers import may_write
 
 N = 0
 
@@ -431,3 +432,21 @@ def test_python_replaces_no_refusal_by_an_error_of_its_own():
             ADDING[0].count = 0
             assert (compiled(1.5, Adds()), ADDING[0].count) == expected
         assert "the __iter__ of a Adds writes" in compiled.explain()
+
+
+def test_writes_of_nested_functions_are_writes():
+    class Counted:
+        def __eq__(self, other):
+            def note():
+                self.count = 1
+
+            note()
+            return True
+
+        __hash__ = None
+
+        def __lt__(self, other):
+            return [x for x in (1, 2)] < [other]
+
+    assert may_write(Counted.__eq__, (Counted,))
+    assert not may_write(Counted.__lt__, (Counted,))
