@@ -3,8 +3,8 @@
 A fork copies only one thread. A lock held by another thread would stay locked in the child for ever, and the state
 that it protects may be inconsistent. Therefore every lock of the package is created here. Locks of work on shared
 state (a trace, a conversion, a compilation) are waited for: the fork begins when no other thread holds one, or after
-five seconds. In the child, the locks of other threads are released, and callbacks registered with `after_fork` repair
-the state of these threads.
+five seconds, or 60 while another thread imports a module. In the child, the locks of other threads are released, and
+callbacks registered with `after_fork` repair the state of these threads.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from importlib import _bootstrap  # type: ignore[attr-defined]
 from typing import Any
 
 _PATIENCE = 5.0  # seconds that a fork waits for other threads
+_IMPORTS_END = 60.0  # the same while one of them imports a module: a child would inherit Python's own lock of that
 _FIRST_TURN, _LONGEST_TURN = 0.02, 0.5  # seconds that a fork waits for one lock in a turn
 
 _LOCKS: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -92,7 +94,7 @@ def undone_in_children(undo: Callable[[], object]) -> Iterator[None]:
 
 
 def _before() -> None:
-    deadline, turn = time.monotonic() + _PATIENCE, _FIRST_TURN
+    begin, turn = time.monotonic(), _FIRST_TURN
     while True:
         taken = []
         for lock in sorted(_WAITED.keys(), key=lambda lock: _WAITED[lock]):
@@ -101,12 +103,19 @@ def _before() -> None:
             taken.append(lock)
         else:
             break
-        if time.monotonic() > deadline:
+        waited = time.monotonic() - begin
+        if waited > _PATIENCE and (waited > _IMPORTS_END or not _others_import()):
             break
         for lock in taken:  # the owner of the next one may wait for these
             lock.release()
         turn = min(2 * turn, _LONGEST_TURN)
     _FORKING.held = tuple(taken)
+
+
+def _others_import() -> bool:
+    """Return whether other threads are importing modules, and none of them can be waiting for an import of this one."""
+    owners = {getattr(held(), "owner", None) for held in list(getattr(_bootstrap, "_module_locks", {}).values())}
+    return bool(owners - {None}) and threading.get_ident() not in owners
 
 
 def _in_parent() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import re
 import signal
@@ -113,6 +114,28 @@ def test_a_fork_waits_until_no_thread_imports():
     with held:
         threading.Timer(0.3, held.go_on.set).start()
         in_child(lambda: (check_fresh(), ended[0]))
+
+
+def test_a_fork_waits_longer_for_a_module_that_loads_slowly(monkeypatch, tmp_path):
+    (tmp_path / "loads_slowly.py").write_text("import time\ntime.sleep(0.7)\nready = True\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(forks, "_PATIENCE", 0.1)
+
+    def load():
+        with forks.lazy_import():
+            begun.set()
+            importlib.import_module("loads_slowly")
+
+    def check():
+        assert importlib.import_module("loads_slowly").ready
+
+    begun = threading.Event()
+    thread = threading.Thread(target=load)
+    thread.start()
+    begun.wait(10)
+    time.sleep(0.1)
+    in_child(check, 10)
+    thread.join()
 
 
 def test_an_import_goes_on_when_another_one_does_not_end(monkeypatch):
