@@ -186,7 +186,11 @@ def assert_near(
 
 
 def assert_all_finite(x: Any, message: str, name: str | None = None) -> Tensor:
-    """Return `x` after checking that it contains no infinity and no nan."""
+    """Return `x` after checking that it contains no infinity and no nan.
+
+    >>> autoconv.debugging.assert_all_finite(autoconv.constant([1.0]), "x").numpy()
+    array([1.], dtype=float32)
+    """
     tensor = convert_to_tensor(x)
     operands = [apply("is_finite", tensor)]
     apply("assert_true", *operands, message=(message,), kind="check", name=name)
@@ -240,7 +244,10 @@ def assert_rank_in(x: Any, ranks: Any, message: str | None = None, name: str | N
 
 
 def assert_proper_iterable(values: Any) -> None:
-    """Raise TypeError unless `values` is a list, tuple or other Python iterable that is no tensor, array or string."""
+    """Raise TypeError unless `values` is a list, tuple or other Python iterable that is no tensor, array or string.
+
+    >>> autoconv.debugging.assert_proper_iterable([1, 2])
+    """
     if isinstance(values, (Tensor, np.ndarray, str, bytes)) or not hasattr(values, "__iter__"):
         raise TypeError(f"Expected argument 'values' to be a 'proper' iterable. Found: {type(values)}.")
 
@@ -266,6 +273,8 @@ def assert_shapes(
     """Assert the shapes of tensors: sizes, None or "..." for anything, names for sizes that must agree.
 
     `shapes` is a dict from references of tensors, or a list of pairs (tensor, shape). Raises ValueError while tracing.
+
+    >>> autoconv.debugging.assert_shapes([(autoconv.ones([2, 3]), ("N", 3))])
     """
     pairs = shapes.items() if isinstance(shapes, dict) else shapes
     sizes: dict[str, Any] = {}
@@ -339,7 +348,11 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
 
 
 def assert_same_float_dtype(tensors: Sequence[Any] | None = None, dtype: Any = None) -> Any:
-    """Return the floating dtype that all tensors (and `dtype`) have in common; raises ValueError if there is none."""
+    """Return the floating dtype that all tensors (and `dtype`) have in common; raises ValueError if there is none.
+
+    >>> autoconv.debugging.assert_same_float_dtype([autoconv.constant(1.0), autoconv.constant(2.0)])
+    autoconv.float32
+    """
     found = [convert_to_tensor(t).dtype for t in tensors or ()] + (
         [as_dtype(dtype)] if dtype is not None else []
     )

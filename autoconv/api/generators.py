@@ -138,7 +138,11 @@ class Generator:
 
 
 def create_rng_state(seed: Any, alg: Any = "auto_select") -> np.ndarray:
-    """Key and counter, int64 [2], of `Generator.from_seed(seed, alg)`."""
+    """Key and counter, int64 [2], of `Generator.from_seed(seed, alg)`.
+
+    >>> autoconv.random.create_rng_state(1, "philox").shape
+    (2,)
+    """
     algorithm_of(alg)
     return _state_of(seed)
 
@@ -147,7 +151,11 @@ _global_generator: Generator | None = None
 
 
 def get_global_generator() -> Generator:
-    """The process-wide generator, created at the first call."""
+    """The process-wide generator, created at the first call.
+
+    >>> autoconv.random.get_global_generator().normal([2]).shape
+    TensorShape([2])
+    """
     global _global_generator
     if _global_generator is None:
         _global_generator = Generator.from_non_deterministic_state()

@@ -32,6 +32,12 @@ def gradients(
     `grad_ys` are the weights of the elements of `ys`, ones by default; no gradient flows through the ops that produce
     the tensors `stop_gradients`. The gradient is None, or zeros, for an unconnected source. Raises RuntimeError outside
     of a function.
+
+    >>> @autoconv.function
+    ... def slope(x):
+    ...     return autoconv.gradients(x * x, x)[0]
+    >>> slope(autoconv.constant(3.0)).numpy()
+    np.float32(6.0)
     """
     region = current_region()
     if region is None:
@@ -68,7 +74,15 @@ def gradients(
 def hessians(
     ys: Any, xs: Any, gate_gradients: bool = False, aggregation_method: Any = None, name: str = "hessians"
 ) -> list[Any]:
-    """The second derivatives of the sum of `ys` with respect to each of `xs`; available only while tracing."""
+    """The second derivatives of the sum of `ys` with respect to each of `xs`; available only while tracing.
+
+    >>> @autoconv.function
+    ... def curvature(x):
+    ...     return autoconv.hessians(autoconv.reduce_sum(x**3), x)[0]
+    >>> curvature(autoconv.constant([1.0, 2.0])).numpy()
+    array([[ 6.,  0.],
+           [ 0., 12.]], dtype=float32)
+    """
     found = []
     for source in flatten(xs)[0]:
         (slope,) = gradients(ys, source, unconnected_gradients=UnconnectedGradients.ZERO)

@@ -27,6 +27,14 @@ def control_dependencies(control_inputs: Sequence[Any] | None) -> Iterator[None]
     The graph shows the order as control inputs of the nodes inside. Functions among the inputs are called, and None
     stands for one of the last ops without a result (assertions, prints). None for `control_inputs` clears the
     dependencies of surrounding blocks.
+
+    >>> v = autoconv.Variable(1)
+    >>> @autoconv.function
+    ... def count():
+    ...     with autoconv.control_dependencies([v.assign_add(1)]):
+    ...         return v.read_value()
+    >>> count().numpy()
+    np.int32(2)
     """
     for dependency in control_inputs or ():
         if callable(dependency) and not is_tensor(dependency):
@@ -57,7 +65,18 @@ def _names_of(graph: Graph, dependencies: Sequence[Any]) -> Iterator[str]:
 
 @contextmanager
 def init_scope() -> Iterator[None]:
-    """Run the ops inside at once, even while a function is traced: once a trace, and not as part of the graph."""
+    """Run the ops inside at once, even while a function is traced: once a trace, and not as part of the graph.
+
+    >>> made = []
+    >>> @autoconv.function
+    ... def scaled(x):
+    ...     with autoconv.init_scope():
+    ...         if not made:
+    ...             made.append(autoconv.Variable(2.0))
+    ...     return made[0] * x
+    >>> scaled(autoconv.constant(3.0)).numpy()
+    np.float32(6.0)
+    """
     with recording(None):
         yield
 
@@ -67,6 +86,11 @@ def device(device_name: str | Callable[..., str] | None) -> Iterator[None]:
     """Name the device on which ops inside should run, which the graph records. There is only one device.
 
     Raises ValueError for anything that is not the name of a device.
+
+    >>> with autoconv.device("/CPU:0"):
+    ...     x = autoconv.constant(1)
+    >>> x.numpy()
+    np.int32(1)
     """
     if device_name is not None and not isinstance(device_name, str) and not callable(device_name):
         raise ValueError(f"a device is named by a string such as '/CPU:0', found {device_name!r}")
@@ -115,15 +139,27 @@ def inside_function() -> bool:
 
 
 def group(*inputs: Any, name: str | None = None) -> None:
-    """Control dependency on all `inputs`; without an effect, since program order guarantees their completion."""
+    """Control dependency on all `inputs`; without an effect, since program order guarantees their completion.
+
+    >>> autoconv.group(autoconv.constant(1)) is None
+    True
+    """
 
 
 def no_op(name: str | None = None) -> None:
-    """Do nothing."""
+    """Do nothing.
+
+    >>> autoconv.no_op() is None
+    True
+    """
 
 
 def timestamp(name: str | None = None) -> Tensor:
-    """Seconds since 1970, a float64 scalar, measured each time it runs."""
+    """Seconds since 1970, a float64 scalar, measured each time it runs.
+
+    >>> autoconv.timestamp().dtype
+    autoconv.float64
+    """
     found = numpy_function(lambda: np.float64(time.time()), [], float64, name=name)
     found.set_shape(()) if current_region() is not None else None
     return found

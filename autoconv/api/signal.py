@@ -32,22 +32,40 @@ def ifft(input: Any, name: str | None = None) -> Tensor:
 
 
 def fft2d(input: Any, name: str | None = None) -> Tensor:
-    """The transform of a complex tensor over its last two dimensions."""
+    """The transform of a complex tensor over its last two dimensions.
+
+    >>> autoconv.signal.fft2d(autoconv.ones([2, 2], autoconv.complex64)).numpy()
+    array([[4.+0.j, 0.+0.j],
+           [0.+0.j, 0.+0.j]], dtype=complex64)
+    """
     return apply("fft", input, axes=(-2, -1), norm="backward", name=name)
 
 
 def ifft2d(input: Any, name: str | None = None) -> Tensor:
-    """The inverse of `fft2d`."""
+    """The inverse of `fft2d`.
+
+    >>> autoconv.signal.ifft2d(autoconv.ones([2, 2], autoconv.complex64)).numpy()
+    array([[1.+0.j, 0.+0.j],
+           [0.+0.j, 0.+0.j]], dtype=complex64)
+    """
     return apply("ifft", input, axes=(-2, -1), norm="backward", name=name)
 
 
 def fft3d(input: Any, name: str | None = None) -> Tensor:
-    """The transform of a complex tensor over its last three dimensions."""
+    """The transform of a complex tensor over its last three dimensions.
+
+    >>> autoconv.signal.fft3d(autoconv.ones([2, 2, 2], autoconv.complex64)).shape
+    TensorShape([2, 2, 2])
+    """
     return apply("fft", input, axes=(-3, -2, -1), norm="backward", name=name)
 
 
 def ifft3d(input: Any, name: str | None = None) -> Tensor:
-    """The inverse of `fft3d`."""
+    """The inverse of `fft3d`.
+
+    >>> autoconv.signal.ifft3d(autoconv.ones([2, 2, 2], autoconv.complex64)).shape
+    TensorShape([2, 2, 2])
+    """
     return apply("ifft", input, axes=(-3, -2, -1), norm="backward", name=name)
 
 

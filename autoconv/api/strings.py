@@ -156,7 +156,11 @@ def unicode_transcode(
     input: Any, input_encoding: str, output_encoding: str, errors: str = "replace", replacement_char: int = 65533,
     replace_control_characters: bool = False, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Strings converted from one encoding to another."""
+    """Strings converted from one encoding to another.
+
+    >>> autoconv.strings.unicode_transcode("é", "UTF-8", "UTF-16-BE").numpy().hex()
+    '00e9'
+    """
     options = _coding("unicode_transcode", input_encoding, errors, replacement_char)
     wanted = _coding("unicode_transcode", output_encoding, errors, replacement_char)["encoding"]
     return apply("unicode_transcode", input, output=wanted, name=name, **options)

@@ -34,7 +34,15 @@ _USED = (
 
 
 class UnconnectedGradients(enum.Enum):
-    """The gradient of a target that does not depend on the source."""
+    """The gradient of a target that does not depend on the source.
+
+    >>> x = autoconv.constant(3.0)
+    >>> with autoconv.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = autoconv.constant(1.0)
+    >>> tape.gradient(y, x, unconnected_gradients=autoconv.UnconnectedGradients.ZERO).numpy()
+    np.float32(0.0)
+    """
 
     NONE = "none"
     ZERO = "zero"

@@ -28,6 +28,9 @@ class DType:
     """An element type: `name`, its NumPy dtype, and predicates for the kind of number.
 
     There is one instance per type, so `is` and `==` agree; a DType also equals everything that `as_dtype` maps to it.
+
+    >>> autoconv.float32.size, autoconv.float32.is_floating, autoconv.float32 == np.float32
+    (4, True, True)
     """
 
     __slots__ = ("__dict__", "enum", "name")

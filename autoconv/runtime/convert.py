@@ -195,6 +195,9 @@ def python_number(value: bool | int | float | complex) -> EagerTensor:
     """Create a tensor with Python's arithmetic: ints are exact and checked, and it adopts the dtype of other operands.
 
     A Python number becomes such a tensor inside a graph. Raises OverflowError for an int beyond 64 bits.
+
+    >>> autoconv.python_number(3) * autoconv.constant(2.5)
+    <autoconv.Tensor: shape=(), dtype=float32, numpy=7.5>
     """
     return EagerTensor(weak_array(value), weak=True)
 

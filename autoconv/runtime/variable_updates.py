@@ -37,7 +37,13 @@ class VariableAggregation(enum.Enum):
 
 @dataclass(frozen=True, eq=False)
 class IndexedSlices:
-    """Rows `values` at the positions `indices` of a tensor of shape `dense_shape`."""
+    """Rows `values` at the positions `indices` of a tensor of shape `dense_shape`.
+
+    >>> slices = autoconv.IndexedSlices(autoconv.constant([[1.0, 2.0]]), autoconv.constant([1]), [2, 2])
+    >>> autoconv.convert_to_tensor(slices).numpy()
+    array([[0., 0.],
+           [1., 2.]], dtype=float32)
+    """
 
     values: Any
     indices: Any
