@@ -66,6 +66,11 @@ def emit(value: Any, layout: Layout, region: Region) -> list[Value]:
         return [region.lift(box(held_by(value)[HEAP]).value_in_graph)]
     if isinstance(layout, Instance):
         held = attributes_of(value)
+        if HEAP in held:  # it moved into the graph under another name, after this layout was found
+            wants_identity(value)
+            raise StagingError(
+                f"a tensor decides which {layout.kind.__name__} a name holds, and another name has it", current_place()
+            )
         return [v for key, part in zip(layout.keys, layout.parts, strict=True) for v in emit(held[key], part, region)]
     return _emit_arms(value, layout, region)
 

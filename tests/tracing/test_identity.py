@@ -313,3 +313,50 @@ def test_keys_that_a_tensor_decides():
     assert missing(ac.constant(3)).numpy() == 3
     with pytest.raises(KeyError, match="x"):
         missing(ac.constant(1))
+
+
+class Mapping:
+    def __init__(self, *items):
+        self.items = dict(*items)
+
+    def __getitem__(self, key):
+        return self.items[key]
+
+    def __setitem__(self, key, value):
+        self.items[key] = value
+
+    def __contains__(self, key):
+        return key in self.items
+
+
+def test_one_new_object_under_two_names_of_which_one_is_of_the_graph_elsewhere():
+    def branch(n):
+        d = Mapping({"a": Mapping({"b": n})})
+        inner = Mapping()
+        if "a" in d:
+            d = d["a"]
+            held = Mapping()
+        else:
+            d = held = Mapping()
+        inner["a"] = held
+        return "b" in d, "b" in inner["a"]
+
+    def loop(n):
+        d = Mapping({"a": Mapping({"b": n})})
+        keys = iter(["a", "b"])
+        key = next(keys)
+        whole = inner = Mapping()
+        for later in keys:
+            if key in d:
+                d = d[key]
+                held = Mapping()
+            else:
+                d = held = Mapping()
+            inner[key] = inner = held
+            key = later
+        inner[key] = d[key] if key in d else n  # noqa: SIM401 - it has no `get`
+        return whole["a"]["b"]
+
+    for function in (branch, loop):
+        compiled = ac.compile(function)
+        assert [compiled(n) for n in (1, 2)] == [function(n) for n in (1, 2)], compiled.explain()
