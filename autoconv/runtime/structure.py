@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from autoconv.errors import StagingError
 from autoconv.runtime.attributes import attributes_of, is_in_graph, slots_of
+from autoconv.runtime.spans import current_place
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,10 @@ def map_structure(function: Callable[..., Any], *structures: Any) -> Any:
         if other != template:
             raise ValueError(f"the structures differ: {template} and {other}")
     return pack(template, [function(*leaves) for leaves in zip(*(leaves for leaves, _ in flat), strict=True)])
+
+
+class MissingFieldError(StagingError):
+    """An object of a dataclass lacks one of its fields, and so cannot be taken apart."""
 
 
 def is_structure(value: Any) -> bool:
@@ -189,7 +195,10 @@ def structure_parts(structure: Any) -> list[Any]:
     if isinstance(structure, (list, tuple)):
         return list(own_items(structure))
     kind: Any = type(structure)
-    return [getattr(structure, name) for name in fields_of(kind)]
+    try:
+        return [getattr(structure, name) for name in fields_of(kind)]
+    except AttributeError as error:  # `__init__` did not give it all of its fields, or did not run yet
+        raise MissingFieldError(str(error), current_place()) from None
 
 
 def mutable_parts(value: Any) -> Iterator[Any]:

@@ -19,11 +19,11 @@ from autoconv.runtime.convert import constant, to_array, weak_dtype
 from autoconv.runtime.journal import MISSING, Spot
 from autoconv.runtime.recording import COMPILE
 from autoconv.runtime.shape import TensorShape, TensorSpec
-from autoconv.runtime.structure import flatten, holds_more, is_structure
+from autoconv.runtime.structure import MissingFieldError, flatten, holds_more, is_structure
 from autoconv.runtime.symbolic import SymbolicTensor
 from autoconv.runtime.tensor import EagerTensor, Tensor
 from autoconv.runtime.variable import Variable
-from autoconv.tracing.apart import taken_apart
+from autoconv.tracing.apart import NotApart, taken_apart
 from autoconv.tracing.array_keys import ArrayKey, array_key, is_of_its_own, kind_of, overlap
 from autoconv.tracing.keys import (
     Custom,
@@ -137,10 +137,13 @@ class Signature:
         """
         arguments, items = self._arguments(args, kwargs)
         written = whole
-        if self.contract == COMPILE:
-            whole = taken_whole(items, whole)
-        apart = [value for name, value in items if name not in whole]
-        parts = taken_apart(apart, self.is_leaf, self.contract == COMPILE)
+        try:
+            if self.contract == COMPILE:
+                whole = taken_whole(items, whole)
+            apart = [value for name, value in items if name not in whole]
+            parts = taken_apart(apart, self.is_leaf, self.contract == COMPILE)
+        except MissingFieldError as error:
+            raise NotApart(f"an object among the arguments lacks a field: {error.message}") from None
         names: list[str] = []
         leaves: list[Any] = []
         templates = []
@@ -252,6 +255,9 @@ class Signature:
             if kind is inspect.Parameter.VAR_POSITIONAL:
                 items += [(f"{name}_{i}", item) for i, item in enumerate(value)]
             elif kind is inspect.Parameter.VAR_KEYWORD:
+                taken = value.keys() & {name for name, _ in items}
+                if taken:
+                    raise NotApart(f"the keyword argument {min(taken)!r} has the name of one that is given by position")
                 items += list(value.items())
             else:
                 items.append((name, value))
