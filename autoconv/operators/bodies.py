@@ -201,7 +201,8 @@ def _is_too_deep(error: BaseException) -> bool:
 
 _STAND_INS = re.compile(
     r"\b(SymbolicTensor|SymbolicObject|Variant|(Array|Instance|Number|Object)Method|NotAssigned|HeldIterator|Traced(List|Dict|Set))\b"
-    r"|vars\(\) argument must have __dict__ attribute"  # raised by Python without the name of the class
+    # raised by Python without the name of the class, or with the name of another one
+    r"|vars\(\) argument must have __dict__ attribute|super\(type, obj\): obj (must be|\(instance of)"
 )
 
 

@@ -18,6 +18,7 @@ from autoconv.operators.by_class import ONE_BY_ONE
 from autoconv.operators.comprehensions import collected, collected_set, generator
 from autoconv.operators.conditionals import if_stmt
 from autoconv.operators.counted import enumerated, zipped
+from autoconv.operators.fitting import passed_program
 from autoconv.operators.functions import AS_STATEMENTS
 from autoconv.operators.held_iterators import HeldIterator, held
 from autoconv.operators.iterables import Staged, StagedRange, as_staged
@@ -148,7 +149,8 @@ def plain_call(function: Any, args: Any, kwargs: Any) -> Any:
     try:
         return held(traced_result(function(*args, **kwargs)))
     except Exception as error:
-        if not isinstance(error, AutoconvError) and not holds_symbols((*args, *kwargs.values())):
+        known = not holds_symbols((*args, *kwargs.values()))
+        if known and not isinstance(error, AutoconvError) and not passed_program(error):
             error._autoconv_run_time = True  # type: ignore[attr-defined]
         raise
 

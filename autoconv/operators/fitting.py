@@ -8,6 +8,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from autoconv.runtime.spans import is_own_file
+
 _Error = TypeVar("_Error", bound=BaseException)
 
 # Signatures that `inspect` does not provide: of callables with several signatures, or none of their own.
@@ -57,12 +59,25 @@ def fitting(function: Any, override: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def plainly(function: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """Make the call unchanged; an error counts as raised by the program."""
+    """Make the call unchanged; an error counts as raised by the program, unless it comes out of the program's own code
+    below, where it is judged already."""
     try:
         return function(*args, **kwargs)
     except Exception as error:
-        of_program(error)
+        if not passed_program(error):
+            of_program(error)
         raise
+
+
+def passed_program(error: BaseException) -> bool:
+    """Return whether the error passed through frames of the program on its way here."""
+    trace = error.__traceback__
+    below = trace.tb_next if trace is not None else None
+    while below is not None:
+        if not is_own_file(below.tb_frame.f_code.co_filename):
+            return True
+        below = below.tb_next
+    return False
 
 
 def of_program(error: _Error) -> _Error:
@@ -80,4 +95,4 @@ def _ways(function: Any) -> tuple[inspect.Signature, ...]:
         return tuple(map(inspect.signature, _WAYS.get(function, ())))
 
 
-__all__ = ["fitting", "of_program", "plainly"]
+__all__ = ["fitting", "of_program", "passed_program", "plainly"]

@@ -11,6 +11,7 @@ from autoconv.errors import StagingError
 from autoconv.operators import augmented, comparisons, items, set_operators
 from autoconv.operators.builtins import called
 from autoconv.operators.conditionals import not_, truth
+from autoconv.operators.fitting import plainly
 from autoconv.operators.held_iterators import HeldIterator, held
 from autoconv.operators.overrides import OVERRIDES
 from autoconv.runtime.containers import PLAIN
@@ -49,7 +50,7 @@ def _iter(x: Any, *sentinel: Any) -> Any:
     in_graph = region is not None and region.contract == COMPILE and not region.trace.asked_by_python
     if in_graph and not sentinel and (is_object(x) or type(x) in _ITERATED):
         return apply_object("iter", x)
-    return held(builtins.iter(called(x) if sentinel else x, *sentinel))
+    return held(plainly(builtins.iter, called(x) if sentinel else x, *sentinel))
 
 
 def _next(iterator: Any, *default: Any) -> Any:

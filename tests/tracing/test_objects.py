@@ -3,6 +3,8 @@
 import contextlib
 import copy
 import io
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -301,3 +303,74 @@ def test_slices_of_a_list_that_the_graph_holds():
         return ys, xs, xs[-n::2]
 
     agrees(f, (1,), (-1,), (2,), (3,))
+
+
+@dataclass
+class Named:
+    name: Any
+
+
+@dataclass(slots=True)
+class Slotted:
+    name: Any
+    number: Any
+
+
+def test_objects_of_dataclasses_that_lack_fields():
+    def has(named, n):
+        return [hasattr(one, "name") for one in named], n + 1
+
+    lacking = object.__new__(Named)
+    compiled = ac.compile(has)
+    for named in ([Named(1)], [lacking], [Named(2), lacking], [Named(3)]):
+        assert compiled(named, 1) == has(named, 1)
+    for kind, arguments in ((Named, ("a",)), (Slotted, ("a", 1)), (Slotted, (2.0, 3))):
+        made = object.__new__(kind)
+        ac.compile(kind.__init__)(made, *arguments)
+        assert made == kind(*arguments)
+    with pytest.raises(AttributeError, match="no attribute 'name'"):
+        ac.compile(lambda one: one.name)(lacking)
+
+
+def test_keyword_arguments_with_names_of_positional_parameters():
+    def both(x, /, *args, **more):
+        return x, args, more
+
+    compiled = ac.compile(both)
+    for args, more in (((1,), {"x": 2}), ((1, 2), {"args_0": 3}), ((1, 2), {"y": 3}), ((4,), {"x": 5})):
+        assert compiled(*args, **more) == both(*args, **more)
+
+
+class ListOfItems(list):
+    def push(self, item):
+        super().append(item)
+        return len(self)
+
+
+class DictOfLists(dict):
+    def add(self, key):
+        return super(DictOfLists, self).setdefault(key, [])  # noqa: UP008
+
+    def empty(self):
+        super().clear()
+        return len(self)
+
+
+class SetOfNumbers(set):
+    def put(self, number):
+        super().add(number)
+        return sorted(self)
+
+
+def test_methods_of_subclasses_of_containers_that_call_their_base():
+    cases = [
+        (ListOfItems.push, ListOfItems([1]), (2,)),
+        (DictOfLists.add, DictOfLists({1: []}), (2,)),
+        (DictOfLists.empty, DictOfLists({1: []}), ()),
+        (SetOfNumbers.put, SetOfNumbers([3]), (2,)),
+    ]
+    for method, held, arguments in cases:
+        compiled, ours = ac.compile(method), copy.deepcopy(held)
+        for _ in range(2):
+            assert compiled(ours, *arguments) == method(held, *arguments)
+            assert ours == held

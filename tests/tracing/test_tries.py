@@ -289,3 +289,19 @@ def test_classes_of_a_clause_that_cannot_be_asked_for():
         return a
 
     agrees(f, (3,), (1,), (0,), (20,))
+
+
+def test_what_a_generator_catches_while_a_builtin_goes_over_it():
+    def gone_over(n, kind):
+        def values():
+            try:
+                iter(None)
+            except TypeError:
+                yield n
+            yield n + 1
+
+        return kind(values())
+
+    for kind in (list, tuple, set, sorted, sum, max):
+        compiled = ac.compile(gone_over)
+        assert [compiled(n, kind) for n in (1, 5)] == [gone_over(n, kind) for n in (1, 5)]
