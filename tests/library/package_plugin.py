@@ -16,42 +16,82 @@ import sys
 import time
 import types
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 WAY = os.environ.get("PACKAGE_WAY", "plain")
-MODULES = tuple(filter(None, os.environ.get("PACKAGE_MODULES", "").split(",")))
+
+
+def _names(variable: str) -> tuple[str, ...]:
+    return tuple(filter(None, os.environ.get(variable, "").split(",")))
+
+
+MODULES = _names("PACKAGE_MODULES")
 CALLS = 3  # of each function: recorded, and made in a row
 MOST_SECONDS = 5  # that one call may take
-RECORDING_SECONDS = 60  # after which no more tests are run for the sake of their calls
+MOST_SECONDS_OF_A_COPY = 0.3  # of the arguments of a call
+MOST_SECONDS_OF_TESTS = float(os.environ.get("PACKAGE_SECONDS", "600"))
+RECORDING_SECONDS = MOST_SECONDS_OF_TESTS / 3  # after which no more tests are run for the sake of their calls
 # Functions that are not called again: what they do goes beyond the process, or ends it.
 LEFT_ALONE = re.compile(
     r"exit|main|system|fork|kill|exec|sleep|input|unlink|remove_file|rmtree|write_file|serve|urlopen"
 )
 
+_OUTCOMES: dict[str, str] = {}  # of tests
 _RECORDED: dict[types.CodeType, list[tuple[list[Any], dict[str, Any]]]] = {}
 _SEEN: dict[types.CodeType, int] = {}
-_BEGIN = time.monotonic()
+_BEGIN = time.process_time()
+
+
+if WAY == "converted":  # at once: other plugins of pytest may import the package
+    import autoconv.importing
+
+    for name in [name for name in sys.modules if name.partition(".")[0] in _names("PACKAGE_CONVERTED")]:
+        del sys.modules[name]  # pytest uses it itself
+    autoconv.importing.install(*_names("PACKAGE_CONVERTED"), keep_going=True)
 
 
 def pytest_configure(config: Any) -> None:
-    if WAY == "converted":
-        import autoconv.importing
+    _steady_examples()
 
-        autoconv.importing.install(*MODULES, keep_going=True)
+
+def _steady_examples() -> None:
+    """Have hypothesis, where a package's tests use it, draw the same examples each time, however slowly they run."""
+    with suppress(ImportError):
+        import hypothesis
+
+        steady = {"derandomize": True, "deadline": None, "suppress_health_check": list(hypothesis.HealthCheck)}
+        hypothesis.settings.register_profile("packages", **steady)
+        hypothesis.settings.load_profile("packages")
+
+
+def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
+    """Leave out, where the package is converted, the tests that were not reached as they are."""
+    if WAY == "converted":
+        lines = Path(os.environ["PACKAGE_PLAIN"]).read_text().splitlines()
+        reached = {line.partition(" ")[2] for line in lines}
+        items[:] = [item for item in items if item.nodeid in reached]
+
+
+def pytest_runtest_logreport(report: Any) -> None:
+    """Write down each test's outcome as soon as it is known: what stops the run leaves those before it."""
+    if report.when == "teardown" or report.outcome != "passed":
+        _OUTCOMES.setdefault(report.nodeid, report.outcome)
+    if report.when == "teardown":
+        with open(os.environ["PACKAGE_OUTCOMES"], "a") as file:
+            file.write(f"{_OUTCOMES[report.nodeid]} {report.nodeid}\n")
 
 
 def pytest_runtest_setup(item: Any) -> None:
-    if WAY != "recorded":
-        return
-    if time.monotonic() - _BEGIN > RECORDING_SECONDS:
-        item.session.shouldstop = "enough calls are recorded"
-    sys.setprofile(_record)
+    if WAY == "recorded":
+        sys.setprofile(_record)
 
 
-def pytest_runtest_teardown(item: Any) -> None:
+def pytest_runtest_teardown(item: Any, nextitem: Any) -> None:
     sys.setprofile(None)
+    if time.process_time() - _BEGIN > (RECORDING_SECONDS if WAY == "recorded" else MOST_SECONDS_OF_TESTS):
+        item.session.shouldstop = "its time is over"
 
 
 def pytest_sessionfinish(session: Any) -> None:
@@ -66,7 +106,7 @@ def _record(frame: types.FrameType, event: str, argument: Any) -> None:
         return
     code = frame.f_code
     count = _SEEN.get(code, 0)
-    if count >= CALLS or not frame.f_globals.get("__name__", "").startswith(MODULES):
+    if count >= CALLS or not _is_of_package(frame.f_globals.get("__name__", "")):
         return
     _SEEN[code] = count + 1
     if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
@@ -75,11 +115,16 @@ def _record(frame: types.FrameType, event: str, argument: Any) -> None:
         return
     sys.setprofile(None)
     try:
-        _RECORDED.setdefault(code, []).append(copy.deepcopy(_arguments(frame)))
-    except Exception:
-        pass  # what cannot be copied is not called again
+        with _limited(MOST_SECONDS_OF_A_COPY):
+            _RECORDED.setdefault(code, []).append(copy.deepcopy(_arguments(frame)))
+    except (Exception, _SlowError):
+        pass  # what cannot be copied, or is very large, is not called again
     finally:
         sys.setprofile(_record)
+
+
+def _is_of_package(module: str) -> bool:
+    return any(module == name or module.startswith(name + ".") for name in MODULES)
 
 
 def _arguments(frame: types.FrameType) -> tuple[list[Any], dict[str, Any]]:
@@ -99,13 +144,15 @@ def _arguments(frame: types.FrameType) -> tuple[list[Any], dict[str, Any]]:
 def _functions() -> Iterator[tuple[str, types.FunctionType]]:
     """The functions of the package's modules and classes, with their names."""
     for name, module in sorted(sys.modules.items()):
-        if name.partition(".")[0] not in MODULES or ".test" in name:
+        if not _is_of_package(name):
             continue
         for value in list(vars(module).values()):
             yield from _functions_of(name, value)
 
 
 def _functions_of(module: str, value: Any) -> Iterator[tuple[str, types.FunctionType]]:
+    if not isinstance(value, type):
+        value = getattr(value, "__wrapped__", value)  # what NumPy's own dispatchers hold, and decorators
     if isinstance(value, types.FunctionType) and value.__module__ == module:
         yield f"{module}.{value.__qualname__}", value
     elif isinstance(value, type) and value.__module__ == module:
@@ -118,10 +165,10 @@ def _compare_all(file: Path) -> None:
     """Compare each recorded function, and keep what became of it; a function that ends the process is noted first, and
     left out by the next run."""
     found: dict[str, str] = json.loads(file.read_text()) if file.exists() else {}
-    end = time.monotonic() + float(os.environ["PACKAGE_SECONDS"]) / 2
+    end = time.process_time() + MOST_SECONDS_OF_TESTS * 2 / 3
     for name, function in _functions():
         calls = _RECORDED.get(function.__code__)
-        if not calls or name in found or function.__closure__ or time.monotonic() > end:
+        if not calls or name in found or not _stands_alone(function) or time.process_time() > end:
             continue
         found[name] = "died: the process ended"
         file.write_text(json.dumps(found))
@@ -130,6 +177,11 @@ def _compare_all(file: Path) -> None:
         except Exception:  # of the package's own comparisons
             found[name] = "varies"
         file.write_text(json.dumps(found))
+
+
+def _stands_alone(function: types.FunctionType) -> bool:
+    """Whether a function is closed over nothing but its class (for `super`)."""
+    return function.__code__.co_freevars in ((), ("__class__",))
 
 
 def _compare(function: types.FunctionType, calls: list[Any]) -> str:
@@ -141,7 +193,10 @@ def _compare(function: types.FunctionType, calls: list[Any]) -> str:
         return "varies"
     if any(outcome[0] == "slow" for outcome in plain[0]):
         return "varies"
-    compiled = _outcomes(autoconv.compile(function), calls)
+    try:
+        compiled = _outcomes(autoconv.compile(function), calls)
+    except Exception as error:
+        return f"wrong: compile() raises {error!r}"
     if any(outcome[0] == "slow" for outcome in compiled):
         return f"slow: a call took more than {MOST_SECONDS} s"
     for number, (left, right) in enumerate(zip(plain[0], compiled, strict=True)):
@@ -158,7 +213,7 @@ def _outcomes(function: Callable[..., Any], calls: list[Any]) -> list[Any]:
     for args, kwargs in calls:
         args, kwargs = copy.deepcopy((args, kwargs))
         try:
-            with _limited():
+            with _limited(MOST_SECONDS):
                 result = function(*args, **kwargs)
         except _SlowError:
             return [*found, ("slow",)]
@@ -174,12 +229,12 @@ class _SlowError(BaseException):
 
 
 @contextmanager
-def _limited() -> Iterator[None]:
+def _limited(seconds: float) -> Iterator[None]:
     def stop(*_: Any) -> None:
         raise _SlowError
 
     before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, MOST_SECONDS)  # of this process: others may want the processors as well
+    signal.setitimer(signal.ITIMER_PROF, seconds)  # of this process: others may want the processors as well
     try:
         yield
     finally:
@@ -209,12 +264,29 @@ def _same(left: Any, right: Any, seen: set[tuple[int, int]] | None = None) -> bo
         return len(left) == len(right) and all(_same(a, b, seen) for a, b in pairs)
     if isinstance(left, (set, frozenset)):
         return len(left) == len(right) and sorted(map(repr, left)) == sorted(map(repr, right))
-    if type(left).__module__ == "numpy":
-        return left.dtype == right.dtype and left.shape == right.shape and left.tobytes() == right.tobytes()
+    if type(left).__module__ == "numpy" and hasattr(left, "dtype"):
+        return _same_arrays(left, right, seen)
     if isinstance(left, types.FunctionType):
         return left.__qualname__ == right.__qualname__
     mine, its = _state(left), _state(right)
     return mine.keys() == its.keys() and all(_same(mine[name], its[name], seen) for name in mine)
+
+
+def _same_arrays(left: Any, right: Any, seen: set[tuple[int, int]]) -> bool:
+    """Whether arrays or scalars of NumPy's are of one dtype and shape, and hold the same but for the last bits of
+    floats, which native code may compute in another order."""
+    if left.dtype != right.dtype or left.shape != right.shape:
+        return False
+    if left.dtype.hasobject:
+        return _same(left.tolist(), right.tolist(), seen)
+    if left.dtype.kind not in "fc":
+        return bool(left.tobytes() == right.tobytes())
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        most = np.abs(left[np.isfinite(left)]).max(initial=0) if left.shape else 0
+        bound = 64 * np.finfo(left.dtype).eps
+        return bool(np.allclose(left, right, rtol=bound, atol=bound * most, equal_nan=True))
 
 
 def _state(value: Any) -> dict[str, Any]:

@@ -50,7 +50,8 @@ def test_values_of_a_trace_are_found_wherever_they_are():
 
 
 def test_problems_are_listed():
-    way = {"passed": ["a", "b"], "ended": ""}
+    way = {"passed": ["a", "b"], "failed": [], "ended": ""}
+    converted = way | {"passed": ["a"], "failed": ["b"]}
     functions = {"f": "same", "g": "wrong: x"}
-    found = {"package": "p", "plain": way, "converted": way | {"passed": ["a"]}, "functions": functions}
-    assert packages.problems(found) == ["converted: b passes as it is", "g: wrong: x"]
+    found = {"package": "p", "plain": way, "converted": converted, "functions": functions}
+    assert packages.problems(found) == ["b: fails converted, and passes as it is", "g: wrong: x"]
