@@ -126,6 +126,70 @@ def arithmetic_names(function: Any) -> set[str]:
     return found
 
 
+_OF_NUMBERS = (
+    gast.Sub, gast.Div, gast.FloorDiv, gast.Pow, gast.LShift, gast.RShift, gast.BitAnd, gast.BitOr, gast.BitXor,
+    gast.MatMult,
+)  # fmt: skip
+
+
+def numeric_names(function: Any) -> set[str]:
+    """Return the names that a function computes with, as with no text: `x - y`, `-x`, `x + 1`, `x < 1`, `range(x)`."""
+    body = function.body if isinstance(function.body, list) else [function.body]
+    found: set[str] = set()
+    for node in [node for statement in body for node in walk(statement)]:
+        sides: list[Any] = []
+        if isinstance(node, (gast.BinOp, gast.AugAssign)):
+            pair = [node.left, node.right] if isinstance(node, gast.BinOp) else [node.target, node.value]
+            added = isinstance(node.op, gast.Add) and any(map(is_number, pair))
+            sides = pair if added or isinstance(node.op, _OF_NUMBERS) else []
+        elif isinstance(node, gast.UnaryOp) and isinstance(node.op, (gast.USub, gast.UAdd, gast.Invert)):
+            sides = [node.operand]
+        elif isinstance(node, gast.Compare) and not any(isinstance(op, (gast.In, gast.NotIn)) for op in node.ops):
+            pair = [node.left, *node.comparators]
+            sides = pair if any(map(is_number, pair)) else []
+        elif isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id in ("range", "abs"):
+            sides = node.args
+        elif isinstance(node, gast.For) and _counts(node.iter):
+            sides = [node.target]
+        found.update(side.id for side in sides if isinstance(side, gast.Name))
+    return found
+
+
+def is_number(node: Any) -> bool:
+    """Return whether an expression is a number as it stands there."""
+    if isinstance(node, gast.UnaryOp):
+        node = node.operand
+    return isinstance(node, gast.Constant) and isinstance(node.value, (int, float, complex))
+
+
+def may_be_text(node: Any, computed: Container[str]) -> bool:
+    """Return whether an expression may be text, as far as the function says; `computed`, see `numeric_names`."""
+    if isinstance(node, gast.BinOp):
+        if isinstance(node.op, gast.Mod):
+            return may_be_text(node.left, computed)
+        if isinstance(node.op, gast.Mult):  # text, and how often
+            sides = [node.left, node.right]
+            counted = [side for side in sides if not may_be_text(side, computed)]
+            return len(counted) < 2 and not any(is_number(side) and not _is_count(side) for side in sides)
+        return isinstance(node.op, gast.Add) and may_be_text(node.left, computed) and may_be_text(node.right, computed)
+    if isinstance(node, gast.Name):
+        return node.id not in computed
+    if isinstance(node, gast.Constant):
+        return isinstance(node.value, (str, bytes))
+    if isinstance(node, gast.Call) and isinstance(node.func, gast.Name):
+        return node.func.id not in _NUMBERS
+    if isinstance(node, gast.IfExp):
+        return may_be_text(node.body, computed) or may_be_text(node.orelse, computed)
+    return not isinstance(node, (gast.UnaryOp, gast.Compare, gast.Tuple, gast.List, gast.Dict, gast.Set))
+
+
+def _is_count(node: Any) -> bool:
+    return isinstance(node, gast.Constant) and isinstance(node.value, int)
+
+
+_NUMBERS = frozenset({"abs", "bool", "float", "hash", "id", "int", "len", "ord", "round", "sum"})
+
+
 def may_change_in_place(node: Any, arithmetic: Container[str], numbers: Container[str]) -> bool:
     """Return whether `x += y`, with a name on the left, may mutate a list, dict or set."""
     if isinstance(node.op, _OF_SETS):

@@ -63,6 +63,8 @@ def _keeps(node: ast.expr, function: types.FunctionType, with_calls: bool) -> bo
     if isinstance(node, ast.BinOp):
         if isinstance(node.left, ast.Constant) and isinstance(node.left.value, (str, bytes)):
             return False  # a template of `%`
+        if isinstance(node.op, ast.Mod) and not isinstance(node.right, ast.Constant):
+            return False  # the left operand may be one
         parts = [node.left, node.right]
     elif isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Not):
         parts = [node.operand]

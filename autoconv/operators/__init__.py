@@ -13,7 +13,6 @@ from autoconv.operators.augmented import (
     ifloordiv,
     ilshift,
     imatmul,
-    imod,
     imul,
     ior,
     ipow,
@@ -78,6 +77,7 @@ from autoconv.operators.names import (
 from autoconv.operators.patterns import is_instance, is_mapping, is_sequence, match_argument, rest_of
 from autoconv.operators.quiet import quiet, quiet_1, quiet_2, quiet_3, quiet_branch, quiet_logic, quiet_loop
 from autoconv.operators.texts import formatted, ipercent, percent, text
+from autoconv.operators.texts import ipercent as imod
 from autoconv.operators.tries import (
     as_exception,
     attempts,

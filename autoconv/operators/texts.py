@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
-from autoconv.operators.augmented import imod
+from autoconv.operators.augmented import imod as change
+from autoconv.operators.functions import AS_STATEMENTS
 from autoconv.operators.iterables import StagedRange
 from autoconv.operators.layout import Variant
 from autoconv.operators.object_calls import graph_call, is_in_graph
+from autoconv.operators.overrides import OVERRIDES
 from autoconv.operators.variants import distribute
 from autoconv.runtime.arrays import SymbolicArray
 from autoconv.runtime.dict_views import DictView
@@ -51,8 +54,19 @@ def percent(template: Any, values: Any) -> Any:
 
 
 def ipercent(template: Any, values: Any) -> Any:
-    """`template %= values`, where the template is most likely a string."""
-    return percent(template, values) if isinstance(template, (str, bytes)) else imod(template, values)
+    """Compute `template %= values`; the template may be a string."""
+    return percent(template, values) if isinstance(template, (str, bytes)) else change(template, values)
+
+
+def _named(kind: type) -> Any:
+    """Return what stands for `str.__mod__` or `bytes.__mod__`, called by its name."""
+    native: Any = kind.__mod__  # type: ignore[attr-defined]
+    return lambda template, values: (percent if isinstance(template, kind) else native)(template, values)
+
+
+for _functions in (AS_STATEMENTS, OVERRIDES):
+    _functions.update({operator.mod: percent, operator.imod: ipercent})
+    _functions.update({kind.__mod__: _named(kind) for kind in (str, bytes)})  # type: ignore[attr-defined]
 
 
 def _is_late(*values: Any) -> bool:

@@ -63,7 +63,7 @@ def _check(shape: tuple[int, ...], entries: list[Entry], index: tuple[Any, ...])
             check_in_range(part, shape[axis], axis)
         elif kind == "array":
             _check_array(part, shape[axis], axis)
-        elif kind == "mask" and part.shape != shape[axis : axis + count]:
+        elif kind == "mask" and any(own not in (0, size) for own, size in zip(part.shape, shape[axis:], strict=False)):
             raise IndexOutOfRangeError(
                 f"the boolean index of shape {list(part.shape)} does not match the indexed dimensions "
                 f"{list(shape[axis : axis + count])}"

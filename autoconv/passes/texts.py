@@ -16,6 +16,7 @@ from typing import Any
 
 import gast
 
+from autoconv.analysis.numbers import is_number, may_be_text, numeric_names
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.syntax import build
 from autoconv.syntax.tree import walk_scope
@@ -51,21 +52,29 @@ class Texts(FunctionPass):
 
     def visit_AugAssign(self, node: Any) -> Any:
         self.generic(node)
-        name = node.target.id if isinstance(node.op, gast.Mod) and isinstance(node.target, gast.Name) else None
-        if name is None or name not in self._texts():
+        if not (isinstance(node.op, gast.Mod) and isinstance(node.target, gast.Name)):
             return node
+        if is_number(node.value) or not self._may_be_text(node.target):
+            return node
+        name = node.target.id
         return build.placed(build.assign(name, build.operate("ipercent", build.name(name), node.value)), node)
 
     def _is_remainder_of_text(self, node: Any) -> bool:
-        return _is_remainder(node) and isinstance(node.left, gast.Name) and node.left.id in self._texts()
+        return _is_remainder(node) and not is_number(node.right) and self._may_be_text(node.left)
 
-    def _texts(self) -> set[str]:
+    def _may_be_text(self, node: Any) -> bool:
+        texts, computed = self._names()
+        return (isinstance(node, gast.Name) and node.id in texts) or may_be_text(node, computed)
+
+    def _names(self) -> tuple[set[str], set[str]]:
+        """Return the names that the function gives a text, and those that it computes with."""
         function = self.function_node
         if function is None:
-            return set()
+            return set(), set()
         if id(function) not in self._found:
             body = function.body if isinstance(function.body, list) else [function.body]
-            self._found[id(function)] = function, {name for s in body for name in _given_text(s)}
+            texts = {name for s in body for name in _given_text(s)}
+            self._found[id(function)] = function, (texts, numeric_names(function))
         return self._found[id(function)][1]
 
 

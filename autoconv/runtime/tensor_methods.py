@@ -202,7 +202,9 @@ def _comparison(op: str) -> Callable[[Any, Any], Any]:
             return EXPRESSIONS().with_none(op, self)
         try:
             found = EXPRESSIONS().binary(op, self, other)
-            if found is NotImplemented and (op in ("equal", "not_equal") or isinstance(other, np.dtype)):
+            if found is NotImplemented and isinstance(other, np.dtype):  # which would take the dtype of this
+                raise StagingError("a number that only the running graph knows meets a dtype", current_place())
+            if found is NotImplemented and op in ("equal", "not_equal"):
                 EXPRESSIONS().refuse_elements(self, f"a {type(other).__name__}")
             return found
         except BaseException as error:
