@@ -58,15 +58,15 @@ def ipercent(template: Any, values: Any) -> Any:
     return percent(template, values) if isinstance(template, (str, bytes)) else change(template, values)
 
 
-def _named(kind: type) -> Any:
+def _named(kind: Any) -> Any:
     """Return what stands for `str.__mod__` or `bytes.__mod__`, called by its name."""
-    native: Any = kind.__mod__  # type: ignore[attr-defined]
+    native = kind.__mod__
     return lambda template, values: (percent if isinstance(template, kind) else native)(template, values)
 
 
 for _functions in (AS_STATEMENTS, OVERRIDES):
     _functions.update({operator.mod: percent, operator.imod: ipercent})
-    _functions.update({kind.__mod__: _named(kind) for kind in (str, bytes)})  # type: ignore[attr-defined]
+    _functions.update({str.__mod__: _named(str), bytes.__mod__: _named(bytes)})
 
 
 def _is_late(*values: Any) -> bool:

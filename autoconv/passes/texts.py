@@ -29,7 +29,7 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 class Texts(FunctionPass):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._found: dict[int, tuple[Any, set[str]]] = {}  # by function: its names that may be strings
+        self._found: dict[int, tuple[Any, tuple[set[str], set[str]]]] = {}  # by function, what `_names` returns
 
     def visit_JoinedStr(self, node: Any) -> Any:
         self.generic(node)
