@@ -6,7 +6,9 @@ bypasses overrides in subclasses. Values of a trace implement only the operators
 
 from __future__ import annotations
 
+import functools
 import types
+from collections.abc import Callable
 from typing import Any
 
 from autoconv.errors import StagingError
@@ -38,8 +40,33 @@ def refuse_special(function: types.MethodType, region: Region | None) -> None:
         )  # fmt: skip
 
 
+def of_known_values(function: types.WrapperDescriptorType) -> Callable[..., Any]:
+    """Wrap a special method of one of Python's own types (`float.__add__`) to refuse values of the graph.
+
+    The method would not recognise them for what they stand for, and return NotImplemented.
+    """
+    kind, name = function.__objclass__, function.__name__
+    if kind in (object, type) or (kind in _CHANGING and name not in _BINARY):
+        return function
+
+    @functools.wraps(function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if any(map(_stands_for_python, args)):
+            raise StagingError(
+                f"the special method {name!r} of {kind.__name__} is called by its name with a value of the graph",
+                current_place(), "the operator, or the builtin function",
+            )  # fmt: skip
+        return function(*args, **kwargs)
+
+    return run
+
+
+_CHANGING = (list, dict, set, bytearray)
+_BINARY = frozenset(f"__{name}__" for name in "eq ne lt le gt ge add mul rmul or ror and rand sub rsub xor rxor".split())
+
+
 def _stands_for_python(owner: Any) -> bool:
     return type(owner) is SymbolicObject or type(owner) in PLAIN or (type(owner) is SymbolicTensor and owner.weak)
 
 
-__all__ = ["refuse_special"]
+__all__ = ["of_known_values", "refuse_special"]

@@ -18,7 +18,7 @@ from autoconv.emit.unchanged import is_unchanged
 from autoconv.errors import ConversionError, StagingError
 from autoconv.operators import by_class as _by_class  # noqa: F401 - registers the operators of objects
 from autoconv.operators.builtins import CALL, called, override_for
-from autoconv.operators.by_name import refuse_special
+from autoconv.operators.by_name import of_known_values, refuse_special
 from autoconv.operators.consumers import extending
 from autoconv.operators.debuggers import debugger_in
 from autoconv.operators.fitting import fitting
@@ -93,7 +93,8 @@ def converted(function: Any, region: Any = None) -> Any:
         return types.MethodType(_noted(method, guard, region), function)
     if guard is not None:
         guard(function)
-    return function
+    is_special = isinstance(function, types.WrapperDescriptorType)
+    return of_known_values(function) if is_special and region is not None and region.contract == COMPILE else function
 
 
 def says_what_it_equals(value: Any) -> bool:

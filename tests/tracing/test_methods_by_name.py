@@ -114,3 +114,23 @@ def test_order_and_ends():
     for k in (1, 2):
         given = OrderedDict(a=1, b=2, c=3), deque([1, 2, 3]), Pair((1, 2)), k
         assert outcome(compiled, given) == outcome(moves, given)
+
+
+class Unit(float):
+    pass
+
+
+@pytest.mark.parametrize("name", ["__pow__", "__rpow__", "__add__", "__eq__", "__lt__", "__divmod__"])
+@pytest.mark.parametrize("kind", [float, int, complex, Unit, str, list])
+def test_special_methods_of_pythons_types_by_name(name, kind):
+    def f(q, a, k):
+        found = 0
+        if k > 1:
+            found = getattr(kind, name)(q, a)
+        return found, found is NotImplemented, q
+
+    if not hasattr(kind, name):
+        return
+    compiled, q = ac.compile(f), kind("2") if kind is not list else ["2"]
+    for a in (1, 2.5, True, 1j, 0):
+        assert outcome(compiled, (q, a, 3)) == outcome(f, (q, a, 3))
