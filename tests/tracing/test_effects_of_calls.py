@@ -446,7 +446,7 @@ def test_writes_of_nested_functions_are_writes():
         __hash__ = None
 
         def __lt__(self, other):
-            return [x for x in (1, 2)] < [other]
+            return [x + 1 for x in (1, 2)] < [other]
 
     assert may_write(Counted.__eq__, (Counted,))
     assert not may_write(Counted.__lt__, (Counted,))
