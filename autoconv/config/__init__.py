@@ -1,208 +1,43 @@
-"""Settings and the environment variables behind them."""
+"""Settings and the environment variables behind them; devices."""
 
-from __future__ import annotations
+from autoconv.config import experimental
+from autoconv.config.devices import (
+    LogicalDevice,
+    LogicalDeviceConfiguration,
+    PhysicalDevice,
+    get_logical_device_configuration,
+    list_logical_devices,
+    list_physical_devices,
+    set_logical_device_configuration,
+)
+from autoconv.config.settings import (
+    DETOUR,
+    SETTINGS,
+    Settings,
+    cache_folder,
+    experimental_run_functions_eagerly,
+    functions_run_eagerly,
+    get_soft_device_placement,
+    run_functions_eagerly,
+    set_soft_device_placement,
+)
 
-import ctypes
-import os
-import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
-
-
-@dataclass(slots=True)
-class Settings:
-    """What the environment and programs can set.
-
-    disabled        decorators and import hooks do nothing
-    run_eagerly     functions run their Python on every call
-    verbosity       0 is silent, 3 prints converted code
-    log_to_stdout   verbose output goes there as well
-    soft_placement  kept for programs that ask for it; there is one device
-    check_numerics  ops refuse to give a nan or an infinity
-    logs            what goes to standard error: retraces, graph, passes
-    strict          internal errors are raised (errors.InternalError), for tests; else such a call runs as plain Python
-    helper          LLVM runs in a process of its own, which its assertions end; else in this one
-    backend         what runs graphs: "llvm" (native code) or "reference" (NumPy, op by op)
-    tiers           "measured": under `compile` calls run as a graph or as plain Python, whichever early calls showed to
-                    be quicker; "native": as a graph wherever there is one
-    """
-
-    disabled: bool = False
-    run_eagerly: bool = False
-    verbosity: int = 0
-    log_to_stdout: bool = False
-    soft_placement: bool = True
-    check_numerics: bool = False
-    logs: frozenset[str] = frozenset()
-    backend: str = "llvm"
-    tiers: str = "measured"
-    helper: bool = True
-    strict: bool = False
-    threads: int | None = None  # that large loops are split over; None: as many as this process may use
-
-    def __setattr__(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)
-        DETOUR.value = getattr(self, "run_eagerly", False) or getattr(self, "check_numerics", False)
-
-
-DETOUR = ctypes.c_int64(0)  # not 0 while settings want calls to go another way than straight to native code
-_LOGS = ("retraces", "graph", "passes")
-
-
-def _from_environment() -> Settings:
-    verbosity = os.environ.get("AUTOCONV_VERBOSITY", os.environ.get("AUTOGRAPH_VERBOSITY", "0"))
-    return Settings(
-        disabled=os.environ.get("AUTOCONV_DISABLE", "") not in ("", "0"),
-        verbosity=int(verbosity) if verbosity.isdigit() else 0,
-        logs=_named_logs(os.environ.get("AUTOCONV_LOGS", "")),
-        strict=os.environ.get("AUTOCONV_STRICT", "") not in ("", "0"),
-        helper=os.environ.get("AUTOCONV_HELPER", "1") != "0",
-        backend=os.environ.get("AUTOCONV_BACKEND", "llvm"),
-        tiers=_one_of("AUTOCONV_TIERS", ("measured", "native")),
-        threads=_count_of_threads(os.environ.get("AUTOCONV_NUM_THREADS", "")),
-    )
-
-
-def _one_of(variable: str, choices: Sequence[str]) -> str:
-    """The value of an environment variable; the first choice where it is empty or no choice."""
-    found = os.environ.get(variable, "") or choices[0]
-    if found not in choices:
-        warnings.warn(f"{variable}: {found!r} is none of {', '.join(choices)}", stacklevel=2)
-        return choices[0]
-    return found
-
-
-def _count_of_threads(text: str) -> int | None:
-    if not text:
-        return None
-    if not text.isdigit() or not int(text):
-        warnings.warn(f"AUTOCONV_NUM_THREADS: {text!r} is no number of threads; write 1, 2, …", stacklevel=2)
-        return None
-    return int(text)
-
-
-def _named_logs(text: str) -> frozenset[str]:
-    names = frozenset(name.strip() for name in text.split(",") if name.strip())
-    for name in sorted(names - set(_LOGS)):
-        warnings.warn(f"AUTOCONV_LOGS: there is no log {name!r}; there are {', '.join(_LOGS)}", stacklevel=2)
-    return names & set(_LOGS)
-
-
-def cache_folder() -> Path:
-    """Where converted modules and compiled code are kept: AUTOCONV_CACHE, or the user's cache folder."""
-    override = os.environ.get("AUTOCONV_CACHE")
-    if override:
-        return Path(override)
-    import platformdirs  # only asked for by those who use the cache
-
-    return Path(platformdirs.user_cache_dir("autoconv"))
-
-
-def run_functions_eagerly(run_eagerly: bool) -> None:
-    """Whether functions run their Python on every call; graphs that were traced before are kept for later."""
-    SETTINGS.run_eagerly = bool(run_eagerly)
-
-
-def experimental_run_functions_eagerly(run_eagerly: bool) -> None:
-    """The old name of `run_functions_eagerly`."""
-    warnings.warn(
-        "experimental_run_functions_eagerly is deprecated: use autoconv.config.run_functions_eagerly",
-        DeprecationWarning,
-        stacklevel=2,
-    )
-    run_functions_eagerly(run_eagerly)
-
-
-def functions_run_eagerly() -> bool:
-    """Return whether functions run their Python on every call.
-
-    >>> autoconv.config.functions_run_eagerly()
-    False
-    """
-    return SETTINGS.run_eagerly
-
-
-def set_soft_device_placement(enabled: bool) -> None:
-    """Whether an op may run on another device than the one asked for."""
-    SETTINGS.soft_placement = bool(enabled)
-
-
-def get_soft_device_placement() -> bool:
-    """Return whether an op may run on another device than the one asked for."""
-    return SETTINGS.soft_placement
-
-
-@dataclass(frozen=True, slots=True)
-class PhysicalDevice:
-    """A device of this machine."""
-
-    name: str
-    device_type: str
-
-    def __repr__(self) -> str:
-        return f"PhysicalDevice(name={self.name!r}, device_type={self.device_type!r})"
-
-
-@dataclass(frozen=True, slots=True)
-class LogicalDevice:
-    """A device as programs name it."""
-
-    name: str
-    device_type: str
-
-    def __repr__(self) -> str:
-        return f"LogicalDevice(name={self.name!r}, device_type={self.device_type!r})"
-
-
-@dataclass(frozen=True, slots=True)
-class LogicalDeviceConfiguration:
-    """A part of a physical device; limits are kept and have no effect."""
-
-    memory_limit: int | None = None
-    experimental_priority: int | None = None
-    experimental_device_ordinal: int | None = None
-
-
-_CPU = PhysicalDevice("/physical_device:CPU:0", "CPU")
-_LOGICAL: dict[PhysicalDevice, tuple[LogicalDeviceConfiguration, ...]] = {}
-_STARTED: list[LogicalDevice] = []
-
-
-def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
-    """The devices of this machine, of that type ("CPU", "GPU") or all.
-
-    >>> autoconv.config.list_physical_devices("CPU")
-    [PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')]
-    """
-    return [_CPU] if device_type in (None, "CPU") else []
-
-
-def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
-    """The devices that programs see, of that type or all. From then on they cannot be configured."""
-    if not _STARTED:
-        count = len(_LOGICAL.get(_CPU, ())) or 1
-        _STARTED.extend(LogicalDevice(f"/device:CPU:{number}", "CPU") for number in range(count))
-    return [device for device in _STARTED if device_type in (None, device.device_type)]
-
-
-def set_logical_device_configuration(
-    device: PhysicalDevice, logical_devices: Sequence[LogicalDeviceConfiguration]
-) -> None:
-    """Makes several logical devices of a physical one. Raises RuntimeError once they are in use."""
-    if device not in list_physical_devices():
-        raise ValueError(f"Unrecognized device: {device!r}")
-    if _STARTED:
-        raise RuntimeError("Virtual devices cannot be modified after being initialized")
-    _LOGICAL[device] = tuple(logical_devices)
-
-
-def get_logical_device_configuration(device: PhysicalDevice) -> list[LogicalDeviceConfiguration] | None:
-    """Return how a device was divided, or None."""
-    found = _LOGICAL.get(device)
-    return None if found is None else list(found)
-
-
-SETTINGS = _from_environment()
-
-from autoconv.config import experimental as experimental  # noqa: E402 - it gives other names to what is above
+__all__ = [
+    "DETOUR",
+    "LogicalDevice",
+    "LogicalDeviceConfiguration",
+    "PhysicalDevice",
+    "SETTINGS",
+    "Settings",
+    "cache_folder",
+    "experimental",
+    "experimental_run_functions_eagerly",
+    "functions_run_eagerly",
+    "get_logical_device_configuration",
+    "get_soft_device_placement",
+    "list_logical_devices",
+    "list_physical_devices",
+    "run_functions_eagerly",
+    "set_logical_device_configuration",
+    "set_soft_device_placement",
+]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from autoconv.graph.dtypes import DType, bool_
-from autoconv.ops.elements import Elements, element
+from autoconv.ops.elements.registry import Elements, element
 
 
 @element("add")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autoconv.graph.dtypes import float32, float64, int32, int64
-from autoconv.ops.elements import Elements, element
+from autoconv.ops.elements.registry import Elements, element
 
 _LIBM = {
     "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p", "sin": "sin", "cos": "cos", "tan": "tan",

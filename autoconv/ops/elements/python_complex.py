@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.graph.dtypes import float64, int64
-from autoconv.ops.elements import Elements, element
+from autoconv.ops.elements.registry import Elements, element
 
 Pair = tuple[Any, Any]
 _INFINITY = float("inf")

@@ -10,8 +10,8 @@ import sys
 from typing import Any
 
 from autoconv.graph.dtypes import float64
-from autoconv.ops.elements import Elements
 from autoconv.ops.elements.python_complex import RULES, Pair, all_finite, chosen, log, sqrt, turned
+from autoconv.ops.elements.registry import Elements
 
 _LARGE = sys.float_info.max / 4
 _LARGE_SQUARE, _SMALL_SQUARE = math.sqrt(_LARGE), math.sqrt(sys.float_info.min)

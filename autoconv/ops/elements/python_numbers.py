@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from autoconv.graph.dtypes import DType, bool_, float64, int64, uint64
-from autoconv.ops.elements import Elements, element
 from autoconv.ops.elements.arithmetic import nonzero_divisor
+from autoconv.ops.elements.registry import Elements, element
 
 _EXACT = 2**53  # up to here float64 represents every integer
 

@@ -1,0 +1,76 @@
+"""Devices, as TensorFlow's programs list and divide them: there is one, the processor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class PhysicalDevice:
+    """A device of this machine."""
+
+    name: str
+    device_type: str
+
+    def __repr__(self) -> str:
+        return f"PhysicalDevice(name={self.name!r}, device_type={self.device_type!r})"
+
+
+@dataclass(frozen=True, slots=True)
+class LogicalDevice:
+    """A device as programs name it."""
+
+    name: str
+    device_type: str
+
+    def __repr__(self) -> str:
+        return f"LogicalDevice(name={self.name!r}, device_type={self.device_type!r})"
+
+
+@dataclass(frozen=True, slots=True)
+class LogicalDeviceConfiguration:
+    """A part of a physical device; limits are kept and have no effect."""
+
+    memory_limit: int | None = None
+    experimental_priority: int | None = None
+    experimental_device_ordinal: int | None = None
+
+
+_CPU = PhysicalDevice("/physical_device:CPU:0", "CPU")
+_LOGICAL: dict[PhysicalDevice, tuple[LogicalDeviceConfiguration, ...]] = {}
+_STARTED: list[LogicalDevice] = []
+
+
+def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
+    """Return the devices of this machine, of that type ("CPU", "GPU") or all.
+
+    >>> autoconv.config.list_physical_devices("CPU")
+    [PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')]
+    """
+    return [_CPU] if device_type in (None, "CPU") else []
+
+
+def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
+    """Return the devices that programs see, of that type or all. From then on they cannot be configured."""
+    if not _STARTED:
+        count = len(_LOGICAL.get(_CPU, ())) or 1
+        _STARTED.extend(LogicalDevice(f"/device:CPU:{number}", "CPU") for number in range(count))
+    return [device for device in _STARTED if device_type in (None, device.device_type)]
+
+
+def set_logical_device_configuration(
+    device: PhysicalDevice, logical_devices: Sequence[LogicalDeviceConfiguration]
+) -> None:
+    """Divide a physical device into several logical ones. Raises RuntimeError once they are in use."""
+    if device not in list_physical_devices():
+        raise ValueError(f"Unrecognized device: {device!r}")
+    if _STARTED:
+        raise RuntimeError("Virtual devices cannot be modified after being initialized")
+    _LOGICAL[device] = tuple(logical_devices)
+
+
+def get_logical_device_configuration(device: PhysicalDevice) -> list[LogicalDeviceConfiguration] | None:
+    """Return how a device was divided, or None."""
+    found = _LOGICAL.get(device)
+    return None if found is None else list(found)
