@@ -62,7 +62,8 @@ def of_known_values(function: types.WrapperDescriptorType) -> Callable[..., Any]
 
 
 _CHANGING = (list, dict, set, bytearray)
-_BINARY = frozenset(f"__{name}__" for name in "eq ne lt le gt ge add mul rmul or ror and rand sub rsub xor rxor".split())
+_NAMES = "eq ne lt le gt ge add mul rmul or ror and rand sub rsub xor rxor"
+_BINARY = frozenset(f"__{name}__" for name in _NAMES.split())
 
 
 def _stands_for_python(owner: Any) -> bool:

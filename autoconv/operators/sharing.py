@@ -200,7 +200,9 @@ def check_alias(region: Region, body: Any, value: Any, layout: Layout, name: str
         return
     parts = {id(part) for part in mutable_parts(value)}
     if parts and any(id(part) in parts for other in _read_by(body, name) for part in mutable_parts(other)):
-        region.trace.outside_effect(region, f"a tensor decides whether {name!r} is another name of a list or dict")
+        shown = repr(name) if name.isidentifier() else f"the result of a {name}"
+        text = f"a number or array decides whether {shown} and another name are one list, dict or object"
+        region.trace.outside_effect(region, text)
 
 
 def _read_by(body: Any, name: str, depth: int = 3) -> Iterator[Any]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import weakref
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -56,6 +57,36 @@ def _by_kernels(calls: Sequence[tuple[str, Any]]) -> list[str]:
     return [f"     {len(calls)} by kernels: {', '.join([*shown, *more])}"]
 
 
+class Reasons:
+    """Why calls ran as plain Python: each reason once, with the number of calls that it was noted for."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, tuple[str, int]] = {}  # by what the reason is apart from the values of one call
+
+    def append(self, reason: str) -> None:
+        key = _DIGITS.sub("", reason) if reason.startswith(_ONE_CALL) else reason
+        shown, count = self._counts.pop(key, (reason, 0))
+        self._counts[key] = shown, count + 1
+        if len(self._counts) > _REMEMBERED:
+            del self._counts[next(iter(self._counts))]
+
+    def __contains__(self, reason: str) -> bool:
+        return reason in self._counts
+
+    def __iter__(self) -> Iterator[str]:
+        for reason, count in self._counts.values():
+            if count == 1:
+                yield reason
+            elif reason.startswith(_ONE_CALL):
+                yield f"{reason}; and {count - 1} more like it"
+            else:
+                yield f"{reason} ({count} times)"
+
+
+_ONE_CALL = "one call: "
+_DIGITS = re.compile(r"\d+")
+
+
 @dataclass(slots=True)
 class Explanation:
     """The history of a function's traces, as shown by `explain`."""
@@ -63,7 +94,7 @@ class Explanation:
     name: str
     count: int = 0
     rows: deque[Row] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
-    plain: deque[str] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
+    plain: Reasons = field(default_factory=Reasons)
     by_object: deque[str] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
     faults: Counter[str] = field(default_factory=Counter)  # internal errors of this package, by message and place
     closed: deque[str] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))

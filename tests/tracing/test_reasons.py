@@ -1,0 +1,52 @@
+"""What `explain` tells of calls that ran as plain Python: each reason once, with a count, in words of the program."""
+
+import autoconv as ac
+from autoconv.tracing.explain import Explanation, Reasons
+
+
+def test_a_reason_is_told_once_with_its_count():
+    def f(n):
+        total = 1
+        for i in range(1, n):
+            total *= i
+        return total
+
+    compiled = ac.compile(f)
+    for n in (5, 30, 31, 32):
+        assert compiled(n) == f(n)
+    (line,) = [line for line in compiled.explain().splitlines() if "plain Python" in line]
+    assert "one call: the Python int" in line and line.endswith("; and 2 more like it")
+
+
+def test_places_are_told_apart_and_old_reasons_go_first():
+    reasons = Reasons()
+    for i in range(400):
+        reasons.append(f"file.py:{i}: reason")
+    reasons.append("file.py:399: reason")
+    assert "file.py:0: reason" not in reasons and "file.py:399: reason" in reasons
+    assert list(reasons)[-1] == "file.py:399: reason (2 times)" and len(list(reasons)) == 256
+    told = Explanation("f")
+    told.plain.append("why")
+    assert told.text() == "f: 0 traces\n  plain Python: why"
+
+
+def test_another_name_of_a_list_in_words_of_the_program():
+    def by_name(x):
+        a = [x]
+        b = a if x > 0 else [2.0]
+        return a, b, b is a
+
+    def by_statement(x):
+        first = {"a": [x]}
+        if x > 0:
+            second = first["a"]
+        else:
+            second = [1.0]
+        second.append(x)
+        return first, second
+
+    for function in (by_name, by_statement):
+        compiled = ac.compile(function)
+        for x in (1.5, -1.5):
+            assert compiled(x) == function(x)
+        assert "a tensor decides whether" not in compiled.explain()
