@@ -8,7 +8,7 @@ from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.runtime.attributes import HEAP, held_by
-from autoconv.runtime.containers import is_maybe
+from autoconv.runtime.containers import PLAIN, heap_of, is_maybe
 from autoconv.runtime.journal import MISSING
 from autoconv.runtime.objects import SymbolicObject, apply_object, heap_instance, record_object
 from autoconv.runtime.recording import Region, current_region
@@ -153,7 +153,9 @@ def _stand_in(region: Region, cls: type, name: str, value: Any) -> None:
 
 
 def has_attribute(x: Any, name: Any) -> Any:
-    """`hasattr(x, name)` for an object known only at run time; NotImplemented for others."""
+    """`hasattr(x, name)` for a container or an object known only at run time; NotImplemented for others."""
+    if type(x) in PLAIN and heap_of(x) is None:
+        return hasattr(PLAIN[type(x)](), name)  # without the names that the trace adds
     heap = x if type(x) is SymbolicObject else heap_instance(x)
     if heap is None:
         return NotImplemented

@@ -28,6 +28,7 @@ from autoconv.operators.layout import (
     is_container,
     is_number_layout,
     is_object_layout,
+    is_of_subclass,
     opened,
     typed,
     weak_type,
@@ -52,7 +53,7 @@ def join_layouts(first: Layout, second: Layout, name: str, contract: str) -> Lay
         return Leaf(join(_array_type(first), _array_type(second)), as_array)
     if isinstance(first, Arms) or isinstance(second, Arms):
         return _join_arms(first, second, name, contract)
-    if contract == COMPILE and number_kind(first) != number_kind(second):
+    if contract == COMPILE and (number_kind(first) != number_kind(second) or is_number_of_class(first)):
         return _join_arms(first, second, name, contract)
     if is_number_layout(first) and is_number_layout(second) and _is_bool_or_number(first, second):
         return _join_arms(first, second, name, contract)
@@ -193,12 +194,20 @@ def joined_objects(first: Layout, second: Layout) -> Layout:
 
 
 def number_kind(layout: Layout) -> Any:
-    """Return what Python distinguishes of a number, (dtype, whether it is a Python number); None for other layouts."""
+    """Return what Python distinguishes of a number, (dtype, whether it is a Python number); None for other layouts.
+
+    A known number of a subclass, such as a member of an IntEnum, is of its own kind.
+    """
     if not is_number_layout(layout):
         return None
     type_ = _leaf(layout).type
     assert isinstance(type_, TensorType)
-    return type_.dtype, type_.weak
+    return (type_.dtype, type_.weak, layout) if is_number_of_class(layout) else (type_.dtype, type_.weak)
+
+
+def is_number_of_class(layout: Layout) -> bool:
+    """Return whether a layout is a known number of a subclass of Python's classes of numbers."""
+    return isinstance(layout, Static) and is_of_subclass(layout.value)
 
 
 def _is_bool_or_number(first: Layout, second: Layout) -> bool:

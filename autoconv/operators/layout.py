@@ -220,6 +220,8 @@ def state_layout(value: Any, region: Region) -> Layout:
     """Return the layout of a loop variable, in which numbers and arrays are expected to change."""
     if home_of(value, region) is not None or (type(value) in PLAIN and heap_of(value) is None):
         return Static(value)
+    if region.contract == COMPILE and is_of_subclass(value):
+        return Static(value)
     if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
         return Leaf(weak_type(value))
     if type(value) is SymbolicArray:
@@ -318,6 +320,13 @@ def has_leaves(value: Any, region: Region) -> bool:
         or home_of(leaf, region) is not None
         for leaf in leaves
     )
+
+
+def is_of_subclass(value: Any) -> bool:
+    """Return whether a value is a number of a subclass of Python's classes of numbers, such as an IntEnum."""
+    if not isinstance(value, (int, float, complex)) or isinstance(value, np.generic):
+        return False
+    return type(value) not in (bool, int, float, complex)
 
 
 def weak_type(value: Any) -> TensorType:

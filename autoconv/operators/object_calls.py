@@ -143,8 +143,13 @@ def _range(*bounds: Any) -> Any:
     return OVERRIDES[builtins.range](*numbers)
 
 
+def _hasattr(x: Any, name: Any) -> Any:
+    found = has_attribute(x, name)
+    return builtins.hasattr(x, name) if found is NotImplemented else found
+
+
 _SPECIAL: dict[Any, Callable[..., Any]] = {
-    builtins.range: _range, builtins.hasattr: has_attribute,
+    builtins.range: _range, builtins.hasattr: _hasattr,
     builtins.len: lambda x: record_object("object_length", [x]),
     builtins.bool: lambda x=False: record_object("object_truth", [x]),
     builtins.isinstance: _isinstance,

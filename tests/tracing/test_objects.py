@@ -374,3 +374,14 @@ def test_methods_of_subclasses_of_containers_that_call_their_base():
         for _ in range(2):
             assert compiled(ours, *arguments) == method(held, *arguments)
             assert ours == held
+
+
+@pytest.mark.parametrize("value", [[1, 2], (1, 2), {1: 2}, [1, "a"], {1, 2}, "ab", 3])
+def test_attributes_that_containers_have_or_not(value):
+    def asked(value):
+        found = []
+        for name in ("items", "append", "index", "add", "shape", "real", "_items"):
+            found.append(1 if hasattr(value, name) else 0)
+        return found
+
+    assert ac.compile(asked)(value) == asked(value)
