@@ -56,10 +56,15 @@ def filled(shape: Any, value: Any, dtype: np.dtype[Any]) -> Tensor:
     return apply("fill", tensor(value, dtype), *vector, shape=static)
 
 
+def _c_or_f(order: Any) -> None:
+    """Refuse orders that NumPy has for copies only."""
+    if order not in ("C", "F", None):
+        refuse(f"is given order {order!r}")
+
+
 def _of_shape(value: int) -> Callable[..., Tensor]:
     def run(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Tensor:
-        if order not in ("C", "F", None):
-            refuse(f"is given order {order!r}")
+        _c_or_f(order)
         found = filled(shape, value, numpy_dtype(float if dtype is None else dtype))
         in_rows(order, found.type.rank)
         return found
@@ -77,6 +82,7 @@ def full(
 ) -> Tensor:
     wanted = numpy_dtype_of(fill_value) if dtype is None else numpy_dtype(dtype)
     value = _fill_value(fill_value, wanted)
+    _c_or_f(order)
     in_rows(order, None)
     if rank_of(value):
         vector, static = shape_argument(shape)
@@ -288,6 +294,7 @@ for _name in ("logspace", "geomspace"):
 def eye(
     N: Any, M: Any = None, k: Any = 0, dtype: Any = float, order: str = "C", *, device: Any = None, like: Any = None
 ) -> Tensor:
+    _c_or_f(order)
     in_rows(order, 2)
     if any(static_value(n) is None and as_tensor(n) is not None for n in (N, M)):
         across = apply("expand_dims", counted(N if M is None else M), axis=0)

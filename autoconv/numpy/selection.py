@@ -71,6 +71,8 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
 
 @computes("take_along_axis")
 def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Tensor:
+    if isinstance(arr, (list, tuple)) or isinstance(indices, (list, tuple)):
+        refuse("is given a list")
     x, places = tensor(arr), tensor(indices)
     if axis is None:
         x, axis = apply("reshape", x, shape=(-1,)), 0
@@ -220,6 +222,8 @@ def _check_kind(kind: Any) -> None:
 def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Tensor:
     without(order=order)
     _check_kind(kind)
+    if kind is not None and stable is not None:
+        refuse("is given a kind and stable")
     x = tensor(a)
     if axis is None:
         x, axis = apply("reshape", x, shape=(-1,)), -1
@@ -234,6 +238,8 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stab
     """Sort stably if requested; else NumPy's own routine for this processor orders equal elements."""
     without(order=order)
     _check_kind(kind)
+    if kind is not None and stable is not None:
+        refuse("is given a kind and stable")
     x = tensor(a)
     if axis is None:
         x, axis = apply("reshape", x, shape=(-1,)), -1

@@ -398,10 +398,18 @@ def polyval(p: Any, x: Any) -> Any:
 
 
 by_kernel(
-    "polyfit", "polyadd", "polysub", "polymul", "polyder", "polyint", "poly", "unwrap", "i0", "histogram_bin_edges",
+    "polyfit", "polyadd", "polysub", "polymul", "polyder", "polyint", "unwrap", "i0", "histogram_bin_edges",
     "histogram2d", "packbits", "unpackbits",
 )  # fmt: skip
 by_kernel("roots", by_values=True)
+
+
+@computes("poly")
+def poly(seq_of_zeros: Any) -> Any:
+    x = tensor(seq_of_zeros)
+    if 0 in known_shape(x):
+        refuse("is given no zeros, for which it returns a Python float")
+    return whole_call("poly", False, x)
 
 
 @computes("histogramdd")

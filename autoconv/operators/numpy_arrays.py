@@ -71,7 +71,7 @@ def _called(function: Any, /, *args: Any, **kwargs: Any) -> Any:
         *args[:kept], *map(loaded, args[kept:]),
         **{key: value if key == "out" else loaded(value) for key, value in kwargs.items()},
     )  # fmt: skip
-    return found if type(found) is SymbolicArray else fresh(found, gives_array(function, args))
+    return found if type(found) is SymbolicArray else fresh(found, gives_array(function, args, kwargs))
 
 
 def _typed(value: Any) -> Any:
@@ -106,13 +106,17 @@ def _plain_options(options: dict[str, Any]) -> None:
 
 def _filled(fill: Any) -> Callable[..., Any]:
     def make(shape: Any, dtype: Any = float, order: Any = "C", **options: Any) -> Any:
-        _plain_options({"order": order, **options})
+        if order not in ("C", None):
+            raise StagingError("an array is made in an order of its own", current_place())
+        _plain_options(options)
         return new_array(shape, _dtype(dtype), fill)
 
     return make
 
 
-def _full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
+def _full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **options: Any) -> Any:
+    if order not in ("C", None):
+        raise StagingError("an array is made in an order of its own", current_place())
     _plain_options(options)
     tensor = as_tensor(fill_value)
     if tensor is not None and dtype is None:

@@ -47,6 +47,8 @@ _WITHOUT_DIMENSIONS = _known(
     "real_if_close", "resize", "roll", "select", "tensordot", "tile", "unique", "unique_all", "unique_inverse", "where",
     "zeros", "zeros_like",
 )
+# Functions that return arrays without dimensions where they keep them.
+_KEEPING_DIMENSIONS = _known("median", "nanmedian", "percentile", "nanpercentile", "quantile", "nanquantile")
 # Functions that call a method of their argument: scalars give scalars, Python numbers arrays.
 _KEEPING = _known("astype", "reshape", "squeeze", "transpose", "trim_zeros")
 
@@ -127,7 +129,7 @@ def _called(function: Any, compute: Callable[..., Any], trace: Any, /, *args: An
             trace.allows_call(function if isinstance(function, np.ufunc) else _Unknown(function))
         return function(*args, **kwargs)
     if "tensor" in kinds or (trace is not None and (function in CREATING or np.ndarray in kinds)):
-        return _dimensioned(function, compute(*args, **kwargs), args, trace)
+        return _dimensioned(function, compute(*args, **kwargs), args, trace, kwargs)
     if trace is None:
         return function(*args, **kwargs)
     if object in kinds:
@@ -137,25 +139,27 @@ def _called(function: Any, compute: Callable[..., Any], trace: Any, /, *args: An
     return found if made is None else _dimensioned(function, made, args, trace)
 
 
-def _dimensioned(function: Any, found: Any, args: Any, trace: Any) -> Any:
+def _dimensioned(function: Any, found: Any, args: Any, trace: Any, options: Any = None) -> Any:
     """Convert scalars in a result to 0-d arrays where NumPy returns those."""
-    if trace is None or trace.without_dimensions is None or not gives_array(function, args):
+    if trace is None or trace.without_dimensions is None or not gives_array(function, args, options):
         return found
     if type(found) in (tuple, list):
-        return type(found)(_dimensioned(function, each, args, trace) for each in found)
+        return type(found)(_dimensioned(function, each, args, trace, options) for each in found)
     if isinstance(found, tuple) and hasattr(found, "_make"):
         return found._make(_dimensioned(function, each, args, trace) for each in found)
     bare = isinstance(found, Tensor) and not found.type.weak and found.type.shape == ()
     return trace.without_dimensions(found) if bare else found
 
 
-def gives_array(function: Any, args: Any) -> bool:
+def gives_array(function: Any, args: Any, options: Any = None) -> bool:
     """Return whether the NumPy function returns a 0-d array, not a scalar, for a result without dimensions."""
     if function in _KEEPING:  # calls the argument's method of that name, if there is one
         first = as_tensor(args[0]) if args else None
         if first is None:
             return bool(args) and not isinstance(args[0], np.generic)
         return first.type.weak or first.type.shape != ()
+    if function in _KEEPING_DIMENSIONS and (options or {}).get("keepdims") is True:
+        return True
     return function in _WITHOUT_DIMENSIONS
 
 

@@ -128,3 +128,18 @@ def test_the_rule_and_the_kernel_of_bool_quotients_agree():
         found, expected = autoconv.function(run)(x, y), run(x, y)
         assert found.dtype == expected.dtype == autoconv.int8
         assert found.numpy().tolist() == expected.numpy().tolist()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = np.take_along_axis(x, [0], 0)", "x = np.take_along_axis([1, 2], y, 0)", "x = np.poly(x[:0])",
+        "x = np.poly(x)", "x = np.full(2, x[0], order='K')", "x[0] = 1; x = np.zeros(2, order='A')",
+        "x = np.eye(2, order='K')", "x = np.sort(x, kind='quicksort', stable=True)",
+        "x[0] = 1; x = np.full(2, x[0], order='K')",
+        "x = np.nanpercentile(x.sum(), 50, keepdims=True)", "x = np.median(y[0, ...], keepdims=True)",
+        "x = np.quantile(x[0, ...], 0.5, keepdims=True)", "x = np.nanmedian(x[0, ...], keepdims=True)",
+    ],
+)  # fmt: skip
+def test_results_of_odd_arguments_are_of_numpys_class(text):
+    check(text, np.array([1.0, 2]), np.array([1, 0]))
