@@ -102,7 +102,7 @@ class Helper:
             elif kind == protocol.OVER:
                 found[number] = Ended("LLVM does not come to an end", is_late=True)
             elif kind == protocol.FAILED:
-                raise ImportError(f"LLVM cannot be loaded: {data.decode(errors='replace')}")
+                raise Ended(f"LLVM cannot be loaded: {data.decode(errors='replace')}")
             else:
                 raise _Left
 
@@ -170,7 +170,7 @@ _HELPER: list[Helper] = []
 def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseException]:
     """Compile as compiler.object_files, in the helper; a module over which LLVM ends the helper has Ended for its file.
 
-    Not reentrant. Raises Unavailable, and ImportError if LLVM cannot be loaded.
+    The same if LLVM cannot be loaded, for want of memory for instance. Not reentrant. Raises Unavailable.
     """
     found: dict[int, bytes | BaseException] = {}
     waiting = longest_last(modules)[::-1]

@@ -70,6 +70,8 @@ class _Server:
             self._running[_thread.get_ident()] = number, limit, _computed(_thread.get_ident()), time.monotonic()
             try:
                 kind, data = CODE, make(text.decode(), level)
+            except (ImportError, MemoryError, OSError) as error:  # LLVM's library, which is loaded late, has no room
+                kind, data = FAILED, str(error).encode()
             except BaseException as error:
                 kind, data = BAD, str(error).encode()
             del self._running[_thread.get_ident()]
