@@ -22,12 +22,35 @@ from autoconv import (
     types,
     xp,
 )
-from autoconv.api.accumulator import ForwardAccumulator
-from autoconv.api.arithmetic import add, add_n, divide, floordiv, multiply, negative, pow, subtract, truediv
 from autoconv.api.callbacks import numpy_function, py_function
-from autoconv.api.casts import bitcast, cast, identity, saturate_cast, stop_gradient
-from autoconv.api.checks import Assert, assert_equal, assert_greater, assert_less, assert_rank
-from autoconv.api.comparison import (
+from autoconv.api.control.checks import Assert, assert_equal, assert_greater, assert_less, assert_rank
+from autoconv.api.control.flow import case, cond, switch_case, while_loop
+from autoconv.api.control.functional import foldl, foldr, map_fn, scan
+from autoconv.api.control.graphs import Graph
+from autoconv.api.control.module import Module
+from autoconv.api.control.output import print_ as print
+from autoconv.api.control.vectorize import vectorized_map
+from autoconv.api.gradients.accumulator import ForwardAccumulator
+from autoconv.api.gradients.custom import custom_gradient, gradients, hessians
+from autoconv.api.gradients.tape import GradientTape, UnconnectedGradients
+from autoconv.api.gradients.transforms import grad, hessian, jacobian, jvp, value_and_grad, vjp
+from autoconv.api.linalg import einsum, matmul, tensordot
+from autoconv.api.scopes import (
+    control_dependencies,
+    device,
+    executing_eagerly,
+    group,
+    init_scope,
+    inside_function,
+    is_tensor,
+    name_scope,
+    no_op,
+    timestamp,
+)
+from autoconv.api.strings import as_string
+from autoconv.api.tensors.arithmetic import add, add_n, divide, floordiv, multiply, negative, pow, subtract, truediv
+from autoconv.api.tensors.casts import bitcast, cast, identity, saturate_cast, stop_gradient
+from autoconv.api.tensors.comparison import (
     clip_by_global_norm,
     clip_by_norm,
     clip_by_value,
@@ -45,10 +68,8 @@ from autoconv.api.comparison import (
     minimum,
     not_equal,
 )
-from autoconv.api.constants import eye, fill, linspace, ones, ones_like, range, zeros, zeros_like
-from autoconv.api.control import case, cond, switch_case, while_loop
-from autoconv.api.functional import foldl, foldr, map_fn, scan
-from autoconv.api.gather import (
+from autoconv.api.tensors.constants import eye, fill, linspace, ones, ones_like, range, zeros, zeros_like
+from autoconv.api.tensors.gather import (
     dynamic_partition,
     gather,
     gather_nd,
@@ -61,11 +82,8 @@ from autoconv.api.gather import (
     tensor_scatter_nd_update,
     where,
 )
-from autoconv.api.gradients import custom_gradient, gradients, hessians
-from autoconv.api.graphs import Graph
-from autoconv.api.indexing import boolean_mask, newaxis, slice, strided_slice
-from autoconv.api.linalg import einsum, matmul, tensordot
-from autoconv.api.maths import (
+from autoconv.api.tensors.indexing import boolean_mask, newaxis, slice, strided_slice
+from autoconv.api.tensors.maths import (
     abs,
     acos,
     acosh,
@@ -95,9 +113,7 @@ from autoconv.api.maths import (
     tan,
     tanh,
 )
-from autoconv.api.module import Module
-from autoconv.api.output import print_ as print
-from autoconv.api.reductions import (
+from autoconv.api.tensors.reductions import (
     argmax,
     argmin,
     reduce_all,
@@ -109,19 +125,7 @@ from autoconv.api.reductions import (
     reduce_prod,
     reduce_sum,
 )
-from autoconv.api.scopes import (
-    control_dependencies,
-    device,
-    executing_eagerly,
-    group,
-    init_scope,
-    inside_function,
-    is_tensor,
-    name_scope,
-    no_op,
-    timestamp,
-)
-from autoconv.api.shaping import (
+from autoconv.api.tensors.shaping import (
     broadcast_to,
     concat,
     ensure_shape,
@@ -144,11 +148,7 @@ from autoconv.api.shaping import (
     transpose,
     unstack,
 )
-from autoconv.api.sorting import argsort, searchsorted, sort, unique, unique_with_counts
-from autoconv.api.strings import as_string
-from autoconv.api.tape import GradientTape, UnconnectedGradients
-from autoconv.api.transforms import grad, hessian, jacobian, jvp, value_and_grad, vjp
-from autoconv.api.vectorize import vectorized_map
+from autoconv.api.tensors.sorting import argsort, searchsorted, sort, unique, unique_with_counts
 from autoconv.graph.dtypes import (
     DType,
     as_dtype,
@@ -172,18 +172,18 @@ from autoconv.graph.dtypes import (
 from autoconv.graph.dtypes import (
     bool_ as bool,
 )
-from autoconv.runtime.convert import constant, convert_to_tensor, python_number
-from autoconv.runtime.shape import TensorShape, TensorSpec
-from autoconv.runtime.tensor import Tensor
-from autoconv.runtime.tensor_array import TensorArray
-from autoconv.runtime.tracebacks import present_functions as _present_functions
-from autoconv.runtime.variable import Variable
-from autoconv.runtime.variable_updates import (
+from autoconv.runtime.objects.variable import Variable
+from autoconv.runtime.objects.variable_updates import (
     IndexedSlices,
     VariableAggregation,
     VariableSynchronization,
     variable_creator_scope,
 )
+from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
+from autoconv.runtime.support.shape import TensorShape, TensorSpec
+from autoconv.runtime.tensors.conversion import constant, convert_to_tensor, python_number
+from autoconv.runtime.tensors.tensor import Tensor
+from autoconv.runtime.tensors.tensor_array import TensorArray
 from autoconv.tracing import compile, function
 
 double, half = float64, float16

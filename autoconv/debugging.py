@@ -1,7 +1,6 @@
 """Assertions, and numerical checks of results."""
 
-from autoconv.api.casts import check_numerics
-from autoconv.api.checks import (
+from autoconv.api.control.checks import (
     Assert,
     assert_all_finite,
     assert_equal,
@@ -28,8 +27,9 @@ from autoconv.api.checks import (
     is_numeric_tensor,
     is_strictly_increasing,
 )
+from autoconv.api.tensors.casts import check_numerics
 from autoconv.config import SETTINGS as _SETTINGS
-from autoconv.runtime.tracebacks import present_functions as _present_functions
+from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
 
 
 def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int = 50) -> None:

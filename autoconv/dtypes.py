@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autoconv.api.casts import cast, saturate_cast
+from autoconv.api.tensors.casts import cast, saturate_cast
 from autoconv.graph.dtypes import (
     DType,
     as_dtype,

@@ -1,7 +1,5 @@
 """Linear algebra."""
 
-from autoconv.api.comparison import global_norm
-from autoconv.api.constants import eye
 from autoconv.api.linalg import (
     adjoint,
     band_part,
@@ -31,8 +29,10 @@ from autoconv.api.linalg import (
     trace,
     triangular_solve,
 )
-from autoconv.api.maths import l2_normalize, norm
-from autoconv.runtime.tracebacks import present_functions as _present_functions
+from autoconv.api.tensors.comparison import global_norm
+from autoconv.api.tensors.constants import eye
+from autoconv.api.tensors.maths import l2_normalize, norm
+from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
 
 __all__ = [
     "adjoint", "band_part", "cholesky", "cholesky_solve", "cross", "det", "diag", "diag_part", "eigh",

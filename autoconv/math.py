@@ -1,6 +1,8 @@
 """Mathematical functions."""
 
-from autoconv.api.arithmetic import (
+from autoconv.api.control.checks import is_non_decreasing, is_strictly_increasing
+from autoconv.api.nn.layers import log_softmax, softmax, softsign
+from autoconv.api.tensors.arithmetic import (
     accumulate_n,
     add,
     add_n,
@@ -18,8 +20,7 @@ from autoconv.api.arithmetic import (
     subtract,
     truediv,
 )
-from autoconv.api.checks import is_non_decreasing, is_strictly_increasing
-from autoconv.api.comparison import (
+from autoconv.api.tensors.comparison import (
     equal,
     greater,
     greater_equal,
@@ -33,8 +34,8 @@ from autoconv.api.comparison import (
     minimum,
     not_equal,
 )
-from autoconv.api.gather import segment_sum, unsorted_segment_sum
-from autoconv.api.maths import (
+from autoconv.api.tensors.gather import segment_sum, unsorted_segment_sum
+from autoconv.api.tensors.maths import (
     abs,
     acos,
     acosh,
@@ -86,8 +87,7 @@ from autoconv.api.maths import (
     xlog1py,
     xlogy,
 )
-from autoconv.api.nn import log_softmax, softmax, softsign
-from autoconv.api.reductions import (
+from autoconv.api.tensors.reductions import (
     argmax,
     argmin,
     count_nonzero,
@@ -104,8 +104,8 @@ from autoconv.api.reductions import (
     reduce_variance,
     zero_fraction,
 )
-from autoconv.api.sorting import in_top_k, top_k
-from autoconv.runtime.tracebacks import present_functions as _present_functions
+from autoconv.api.tensors.sorting import in_top_k, top_k
+from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
 
 __all__ = [
     "abs", "accumulate_n", "acos", "acosh", "add", "add_n", "angle", "argmax", "argmin", "asin", "asinh",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from autoconv.runtime.structure import flatten as _flatten
-from autoconv.runtime.structure import is_structure, pack
-from autoconv.runtime.tracebacks import present_functions as _present_functions
+from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
+from autoconv.runtime.support.structure import flatten as _flatten
+from autoconv.runtime.support.structure import is_structure, pack
 
 
 def is_nested(structure: Any) -> bool:

@@ -1,7 +1,7 @@
 """Functions for neural networks."""
 
-from autoconv.api.convolution import conv1d, conv2d
-from autoconv.api.nn import (
+from autoconv.api.nn.convolution import conv1d, conv2d
+from autoconv.api.nn.layers import (
     batch_normalization,
     bias_add,
     dropout,
@@ -30,9 +30,9 @@ from autoconv.api.nn import (
     tanh,
     top_k,
 )
-from autoconv.api.pooling import avg_pool, avg_pool1d, avg_pool2d, max_pool, max_pool1d, max_pool2d
-from autoconv.api.reductions import zero_fraction
-from autoconv.runtime.tracebacks import present_functions as _present_functions
+from autoconv.api.nn.pooling import avg_pool, avg_pool1d, avg_pool2d, max_pool, max_pool1d, max_pool2d
+from autoconv.api.tensors.reductions import zero_fraction
+from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
 
 __all__ = [
     "avg_pool", "avg_pool1d", "avg_pool2d", "batch_normalization", "bias_add", "conv1d", "conv2d", "dropout",

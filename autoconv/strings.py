@@ -22,7 +22,7 @@ from autoconv.api.strings import (
     unicode_transcode,
     upper,
 )
-from autoconv.runtime.tracebacks import present_functions as _present_functions
+from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
 
 __all__ = [
     "as_string", "bytes_split", "format", "join", "length", "lower", "ngrams", "reduce_join", "regex_full_match",

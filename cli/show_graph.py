@@ -36,7 +36,7 @@ def show_graph(target: str, specs: str, stage: str | None, compiled: bool, spans
       autoconv show-graph newton.py:solve --spec 'float32[1000] float32[]'
       autoconv show-graph newton.py:solve --spec 'float64[] 50' --compile --stage native
     """
-    import autoconv.tracing.stages as tracing  # imported on demand: loads NumPy
+    import autoconv.tracing.api.stages as tracing  # imported on demand: loads NumPy
 
     if stage is not None and stage not in tracing.STAGES:
         tracing.named(stage, ())

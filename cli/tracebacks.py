@@ -32,7 +32,7 @@ def show_user_traceback(error: BaseException) -> int:
         show_error(error)
         return code_of(error)
     if "numpy" in sys.modules:  # otherwise the runtime was never loaded
-        from autoconv.runtime.tracebacks import present
+        from autoconv.runtime.recording.tracebacks import present
 
         present(error)
     if sys.excepthook is not sys.__excepthook__:
@@ -47,7 +47,7 @@ def located(error: Exception) -> AutoconvError | None:
 
     A failed assertion of this package is an internal error.
     """
-    from autoconv.runtime.tracebacks import place_in, raised_by_us
+    from autoconv.runtime.recording.tracebacks import place_in, raised_by_us
 
     if isinstance(error, AutoconvError):
         return error

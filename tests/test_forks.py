@@ -20,7 +20,7 @@ import autoconv as ac
 from autoconv import forks
 from autoconv.data.dataset import Dataset
 from autoconv.process_state import deep_recursion, without_collections
-from autoconv.tracing import trace
+from autoconv.tracing.specialise import trace
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks"),

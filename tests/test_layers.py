@@ -2,6 +2,7 @@
 meet."""
 
 import ast
+import functools
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -61,6 +62,32 @@ THIRD_PARTY = {
     "config": {"platformdirs"},
 }  # fmt: skip
 
+# The sub-packages of a part, in order: each may import those before it. Modules beside them may import all of them,
+# but for those in `BELOW`, which stand below the sub-packages.
+WITHIN = {
+    "backends/llvm": (
+        "target", "ir", "jit", "runtime", "analysis", "legalize", "schedule", "codegen", "entry",
+    ),
+    "operators": ("support", "inference", "regions", "control", "values", "numpy", "calls"),
+    "tracing": ("key", "views", "guards", "outputs", "execute", "specialise", "api"),
+    "runtime": ("support", "recording", "tensors", "objects", "arrays"),
+    "ops": (
+        "values", "elements", "elementwise", "text", "control", "lists", "movement", "reduction", "random", "python",
+        "numpy", "linalg", "analysis",
+    ),
+    "api": ("tensors", "control", "gradients", "nn", "random"),
+    "optimise": ("symbolic", "unboxing"),
+}  # fmt: skip
+BELOW = {
+    "ops": {"record", "rules", "gradients", "index_spec", "builder"},
+    "optimise": {
+        "common", "dead", "fold", "hoist", "inline", "list_elements", "memory_to_value", "overflow", "promote_arrays",
+        "simplify",
+    },
+}  # fmt: skip
+MOST_MODULES = 25  # of a package
+MOST_LINES = 500  # of a file: to fall to 400
+
 # Libraries that are imported inside functions because they are heavy and only some need them.
 LAZY_LIBRARIES = {"ml_dtypes", "platformdirs", "rich", "pygments", "llvmlite", "tensorboard"}
 
@@ -69,7 +96,7 @@ LAZY_LIBRARIES = {"ml_dtypes", "platformdirs", "rich", "pygments", "llvmlite", "
 TOLERATED = {
     ("autoconv/emit/converted.py", "autoconv.emit.function"): "lazy: brings gast",
     ("autoconv/emit/converted.py", "autoconv.emit.shown"): "lazy: brings gast and astunparse",
-    ("autoconv/tracing/logs.py", "autoconv.passes"): "lazy: brings gast",
+    ("autoconv/tracing/views/logs.py", "autoconv.passes"): "lazy: brings gast",
 }
 
 
@@ -78,9 +105,19 @@ def part_of(path: Path) -> str:
     return path.relative_to(ROOT / "autoconv").parts[0].removesuffix(".py")
 
 
-def imports(path: Path) -> Iterator[tuple[str, bool]]:
+@functools.cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@functools.cache
+def imports(path: Path) -> tuple[tuple[str, bool], ...]:
+    return tuple(_imports(path))
+
+
+def _imports(path: Path) -> Iterator[tuple[str, bool]]:
     """(module, whether it is imported inside a function) for what is imported when the program runs."""
-    waiting: list[tuple[ast.AST, bool]] = [(ast.parse(path.read_text(encoding="utf-8")), False)]
+    waiting: list[tuple[ast.AST, bool]] = [(tree_of(path), False)]
     while waiting:
         node, inside = waiting.pop()
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
@@ -173,7 +210,7 @@ def test_only_syntax_parses_with_gast():
     for path in FILES:
         if part_of(path) == "syntax":
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(path)):
             if (
                 isinstance(node, ast.Attribute)
                 and isinstance(node.value, ast.Name)
@@ -196,3 +233,107 @@ assert "ag__.and_" in convert_source("def f(a, b): return a and b", "example.py"
     command = [sys.executable, "-c", program, str(ROOT / "autoconv")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def module_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@functools.cache
+def edges() -> dict[str, set[str]]:
+    """The modules that each module imports, imports inside functions and for annotations included."""
+    known = {module_of(path) for path in FILES}
+    found: dict[str, set[str]] = {}
+    for path in FILES:
+        targets = found.setdefault(module_of(path), set())
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.Import):
+                targets.update(alias.name for alias in node.names if alias.name in known)
+            elif isinstance(node, ast.ImportFrom) and node.module in known:
+                inner = {f"{node.module}.{alias.name}" for alias in node.names}
+                targets.update(inner & known or {node.module})
+    return found
+
+
+def circles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """Strongly connected components of several modules, by removing what imports nothing that is left (Kahn), and
+    what nothing that is left imports."""
+    left = {module: {target for target in targets if target != module} for module, targets in graph.items()}
+    while True:
+        ends = {module for module, targets in left.items() if not targets & left.keys()}
+        imported = {target for targets in left.values() for target in targets}
+        ends |= left.keys() - imported
+        if not ends:
+            return [sorted(left)] if left else []
+        left = {module: targets for module, targets in left.items() if module not in ends}
+
+
+def test_no_import_circles():
+    # The package itself gives its public names on first use, and nothing inside imports these.
+    graph = {module: targets - {"autoconv"} for module, targets in edges().items() if module != "autoconv"}
+    lazy = {(*file.removesuffix(".py").split("/"), target) for file, target in TOLERATED}
+    for *parts, target in lazy:
+        graph[".".join(parts)].discard(target)
+    assert circles(graph) == []
+
+
+def test_circles_are_found():
+    graph = {"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}
+    assert circles(graph) == [["b", "c"]]
+
+
+@pytest.mark.parametrize("parent", WITHIN)
+def test_sub_packages_in_order(parent):
+    order, below = WITHIN[parent], BELOW.get(parent, set())
+    prefix = "autoconv." + parent.replace("/", ".") + "."
+    folders = {path.name for path in (ROOT / "autoconv" / parent).iterdir() if (path / "__init__.py").exists()}
+    assert folders == set(order)
+
+    def rank(module: str) -> int:
+        first, _, _ = module.removeprefix(prefix).partition(".")
+        if first in order:
+            return order.index(first)
+        return -1 if first in below else len(order)
+
+    for module, targets in edges().items():
+        if module.startswith(prefix):
+            for target in targets:
+                if target.startswith(prefix):
+                    assert rank(target) <= rank(module), f"{module} imports {target}"
+
+
+def test_packages_are_small():
+    for folder in {path.parent for path in FILES}:
+        modules = [path for path in folder.glob("*.py") if path.name != "__init__.py"]
+        assert len(modules) <= MOST_MODULES, folder
+
+
+@pytest.mark.parametrize("path", FILES, **by_name)
+def test_files_are_short(path):
+    lines = path.read_text(encoding="utf-8").count("\n")
+    assert lines <= (560 if path.name in ("references.py", "_public.py") else MOST_LINES)
+
+
+# Modules whose names are public: they collect what other modules define.
+NAMESPACES = {"experimental.py", "api/nn/layers.py", "api/scopes.py", "tracing/views/autograph.py"}
+
+
+def is_namespace(path: Path) -> bool:
+    inner = path.relative_to(ROOT / "autoconv")
+    return path.name == "__init__.py" or len(inner.parts) == 1 or inner.parts[0] == "xp" or bool(
+        {path.name, inner.as_posix()} & NAMESPACES
+    )
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if not is_namespace(path)], **by_name)
+def test_all_names_are_defined_here(path):
+    """`__all__` lists what a module defines: what it only imports is imported from where it is defined."""
+    listed: set[str] = set()
+    imported: set[str] = set()
+    for node in tree_of(path).body:
+        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == "__all__" for t in node.targets):
+            listed = set(ast.literal_eval(node.value)) if isinstance(node.value, ast.List | ast.Tuple) else set()
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            imported |= {alias.asname or alias.name for alias in node.names}
+    assert not listed & imported

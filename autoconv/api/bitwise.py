@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from autoconv.runtime.dispatch import apply
-from autoconv.runtime.tensor import Tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
 
 
 def bitwise_and(x: Any, y: Any, name: str | None = None) -> Tensor:

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.tape import GradientTape, UnconnectedGradients, dense
+from autoconv.api.gradients.tape import GradientTape, UnconnectedGradients, dense
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import Shape
-from autoconv.runtime.convert import convert_to_tensor
-from autoconv.runtime.dispatch import apply
-from autoconv.runtime.recording import recording
-from autoconv.runtime.shape import TensorSpec
-from autoconv.runtime.tensor import EagerTensor
+from autoconv.runtime.recording.regions import recording
+from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import EagerTensor
 
 
 def numpy_function(

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.arguments import static_int
+from autoconv.api.tensors.arguments import static_int
 from autoconv.graph.dtypes import DType, as_dtype
-from autoconv.runtime.convert import convert_to_tensor
-from autoconv.runtime.dispatch import apply
-from autoconv.runtime.static import static_value
-from autoconv.runtime.tensor import Tensor
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.static_values import static_value
+from autoconv.runtime.tensors.tensor import Tensor
 
 # ---- products
 

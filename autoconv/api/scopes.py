@@ -13,11 +13,11 @@ import numpy as np
 from autoconv.api.callbacks import numpy_function
 from autoconv.graph.dtypes import float64
 from autoconv.graph.graph import Graph
-from autoconv.runtime.convert import is_tensor
-from autoconv.runtime.recording import current_region, recording
-from autoconv.runtime.scopes import name_scope
-from autoconv.runtime.symbolic import SymbolicTensor
-from autoconv.runtime.tensor import Tensor
+from autoconv.runtime.recording.name_scopes import name_scope
+from autoconv.runtime.recording.regions import current_region, recording
+from autoconv.runtime.tensors.conversion import is_tensor
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import Tensor
 
 
 @contextmanager

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.arguments import static_axes, static_int
-from autoconv.runtime.convert import convert_to_tensor
-from autoconv.runtime.dispatch import apply
-from autoconv.runtime.expressions import get_item
-from autoconv.runtime.tensor import Tensor
+from autoconv.api.tensors.arguments import static_axes, static_int
+from autoconv.runtime.tensors.binary_dispatch import get_item
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
 
 
 def fft(input: Any, name: str | None = None) -> Tensor:

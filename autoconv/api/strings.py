@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autoconv.api.arguments import static_axes
-from autoconv.api.output import nested_piece, top_piece
+from autoconv.api.control.output import nested_piece, top_piece
+from autoconv.api.tensors.arguments import static_axes
 from autoconv.graph.dtypes import as_dtype, float32
-from autoconv.ops.unicode import ENCODINGS
-from autoconv.runtime.dispatch import apply
-from autoconv.runtime.tensor import Tensor
+from autoconv.ops.text.unicode import ENCODINGS
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
 
 
 def join(inputs: Sequence[Any], separator: str = "", name: str | None = None) -> Tensor:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from autoconv.autodiff.conditionals import seed
 from autoconv.autodiff.cotangents import accumulate, conformed, cotangent_type, zeros_of
 from autoconv.autodiff.dependence import varied_values
-from autoconv.autodiff.levels import Inner, Level, clone, extend
+from autoconv.autodiff.forward_backward import Inner, Level, clone, extend
 from autoconv.autodiff.recursion import reverse_recursion
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
 from autoconv.ops.record import OPS

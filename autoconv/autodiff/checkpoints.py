@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from autoconv.autodiff.cotangents import accumulate, conformed
-from autoconv.autodiff.levels import Region, Root, clone
+from autoconv.autodiff.forward_backward import Region, Root, clone
 from autoconv.graph.dtypes import int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, copy_node, node_effects

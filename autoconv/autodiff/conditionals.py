@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from autoconv.autodiff.cotangents import accumulate, conformed, cotangent_type, zeros_of
 from autoconv.autodiff.dependence import varied_values
-from autoconv.autodiff.levels import Level, Region, Stack, clone, extend, move_before
+from autoconv.autodiff.forward_backward import Level, Region, Stack, clone, extend, move_before
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.ops.record import OPS
 

@@ -12,7 +12,7 @@ from autoconv.autodiff.checkpoints import into_segments, reverse_again
 from autoconv.autodiff.conditionals import seed, top
 from autoconv.autodiff.cotangents import accumulate, conformed, cotangent_type, zeros_of
 from autoconv.autodiff.dependence import state_flags, varied_values
-from autoconv.autodiff.levels import Level, Region, Stack, clone, extend, move_before
+from autoconv.autodiff.forward_backward import Level, Region, Stack, clone, extend, move_before
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import TensorType, Type

@@ -20,9 +20,9 @@ from autoconv.autodiff.memory_views import put, refuse, seen
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Graph, Node, Value, clone, copy_node, settle_effects
 from autoconv.graph.types import ArrayType, TensorType
+from autoconv.ops.analysis.alias import Overlaps
 from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.index_spec import INPUT
-from autoconv.ops.overlaps import Overlaps
 
 
 def functional(graph: Graph) -> tuple[Graph, list[int]]:

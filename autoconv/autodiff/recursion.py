@@ -20,7 +20,7 @@ from typing import Any
 from autoconv.autodiff.conditionals import seed
 from autoconv.autodiff.cotangents import accumulate, carries, conformed, cotangent_type, refused, zeros_of
 from autoconv.autodiff.dependence import varied_values
-from autoconv.autodiff.levels import Level, Root, clone, move_before
+from autoconv.autodiff.forward_backward import Level, Root, clone, move_before
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, copy_node, settle_effects
 from autoconv.graph.types import ResourceType

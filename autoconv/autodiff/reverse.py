@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from autoconv.autodiff.calls import reverse_call, reverse_custom
 from autoconv.autodiff.conditionals import reverse_cond
 from autoconv.autodiff.cotangents import accumulate, carries, refused
-from autoconv.autodiff.levels import Level
+from autoconv.autodiff.forward_backward import Level
 from autoconv.autodiff.loops import reverse_while
 from autoconv.autodiff.tries import reverse_try
 from autoconv.graph.graph import Node, Value

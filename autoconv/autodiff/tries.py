@@ -9,7 +9,7 @@ import numpy as np
 from autoconv.autodiff.conditionals import Arm, finish, seed
 from autoconv.autodiff.cotangents import accumulate, conformed
 from autoconv.autodiff.dependence import varied_values
-from autoconv.autodiff.levels import Inner, Level, Region, clone, extend
+from autoconv.autodiff.forward_backward import Inner, Level, Region, clone, extend
 from autoconv.graph.dtypes import bool_
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import TensorType

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from autoconv.autodiff.cotangents import accumulate, conformed, cotangent_type, zeros_of
 from autoconv.autodiff.dependence import varied_values
-from autoconv.autodiff.levels import Root, SplitRoot, clone
+from autoconv.autodiff.forward_backward import Root, SplitRoot, clone
 from autoconv.autodiff.reverse import backprop
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import ListType, TensorType

@@ -1,6 +1,6 @@
 """Looking at conversion, and steering it."""
 
 from autoconv.autograph import experimental
-from autoconv.tracing.autograph import set_verbosity, to_code, to_graph, trace
+from autoconv.tracing.views.autograph import set_verbosity, to_code, to_graph, trace
 
 __all__ = ["experimental", "set_verbosity", "to_code", "to_graph", "trace"]

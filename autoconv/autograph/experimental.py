@@ -5,8 +5,8 @@ from __future__ import annotations
 import enum
 from typing import Any
 
-from autoconv.runtime.recording import FUNCTION, current_region
-from autoconv.tracing.autograph import do_not_convert
+from autoconv.runtime.recording.regions import FUNCTION, current_region
+from autoconv.tracing.views.autograph import do_not_convert
 
 
 class Feature(enum.Enum):

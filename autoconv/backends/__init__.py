@@ -11,12 +11,12 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from autoconv.backends import llvm, reference
-from autoconv.backends.form import CallForm
-from autoconv.backends.llvm.abi import UnknownLayout
-from autoconv.backends.llvm.dispatch import dispatching_method, is_dispatchable, is_readable
-from autoconv.backends.llvm.shared import make_ready_ahead, shared_address
-from autoconv.backends.reference import Run
+from autoconv.backends import interpreter, llvm
+from autoconv.backends.call_form import CallForm
+from autoconv.backends.interpreter import Run
+from autoconv.backends.llvm.runtime.call_dispatch import dispatching_method, is_dispatchable, is_readable
+from autoconv.backends.llvm.runtime.library import make_ready_ahead, shared_address
+from autoconv.backends.llvm.target.abi import UnknownLayout
 from autoconv.config import SETTINGS
 from autoconv.graph.graph import Graph
 
@@ -28,11 +28,11 @@ def _native(graph: Graph, form: CallForm | None = None) -> Run:
     except (UnknownLayout, ImportError) as error:
         warnings.warn(f"graphs run without native code: {error}", RuntimeWarning, stacklevel=2)
         BACKENDS["llvm"] = _reference
-        return reference.compile_graph(graph)
+        return interpreter.compile_graph(graph)
 
 
 def _reference(graph: Graph, form: CallForm | None = None) -> Run:
-    return reference.compile_graph(graph)
+    return interpreter.compile_graph(graph)
 
 
 def dispatching(

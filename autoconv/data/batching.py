@@ -10,9 +10,9 @@ import numpy as np
 from autoconv.data.elements import map_specs, spec_leaves
 from autoconv.data.nodes import INFINITE, UNKNOWN, Bindings, Element, Node, number
 from autoconv.errors import InvalidArgumentError, Place
-from autoconv.runtime.shape import TensorShape, TensorSpec, as_shape
-from autoconv.runtime.static import static_value
-from autoconv.runtime.structure import Template, flatten, pack
+from autoconv.runtime.support.shape import TensorShape, TensorSpec, as_shape
+from autoconv.runtime.support.structure import Template, flatten, pack
+from autoconv.runtime.tensors.static_values import static_value
 
 
 class Batch(Node):

@@ -13,7 +13,7 @@ from autoconv.data.nodes import INFINITE, UNKNOWN, Bindings, Element, Node, numb
 from autoconv.data.shuffling import Stream
 from autoconv.data.threads import prefetched
 from autoconv.data.transforms import thread_count
-from autoconv.runtime.structure import Template, pack
+from autoconv.runtime.support.structure import Template, pack
 
 
 class Zip(Node):

@@ -14,8 +14,8 @@ from autoconv.data.files import FileNode, text
 from autoconv.data.nodes import Element
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int32, int64, string
-from autoconv.runtime.convert import convert_to_tensor
-from autoconv.runtime.shape import TensorSpec
+from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.tensors.conversion import convert_to_tensor
 
 _GUESSES = (int32, int64, float32, float64, string)  # from narrow to wide
 

@@ -15,9 +15,9 @@ from autoconv.data.nodes import Nested, Node
 from autoconv.data.stored import FileCache
 from autoconv.graph.dtypes import as_dtype, int64
 from autoconv.graph.types import IterableType
-from autoconv.runtime.shape import TensorSpec
-from autoconv.runtime.structure import flatten, pack
-from autoconv.runtime.tracebacks import presented_methods
+from autoconv.runtime.recording.tracebacks import presented_methods
+from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.support.structure import flatten, pack
 
 
 class DatasetSpec(IteratorSpec):

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.types import TupleType, Type, join_shapes
-from autoconv.runtime.convert import convert_to_tensor, is_tensor
-from autoconv.runtime.shape import TensorSpec
-from autoconv.runtime.structure import Template, flatten, is_structure, pack
-from autoconv.runtime.symbolic import SymbolicTensor
-from autoconv.runtime.tensor import EagerTensor
+from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.support.structure import Template, flatten, is_structure, pack
+from autoconv.runtime.tensors.conversion import convert_to_tensor, is_tensor
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import EagerTensor
 
 
 def components(structure: Any) -> tuple[list[Any], Template | None]:

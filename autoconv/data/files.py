@@ -17,8 +17,8 @@ from autoconv.data.nodes import Bindings, Element, Node
 from autoconv.data.sources import Slices
 from autoconv.errors import DataLossError, InvalidArgumentError, NotFoundError
 from autoconv.graph.dtypes import string
-from autoconv.runtime.convert import convert_to_tensor
-from autoconv.runtime.shape import TensorSpec
+from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.tensors.conversion import convert_to_tensor
 
 
 class FileNode(Node):

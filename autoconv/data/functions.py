@@ -13,15 +13,23 @@ from autoconv.config import SETTINGS
 from autoconv.data.elements import components, leaf_type, rebuild, spec_leaves, spec_of
 from autoconv.data.nodes import Bindings, Run
 from autoconv.errors import StagingError
-from autoconv.operators.bodies import unify_captures
-from autoconv.operators.calls import call
-from autoconv.operators.layout import Variant
+from autoconv.operators.calls.call import call
+from autoconv.operators.regions.layout import Variant
+from autoconv.operators.regions.region_body import unify_captures
 from autoconv.optimise import optimise
-from autoconv.runtime.dispatch import graph_value
-from autoconv.runtime.recording import COMPILE, FUNCTION, Region, current_region, new_trace, recording, subregion
-from autoconv.runtime.spans import current_place
-from autoconv.runtime.structure import flatten, pack
-from autoconv.tracing.trace import LOCK
+from autoconv.runtime.recording.regions import (
+    COMPILE,
+    FUNCTION,
+    Region,
+    current_region,
+    new_trace,
+    recording,
+    subregion,
+)
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.support.structure import flatten, pack
+from autoconv.runtime.tensors.dispatch import graph_value
+from autoconv.tracing.specialise.trace import LOCK
 
 
 class ElementFunction:

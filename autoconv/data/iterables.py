@@ -13,16 +13,16 @@ from autoconv.data.nodes import NOTHING, Bound, Nested, Node
 from autoconv.data.pairing import PAIRING
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Value
-from autoconv.operators.calls import call
-from autoconv.operators.loops import for_stmt
-from autoconv.operators.streams import Stream
-from autoconv.runtime import taping
-from autoconv.runtime.convert import constant
-from autoconv.runtime.dispatch import apply
-from autoconv.runtime.recording import Region, current_region
-from autoconv.runtime.tensor import Tensor
-from autoconv.runtime.tracebacks import presented, presented_methods
-from autoconv.tracing.function import Function
+from autoconv.operators.calls.call import call
+from autoconv.operators.control.loops import for_stmt
+from autoconv.operators.support.dataset_protocol import Stream
+from autoconv.runtime.recording import tape_recorders
+from autoconv.runtime.recording.regions import Region, current_region
+from autoconv.runtime.recording.tracebacks import presented, presented_methods
+from autoconv.runtime.tensors.conversion import constant
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+from autoconv.tracing.api.function import Function
 
 
 @presented_methods
@@ -45,7 +45,7 @@ class Iterable:
         def run(dataset: Any) -> Any:
             return _reduced(dataset, initial_state, reduce_func)
 
-        if taping.active():  # tapes differentiate through calls of functions
+        if tape_recorders.active():  # tapes differentiate through calls of functions
             return Function(run)(self)
         function = ElementFunction(run, self.__autoconv_spec__(), "reduce")
         return rebuild(function.spec, function.runner(NOTHING)([self._bound]))

@@ -11,12 +11,12 @@ from autoconv.data.nodes import RunningIterator
 from autoconv.errors import OperatorNotAllowedInGraphError
 from autoconv.graph.graph import Value
 from autoconv.graph.types import IteratorType
-from autoconv.operators.conditionals import if_exp
-from autoconv.operators.streams import Stream, stream_of
-from autoconv.runtime.recording import Region, current_region
-from autoconv.runtime.structure import flatten, pack
-from autoconv.runtime.tensor import EagerTensor
-from autoconv.runtime.tracebacks import present
+from autoconv.operators.control.conditionals import if_exp
+from autoconv.operators.support.dataset_protocol import Stream, stream_of
+from autoconv.runtime.recording.regions import Region, current_region
+from autoconv.runtime.recording.tracebacks import present
+from autoconv.runtime.support.structure import flatten, pack
+from autoconv.runtime.tensors.tensor import EagerTensor
 
 
 class IteratorSpec:

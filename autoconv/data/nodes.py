@@ -11,11 +11,11 @@ from autoconv.errors import EndOfSequenceError, OutOfRangeError
 from autoconv.forks import new_lock
 from autoconv.graph.graph import Value
 from autoconv.graph.types import IterableType
-from autoconv.runtime.convert import convert_to_tensor
-from autoconv.runtime.recording import current_region, recording
-from autoconv.runtime.spans import current_place
-from autoconv.runtime.symbolic import SymbolicTensor
-from autoconv.runtime.tensor import EagerTensor
+from autoconv.runtime.recording.regions import current_region, recording
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import EagerTensor
 
 INFINITE, UNKNOWN = -1, -2
 Element = Sequence[Any]

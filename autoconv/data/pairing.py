@@ -18,12 +18,12 @@ from autoconv.data.transforms import Enumerate, Take
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import int64
 from autoconv.graph.types import IterableType
-from autoconv.operators.iterables import as_staged
-from autoconv.operators.streams import Stream
-from autoconv.runtime.dispatch import apply
-from autoconv.runtime.recording import current_region
-from autoconv.runtime.spans import current_place
-from autoconv.runtime.structure import flatten, plain_kind
+from autoconv.operators.control.iterables import as_staged
+from autoconv.operators.support.dataset_protocol import Stream
+from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.support.structure import flatten, plain_kind
+from autoconv.runtime.tensors.dispatch import apply
 
 
 class Pairs:

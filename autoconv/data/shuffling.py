@@ -11,9 +11,9 @@ from autoconv.data.nodes import Bindings, Element, Node, number
 from autoconv.errors import InvalidArgumentError
 from autoconv.forks import new_lock
 from autoconv.graph.dtypes import int64
-from autoconv.ops.random import GLOBAL
-from autoconv.runtime.shape import TensorSpec
-from autoconv.runtime.static import static_value
+from autoconv.ops.random.bits import GLOBAL
+from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.tensors.static_values import static_value
 
 _BITS = 2**64  # keys of Philox are taken modulo this
 

@@ -11,10 +11,10 @@ from autoconv.data.elements import components, is_mapped, spec_of
 from autoconv.data.nodes import INFINITE, Bindings, Bound, Element, Node, number
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, as_dtype, int64
-from autoconv.runtime.convert import to_array
-from autoconv.runtime.shape import TensorSpec
-from autoconv.runtime.structure import Template, flatten, pack
-from autoconv.runtime.tensor import EagerTensor
+from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.support.structure import Template, flatten, pack
+from autoconv.runtime.tensors.conversion import to_array
+from autoconv.runtime.tensors.tensor import EagerTensor
 
 
 class Tensors(Node):

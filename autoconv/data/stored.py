@@ -14,7 +14,7 @@ import numpy as np
 from autoconv.data.elements import spec_leaves
 from autoconv.data.nodes import Bindings, Element, Node
 from autoconv.errors import DataLossError
-from autoconv.runtime.shape import TensorSpec
+from autoconv.runtime.support.shape import TensorSpec
 
 
 class FileCache(Node):

@@ -16,8 +16,8 @@ from autoconv.data.nodes import INFINITE, UNKNOWN, Bindings, Bound, Element, Nod
 from autoconv.data.threads import mapped, prefetched
 from autoconv.forks import new_lock
 from autoconv.graph.dtypes import int64
-from autoconv.runtime.convert import convert_to_tensor
-from autoconv.runtime.shape import TensorSpec
+from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.tensors.conversion import convert_to_tensor
 
 AUTOTUNE = -1  # as in TensorFlow
 

@@ -65,7 +65,7 @@ def converted_text(function: types.FunctionType) -> str:
 
 
 def changed_names(function: types.FunctionType) -> frozenset[str]:
-    """Return the outer names that a converted function only mutates (see `autoconv.analysis.changes`)."""
+    """Return the outer names that a converted function only mutates (see `autoconv.analysis.write_only_names`)."""
     code = function.__code__
     by_file = _CONVERTED.get(code, {})
     _, changed = by_file.get((code.co_filename, False)) or by_file.get((code.co_filename, True)) or (None, frozenset())

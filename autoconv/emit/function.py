@@ -14,7 +14,7 @@ from typing import Any
 
 import gast
 
-from autoconv.analysis.changes import only_changed
+from autoconv.analysis.write_only_names import only_changed
 from autoconv.emit.generators import handing
 from autoconv.emit.relocate import Extent, rename_regions
 from autoconv.errors import ConversionError, Place, SourceError
@@ -32,7 +32,7 @@ _RELOAD = "the function as it was, or start the program (or reload the module) a
 def convert_code(function: types.FunctionType, hands: bool = False) -> tuple[types.CodeType, frozenset[str]]:
     """Return the converted code of a function, and the outer names that it only mutates.
 
-    For those names see `autoconv.analysis.changes`. With `hands`, a generator function becomes one that passes its
+    For those names see `analysis.write_only_names`. With `hands`, a generator function becomes one that passes its
     values to a consumer.
     """
     definition, class_name, filename, generated, lambdas, changed = rewritten(function, hands)

@@ -24,9 +24,9 @@ from collections.abc import Iterator
 
 from autoconv.graph.attribute_text import quoted, value_text
 from autoconv.graph.graph import Graph, Node, Span, Value, is_recursive
-from autoconv.graph.text_parser import GraphSyntaxError, Written, from_text
+from autoconv.graph.text_parser import Written
 
-__all__ = ["GraphSyntaxError", "from_text", "to_text"]
+__all__ = ["to_text"]
 
 
 def to_text(graph: Graph, spans: bool = False) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from autoconv.graph.attribute_parser import parse_type, parse_value
 from autoconv.graph.graph import Graph, Span, Value, settle_effects
-from autoconv.graph.scanner import GraphSyntaxError, Scanner
+from autoconv.graph.scanner import Scanner
 from autoconv.graph.types import Type
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _KEYWORD = re.compile(r"[A-Za-z_]\w*")
 _LINE_SPACE = re.compile(r"[ \t]*")
 _FUNCTION = re.compile(r"(?=[^\s{#@])")
 
-__all__ = ["GraphSyntaxError", "from_text"]
+__all__ = ["from_text"]
 
 
 def from_text(text: str, ops: Mapping[str, Op]) -> Graph:

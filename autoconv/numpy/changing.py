@@ -24,12 +24,12 @@ from autoconv.numpy.operands import (
 )
 from autoconv.numpy.ufuncs import call_ufunc, loop_of
 from autoconv.numpy.writes import changed, write_into
-from autoconv.ops.indexing import parse_index
-from autoconv.runtime.array_values import of_program
-from autoconv.runtime.convert import is_tensor
-from autoconv.runtime.dispatch import apply
-from autoconv.runtime.symbolic import SymbolicTensor
-from autoconv.runtime.tensor import EagerTensor
+from autoconv.ops.index_spec import parse_index
+from autoconv.runtime.arrays.assigned_values import of_program
+from autoconv.runtime.tensors.conversion import is_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import EagerTensor
 
 
 def at(ufunc: Any, array: Any, indices: Any, *values: Any) -> None:

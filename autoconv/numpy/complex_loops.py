@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.numpy.operands import tensor
-from autoconv.runtime.dispatch import apply
-from autoconv.runtime.tensor import Tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
 
 Loop = Callable[..., Any]
 

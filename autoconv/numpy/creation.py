@@ -32,12 +32,12 @@ from autoconv.numpy.operands import (
     without,
 )
 from autoconv.numpy.shaping import shape_argument
-from autoconv.runtime.array_values import check_sizes, discards_parts, is_beyond_memory
-from autoconv.runtime.convert import as_tensor
-from autoconv.runtime.dispatch import apply
-from autoconv.runtime.numpy_protocol import CREATING, FUNCTIONS
-from autoconv.runtime.static import static_value
-from autoconv.runtime.tensor import Tensor
+from autoconv.runtime.arrays.assigned_values import check_sizes, discards_parts, is_beyond_memory
+from autoconv.runtime.recording.numpy_protocol import CREATING, FUNCTIONS
+from autoconv.runtime.tensors.conversion import as_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.static_values import static_value
+from autoconv.runtime.tensors.tensor import Tensor
 
 
 def creates(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

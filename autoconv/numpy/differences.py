@@ -9,8 +9,8 @@ import numpy as np
 from autoconv.numpy.kernels import whole_call
 from autoconv.numpy.operands import axes_of, cast, computes, is_weak, rank_of, refuse, tensor
 from autoconv.numpy.ufuncs import call_ufunc
-from autoconv.runtime.dispatch import apply
-from autoconv.runtime.tensor import Tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
 
 
 @computes("gradient")

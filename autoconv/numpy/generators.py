@@ -12,15 +12,15 @@ from autoconv.graph.graph import Value
 from autoconv.numpy.creation import creates
 from autoconv.numpy.kernels import described
 from autoconv.numpy.operands import integer, refuse, tensor
-from autoconv.ops.generators import drawn_type
-from autoconv.runtime.arrays import fresh
-from autoconv.runtime.dispatch import graph_value, wrap_results
-from autoconv.runtime.hidden import LateMethod
-from autoconv.runtime.recording import current_region
-from autoconv.runtime.spans import current_place
-from autoconv.runtime.symbolic import SymbolicTensor
-from autoconv.runtime.tensor import Tensor
-from autoconv.runtime.tracebacks import presented
+from autoconv.ops.numpy.generators import drawn_type
+from autoconv.runtime.arrays.symbolic_arrays import fresh
+from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.recording.tracebacks import presented
+from autoconv.runtime.support.closure_contents import LateMethod
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.tensors.dispatch import graph_value, wrap_results
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import Tensor
 
 _METHODS = frozenset(
     {

@@ -8,9 +8,9 @@ import numpy as np
 
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.numpy.operands import cast, tensor
-from autoconv.runtime.convert import as_tensor
-from autoconv.runtime.dispatch import apply
-from autoconv.runtime.tensor import Tensor
+from autoconv.runtime.tensors.conversion import as_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
 
 _SWAPPED = {
     "equal": "equal", "not_equal": "not_equal", "less": "greater", "less_equal": "greater_equal", "greater": "less",

@@ -23,11 +23,11 @@ from autoconv.numpy.operands import (
 )
 from autoconv.numpy.shaping import WHOLE, atleast_1d, atleast_2d, atleast_3d
 from autoconv.numpy.writes import write_into
-from autoconv.runtime.convert import as_tensor
-from autoconv.runtime.dispatch import apply
-from autoconv.runtime.splits import split_ends
-from autoconv.runtime.static import static_value
-from autoconv.runtime.tensor import Tensor
+from autoconv.runtime.tensors.conversion import as_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.splits import split_ends
+from autoconv.runtime.tensors.static_values import static_value
+from autoconv.runtime.tensors.tensor import Tensor
 
 
 def together(arrays: Any, dtype: Any = None, casting: str = "same_kind") -> list[Tensor]:

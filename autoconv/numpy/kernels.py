@@ -10,9 +10,9 @@ import numpy as np
 
 from autoconv.graph.dtypes import DType
 from autoconv.numpy.operands import computes, holds_tensors, is_weak, named, refuse, tensor
-from autoconv.runtime.dispatch import apply
-from autoconv.runtime.numpy_protocol import FUNCTIONS
-from autoconv.runtime.tensor import Tensor
+from autoconv.runtime.recording.numpy_protocol import FUNCTIONS
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
 
 _PLAIN = (bool, int, float, complex, str, type(None), np.number, np.bool_)
 

@@ -24,10 +24,10 @@ from autoconv.numpy.operands import (
 from autoconv.numpy.products import dot, multiply
 from autoconv.numpy.shaping import swapaxes
 from autoconv.numpy.ufuncs import call_ufunc
-from autoconv.ops.numpy_shapes import SOLVE, SQUARE
-from autoconv.runtime.dispatch import apply
-from autoconv.runtime.numpy_protocol import FUNCTIONS
-from autoconv.runtime.tensor import Tensor
+from autoconv.ops.numpy.shapes import SOLVE, SQUARE
+from autoconv.runtime.recording.numpy_protocol import FUNCTIONS
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
 
 
 def _floating(a: Any) -> Tensor:

@@ -11,8 +11,8 @@ from autoconv.numpy.kernels import by_kernel, whole_call
 from autoconv.numpy.operands import NOTHING, cast, computes, given, refuse, tensor, without
 from autoconv.numpy.reductions import masked, reduced, total_of
 from autoconv.numpy.writes import write_into
-from autoconv.runtime.dispatch import apply
-from autoconv.runtime.tensor import Tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
 
 
 def _without_nans(a: Any, neutral: Any) -> tuple[Tensor, Tensor | None]:

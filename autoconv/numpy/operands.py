@@ -15,17 +15,17 @@ import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, as_dtype
-from autoconv.runtime.array_values import holds_numbers, made, number_as, refuse_warning
-from autoconv.runtime.convert import as_tensor, constant
-from autoconv.runtime.dispatch import apply
-from autoconv.runtime.expressions import dimension_of
-from autoconv.runtime.numpy_protocol import FUNCTIONS, name_of, numpy_named, plain
-from autoconv.runtime.recording import COMPILE, current_region
-from autoconv.runtime.spans import current_place
-from autoconv.runtime.static import static_value
-from autoconv.runtime.symbolic import SymbolicTensor
-from autoconv.runtime.tensor import EagerTensor, Tensor
-from autoconv.runtime.tracebacks import presented
+from autoconv.runtime.arrays.assigned_values import holds_numbers, made, number_as, refuse_warning
+from autoconv.runtime.recording.numpy_protocol import FUNCTIONS, name_of, numpy_named, plain
+from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.recording.tracebacks import presented
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.tensors.binary_dispatch import dimension_of
+from autoconv.runtime.tensors.conversion import as_tensor, constant
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.static_values import static_value
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 
 NOTHING: Any = np._NoValue  # type: ignore[attr-defined]
 _WEAK = {bool: np.dtype(bool), int: int, float: float, complex: complex}

@@ -24,9 +24,9 @@ from autoconv.numpy.operands import (
 from autoconv.numpy.shaping import moveaxis, shape_argument
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into
-from autoconv.ops.numpy_shapes import DOT
-from autoconv.runtime.dispatch import apply
-from autoconv.runtime.tensor import Tensor
+from autoconv.ops.numpy.shapes import DOT
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
 
 
 def multiply(x: Any, y: Any) -> Any:

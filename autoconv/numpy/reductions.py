@@ -30,9 +30,9 @@ from autoconv.numpy.operands import (
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into
 from autoconv.ops.rules import element_count
-from autoconv.runtime.dispatch import apply
-from autoconv.runtime.static import static_value
-from autoconv.runtime.tensor import Tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.static_values import static_value
+from autoconv.runtime.tensors.tensor import Tensor
 
 
 def _flag(keepdims: Any) -> bool:

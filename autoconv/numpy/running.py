@@ -27,7 +27,7 @@ from autoconv.numpy.reductions import reduced
 from autoconv.numpy.shaping import shape_argument
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into
-from autoconv.runtime.dispatch import apply
+from autoconv.runtime.tensors.dispatch import apply
 
 
 def _scan(name: str) -> Callable[..., Any]:

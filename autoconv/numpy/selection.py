@@ -26,9 +26,9 @@ from autoconv.numpy.operands import (
 from autoconv.numpy.shaping import WHOLE
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into
-from autoconv.runtime.convert import as_tensor
-from autoconv.runtime.dispatch import apply
-from autoconv.runtime.tensor import Tensor
+from autoconv.runtime.tensors.conversion import as_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
 
 _INT64 = as_dtype(np.int64)
 

@@ -31,11 +31,11 @@ from autoconv.numpy.operands import (
     sizes_of,
     tensor,
 )
-from autoconv.runtime.dispatch import apply
-from autoconv.runtime.expressions import count_of
-from autoconv.runtime.numpy_protocol import FUNCTIONS
-from autoconv.runtime.static import static_value
-from autoconv.runtime.tensor import Tensor
+from autoconv.runtime.recording.numpy_protocol import FUNCTIONS
+from autoconv.runtime.tensors.binary_dispatch import count_of
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.static_values import static_value
+from autoconv.runtime.tensors.tensor import Tensor
 
 WHOLE = ("slice", None, None, None)
 

@@ -11,11 +11,11 @@ import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.numpy.operands import NotStaged, named
-from autoconv.runtime.numpy_protocol import FUNCTIONS
-from autoconv.runtime.recording import current_region
-from autoconv.runtime.spans import current_place
-from autoconv.runtime.tensor import EagerTensor
-from autoconv.runtime.tracebacks import presented
+from autoconv.runtime.recording.numpy_protocol import FUNCTIONS
+from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.recording.tracebacks import presented
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.tensors.tensor import EagerTensor
 
 DEVICE = "/device:CPU:0"
 

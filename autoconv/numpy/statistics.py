@@ -31,10 +31,10 @@ from autoconv.numpy.products import multiply
 from autoconv.numpy.selection import searchsorted
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into
-from autoconv.runtime.convert import as_tensor
-from autoconv.runtime.dispatch import apply
-from autoconv.runtime.number_methods import number_attribute
-from autoconv.runtime.tensor import Tensor
+from autoconv.runtime.objects.number_methods import number_attribute
+from autoconv.runtime.tensors.conversion import as_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
 
 _INT64 = as_dtype(np.int64)
 

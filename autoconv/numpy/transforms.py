@@ -11,8 +11,8 @@ from autoconv.numpy.kernels import by_kernel
 from autoconv.numpy.operands import axis_of, cast, computes, integer, known_shape, rank_of, refuse, tensor, without
 from autoconv.numpy.shaping import WHOLE, roll
 from autoconv.numpy.ufuncs import call_ufunc
-from autoconv.runtime.dispatch import apply
-from autoconv.runtime.tensor import Tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
 
 
 def _complex(a: Any) -> Tensor:

@@ -30,10 +30,10 @@ from autoconv.numpy.operands import (
     without,
 )
 from autoconv.numpy.writes import write_into
-from autoconv.ops.numpy_shapes import MATMUL, core_dimensions
-from autoconv.runtime.dispatch import apply
-from autoconv.runtime.numpy_protocol import FUNCTIONS
-from autoconv.runtime.tensor import Tensor
+from autoconv.ops.numpy.shapes import MATMUL, core_dimensions
+from autoconv.runtime.recording.numpy_protocol import FUNCTIONS
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
 
 # A loop: takes operands of the loop's dtypes and returns the result, or None if it does not support them.
 Loop = Callable[..., Any]

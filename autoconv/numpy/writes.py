@@ -8,11 +8,11 @@ import numpy as np
 
 from autoconv.errors import ItemAssignmentError
 from autoconv.numpy.operands import cast, numpy_dtype_of, refuse, tensor
-from autoconv.runtime.array_values import may_fit
-from autoconv.runtime.dispatch import apply
-from autoconv.runtime.recording import current_region
-from autoconv.runtime.symbolic import SymbolicTensor
-from autoconv.runtime.tensor import EagerTensor, Tensor
+from autoconv.runtime.arrays.assigned_values import may_fit
+from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 
 
 def write_into(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from autoconv.errors import ItemAssignmentError
-from autoconv.operators import list_methods as _list_methods  # registers the methods of graph lists
-from autoconv.operators import ordering as _ordering  # noqa: F401 - registers max, min and sorted
-from autoconv.operators import set_operators as _set_operators
-from autoconv.operators import variants as _variants  # registers the operators of variants
-from autoconv.operators.augmented import (
+from autoconv.operators.calls.call import call, call_untraced, do_not_convert
+from autoconv.operators.calls.classes import class_of, class_statement
+from autoconv.operators.calls.comprehensions import dict_of, generator, list_of, nested, set_of
+from autoconv.operators.calls.displays import SPREAD, new, new_dict, new_set, spread, unpacked
+from autoconv.operators.calls.formatted_text import formatted, ipercent, percent, text
+from autoconv.operators.calls.formatted_text import ipercent as imod
+from autoconv.operators.calls.in_place_operators import (
     iadd,
     iand,
     ifloordiv,
@@ -21,42 +23,28 @@ from autoconv.operators.augmented import (
     itruediv,
     ixor,
 )
-from autoconv.operators.calls import call, call_untraced, do_not_convert
-from autoconv.operators.classes import class_of, class_statement
-from autoconv.operators.comparisons import eq, ge, gt, in_, is_, is_not, le, lt, ne, not_in
-from autoconv.operators.comprehensions import dict_of, generator, list_of, nested, set_of
-from autoconv.operators.conditionals import (
-    and_,
-    holds,
-    if_exp,
-    if_stmt,
-    not_,
-    operand,
-    or_,
-    switch_stmt,
-    test,
+from autoconv.operators.calls.match_patterns import is_instance, is_mapping, is_sequence, match_argument, rest_of
+from autoconv.operators.calls.try_statements import (
+    as_exception,
+    attempts,
+    begin,
+    caught,
+    end,
+    entering,
+    exception,
+    managed,
+    unwound,
+    watch,
+    watched,
+    watching,
 )
-from autoconv.operators.deferred import raising
-from autoconv.operators.displays import SPREAD, new, new_dict, new_set, spread, unpacked
-from autoconv.operators.groups import left_of_group, split_group
-from autoconv.operators.items import (
-    augment_item_of,
-    context,
-    del_attr,
-    del_item,
-    get_item,
-    own,
-    replaced,
-    set_attr,
-    set_item,
-    set_item_in,
-    set_item_of,
-    shared,
-    slice,
-)
-from autoconv.operators.loops import for_stmt, iterate, while_stmt
-from autoconv.operators.modules import module
-from autoconv.operators.names import (
+from autoconv.operators.control import variants as _variants  # registers the operators of variants
+from autoconv.operators.control.conditionals import and_, holds, if_exp, if_stmt, not_, operand, or_, switch_stmt, test
+from autoconv.operators.control.exception_groups import left_of_group, split_group
+from autoconv.operators.control.loops import for_stmt, iterate, while_stmt
+from autoconv.operators.support.converted_modules import module
+from autoconv.operators.support.deferred_messages import raising
+from autoconv.operators.support.protected_names import (
     BREAK,
     CONTINUE,
     NORMAL,
@@ -74,25 +62,35 @@ from autoconv.operators.names import (
     returned,
     users_names,
 )
-from autoconv.operators.patterns import is_instance, is_mapping, is_sequence, match_argument, rest_of
-from autoconv.operators.quiet import quiet, quiet_1, quiet_2, quiet_3, quiet_branch, quiet_logic, quiet_loop
-from autoconv.operators.texts import formatted, ipercent, percent, text
-from autoconv.operators.texts import ipercent as imod
-from autoconv.operators.tries import (
-    as_exception,
-    attempts,
-    begin,
-    caught,
-    end,
-    entering,
-    exception,
-    managed,
-    unwound,
-    watch,
-    watched,
-    watching,
+from autoconv.operators.support.traceback_filter import (
+    quiet,
+    quiet_1,
+    quiet_2,
+    quiet_3,
+    quiet_branch,
+    quiet_logic,
+    quiet_loop,
 )
-from autoconv.runtime.recording import follow
+from autoconv.operators.values import list_methods as _list_methods  # registers the methods of graph lists
+from autoconv.operators.values import ordering as _ordering  # noqa: F401 - registers max, min and sorted
+from autoconv.operators.values import set_operators as _set_operators
+from autoconv.operators.values.comparisons import eq, ge, gt, in_, is_, is_not, le, lt, ne, not_in
+from autoconv.operators.values.items import (
+    augment_item_of,
+    context,
+    del_attr,
+    del_item,
+    get_item,
+    own,
+    replaced,
+    set_attr,
+    set_item,
+    set_item_in,
+    set_item_of,
+    shared,
+    slice,
+)
+from autoconv.runtime.recording.regions import follow
 
 # Operators with a cheaper version for use while this thread records nothing: it runs the function as written.
 _TRACED = {"call": call, **{_name: quiet_2(getattr(_set_operators, _name)) for _name in _set_operators.NATIVE}}

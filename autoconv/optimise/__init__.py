@@ -17,7 +17,7 @@ from autoconv.optimise.dead import dead
 from autoconv.optimise.fold import fold
 from autoconv.optimise.hoist import hoist
 from autoconv.optimise.inline import inline
-from autoconv.optimise.promote import promote
+from autoconv.optimise.promote_arrays import promote
 from autoconv.optimise.simplify import simplify
 from autoconv.optimise.unbox import unbox
 

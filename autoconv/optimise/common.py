@@ -21,7 +21,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, copied_regions, copy_node, settle_effects
 from autoconv.graph.rewrite import attributes_key, begin_copy
 from autoconv.graph.types import TensorType
-from autoconv.ops.views import leaving
+from autoconv.ops.analysis.aliasing_ops import leaving
 
 
 def common(graph: Graph, contract: str = "function") -> Graph:

@@ -42,8 +42,8 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, copied_regions, copy_node, has_recursion, settle_effects
 from autoconv.graph.rewrite import begin_copy
 from autoconv.graph.types import TensorType
+from autoconv.ops.analysis.aliasing_ops import VIEWS
 from autoconv.ops.rules import element_count
-from autoconv.ops.views import VIEWS
 
 # Ops that cost nothing inside of a loop: constants, and views that backends do not materialise.
 _FREE = VIEWS | {"constant", "absent", "fill", "zeros_like", "ones_like", "one_hot", "broadcast_to", "shape", "rank"}

@@ -27,7 +27,7 @@ from autoconv.graph.graph import Graph, Node, Value, copied_regions, copy_node, 
 from autoconv.graph.rewrite import begin_copy
 from autoconv.graph.types import TensorType
 from autoconv.ops import OPS
-from autoconv.ops.views import leaving
+from autoconv.ops.analysis.aliasing_ops import leaving
 
 Rule = Callable[[Graph, Node, Sequence[Value]], Value | None]
 

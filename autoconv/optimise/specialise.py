@@ -34,8 +34,8 @@ from autoconv.graph.types import (
 from autoconv.ops import OPS
 from autoconv.optimise.fold import fold
 from autoconv.optimise.list_elements import narrow_lists
-from autoconv.optimise.symbolic import has_symbols, note_sizes, result_types, without_symbols
-from autoconv.optimise.symbolic_sizes import Sizes
+from autoconv.optimise.symbolic.driver import has_symbols, note_sizes, result_types, without_symbols
+from autoconv.optimise.symbolic.sizes import Sizes
 
 # Op -> (attribute with dimensions, number of operands before them). Where the attribute has None, the dimensions are
 # the last operand.

@@ -23,7 +23,7 @@
 from __future__ import annotations
 
 from autoconv.graph.graph import Graph, Node, clone
-from autoconv.optimise.unboxing import arrays, given, lists, numbers, rows, whole_lists  # register the rules
+from autoconv.optimise.unboxing import arrays, given, lists, numbers, rows, whole_lists  # noqa: F401 (register the rules)
 from autoconv.optimise.unboxing.kinds import Kinds
 from autoconv.optimise.unboxing.writer import rewritten
 
@@ -52,4 +52,4 @@ def _asks_identity(node: Node) -> bool:
     return not any(value.node is not None and value.node.op.name == "object_constant" for value in node.inputs)
 
 
-__all__ = ["arrays", "given", "lists", "numbers", "rows", "unbox", "whole_lists"]
+__all__ = ["unbox"]

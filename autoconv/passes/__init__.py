@@ -14,17 +14,17 @@ from autoconv.passes import (
     comprehensions,
     control_flow,
     displays,
+    eager_fast_path,
     effects,
     exits,
     groups,
+    in_place_operators,
     lifting,
     logic,
     matches,
     normalise,
-    sets,
     subscripts,
     texts,
-    untraced,
 )
 from autoconv.passes.base import Context
 
@@ -52,13 +52,13 @@ PASSES: tuple[Pass, ...] = (
     Pass("logic", logic.transform),
     Pass("displays", displays.transform),
     Pass("texts", texts.transform),
-    Pass("sets", sets.transform),
+    Pass("sets", in_place_operators.transform),
     Pass("calls", calls.transform),
     Pass("exits", exits.transform),
     Pass("lifting", lifting.transform),
     Pass("control_flow", control_flow.transform),
     Pass("comprehensions", comprehensions.transform),
-    Pass("untraced", untraced.transform),
+    Pass("untraced", eager_fast_path.transform),
 )
 
 # (earlier, later, reason)
@@ -94,7 +94,7 @@ def run_passes(
 ) -> gast.AST:
     """Run the table, up to and including the pass named `last` if given."""
     if "untraced" not in skip and last in (None, "untraced"):
-        tree = untraced.keep(tree, context)
+        tree = eager_fast_path.keep(tree, context)
     for row in PASSES:
         if row.name not in skip:
             start = time.perf_counter()

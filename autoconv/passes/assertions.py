@@ -17,7 +17,7 @@ from typing import Any
 
 import gast
 
-from autoconv.analysis.pinned import cannot_be_deferred
+from autoconv.analysis.immovable import cannot_be_deferred
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.syntax import build
 

@@ -34,8 +34,8 @@ from autoconv.analysis.escapes import LOOPS, TRIES
 from autoconv.analysis.regions import Plan, Region
 from autoconv.analysis.scopes import Scope
 from autoconv.passes.base import Context, FunctionPass
+from autoconv.passes.cell_declarations import Names, begin_own, written_inside
 from autoconv.passes.lifting import make_plan, user_scope
-from autoconv.passes.own import Names, begin_own, written_inside
 from autoconv.syntax import build
 from autoconv.syntax.names import Namer
 from autoconv.syntax.tree import Transformer, body_start, contains

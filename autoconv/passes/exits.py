@@ -33,8 +33,8 @@ from typing import Any
 
 import gast
 
+from autoconv.analysis.convertibility import give_room, staged_tries, statement_forms
 from autoconv.analysis.escapes import BREAK, CONTINUE, LOOPS, RETURN, TRIES, Escapes
-from autoconv.analysis.forms import give_room, staged_tries, statement_forms
 from autoconv.analysis.scopes import scope_of
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.passes.exit_codes import ExitCode, Place, Remover, holds_exits, is_lowered, is_none, returns_of

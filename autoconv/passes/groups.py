@@ -36,7 +36,7 @@ from typing import Any
 
 import gast
 
-from autoconv.analysis.pinned import pinned_by
+from autoconv.analysis.immovable import pinned_by
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.syntax import build
 from autoconv.syntax.tree import walk

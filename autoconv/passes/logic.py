@@ -15,8 +15,8 @@ from typing import Any
 
 import gast
 
+from autoconv.analysis.immovable import cannot_be_deferred
 from autoconv.analysis.numbers import may_have_parts, number_names
-from autoconv.analysis.pinned import cannot_be_deferred
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.syntax import build
 

@@ -18,8 +18,8 @@ from typing import Any
 
 import gast
 
+from autoconv.analysis.immovable import cannot_be_deferred, pinned_by
 from autoconv.analysis.liveness import has_loop_exit
-from autoconv.analysis.pinned import cannot_be_deferred, pinned_by
 from autoconv.analysis.scopes import scope_of
 from autoconv.passes.base import Context, FunctionPass, mangled
 from autoconv.passes.effects import as_index

@@ -1,8 +1,17 @@
 """Random numbers: from one global state, from generators, and without state from a seed."""
 
-from autoconv.api.generators import Generator, create_rng_state, get_global_generator, set_global_generator
-from autoconv.api.random import categorical, gamma, normal, poisson, set_seed, shuffle, truncated_normal, uniform
-from autoconv.api.stateless_random import (
+from autoconv.api.random.generators import Generator, create_rng_state, get_global_generator, set_global_generator
+from autoconv.api.random.stateful import (
+    categorical,
+    gamma,
+    normal,
+    poisson,
+    set_seed,
+    shuffle,
+    truncated_normal,
+    uniform,
+)
+from autoconv.api.random.stateless import (
     Algorithm,
     fold_in,
     split,
@@ -16,7 +25,7 @@ from autoconv.api.stateless_random import (
     stateless_uniform,
 )
 from autoconv.random import experimental
-from autoconv.runtime.tracebacks import present_functions as _present_functions
+from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
 
 __all__ = [
     "Algorithm", "Generator", "categorical", "create_rng_state", "experimental", "fold_in", "gamma",

@@ -1,10 +1,10 @@
 """Older names, and functions on seeds."""
 
-from autoconv.api.generators import Generator, create_rng_state, get_global_generator, set_global_generator
-from autoconv.api.stateless_random import Algorithm, stateless_shuffle
-from autoconv.api.stateless_random import fold_in as stateless_fold_in
-from autoconv.api.stateless_random import split as stateless_split
-from autoconv.runtime.tracebacks import present_functions as _present_functions
+from autoconv.api.random.generators import Generator, create_rng_state, get_global_generator, set_global_generator
+from autoconv.api.random.stateless import Algorithm, stateless_shuffle
+from autoconv.api.random.stateless import fold_in as stateless_fold_in
+from autoconv.api.random.stateless import split as stateless_split
+from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
 
 __all__ = [
     "Algorithm", "Generator", "create_rng_state", "get_global_generator", "set_global_generator", "stateless_fold_in",

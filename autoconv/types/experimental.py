@@ -1,8 +1,8 @@
 """What functions are: a PolymorphicFunction has a trace for each signature, a ConcreteFunction one."""
 
-from autoconv.runtime.tensor import Tensor as TensorLike
+from autoconv.runtime.tensors.tensor import Tensor as TensorLike
 from autoconv.tracing import ConcreteFunction, Function
-from autoconv.tracing.protocol import SupportsTracingProtocol, TraceType, TracingContext
+from autoconv.tracing.key.trace_types import SupportsTracingProtocol, TraceType, TracingContext
 
 Callable = GenericFunction = PolymorphicFunction = Function
 

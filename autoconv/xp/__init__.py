@@ -25,7 +25,7 @@ from autoconv.graph.dtypes import (
     uint64,
 )
 from autoconv.numpy.standard import standard as _standard
-from autoconv.runtime.tensor import namespace_by
+from autoconv.runtime.tensors.tensor import namespace_by
 from autoconv.xp import creation as _creation
 from autoconv.xp import dtypes as _dtypes
 from autoconv.xp import elements as _elements

@@ -8,9 +8,9 @@ import numpy as np
 
 from autoconv.numpy.operands import holds_tensors, numpy_dtype, tensor
 from autoconv.numpy.standard import by_numpy, check_device
-from autoconv.runtime.convert import as_tensor
-from autoconv.runtime.dispatch import apply
-from autoconv.runtime.tensor import EagerTensor, Tensor
+from autoconv.runtime.tensors.conversion import as_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 
 
 def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None) -> Tensor:

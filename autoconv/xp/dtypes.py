@@ -10,7 +10,7 @@ import numpy as np
 from autoconv.graph.dtypes import DTYPES, DType, as_dtype
 from autoconv.numpy.operands import cast, numpy_dtype, numpy_dtype_of, tensor
 from autoconv.numpy.standard import DEVICE, by_numpy, check_device
-from autoconv.runtime.tensor import Tensor
+from autoconv.runtime.tensors.tensor import Tensor
 
 _NUMBERS = (bool, int, float, complex)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from autoconv.numpy.operands import tensor
 from autoconv.numpy.standard import by_numpy
-from autoconv.runtime.tensor import Tensor
+from autoconv.runtime.tensors.tensor import Tensor
 
 UNARY = (
     "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "bitwise_invert", "conj", "cos", "cosh", "exp", "expm1",

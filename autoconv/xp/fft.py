@@ -7,7 +7,7 @@ from typing import Any
 
 from autoconv.numpy.operands import numpy_dtype
 from autoconv.numpy.standard import by_numpy, check_device, standard
-from autoconv.runtime.tensor import Tensor
+from autoconv.runtime.tensors.tensor import Tensor
 
 
 def _of_axis(name: str) -> Callable[..., Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from autoconv.numpy.standard import by_numpy, standard
-from autoconv.runtime.tensor import Tensor
+from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.xp.reductions import matmul, matrix_transpose, tensordot, vecdot
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from autoconv.numpy.standard import by_numpy
-from autoconv.runtime.tensor import Tensor
+from autoconv.runtime.tensors.tensor import Tensor
 
 
 def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:

@@ -6,8 +6,8 @@ from typing import Any
 
 from autoconv.numpy.operands import axis_of, known_shape, rank_of, tensor
 from autoconv.numpy.standard import by_numpy
-from autoconv.runtime.dispatch import apply
-from autoconv.runtime.tensor import Tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
 
 
 def concat(arrays: Any, /, *, axis: Any = 0) -> Tensor:

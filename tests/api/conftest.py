@@ -10,10 +10,10 @@ import pytest
 
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import ResourceType, TensorType, shapes_compatible
-from autoconv.runtime.convert import constant, convert_to_tensor
-from autoconv.runtime.recording import FUNCTION, new_trace, recording
-from autoconv.runtime.structure import flatten
-from autoconv.runtime.symbolic import SymbolicTensor
+from autoconv.runtime.recording.regions import FUNCTION, new_trace, recording
+from autoconv.runtime.support.structure import flatten
+from autoconv.runtime.tensors.conversion import constant, convert_to_tensor
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 
 def evaluate(graph: Graph, arguments: list[Any]) -> list[Any]:

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 import autoconv as tf
-from autoconv.api import callbacks, checks
+from autoconv.api import callbacks
+from autoconv.api.control import checks
 from autoconv.errors import AssertionFailedError, InvalidArgumentError
 from autoconv.graph.dtypes import float32, int32
-from autoconv.runtime.convert import constant
-from autoconv.runtime.shape import TensorSpec
-from autoconv.runtime.tensor import EagerTensor
+from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.tensors.conversion import constant
+from autoconv.runtime.tensors.tensor import EagerTensor
 
 X = np.array([1.0, 2.0, 3.0], np.float32)
 

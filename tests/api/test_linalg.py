@@ -15,7 +15,7 @@ from autoconv.graph.dtypes import float32, float64
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import TensorType
 from autoconv.ops import OPS
-from autoconv.runtime.convert import constant
+from autoconv.runtime.tensors.conversion import constant
 
 A = np.array([[2.5, -0.5, 0.25], [0.75, 1.5, -1.0], [0.5, 0.25, 3.0]])
 B = np.arange(6.0).reshape(3, 2)

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import autoconv
-from autoconv.api import arithmetic, bitwise, casts, comparison, maths, reductions
+from autoconv.api import bitwise
+from autoconv.api.tensors import arithmetic, casts, comparison, maths, reductions
 from autoconv.graph.dtypes import float32, float64, int32, int64, uint8
-from autoconv.runtime.convert import constant
-from autoconv.runtime.variable import Variable
+from autoconv.runtime.objects.variable import Variable
+from autoconv.runtime.tensors.conversion import constant
 
 X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]], np.float32)
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autoconv.api import nn, random
+from autoconv.api.nn import layers
+from autoconv.api.random import stateful
 from autoconv.errors import InvalidArgumentError
 
 X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
@@ -22,18 +23,18 @@ def softmax(x: Any, axis: int = -1) -> Any:
 @pytest.mark.parametrize(
     ("found", "wanted"),
     [
-        (nn.relu(X), np.maximum(X, 0)),
-        (nn.relu6(X * 3), np.clip(X * 3, 0, 6)),
-        (nn.elu(X), np.where(X > 0, X, np.expm1(X))),
-        (nn.leaky_relu(X, 0.1), np.where(X > 0, X, 0.1 * X)),
-        (nn.silu(X), X / (1 + np.exp(-X))),
-        (nn.softsign(X), X / (1 + np.abs(X))),
-        (nn.softplus(X), np.log1p(np.exp(X))),
-        (nn.gelu(X), X * 0.5 * (1 + np.vectorize(math.erf)(X / math.sqrt(2)))),
-        (nn.softmax(X), softmax(X)),
-        (nn.softmax(X, axis=0), softmax(X, 0)),
-        (nn.log_softmax(X), np.log(softmax(X))),
-        (nn.l2_loss(X), (X**2).sum() / 2),
+        (layers.relu(X), np.maximum(X, 0)),
+        (layers.relu6(X * 3), np.clip(X * 3, 0, 6)),
+        (layers.elu(X), np.where(X > 0, X, np.expm1(X))),
+        (layers.leaky_relu(X, 0.1), np.where(X > 0, X, 0.1 * X)),
+        (layers.silu(X), X / (1 + np.exp(-X))),
+        (layers.softsign(X), X / (1 + np.abs(X))),
+        (layers.softplus(X), np.log1p(np.exp(X))),
+        (layers.gelu(X), X * 0.5 * (1 + np.vectorize(math.erf)(X / math.sqrt(2)))),
+        (layers.softmax(X), softmax(X)),
+        (layers.softmax(X, axis=0), softmax(X, 0)),
+        (layers.log_softmax(X), np.log(softmax(X))),
+        (layers.l2_loss(X), (X**2).sum() / 2),
     ],
 )
 def test_activations(found: Any, wanted: Any) -> None:
@@ -41,48 +42,48 @@ def test_activations(found: Any, wanted: Any) -> None:
 
 
 def test_gelu_approximation_is_near() -> None:
-    np.testing.assert_allclose(nn.gelu(X, approximate=True).numpy(), nn.gelu(X).numpy(), atol=1e-3)
+    np.testing.assert_allclose(layers.gelu(X, approximate=True).numpy(), layers.gelu(X).numpy(), atol=1e-3)
 
 
 def test_cross_entropies() -> None:
     loss = -np.log(softmax(X))
-    sparse = nn.sparse_softmax_cross_entropy_with_logits(labels=[2, 0], logits=X)
+    sparse = layers.sparse_softmax_cross_entropy_with_logits(labels=[2, 0], logits=X)
     np.testing.assert_allclose(sparse.numpy(), [loss[0, 2], loss[1, 0]])
-    dense = nn.softmax_cross_entropy_with_logits(labels=softmax(X), logits=X)
+    dense = layers.softmax_cross_entropy_with_logits(labels=softmax(X), logits=X)
     np.testing.assert_allclose(dense.numpy(), (softmax(X) * loss).sum(1))
     z = np.array([[0.0, 1.0, 0.5], [1.0, 0.0, 1.0]])
     share = 1 / (1 + np.exp(-X))
-    binary = nn.sigmoid_cross_entropy_with_logits(labels=z, logits=X)
+    binary = layers.sigmoid_cross_entropy_with_logits(labels=z, logits=X)
     np.testing.assert_allclose(binary.numpy(), -z * np.log(share) - (1 - z) * np.log(1 - share))
     with pytest.raises(InvalidArgumentError, match=r"is not in \[0, 3\)"):
-        nn.sparse_softmax_cross_entropy_with_logits(labels=[3, 0], logits=X)
+        layers.sparse_softmax_cross_entropy_with_logits(labels=[3, 0], logits=X)
     with pytest.raises(ValueError, match="must equal `logits"):
-        nn.sparse_softmax_cross_entropy_with_logits(labels=[[2, 0]], logits=X)
+        layers.sparse_softmax_cross_entropy_with_logits(labels=[[2, 0]], logits=X)
 
 
 def test_normalisation() -> None:
-    mean, variance = nn.moments(X, [0])
+    mean, variance = layers.moments(X, [0])
     np.testing.assert_allclose(mean.numpy(), X.mean(0))
     np.testing.assert_allclose(variance.numpy(), X.var(0))
-    found = nn.batch_normalization(X, mean, variance, 1.0, 2.0, 1e-3)
+    found = layers.batch_normalization(X, mean, variance, 1.0, 2.0, 1e-3)
     np.testing.assert_allclose(found.numpy(), (X - X.mean(0)) / np.sqrt(X.var(0) + 1e-3) * 2 + 1)
-    np.testing.assert_allclose(nn.bias_add(X, [1.0, 2.0, 3.0]).numpy(), X + np.array([1, 2, 3]))
+    np.testing.assert_allclose(layers.bias_add(X, [1.0, 2.0, 3.0]).numpy(), X + np.array([1, 2, 3]))
 
 
 def test_embedding_lookup() -> None:
-    assert nn.embedding_lookup(X, [1, 0]).numpy().tolist() == X[[1, 0]].tolist()
-    rows = nn.embedding_lookup(X, [1], max_norm=1.0).numpy()
+    assert layers.embedding_lookup(X, [1, 0]).numpy().tolist() == X[[1, 0]].tolist()
+    rows = layers.embedding_lookup(X, [1], max_norm=1.0).numpy()
     assert np.linalg.norm(rows) == pytest.approx(1.0)
 
 
 def test_dropout() -> None:
-    random.set_seed(3)
+    stateful.set_seed(3)
     x = np.ones((100, 10))
-    found = nn.dropout(x, 0.25).numpy()
+    found = layers.dropout(x, 0.25).numpy()
     assert set(np.unique(found)) == {0.0, 1 / 0.75}
     assert 0.65 < (found != 0).mean() < 0.85
-    whole_rows = nn.dropout(x, 0.5, noise_shape=[100, 1]).numpy()
+    whole_rows = layers.dropout(x, 0.5, noise_shape=[100, 1]).numpy()
     assert all(len(set(row)) == 1 for row in whole_rows)
-    assert nn.dropout(x, 0.0).numpy().tolist() == x.tolist()
+    assert layers.dropout(x, 0.0).numpy().tolist() == x.tolist()
     with pytest.raises(ValueError, match="rate"):
-        nn.dropout(x, 1.5)
+        layers.dropout(x, 1.5)

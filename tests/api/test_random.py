@@ -11,8 +11,8 @@ import autoconv
 import autoconv.random as random
 from autoconv.config import SETTINGS
 from autoconv.graph.dtypes import float64, int32, int64, uint8
-from autoconv.ops.threefry import Threefry, threefry2x32
-from autoconv.runtime.convert import constant
+from autoconv.ops.random.threefry import Threefry, threefry2x32
+from autoconv.runtime.tensors.conversion import constant
 
 
 def values(*tensors: Any) -> list[Any]:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autoconv.api import constants, gather, indexing, shaping
+from autoconv.api.tensors import constants, gather, indexing, shaping
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import float32, float64, int32, int64
-from autoconv.runtime.convert import constant
+from autoconv.runtime.tensors.conversion import constant
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
 Both = Callable[..., Any]

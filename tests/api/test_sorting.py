@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from autoconv.api import sorting
+from autoconv.api.tensors import sorting
 from autoconv.graph.dtypes import int64
-from autoconv.runtime.convert import constant
+from autoconv.runtime.tensors.conversion import constant
 
 
 def test_sort_and_argsort() -> None:

@@ -11,8 +11,8 @@ import pytest
 from autoconv.api import strings
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import float64, int32
-from autoconv.ops.fingerprint import fingerprint
-from autoconv.runtime.convert import constant
+from autoconv.ops.text.fingerprint import fingerprint
+from autoconv.runtime.tensors.conversion import constant
 
 WORDS = np.array(["ab c", "Dé", ""])
 

@@ -13,7 +13,7 @@ from autoconv.backends import BACKENDS
 from autoconv.graph.graph import Graph, copy_node
 from autoconv.graph.verify import verify
 from autoconv.ops.builder import GraphBuilder
-from autoconv.ops.list_value import ListValue
+from autoconv.ops.values.list_value import ListValue
 from autoconv.optimise import optimise
 
 

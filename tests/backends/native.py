@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends import llvm, reference
+from autoconv.backends import interpreter, llvm
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import TensorType
@@ -34,7 +34,7 @@ def alike(
     run = llvm.compile_graph(graph)
     assert isinstance(run, llvm.NativeGraph)
     assert sorted(run.kernels) == sorted(kernels)
-    expected = reference.compile_graph(graph)(arrays)
+    expected = interpreter.compile_graph(graph)(arrays)
     for _ in range(2):
         found = run(arrays)
         for one, other in zip(map(np.asarray, found), map(np.asarray, expected), strict=True):
@@ -59,7 +59,7 @@ def same_error(build: Callable[..., Any], *inputs: Any) -> str:
     """The message with which both fail, of one class."""
     errors = []
     graph = graph_of(build, *inputs)
-    for compiled in (reference.compile_graph(graph), llvm.compile_graph(graph)):
+    for compiled in (interpreter.compile_graph(graph), llvm.compile_graph(graph)):
         try:
             compiled([np.asarray(x) for x in inputs])
         except Exception as error:

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import autoconv
-from autoconv.backends.llvm import compiler, engine, helper, helper_main, machine_code
-from autoconv.backends.llvm.helper import Ended
+from autoconv.backends.llvm.jit import compiler, helper, helper_main, machine_code
+from autoconv.backends.llvm.jit import engine as jit_engine
+from autoconv.backends.llvm.jit.helper import Ended
 from autoconv.config import SETTINGS
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "posix_spawn"), reason="there, LLVM runs in this process")
@@ -87,8 +88,8 @@ def total(x, n):
 @pytest.mark.parametrize("decorator", [autoconv.compile, autoconv.function])
 def test_a_program_goes_on_with_less(monkeypatch, tmp_path, ends, told, decorator):
     monkeypatch.setenv("AUTOCONV_CACHE", str(tmp_path))
-    monkeypatch.setattr(engine, "_LESS", {})
-    monkeypatch.setattr(engine, "_NONE", {})
+    monkeypatch.setattr(jit_engine, "_LESS", {})
+    monkeypatch.setattr(jit_engine, "_NONE", {})
     _instead(monkeypatch, ends)
     staged = decorator(total)
     for size in (3, 4, 3):
@@ -103,8 +104,8 @@ def test_over_which_text_it_ended_is_kept_in_mind(monkeypatch, tmp_path):
     real = helper.object_files
     monkeypatch.setattr(helper, "object_files", lambda modules: asked.append(modules) or real(modules))
     for _ in range(3):
-        with pytest.raises(engine.NoMachineCode, match="unsupported GC"):
-            engine.make_ready({FATAL + "; once": 1})
+        with pytest.raises(jit_engine.NoMachineCode, match="unsupported GC"):
+            jit_engine.make_ready({FATAL + "; once": 1})
     assert len(asked) == 2
 
 
@@ -113,11 +114,11 @@ def test_without_a_process_llvm_runs_here(monkeypatch):
     real = compiler.object_files
     monkeypatch.setattr(compiler, "object_files", lambda modules: asked.append(modules) or real(modules))
     monkeypatch.setattr(sys, "executable", "")
-    engine.make_ready({GOOD + "; here": 1})
+    jit_engine.make_ready({GOOD + "; here": 1})
     monkeypatch.undo()
     monkeypatch.setattr(compiler, "object_files", lambda modules: asked.append(modules) or real(modules))
     monkeypatch.setattr(SETTINGS, "helper", False)
-    engine.make_ready({GOOD + "; here, too": 1})
+    jit_engine.make_ready({GOOD + "; here, too": 1})
     assert len(asked) == 2
 
 
@@ -198,9 +199,9 @@ def test_it_ends_with_the_program(tmp_path):
 def test_threads_share_it(tmp_path, monkeypatch):
     monkeypatch.setenv("AUTOCONV_CACHE", str(tmp_path))
     texts = [GOOD.replace("42", str(number)) for number in range(100, 116)]
-    threads = [threading.Thread(target=engine.make_ready, args=({text: 1},)) for text in texts]
+    threads = [threading.Thread(target=jit_engine.make_ready, args=({text: 1},)) for text in texts]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert all(engine._READY.pop(text) for text in texts)
+    assert all(jit_engine._READY.pop(text) for text in texts)

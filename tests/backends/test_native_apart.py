@@ -11,9 +11,11 @@ import pytest
 
 import autoconv as ac
 from autoconv.backends import llvm
-from autoconv.backends.llvm import abi, apart, halves, schedule_pipeline
-from autoconv.backends.llvm.prepare import prepared
-from autoconv.backends.llvm.schedule_pipeline import schedule
+from autoconv.backends.llvm.codegen.sort import parallel_merge
+from autoconv.backends.llvm.legalize.pipeline import prepared
+from autoconv.backends.llvm.schedule import concurrency, pipeline
+from autoconv.backends.llvm.schedule.pipeline import schedule
+from autoconv.backends.llvm.target import abi
 from tests.backends.native import alike, graph_of, same_error
 
 
@@ -30,7 +32,7 @@ def groups(build: Any, *arrays: np.ndarray) -> list[int]:
 def same_bits(build: Any, *arrays: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
     together = llvm.compile_graph(graph_of(build, *arrays))(arrays)
     with monkeypatch.context() as patch:
-        patch.setattr(schedule_pipeline, "PASSES", schedule_pipeline.PASSES[:-1])
+        patch.setattr(pipeline, "PASSES", pipeline.PASSES[:-1])
         alone = llvm.compile_graph(graph_of(build, *arrays))(arrays)
     for one, other in zip(together, alone, strict=True):
         assert np.asarray(one).tobytes() == np.asarray(other).tobytes()
@@ -38,7 +40,7 @@ def same_bits(build: Any, *arrays: np.ndarray, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.fixture(autouse=True)
 def _two_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (apart, halves):
+    for module in (concurrency, parallel_merge):
         monkeypatch.setattr(module, "thread_count", lambda: 2)
 
 

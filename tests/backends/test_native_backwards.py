@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import autoconv
-from autoconv.backends.llvm.backwards import with_hidden_counts
+from autoconv.backends.llvm.ir.hidden_trip_counts import with_hidden_counts
 
 
 def copied(a):

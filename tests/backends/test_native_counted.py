@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import autoconv as ac
-from autoconv.backends import llvm, reference
+from autoconv.backends import interpreter, llvm
 from tests.backends.native import alike, graph_of, op
 from tests.backends.test_native_sorting import numbers
 
@@ -90,7 +90,7 @@ def test_halves() -> None:
     for dtype in (np.float16, ml_dtypes.bfloat16):
         x = np.array([1, 2, np.nan, 1, -0.0, 0, 3, np.nan, 2], dtype)
         graph = graph_of(op("unique", dtype=ac.int32), x)
-        for compiled in (reference.compile_graph(graph), llvm.compile_graph(graph)):
+        for compiled in (interpreter.compile_graph(graph), llvm.compile_graph(graph)):
             values, indices, counts = compiled([x])
             np.testing.assert_array_equal(values.astype("float32"), [1, 2, np.nan, 0, 3, np.nan])
             assert indices.tolist() == [0, 1, 2, 0, 3, 3, 4, 5, 1] and counts.tolist() == [2, 2, 1, 2, 1, 1]
@@ -102,5 +102,5 @@ def test_halves() -> None:
         for name, inputs in (("matmul", (x, x)), ("numpy_clip", (x, x.reshape(-1)[1], x.reshape(-1)[3]))):
             graph = graph_of(op(name), *inputs)
             assert [
-                run(list(inputs))[0].dtype for run in (reference.compile_graph(graph), llvm.compile_graph(graph))
+                run(list(inputs))[0].dtype for run in (interpreter.compile_graph(graph), llvm.compile_graph(graph))
             ] == [dtype] * 2

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import autoconv as ac
-from autoconv.backends import llvm, reference
+from autoconv.backends import interpreter, llvm
 from autoconv.errors import ListReadError
 from autoconv.graph.text_parser import from_text
 from autoconv.ops import OPS
@@ -23,7 +23,7 @@ def both(text: str, *arguments: Any) -> list[Any]:
     """Runs the graph natively and on the reference; both have to agree, and leave the arguments alone."""
     graph = from_text(text, OPS)
     before = [np.array(a) for a in arguments]
-    expected = reference.compile_graph(graph)([np.array(a) for a in arguments])
+    expected = interpreter.compile_graph(graph)([np.array(a) for a in arguments])
     run = llvm.compile_graph(graph)
     assert isinstance(run, llvm.NativeGraph)
     for _ in range(3):
@@ -151,7 +151,7 @@ def test_an_index_out_of_range_raises_what_the_kernel_raises() -> None:
         with pytest.raises(IndexError) as caught:
             run([x, np.asarray(i)])
         with pytest.raises(IndexError) as expected:
-            reference.compile_graph(graph)([x, np.asarray(i)])
+            interpreter.compile_graph(graph)([x, np.asarray(i)])
         assert str(caught.value) == str(expected.value)
 
 

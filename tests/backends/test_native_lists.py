@@ -7,13 +7,13 @@ import threading
 import numpy as np
 import pytest
 
-from autoconv.backends import llvm, reference
+from autoconv.backends import interpreter, llvm
 from autoconv.errors import ListReadError
 from autoconv.graph.dtypes import float32, float64, int64
 from autoconv.graph.text_parser import from_text
 from autoconv.ops import OPS
-from autoconv.ops.list_value import ListValue
-from autoconv.ops.packed_list import PackedList
+from autoconv.ops.values.list_value import ListValue
+from autoconv.ops.values.packed_list import PackedList
 
 
 def native(text):
@@ -21,7 +21,7 @@ def native(text):
     run = llvm.compile_graph(graph)
     assert isinstance(run, llvm.NativeGraph)
     assert run.kernels == []
-    return run, reference.compile_graph(graph)
+    return run, interpreter.compile_graph(graph)
 
 
 def numbers(*items, weak=False):

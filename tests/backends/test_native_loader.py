@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import autoconv
-from autoconv.backends.llvm import compiler, engine, machine_code
-from autoconv.backends.llvm.compiler import object_file
-from autoconv.backends.llvm.loader import Loaded, Unlinkable
+from autoconv.backends.llvm.jit import compiler, machine_code
+from autoconv.backends.llvm.jit import engine as jit_engine
+from autoconv.backends.llvm.jit.compiler import object_file
+from autoconv.backends.llvm.jit.elf_loader import Loaded, Unlinkable
 
 here = pytest.mark.skipif(
     sys.platform != "linux" or platform.machine() != "x86_64", reason="LLVM's linker does it all elsewhere"
@@ -147,7 +148,7 @@ def test_llvms_linker_gives_the_same(monkeypatch):
     def refuse(code, known):
         raise Unlinkable("for the test")
 
-    monkeypatch.setattr(engine, "Loaded", refuse)
+    monkeypatch.setattr(jit_engine, "Loaded", refuse)
 
     @autoconv.function
     def f(x, n):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import autoconv
-from autoconv.backends import llvm, reference
+from autoconv.backends import interpreter, llvm
 from autoconv.errors import AutoconvError
 from autoconv.graph.text_parser import from_text
 from autoconv.ops import OPS
@@ -142,7 +142,7 @@ def test_what_is_beyond_is_the_error_of_the_kernel(beyond: int) -> None:
     x, y = np.array([1, 2, beyond, 4]), np.zeros(4, np.int32)
     graph = from_text(CAST, OPS)
     with pytest.raises((ArithmeticError, AutoconvError)) as expected:
-        reference.compile_graph(graph)([x, y])
+        interpreter.compile_graph(graph)([x, y])
     with pytest.raises(type(expected.value)) as found:
         native(CAST)([x, y])
     assert str(found.value) == str(expected.value)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import autoconv
-from autoconv.backends.llvm.engine import Code
+from autoconv.backends.llvm.jit.engine import Code
 
 PROGRAMS = {
     "products": (lambda a: a @ a, [(4, 5, 5), (3, 6, 6), (5, 7, 7), (10, 60, 60), (2, 60, 60)]),

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autoconv.backends import llvm, reference
-from autoconv.backends.llvm.roles import role
+from autoconv.backends import interpreter, llvm
+from autoconv.backends.llvm.analysis.classify import role
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Value
@@ -156,7 +156,7 @@ def test_single_numbers_agree_with_the_kernel(name: str) -> None:
             ]
             graph = one_op(op, inputs, sample.attributes, False)
             try:
-                expected: Any = reference.compile_graph(graph)(inputs)
+                expected: Any = interpreter.compile_graph(graph)(inputs)
             except Exception as error:
                 expected = error
             try:

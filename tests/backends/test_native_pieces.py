@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autoconv.backends.llvm.positions import below, count, plus, times
-from autoconv.backends.llvm.text import FunctionText, ModuleText
+from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.index_arith import below, count, plus, times
+from autoconv.backends.llvm.ir.module import ModuleText
 from tests.backends.native import alike
 
 SHAPES: list[tuple[int, ...]] = [(5,), (16,), (33,), (254,), (3, 40), (7, 31), (2, 3, 50), (4, 1), (1, 19), (3, 0)]

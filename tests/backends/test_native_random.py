@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import autoconv as ac
-from autoconv.backends import llvm, reference
-from autoconv.ops.random import GLOBAL
+from autoconv.backends import interpreter, llvm
+from autoconv.ops.random.bits import GLOBAL
 from tests.backends.native import alike, graph_of, op, same_error
 
 SHAPES = [(), (0,), (1,), (3, 5), (513,), (2049,), (70_001,)]
@@ -44,7 +44,7 @@ def test_normal_numbers_are_equal_within_rounding(name: str, shape: Any) -> None
         graph = graph_of(op(name, shape=shape, dtype=dtype), SEEDS[0])
         run = llvm.compile_graph(graph)
         assert isinstance(run, llvm.NativeGraph) and run.kernels == []
-        within_ulps(run(SEEDS[:1])[0], reference.compile_graph(graph)(SEEDS[:1])[0], 4)
+        within_ulps(run(SEEDS[:1])[0], interpreter.compile_graph(graph)(SEEDS[:1])[0], 4)
 
 
 def test_truncated_numbers_are_within_two_deviations() -> None:
@@ -93,7 +93,7 @@ def test_bounds_out_of_order_are_refused() -> None:
 def test_draws_go_on_where_others_left_off(name: str, seed: int | None) -> None:
     """Natively, on the reference, and at once: one state, and one sequence."""
     build = op(f"random_{name}", shape=(7,), dtype=ac.float32, seed=seed)
-    runs = [llvm.compile_graph(graph_of(build)), reference.compile_graph(graph_of(build))]
+    runs = [llvm.compile_graph(graph_of(build)), interpreter.compile_graph(graph_of(build))]
     GLOBAL.set_seed(5)
     expected = [runs[1]([])[0] for _ in range(4)]
     assert not np.array_equal(expected[0], expected[1])
@@ -127,7 +127,7 @@ def test_shuffles_draw_from_the_same_state(seed: int | None) -> None:
     run = llvm.compile_graph(graph)
     assert isinstance(run, llvm.NativeGraph) and run.kernels == []
     GLOBAL.set_seed(8)
-    expected = [reference.compile_graph(graph)([rows])[0] for _ in range(2)]
+    expected = [interpreter.compile_graph(graph)([rows])[0] for _ in range(2)]
     GLOBAL.set_seed(8)
     np.testing.assert_array_equal([run([rows])[0] for _ in range(2)], expected)
     assert sorted(map(tuple, expected[0])) == sorted(map(tuple, rows))

@@ -6,7 +6,7 @@ import numpy as np
 
 import autoconv as ac
 from autoconv.backends.llvm.describe import describe
-from autoconv.backends.llvm.rotation import rotate
+from autoconv.backends.llvm.legalize.rotate_loops import rotate
 from autoconv.graph.verify import verify
 
 

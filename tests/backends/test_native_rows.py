@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import autoconv
-from autoconv.backends import reference
+from autoconv.backends import interpreter
 from autoconv.backends.llvm.describe import describe
-from autoconv.backends.llvm.expand import expand
-from autoconv.backends.llvm.schedule_pipeline import schedule
+from autoconv.backends.llvm.legalize.decompose import expand
+from autoconv.backends.llvm.schedule.pipeline import schedule
 
 SHAPES = [(7, 5), (3, 1), (1, 6), (40, 300), (2, 3, 4), (300, 1100)]
 
@@ -82,7 +82,7 @@ def test_as_the_reference(function, dtype):
         concrete = autoconv.function(function).get_concrete_function(autoconv.constant(x))
         found = concrete(autoconv.constant(x))
         found = found if isinstance(found, tuple) else (found,)
-        right = reference.compile_graph(concrete.optimised)([x])
+        right = interpreter.compile_graph(concrete.optimised)([x])
         tolerance = 2e-5 if dtype is np.float32 else 1e-12
         for one, wanted in zip(found, right, strict=True):
             # how many numbers a register holds says in which order sums are added up, and so what differences leave

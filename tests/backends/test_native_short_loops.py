@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import autoconv as ac
-from autoconv.backends.llvm.counted import turns_of, weight
+from autoconv.backends.llvm.analysis.induction import turns_of, weight
 from autoconv.graph.graph import Graph, Node
 
 

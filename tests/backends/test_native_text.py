@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("llvmlite")
 
-from autoconv.backends.llvm.text import ModuleText
+from autoconv.backends.llvm.ir.module import ModuleText
 
 
 def test_very_long_functions_are_compiled_without_optimisation():

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import autoconv
-from autoconv.backends.llvm import threads
+from autoconv.backends.llvm.target import parallelism
 
-pytestmark = pytest.mark.skipif(not threads.available(), reason="the pool is written for POSIX threads")
+pytestmark = pytest.mark.skipif(not parallelism.available(), reason="the pool is written for POSIX threads")
 
 PROGRAM = """
 import hashlib
@@ -97,7 +97,7 @@ def test_what_is_out_of_the_ordinary_in_one_part_is_found():
 
 
 def test_products_leave_numpys_threads_as_they_were():
-    from autoconv.backends.llvm import abi
+    from autoconv.backends.llvm.target import abi
 
     if "blas_get_threads" not in abi.symbols():
         pytest.skip("NumPy has another BLAS")

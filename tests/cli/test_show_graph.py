@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autoconv.graph.text import from_text
+from autoconv.graph.text_parser import from_text
 from autoconv.graph.verify import verify
 from autoconv.ops import OPS
 
@@ -180,7 +180,7 @@ def test_specs_that_do_not_fit(here, cli, name, specs, message):
 
 
 def test_a_bug_of_the_package_stays_one(here, cli, monkeypatch):
-    import autoconv.tracing.stages as stages
+    import autoconv.tracing.api.stages as stages
 
     monkeypatch.setattr(stages, "describe", [].index)  # raises without a frame of the program
     result = cli("show-graph", "solve", "--spec", "2.0")

@@ -26,7 +26,7 @@ import numpy as np
 
 import autoconv as ac
 import autoconv.numpy
-from autoconv.runtime.numpy_protocol import FUNCTIONS
+from autoconv.runtime.recording.numpy_protocol import FUNCTIONS
 
 DTYPES = ["float64", "float64", "float64", "int64", "int32", "bool", "complex128", "float32", "int8", "uint8"]
 DTYPES += ["float16"]

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import autoconv as ac
-from autoconv.tracing.shapes import ByShape
+from autoconv.tracing.execute.symbolic_shapes import ByShape
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 

@@ -5,7 +5,9 @@ import pytest
 from autoconv.backends import BACKENDS
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import clone, has_recursion, is_recursive
-from autoconv.graph.text import GraphSyntaxError, from_text, to_text
+from autoconv.graph.scanner import GraphSyntaxError
+from autoconv.graph.text import to_text
+from autoconv.graph.text_parser import from_text
 from autoconv.graph.verify import VerificationError, verify
 from autoconv.ops import OPS
 from autoconv.optimise import OPTIMISATIONS, optimise

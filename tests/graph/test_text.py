@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 
 from autoconv.graph.dtypes import DTYPES, float32, string
 from autoconv.graph.graph import Graph, Span
-from autoconv.graph.text import GraphSyntaxError, from_text, to_text
+from autoconv.graph.scanner import GraphSyntaxError
+from autoconv.graph.text import to_text
+from autoconv.graph.text_parser import from_text
 from autoconv.graph.types import (
     IterableType,
     IteratorType,

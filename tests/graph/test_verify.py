@@ -12,7 +12,7 @@ import pytest
 from autoconv.graph.dtypes import float32, float64, int32
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Value
-from autoconv.graph.text import from_text
+from autoconv.graph.text_parser import from_text
 from autoconv.graph.types import TensorType
 from autoconv.graph.verify import VerificationError, verify
 from autoconv.ops import OPS

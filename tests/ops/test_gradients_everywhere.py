@@ -23,7 +23,7 @@ from autoconv.ops import OPS
 from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.record import Op, Sample
 from autoconv.optimise import optimise
-from autoconv.runtime.dispatch import apply
+from autoconv.runtime.tensors.dispatch import apply
 
 _SPEC = importlib.util.spec_from_file_location("registry", Path(__file__).with_name("test_registry.py"))
 assert _SPEC is not None and _SPEC.loader is not None

@@ -14,7 +14,7 @@ from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import Symbol, TensorType, shapes_compatible
 from autoconv.ops import OPS
-from autoconv.ops.indexing import parse_index
+from autoconv.ops.index_spec import parse_index
 
 X = np.arange(60.0).reshape(3, 4, 5)
 INTS = np.array([[0, -1], [2, 1]])

@@ -13,7 +13,7 @@ from autoconv.graph.graph import Graph
 from autoconv.graph.types import ListType, NoCommonType, TensorType
 from autoconv.ops import OPS
 from autoconv.ops.builder import GraphBuilder
-from autoconv.ops.list_value import ListValue
+from autoconv.ops.values.list_value import ListValue
 
 
 def numbers(*values: float) -> ListValue:

@@ -6,7 +6,7 @@ from autoconv.errors import StagingError
 from autoconv.graph.dtypes import float64, int64
 from autoconv.graph.types import TensorType
 from autoconv.ops import OPS
-from autoconv.ops.objects import FUNCTIONS
+from autoconv.ops.python.objects import FUNCTIONS
 
 
 def run(op, /, *inputs, **attributes):

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autoconv.api.output import print_
+from autoconv.api.control.output import print_
 from autoconv.errors import AssertionFailedError, InvalidArgumentError
 from autoconv.ops import OPS
-from autoconv.ops.checks import summary
-from autoconv.ops.output import format_value
-from autoconv.runtime.convert import constant
+from autoconv.ops.control.checks import summary
+from autoconv.ops.text.printing import format_value
+from autoconv.runtime.tensors.conversion import constant
 
 
 def words(*items: str) -> np.ndarray:

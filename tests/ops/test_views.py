@@ -5,7 +5,7 @@ import pytest
 
 import autoconv  # noqa: F401
 from autoconv.ops import OPS
-from autoconv.ops.views import PASSING, VIEWS
+from autoconv.ops.analysis.aliasing_ops import PASSING, VIEWS
 
 
 @pytest.mark.parametrize("name", sorted(name for name, op in OPS.items() if op.kernel is not None and op.samples))

@@ -12,14 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autoconv.backends.reference import compile_graph
+from autoconv.backends.interpreter import compile_graph
 from autoconv.graph.dtypes import float32
 from autoconv.graph.graph import Graph
-from autoconv.graph.text import from_text, to_text
+from autoconv.graph.text import to_text
+from autoconv.graph.text_parser import from_text
 from autoconv.graph.types import TensorType
 from autoconv.graph.verify import VerificationError
 from autoconv.ops import OPS
-from autoconv.ops.resources import Cell
+from autoconv.ops.control.resources import Cell
 from autoconv.optimise import OPTIMISATIONS, optimise
 
 HELPERS = Path(__file__).parents[1] / "graph" / "random_graphs.py"

@@ -20,13 +20,14 @@ import numpy as np
 import pytest
 
 import autoconv.optimise
-from autoconv.backends.reference import compile_graph
+from autoconv.backends.interpreter import compile_graph
 from autoconv.graph.graph import Graph
-from autoconv.graph.text import from_text, to_text
+from autoconv.graph.text import to_text
+from autoconv.graph.text_parser import from_text
 from autoconv.graph.types import ResourceType
 from autoconv.graph.verify import verify
 from autoconv.ops import OPS
-from autoconv.ops.resources import Cell
+from autoconv.ops.control.resources import Cell
 from autoconv.optimise import OPTIMISATIONS, Optimisation
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "graphs"

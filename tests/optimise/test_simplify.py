@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autoconv.backends.reference import compile_graph
+from autoconv.backends.interpreter import compile_graph
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import TensorType

@@ -7,8 +7,8 @@ import pytest
 
 import autoconv
 from autoconv.backends.llvm import describe
-from autoconv.tracing.shapes import ByShape
-from autoconv.tracing.straight import native_entries
+from autoconv.tracing.execute.native_dispatch import native_entries
+from autoconv.tracing.execute.symbolic_shapes import ByShape
 
 LENGTHS = (7, 2, 3, 100, 16, 17, 5, 64, 1000, 33, 8, 4, 31, 250, 9, 12, 6, 77, 128, 19)
 

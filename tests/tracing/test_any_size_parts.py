@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import autoconv
-from autoconv.tracing.shapes import ByShape
+from autoconv.tracing.execute.symbolic_shapes import ByShape
 from tests.tracing.test_any_size import close, compiled_once, floats, spec
 
 INTS = autoconv.int32

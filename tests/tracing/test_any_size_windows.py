@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import autoconv
-from autoconv.tracing.shapes import ByShape
+from autoconv.tracing.execute.symbolic_shapes import ByShape
 
 SIZES = ((9, 12), (8, 8), (11, 7), (13, 14))
 

@@ -19,10 +19,10 @@ import numpy as np
 import pytest
 
 import autoconv.numpy  # noqa: F401 - with the whole table of NumPy's functions
-from autoconv.operators.calls import converted
-from autoconv.operators.numpy_calls import is_harmless
-from autoconv.runtime.recording import COMPILE, new_trace, recording
-from autoconv.tracing import python_contract
+from autoconv.operators.calls.call import converted
+from autoconv.operators.numpy.calls import is_harmless
+from autoconv.runtime.recording.regions import COMPILE, new_trace, recording
+from autoconv.tracing.guards import python_contract
 
 MODULES = (
     np, np.linalg, np.fft, np.random, math, random, itertools, functools, os, time, builtins, operator, collections

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import autoconv
-from autoconv.operators.readers import may_write
+from autoconv.operators.support.read_only_methods import may_write
 
 N = 0
 

@@ -7,7 +7,7 @@ import operator
 import pytest
 
 import autoconv
-from autoconv.operators import set_operators
+from autoconv.operators.values import set_operators
 from tests.tracing.plainly import same_as_plain
 
 KNOWN = frozenset({1, 5})

@@ -5,7 +5,8 @@ import sys
 import pytest
 
 import autoconv as ac
-from autoconv.graph.text import from_text, to_text
+from autoconv.graph.text import to_text
+from autoconv.graph.text_parser import from_text
 from autoconv.ops import OPS
 
 

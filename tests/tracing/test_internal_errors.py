@@ -17,7 +17,7 @@ def doubled(x):
 @pytest.fixture
 def fault(monkeypatch):
     """What a trace calls does not take what it is given: an error of C code, raised in a file of this package."""
-    monkeypatch.setattr("autoconv.tracing.trace.optimise", str)
+    monkeypatch.setattr("autoconv.tracing.specialise.trace.optimise", str)
 
 
 def test_in_use_the_call_runs_plain_and_explain_shows_it(fault, monkeypatch):
@@ -25,7 +25,7 @@ def test_in_use_the_call_runs_plain_and_explain_shows_it(fault, monkeypatch):
     compiled = autoconv.compile(doubled)
     for _ in range(3):
         np.testing.assert_array_equal(compiled(np.array([3.0, 1.0])), [2.0, 6.0])
-    assert re.search(r"internal error.*: TypeError: .* at autoconv/tracing/trace.py:\d+", compiled.explain())
+    assert re.search(r"internal error.*: TypeError: .* at autoconv/tracing/specialise/trace.py:\d+", compiled.explain())
 
 
 def test_in_tests_it_is_raised(fault, monkeypatch):
@@ -40,7 +40,7 @@ def test_a_refusal_is_none(monkeypatch):
     def refuse(*args, **kwargs):
         raise StagingError("for the test")
 
-    monkeypatch.setattr("autoconv.tracing.trace.optimise", refuse)
+    monkeypatch.setattr("autoconv.tracing.specialise.trace.optimise", refuse)
     compiled = autoconv.compile(doubled)
     np.testing.assert_array_equal(compiled(np.array([3.0, 1.0])), [2.0, 6.0])
     assert "internal error" not in compiled.explain()

@@ -5,13 +5,13 @@ import logging
 import pytest
 
 import autoconv
-from autoconv.operators import long_ranges
+from autoconv.operators.control import range_warning
 
 
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
-    monkeypatch.setattr(long_ranges, "LONG", 20)
-    monkeypatch.setattr(long_ranges, "_WARNED", set())
+    monkeypatch.setattr(range_warning, "LONG", 20)
+    monkeypatch.setattr(range_warning, "_WARNED", set())
 
 
 def told(caplog):

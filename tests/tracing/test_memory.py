@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import autoconv
-from autoconv.tracing import trace_cache
+from autoconv.tracing.specialise import trace_cache
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 import autoconv
-from autoconv.backends.llvm import recursive
+from autoconv.backends.llvm.codegen.control import recursion
 
 
 def sum_to(n):
@@ -64,7 +64,7 @@ def _of(function, n):
 
 
 def test_beyond_the_stack_of_the_thread(monkeypatch):
-    monkeypatch.setattr(recursive, "_STACK", 20_000)
+    monkeypatch.setattr(recursion, "_STACK", 20_000)
 
     def walk(n, seen):
         if n % 100 == 0:

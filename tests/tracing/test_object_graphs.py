@@ -282,10 +282,11 @@ def test_frozen_objects_move_into_the_graph():
 
 def test_a_call_is_traced_a_bounded_number_of_times(monkeypatch):
     """The traces of a call that are begun anew come to an end, whatever they are begun anew for."""
-    from autoconv.tracing import learning, python_contract
+    from autoconv.tracing.guards import python_contract
+    from autoconv.tracing.specialise import call_profile
 
     monkeypatch.setitem(python_contract.MOST_WORK, python_contract.ATTEMPT, 20)
-    monkeypatch.setattr(learning.Learning, "restage", lambda self, call, wanted: None)
+    monkeypatch.setattr(call_profile.Learning, "restage", lambda self, call, wanted: None)
     attempts = []
     spend = python_contract.Work.__call__
     monkeypatch.setattr(
@@ -324,7 +325,7 @@ def inserted(head, held, k):
 
 
 def test_a_new_object_that_each_trace_takes_for_an_outer_one(monkeypatch):
-    from autoconv.tracing import python_contract
+    from autoconv.tracing.guards import python_contract
 
     attempts = []
     spend = python_contract.Work.__call__

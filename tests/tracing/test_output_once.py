@@ -10,8 +10,8 @@ import pytest
 
 import autoconv as ac
 from autoconv.errors import NotInGraphError
-from autoconv.ops.undo import note_iteration, undoing
-from autoconv.tracing.left_out import leaving_out
+from autoconv.ops.python.undo_log import note_iteration, undoing
+from autoconv.tracing.outputs.printed_output import leaving_out
 
 
 def factorials(n):

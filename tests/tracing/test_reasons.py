@@ -1,7 +1,7 @@
 """What `explain` tells of calls that ran as plain Python: each reason once, with a count, in words of the program."""
 
 import autoconv as ac
-from autoconv.tracing.explain import Explanation, Reasons
+from autoconv.tracing.views.explain import Explanation, Reasons
 
 
 def test_a_reason_is_told_once_with_its_count():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import autoconv
-from autoconv.tracing.shapes import AT_ONCE, MOST_SHAPES
+from autoconv.tracing.execute.symbolic_shapes import AT_ONCE, MOST_SHAPES
 
 ANY_ROWS = autoconv.TensorSpec([None, 4], autoconv.float32)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import autoconv as ac
-from autoconv.ops.overlaps import written_parameters
+from autoconv.ops.analysis.alias import written_parameters
 
 
 def counts_places(values, bins):

@@ -5,8 +5,8 @@ import pytest
 
 import autoconv as ac
 from autoconv.errors import IntegerLimitError
-from autoconv.ops.objects import FUNCTIONS
-from autoconv.ops.undo import note_apply, note_attribute, note_iteration, note_method, undoing
+from autoconv.ops.python.objects import FUNCTIONS
+from autoconv.ops.python.undo_log import note_apply, note_attribute, note_iteration, note_method, undoing
 
 total = 0
 

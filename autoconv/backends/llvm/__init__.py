@@ -15,48 +15,42 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends import reference
-from autoconv.backends.form import CallForm
-from autoconv.backends.llvm import (
-    assertions,
-    batches,
-    choosing,
-    distinct,
-    draws,
-    fourier,
-    generator_code,
-    layouts,
-    linalg,
-    open_roles,
-    patterns,
-    recursive,
-    scans,
-    searching,
-    sorting,
-    typed_list_loops,
-    typed_lists,
-)
-from autoconv.backends.llvm.callable import can_call
-from autoconv.backends.llvm.calls import Address, Calls
-from autoconv.backends.llvm.complex_parts import is_split
-from autoconv.backends.llvm.engine import Code, NoMachineCode, make_ready, native_entry, notes
-from autoconv.backends.llvm.entry import CALL, RUN, write_call, write_graph, write_run
-from autoconv.backends.llvm.expand import is_composite
-from autoconv.backends.llvm.fresh import keeps_nothing
-from autoconv.backends.llvm.open_sizes import open_sizes
-from autoconv.backends.llvm.positions import Size
-from autoconv.backends.llvm.prelude import declare_shared
-from autoconv.backends.llvm.prepare import prepared
-from autoconv.backends.llvm.roles import is_dense, is_scalar, register_of, role, sizes
-from autoconv.backends.llvm.shared import addresses, pending
-from autoconv.backends.llvm.text import ModuleText
+from autoconv.backends import interpreter
+from autoconv.backends.call_form import CallForm
+from autoconv.backends.llvm.analysis import classify_symbolic
+from autoconv.backends.llvm.analysis.classify import role
+from autoconv.backends.llvm.analysis.ownership import keeps_nothing
+from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, register_of, sizes
+from autoconv.backends.llvm.analysis.symbolic_sizes import open_sizes
+from autoconv.backends.llvm.codegen import assertions
+from autoconv.backends.llvm.codegen.control import recursion
+from autoconv.backends.llvm.codegen.fft import ops as fourier
+from autoconv.backends.llvm.codegen.linalg import ops as linalg
+from autoconv.backends.llvm.codegen.lists import typed, typed_bulk
+from autoconv.backends.llvm.codegen.loops import index_patterns, nonzero, relayout, scan
+from autoconv.backends.llvm.codegen.matmul import batched
+from autoconv.backends.llvm.codegen.object_table import Address, Calls
+from autoconv.backends.llvm.codegen.random import numpy_generator, ops
+from autoconv.backends.llvm.codegen.sort import ops as sorting
+from autoconv.backends.llvm.codegen.sort import searchsorted, unique
+from autoconv.backends.llvm.entry.eligibility import can_call
+from autoconv.backends.llvm.entry.wrapper import CALL, RUN, write_call, write_graph, write_run
+from autoconv.backends.llvm.ir.index_arith import Size
+from autoconv.backends.llvm.ir.module import ModuleText
+from autoconv.backends.llvm.jit.engine import Code, NoMachineCode, make_ready, native_entry, notes
+from autoconv.backends.llvm.legalize.complex.split import is_split
+from autoconv.backends.llvm.legalize.decompose import is_composite
+from autoconv.backends.llvm.legalize.pipeline import prepared
+from autoconv.backends.llvm.runtime.library import addresses, pending
+from autoconv.backends.llvm.runtime.references import declare_shared
 from autoconv.graph.graph import Graph, Value, has_recursion
 from autoconv.graph.types import ArrayType
 
 # Modules whose import registers lowerings.
 NATIVE_OPS = (
-    assertions, batches, choosing, distinct, draws, fourier, generator_code, layouts, linalg, open_roles, patterns,
-    scans, searching, sorting, typed_list_loops, typed_lists,
+    assertions, batched, nonzero, unique, ops, fourier, numpy_generator, relayout, linalg, classify_symbolic,
+    index_patterns,
+    scan, searchsorted, sorting, typed_bulk, typed,
 )  # fmt: skip
 
 
@@ -99,7 +93,7 @@ class NativeGraph:
         self.keeps_nothing = keeps_nothing(graph)
         self._graph = given
         self._forms = [_form(value) for value in graph.parameters]
-        self._plain: reference.Run | None = None
+        self._plain: interpreter.Run | None = None
 
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
         found = self._run(*arguments)
@@ -110,7 +104,7 @@ class NativeGraph:
                 found = NotImplemented
         if found is NotImplemented:
             if self._plain is None:
-                self._plain = reference.compile_graph(self._graph)
+                self._plain = interpreter.compile_graph(self._graph)
             return self._plain([a.copy() if isinstance(a, np.ndarray) else a for a in arguments])
         return list(found)
 
@@ -119,30 +113,30 @@ class Interpreted:
     """A graph without machine code, run by the reference backend; `notes` give the reason."""
 
     def __init__(self, graph: Graph, why: str) -> None:
-        self._run = reference.compile_graph(graph)
+        self._run = interpreter.compile_graph(graph)
         self.notes = [f"no native code: {why}"]
 
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
         return self._run(arguments)
 
 
-def compile_graph(graph: Graph, form: CallForm | None = None) -> reference.Run:
+def compile_graph(graph: Graph, form: CallForm | None = None) -> interpreter.Run:
     """Compile to a NativeGraph, or by the reference backend if no node of the graph has a native lowering.
 
     In graphs with recursive functions that have no native form, conditions and loops without such calls are native.
     Raises abi.UnknownLayout on an unsupported Python or NumPy.
     """
-    if has_recursion(graph) and not recursive.has_form(graph):
-        return reference.compile_with_recursion(graph, compile_region)
+    if has_recursion(graph) and not recursion.has_form(graph):
+        return interpreter.compile_with_recursion(graph, compile_region)
     if not _is_worth_it(graph):
-        return reference.compile_graph(graph)
+        return interpreter.compile_graph(graph)
     try:
         return NativeGraph(graph, form)
     except NoMachineCode as error:
         return Interpreted(graph, str(error))
 
 
-def compile_region(graph: Graph) -> reference.Run:
+def compile_region(graph: Graph) -> interpreter.Run:
     """Compile a region that runs by itself, as `compile_graph`: its array parameters in memory may alias each other."""
     for value in graph.parameters:
         if isinstance(value.type, ArrayType):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from autoconv.backends.llvm.complex_parts import is_split
-from autoconv.backends.llvm.fusion import Item
-from autoconv.backends.llvm.natives import BY_LIBRARY
-from autoconv.backends.llvm.prepare import prepared
-from autoconv.backends.llvm.roles import role
-from autoconv.backends.llvm.schedule_pipeline import schedule
-from autoconv.backends.llvm.stacks import stacks
+from autoconv.backends.llvm.analysis.classify import role
+from autoconv.backends.llvm.analysis.list_stacks import stacks
+from autoconv.backends.llvm.analysis.native_registry import BY_LIBRARY
+from autoconv.backends.llvm.legalize.complex.split import is_split
+from autoconv.backends.llvm.legalize.pipeline import prepared
+from autoconv.backends.llvm.schedule.pipeline import schedule
+from autoconv.backends.llvm.schedule.plan import Item
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.text import reference
 from autoconv.graph.types import Symbol

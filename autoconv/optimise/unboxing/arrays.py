@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autoconv.graph.graph import Node, Value
-from autoconv.ops.list_arrays import OF_OBJECTS
+from autoconv.ops.numpy.list_arrays import OF_OBJECTS
 from autoconv.optimise.unboxing.kinds import LIST, Cell, Kinds, is_number, nested_rule, root, rule
 from autoconv.optimise.unboxing.writer import Writer, write
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from autoconv.graph.graph import Graph, Node, Value, clone
 from autoconv.graph.types import ObjectType, TensorType
 from autoconv.ops import OPS
-from autoconv.ops.fresh import fresh_objects
-from autoconv.ops.typed_lists import NUMBERS
-from autoconv.ops.undo import changes, is_noted
+from autoconv.ops.analysis.allocation import fresh_objects
+from autoconv.ops.lists.typed_lists import NUMBERS
+from autoconv.ops.python.undo_log import changes, is_noted
 from autoconv.optimise.unboxing.kinds import LIST, LOOKS, Kinds, is_number, key_of, root, rule
 from autoconv.optimise.unboxing.writer import Writer, write
 

@@ -8,9 +8,9 @@ from typing import Any
 from autoconv.graph.graph import Graph, Node, Span, Value, copied_regions, copy_node, settle_effects
 from autoconv.graph.types import ObjectType, TensorType, Type
 from autoconv.ops import OPS
-from autoconv.ops.list_arrays import OF_OBJECTS
-from autoconv.ops.typed_lists import CURSOR as CURSOR_TYPE
-from autoconv.ops.typed_lists import NUMBERS
+from autoconv.ops.lists.typed_lists import CURSOR as CURSOR_TYPE
+from autoconv.ops.lists.typed_lists import NUMBERS
+from autoconv.ops.numpy.list_arrays import OF_OBJECTS
 from autoconv.optimise.unboxing.kinds import (
     BOOL,
     CURSOR,

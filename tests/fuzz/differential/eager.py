@@ -9,7 +9,7 @@ import numpy as np
 from grammar.program import Program
 
 from autoconv.emit.module import convert_source
-from autoconv.runtime.convert import python_number
+from autoconv.runtime.tensors.conversion import python_number
 from differential.compare import load, outcomes
 
 # With these a program asks whether something is an int, looks it up, or prints it, and a tensor is no int to that.

@@ -1,0 +1,224 @@
+"""Decide which ifs and loops of a function keep their statement form, and why.
+
+A region becomes a function of its own, unless something in it is tied to its frame (yield, await, `locals()`), or an
+exit in it leaves a statement that keeps its form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import gast
+
+from autoconv.analysis.escapes import BREAK, CONTINUE, LOOPS, RETURN, Escapes
+from autoconv.analysis.immovable import FRAME_NAMES, pinned_by
+from autoconv.syntax.tree import walk_scope
+
+REGIONS = (gast.If, *LOOPS)
+
+
+def statement_forms(function: gast.AST, escapes: Escapes) -> tuple[dict[int, str], str]:
+    """Return reasons by `id(region)`, and the reason why the function's returns must stay ("" if they need not)."""
+    native_return = frame_of(function)
+    finder = _Finder(escapes, frame_call(function), bool(native_return))
+    finder.block(function.body, None, native_return)
+    return finder.reasons, native_return
+
+
+def frame_of(function: gast.AST) -> str:
+    """Return what ties a whole function to its frame: it inspects it or suspends in it; "" if nothing."""
+    return frame_call(function) or next(
+        (found for s in function.body if (found := pinned_by(s)) and not found.endswith("()")), ""
+    )
+
+
+def staged_tries(
+    function: gast.AST, escapes: Escapes, reasons: dict[int, str], native_return: str
+) -> list[gast.AST]:
+    """Return the try and with statements of a function that can be recorded in rounds.
+
+    Their early exits must be exit codes, and nothing in them may be tied to the frame.
+    """
+    tries = _StagedTries(escapes, reasons, native_return)
+    tries.block(function.body, False, 0)
+    return tries.found
+
+
+class _StagedTries:
+    """Traversal of a function for `staged_tries`."""
+
+    def __init__(self, escapes: Escapes, reasons: dict[int, str], native_return: str) -> None:
+        self.escapes = escapes
+        self.reasons = reasons
+        self.native_return = native_return
+        self.finder = _Finder(escapes, "", bool(native_return))
+        self.found: list[gast.AST] = []
+
+    def block(self, statements: Sequence[gast.AST], native: bool, depth: int) -> None:
+        """`native`: whether a statement around keeps its form; `depth`: the number of Python blocks around."""
+        for node in statements:
+            if isinstance(node, REGIONS):
+                kept = id(node) in self.reasons
+                for part in _blocks(node):
+                    self.block(part, native or kept, depth + 1 if kept else 0)
+                continue
+            inside, level = native, depth
+            if isinstance(node, (gast.Try, gast.With)):
+                level += rounds_depth(node, self.escapes)
+                leaves = self.escapes.statement(node).escapes
+                stays = self.finder.pin(node) or (leaves and (native or self.native_return)) or level > _DEEPEST
+                if stays:
+                    inside, level = True, depth + 2
+                else:
+                    self.found.append(node)
+            elif _blocks(node):
+                level += 1
+            for part in _blocks(node):
+                self.block(part, inside, level)
+
+
+# Largest nesting of blocks that rounds may reach; Python's limit is 20.
+_DEEPEST = 16
+
+
+def rounds_depth(node: gast.AST, escapes: Escapes) -> int:
+    """Return how many nested blocks a statement takes in its rounds."""
+    if isinstance(node, gast.With):
+        return 3 * len(node.items)
+    whole = 5 if escapes.leaves_in_finally(node) else 0
+    return whole + (5 if node.handlers else 0) + (4 if node.finalbody else 0)
+
+
+def give_room(function: gast.AST, escapes: Escapes, wrap: Callable[[gast.AST], gast.AST]) -> None:
+    """Apply `wrap` to a try or with statement whose rounds would nest too deeply, which makes it a region."""
+    if not frame_of(function):
+        _give_room_in(function.body, 0, escapes, wrap)
+
+
+def _give_room_in(
+    statements: list[gast.AST], depth: int, escapes: Escapes, wrap: Callable[[gast.AST], gast.AST]
+) -> None:
+    for index, node in enumerate(statements):
+        level = depth
+        if isinstance(node, REGIONS):
+            level = 0
+        elif isinstance(node, (gast.Try, gast.With)):
+            own = rounds_depth(node, escapes)
+            if depth and depth + own > _DEEPEST:
+                statements[index] = wrap(node)
+                level = 0
+            level += own
+        elif _blocks(node):
+            level += 1
+        for part in _blocks(node):
+            _give_room_in(part, level, escapes, wrap)
+
+
+def frame_call(function: gast.AST) -> str:
+    """Return the call by which a function inspects its own frame; "" if there is none."""
+    for statement in function.body:
+        for node in walk_scope(statement):
+            if (
+                isinstance(node, gast.Call)
+                and isinstance(node.func, gast.Name)
+                and node.func.id in FRAME_NAMES
+            ):
+                return f"{node.func.id}()"
+    return ""
+
+
+class _Finder:
+    """Traversal of one function that collects the reasons why its ifs and loops keep their form."""
+
+    def __init__(self, escapes: Escapes, whole: str, keeps_finals: bool) -> None:
+        """`keeps_finals`: whether a finally clause with an early exit stays as it is."""
+        self.escapes = escapes
+        self.whole = whole
+        self.keeps_finals = keeps_finals
+        self.reasons: dict[int, str] = {}
+        self._pins: dict[int, tuple[gast.AST, str]] = {}
+
+    def block(self, statements: Sequence[gast.AST], native_loop: str | None, native_return: str) -> None:
+        behind = ""  # why a statement behind cannot move into a region, as it does after an early exit
+        for statement in reversed(statements):
+            known = len(self.reasons)
+            self.statement(statement, native_loop, native_return, behind)
+            if not behind:
+                behind = self.pin(statement)
+            if not behind and len(self.reasons) > known:
+                behind = next(reversed(self.reasons.values()))
+
+    def statement(self, node: gast.AST, native_loop: str | None, native_return: str, behind: str) -> None:
+        """Find the reasons in a statement.
+
+        `native_loop`: why the surrounding loop keeps its form ("" if it does not, None outside of loops).
+        `behind`: why a statement behind this one keeps its form.
+        """
+        inner_loop = native_loop
+        if isinstance(node, REGIONS):
+            reason = self.whole or self.pin(node) or self._by_exit(node, native_loop, native_return)
+            if not reason and self.escapes.statement(node).escapes:
+                reason = behind
+            if reason:
+                self.reasons[id(node)] = reason
+                native_return = native_return or reason
+            if isinstance(node, LOOPS):
+                self.block(node.orelse, native_loop, native_return)
+                self.block(node.body, reason, native_return)
+                return
+            if reason and native_loop is not None:
+                inner_loop = native_loop or reason
+        for part in _blocks(node):
+            self.block(part, inner_loop, native_return)
+
+    def _by_exit(self, node: gast.AST, native_loop: str | None, native_return: str) -> str:
+        leaving = self.escapes.statement(node).escapes
+        if native_return and RETURN in leaving:
+            return native_return
+        if native_loop and leaving & {BREAK, CONTINUE}:
+            return native_loop
+        return ""
+
+    def pin(self, node: gast.AST) -> str:
+        """Return what ties a statement to its frame, cached by node."""
+        found = self._pins.get(id(node))
+        if found is None:
+            found = node, self._compute_pin(node)
+            self._pins[id(node)] = found
+        return found[1]
+
+    def _compute_pin(self, node: gast.AST) -> str:
+        if isinstance(node, (gast.AsyncFor, gast.AsyncWith)):
+            return "an asynchronous statement"
+        if self.keeps_finals and self.escapes.leaves_in_finally(node):
+            return "a finally that is left early"
+        blocks = list(_blocks(node))
+        if not blocks:
+            return pinned_by(node) if not isinstance(node, (gast.FunctionDef, gast.ClassDef)) else ""
+        for part in _heads(node):
+            if found := pinned_by(part):
+                return found
+        for block in blocks:
+            for statement in block:
+                if found := self.pin(statement):
+                    return found
+        return ""
+
+
+def _blocks(node: gast.AST) -> list[list[gast.AST]]:
+    """Return the statement lists directly inside a compound statement (none for functions and classes)."""
+    if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
+        return []
+    found = [getattr(node, field) for field in ("body", "orelse", "finalbody") if hasattr(node, field)]
+    found = [block for block in found if isinstance(block, list)]
+    found += [part.body for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ()))]
+    return found
+
+
+def _heads(node: gast.AST) -> list[gast.AST]:
+    """Return the expressions of a compound statement outside of its blocks."""
+    heads = [getattr(node, field, None) for field in ("test", "iter", "subject")]
+    heads += [item.context_expr for item in getattr(node, "items", ())]
+    heads += [handler.type for handler in getattr(node, "handlers", ())]
+    heads += [case.guard for case in getattr(node, "cases", ())]
+    return [head for head in heads if isinstance(head, gast.AST)]

@@ -1,0 +1,270 @@
+"""Functional control flow: cond, case, loops. Converted Python statements need none of these."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import AssertionFailedError
+from autoconv.graph.dtypes import int64
+from autoconv.operators.calls.call import call
+from autoconv.operators.control.conditionals import and_, is_staged, switch_stmt, truth
+from autoconv.operators.control.staged_loops import stage_loop
+from autoconv.operators.control.staging import stage_arms
+from autoconv.runtime.recording.regions import FUNCTION, current_region
+from autoconv.runtime.support.shape import TensorSpec, as_shape
+from autoconv.runtime.support.structure import flatten, is_structure, map_structure
+from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import EagerTensor
+from autoconv.runtime.tensors.tensor_array import TensorArray
+
+Thunk = Callable[[], Any]
+
+
+def cond(
+    pred: Any, true_fn: Thunk | None = None, false_fn: Thunk | None = None, name: str | None = None
+) -> Any:
+    """true_fn() if the bool scalar `pred` is true, else false_fn(); only one of them runs.
+
+    Raises TypeError when one of them is not callable.
+
+    >>> autoconv.cond(autoconv.constant(3) > 2, lambda: "more", lambda: "less")
+    'more'
+    """
+    check_callable("true_fn", true_fn)
+    check_callable("false_fn", false_fn)
+    if not is_staged(pred):
+        return call(true_fn)() if bool(pred) else call(false_fn)()
+    return _one_of(truth(pred), [true_fn, false_fn], "the result of cond")
+
+
+def case(
+    pred_fn_pairs: Any,
+    default: Thunk | None = None,
+    exclusive: bool = False,
+    strict: bool = False,
+    name: str = "case",
+) -> Any:
+    """The result of the first function whose predicate is true, else of `default`.
+
+    `pred_fn_pairs` is a sequence of (bool scalar, function). Raises AssertionFailedError, an InvalidArgumentError, when
+    none is true and there is no default, or with `exclusive` when more than one is.
+
+    >>> x = autoconv.constant(3)
+    >>> autoconv.case([(x > 5, lambda: "large"), (x > 2, lambda: "middle")], default=lambda: "small")
+    'middle'
+    """
+    pairs = list(pred_fn_pairs.items()) if isinstance(pred_fn_pairs, Mapping) else list(pred_fn_pairs)
+    for pair in pairs:
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise TypeError(f"pred_fn_pairs has to be (predicate, function) pairs, found {pair!r}")
+        check_callable("a function of pred_fn_pairs", pair[1])
+    if default is not None:
+        check_callable("default", default)
+    predicates = [pred() if callable(pred) and as_tensor(pred) is None else pred for pred, _ in pairs]
+    if exclusive:
+        _check_exclusive(predicates)
+    found = switch_stmt(
+        tuple(map(_always, predicates)),
+        tuple(_as_tuple(function) for _, function in pairs),
+        _none_holds if default is None else _as_tuple(default),
+        (),
+        ("the result of case",),
+    )
+    return found[0]
+
+
+def switch_case(
+    branch_index: Any, branch_fns: Any, default: Thunk | None = None, name: str = "switch_case"
+) -> Any:
+    """branch_fns[branch_index](), or `default()` for an index without a function (the last one by default).
+
+    `branch_fns` is a sequence of functions, of (index, function) pairs, or a dict.
+
+    >>> autoconv.switch_case(1, [lambda: 10, lambda: 20])
+    20
+    """
+    table = _branches(branch_fns)
+    numbers = list(table)
+    arms = [*table.values(), default or table[max(numbers)]]
+    for arm in arms:
+        check_callable("a function of branch_fns", arm)
+    index = as_tensor(branch_index)
+    if index is None or isinstance(index, EagerTensor):
+        return call(table.get(int(branch_index), arms[-1]))()
+    position: Any = convert_to_tensor(np.int64(len(numbers)))
+    given = apply("cast", index, dtype=int64)
+    for place, number in enumerate(numbers):
+        position = apply("select", given == number, np.int64(place), position)
+    return _one_of(position, arms, "the result of switch_case")
+
+
+def while_loop(
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Sequence[Any],
+    shape_invariants: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    maximum_iterations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Repeat `loop_vars = body(*loop_vars)` while cond(*loop_vars), at most `maximum_iterations` times.
+
+    Returns the loop variables in a container like `loop_vars`, with numbers as tensors. Shapes that change are widened
+    automatically; `shape_invariants` is checked. Raises ValueError when `body` returns another number of values, or
+    when the initial shape of a variable is not compatible with its invariant.
+
+    >>> autoconv.while_loop(lambda i, s: i < 4, lambda i, s: (i + 1, s + i), (0, 0))[1].numpy()
+    np.int32(6)
+    """
+    check_callable("cond", cond)
+    check_callable("body", body)
+    if not loop_vars and loop_vars != 0:
+        raise ValueError("while_loop needs at least one loop variable")
+    given = loop_vars if isinstance(loop_vars, (list, tuple)) else [loop_vars]
+    region = current_region()
+    if region is None or region.contract == FUNCTION:
+        state = tuple(map_structure(_as_loop_value, value) for value in given)
+    else:
+        state = tuple(given)
+    if shape_invariants is not None:
+        _check_invariants(shape_invariants, given, state)
+    test, step = call(cond), call(body)
+
+    def stays(count: Any, *values: Any) -> Any:
+        if maximum_iterations is None:
+            return _decision(test(*values))
+        return and_(count < maximum_iterations, lambda: _decision(test(*values)))
+
+    def repeat(count: Any, *values: Any) -> tuple[Any, ...]:
+        return (count + 1, *_as_many(step(*values), values))
+
+    if region is None:
+        values = (0, *state)
+        while stays(*values):
+            values = repeat(*values)
+    else:
+        values = stage_loop(stays, repeat, (0, *state), ("iterations", *_names(body, len(state))))
+    results = values[1:]
+    if region is None:
+        results = tuple(map_structure(_as_loop_value, value) for value in results)
+    return _like(given, results)
+
+
+def _one_of(index: Any, functions: Sequence[Any], title: str) -> Any:
+    return stage_arms(index, [_as_tuple(function) for function in functions], [], (title,))[0]
+
+
+def _as_tuple(function: Any) -> Callable[[], tuple[Any]]:
+    """Wrap the function as an arm, which returns its results as a tuple."""
+    return lambda: (call(function)(),)
+
+
+def _always(value: Any) -> Thunk:
+    return lambda: value
+
+
+def check_callable(what: str, function: Any) -> None:
+    """Raise TypeError, naming the parameter, for an object that is not callable."""
+    if not callable(function):
+        raise TypeError(f"'{what}' must be callable, found {function!r}")
+
+
+def _none_holds() -> Any:
+    raise AssertionFailedError("None of the conditions evaluated as True, and case has no default")
+
+
+def _check_exclusive(predicates: Sequence[Any]) -> None:
+    many = (
+        apply(
+            "reduce_sum", apply("stack", *[_as_int(p) for p in predicates], axis=0), axis=None, keepdims=False
+        )
+        < 2
+    )
+    message = "More than one condition evaluated as True but exclusive=True."
+    apply("assert_true", many, message=(message,), kind="assert", summarize=3)
+
+
+def _as_int(predicate: Any) -> Any:
+    return apply("cast", convert_to_tensor(predicate), dtype=int64)
+
+
+def _branches(branch_fns: Any) -> dict[int, Thunk]:
+    if isinstance(branch_fns, Mapping) or all(isinstance(entry, (tuple, list)) for entry in branch_fns):
+        table = dict(branch_fns)
+    else:
+        table = dict(enumerate(branch_fns))
+    if not table:
+        raise ValueError("branch_fns has no functions")
+    for number in table:
+        if not isinstance(number, int):
+            raise TypeError(f"branch_fns has to be numbered by ints, found {number!r}")
+    return table
+
+
+def _as_loop_value(value: Any) -> Any:
+    if value is None or isinstance(value, TensorArray) or hasattr(type(value), "__autoconv_graph_value__"):
+        return value
+    return convert_to_tensor(value)
+
+
+def _decision(value: Any) -> Any:
+    return value if is_staged(value) else bool(value)
+
+
+def _as_many(results: Any, values: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the results of a loop's body, one for each loop variable."""
+    found = tuple(results) if isinstance(results, (list, tuple)) else (results,)
+    count = len(values)
+    if count == 1 and len(found) != 1 and is_structure(values[0]):
+        found = (results,)
+    if len(found) != count:
+        raise ValueError(
+            f"the body of while_loop has to give {count} values, one a loop variable; found {len(found)}"
+        )
+    return found
+
+
+def _names(body: Callable[..., Any], count: int) -> tuple[str, ...]:
+    """Return the names of the body's parameters, for the loop variables."""
+    try:
+        names = [
+            p.name for p in inspect.signature(body).parameters.values() if p.kind is not p.VAR_POSITIONAL
+        ]
+    except (TypeError, ValueError):
+        names = []
+    return tuple(names) if len(names) == count else tuple(f"loop_vars[{i}]" for i in range(count))
+
+
+def _like(given: Any, results: tuple[Any, ...]) -> Any:
+    return type(given)(*results) if hasattr(given, "_fields") else type(given)(results)
+
+
+def _check_invariants(invariants: Any, given: Any, state: tuple[Any, ...]) -> None:
+    declared = (
+        invariants
+        if isinstance(invariants, (list, tuple)) and isinstance(given, (list, tuple))
+        else [invariants]
+    )
+    for value, invariant in zip(state, declared, strict=False):
+        leaves, template = flatten(value)
+        shapes = [invariant] if template is None else flatten(invariant)[0]
+        for leaf, shape in zip(leaves, shapes, strict=False):
+            wanted = shape.shape if isinstance(shape, TensorSpec) else shape
+            tensor = as_tensor(leaf)
+            if (
+                tensor is not None
+                and wanted is not None
+                and not tensor.shape.is_compatible_with(as_shape(wanted))
+            ):
+                raise ValueError(
+                    f"The shape invariant for {tensor!r} is not compatible with the first shape of "
+                    f"the loop variable. It enters the loop with shape {tensor.shape}, but the invariant is "
+                    f"{wanted}."
+                )

@@ -1,0 +1,271 @@
+"""Higher-order functions over the first dimension: map, scan, folds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.api.control.flow import check_callable, while_loop
+from autoconv.api.tensors.shaping import concat
+from autoconv.graph.dtypes import DType, as_dtype
+from autoconv.graph.types import Shape, TensorType, join_shapes
+from autoconv.operators.calls.call import call
+from autoconv.operators.control.iterables import leading_dimension
+from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.support.structure import Template, flatten, map_structure, pack
+from autoconv.runtime.tensors.binary_dispatch import get_item
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.tensor import Tensor
+from autoconv.runtime.tensors.tensor_array import TensorArray
+
+
+def map_fn(
+    fn: Callable[..., Any], elems: Any, dtype: Any = None, parallel_iterations: int | None = None,
+    back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True, name: str | None = None,
+    fn_output_signature: Any = None,
+) -> Any:  # fmt: skip
+    """fn(row) for each row of `elems`, a tensor or a structure of tensors of one length; the results are stacked.
+
+    `fn` may return a structure. `fn_output_signature` (or `dtype`), dtypes or TensorSpecs in the structure of the
+    result, is needed only if there are no rows and the dtype differs from that of `elems`. Raises ValueError for an
+    empty structure.
+
+    >>> autoconv.map_fn(lambda row: autoconv.reduce_sum(row), autoconv.constant([[1, 2], [3, 4]])).numpy()
+    array([3, 7], dtype=int32)
+    """
+    check_callable("fn", fn)
+    rows, template = _rows(elems)
+    function = call(fn)
+    signature = dtype if fn_output_signature is None else fn_output_signature
+
+    def step(index: Any, carried: None) -> tuple[Any, None]:
+        return function(pack(template, [get_item(row, index) for row in rows])), None
+
+    stacked, _ = _collect(step, rows, None, _declared(signature), reverse=False)
+    return stacked
+
+
+def scan(
+    fn: Callable[..., Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,
+    back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True, reverse: bool = False,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """All values of `state = fn(state, row)` over the rows of `elems`, stacked.
+
+    The initial state is `initializer`, or else the first row, which is then the first result. `reverse` iterates from
+    the last row to the first; each result is at the position of its row.
+
+    >>> autoconv.scan(lambda total, x: total + x, autoconv.constant([1, 2, 3])).numpy()
+    array([1, 3, 6], dtype=int32)
+    """
+    check_callable("fn", fn)
+    rows, template = _rows(elems)
+    function = call(fn)
+    if initializer is None:
+        return _scan_from_first(function, rows, template, reverse)
+
+    def step(index: Any, state: Any) -> tuple[Any, Any]:
+        new = function(state, pack(template, [get_item(row, index) for row in rows]))
+        return _next_state(new, state)
+
+    start = map_structure(convert_to_tensor, initializer)
+    stacked, _ = _collect(step, rows, start, None, reverse)
+    return stacked
+
+
+def foldl(
+    fn: Callable[..., Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,
+    back_prop: bool = True, swap_memory: bool = False, name: str | None = None,
+) -> Any:  # fmt: skip
+    """The last value of `state = fn(state, row)` over the rows of `elems`.
+
+    The initial state is `initializer`, or else the first row.
+
+    >>> autoconv.foldl(lambda total, x: total + x, autoconv.constant([1, 2, 3])).numpy()
+    np.int32(6)
+    """
+    return _fold(fn, elems, initializer, reverse=False)
+
+
+def foldr(
+    fn: Callable[..., Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,
+    back_prop: bool = True, swap_memory: bool = False, name: str | None = None,
+) -> Any:  # fmt: skip
+    """`foldl` from the last row to the first.
+
+    >>> autoconv.foldr(lambda total, x: total * 10 + x, autoconv.constant([1, 2, 3])).numpy()
+    np.int32(321)
+    """
+    return _fold(fn, elems, initializer, reverse=True)
+
+
+def _fold(fn: Callable[..., Any], elems: Any, initializer: Any, reverse: bool) -> Any:
+    check_callable("fn", fn)
+    rows, template = _rows(elems)
+    function, length = call(fn), leading_dimension(rows[0])
+
+    def row(position: Any) -> Any:
+        index = length - 1 - position if reverse else position
+        return pack(template, [get_item(part, index) for part in rows])
+
+    first = 0 if initializer is not None else 1
+    start = map_structure(convert_to_tensor, initializer if initializer is not None else row(0))
+    _, result = while_loop(
+        lambda i, state: i < length,
+        lambda i, state: (i + 1, function(state, row(i))),
+        (_counter(first), start),
+    )
+    return result
+
+
+class _Learned(BaseException):
+    """Unwind the recording of a loop once the types of its results are known."""
+
+    def __init__(self, template: Template | None, types: list[TensorType]) -> None:
+        super().__init__()
+        self.template = template
+        self.types = types
+
+
+def _collect(step: Any, rows: list[Tensor], state: Any, declared: Any, reverse: bool) -> tuple[Any, Any]:
+    """Run `result, state = step(index, state)` for every row; return the stacked results and the last state."""
+    if current_region() is None and int(leading_dimension(rows[0])):
+        return _collected_at_once(step, rows, state, reverse)
+    if declared is None:
+        shapes = [row.type.shape for row in rows]
+        declared = None, [TensorType(rows[0].dtype, _tail(shapes[0]))]
+    template, types = declared
+    learned = False
+    while True:
+        try:
+            return _loop(step, rows, state, template, types, reverse)
+        except _Learned as found:
+            types = _common(types, found.types, template == found.template) if learned else found.types
+            template, learned = found.template, True
+
+
+def _collected_at_once(step: Any, rows: list[Tensor], state: Any, reverse: bool) -> tuple[Any, Any]:
+    """`_collect` for eager rows, in one pass: the first result determines structure and dtypes."""
+    length = int(leading_dimension(rows[0]))
+    template: Template | None = None
+    arrays: list[TensorArray] = []
+    for turn in range(length):
+        index = length - 1 - turn if reverse else turn
+        result, state = step(_counter(index), state)
+        leaves, found = flatten(result)
+        tensors = [convert_to_tensor(leaf) for leaf in leaves]
+        if not turn:
+            template = found
+            arrays = [TensorArray(t.dtype, length, clear_after_read=False, infer_shape=False) for t in tensors]
+        elif found != template:
+            raise _other_structure()
+        arrays = [array.write(index, t) for array, t in zip(arrays, tensors, strict=True)]
+    return pack(template, [array.stack() for array in arrays]), state
+
+
+def _common(assumed: list[TensorType], found: list[TensorType], alike: bool) -> list[TensorType]:
+    """Join the assumed types of the results with those that another recording found."""
+    if not alike or any(a.dtype is not f.dtype for a, f in zip(assumed, found, strict=True)):
+        raise _other_structure()
+    return [TensorType(a.dtype, join_shapes(a.shape, f.shape)) for a, f in zip(assumed, found, strict=True)]
+
+
+def _other_structure() -> ValueError:
+    return ValueError("the function has to give results of one structure and of the same dtypes for all rows")
+
+
+def _loop(
+    step: Any,
+    rows: list[Tensor],
+    state: Any,
+    template: Template | None,
+    types: list[TensorType],
+    reverse: bool,
+) -> tuple[Any, Any]:
+    """Run `step` for every row in a graph loop; raise `_Learned` if a result's types are not those assumed."""
+    length = leading_dimension(rows[0])
+    arrays = [TensorArray(t.dtype, length, element_shape=t.shape, clear_after_read=False) for t in types]
+
+    def body(position: Any, written: list[TensorArray], carried: Any) -> tuple[Any, ...]:
+        index = length - 1 - position if reverse else position
+        result, carried = step(index, carried)
+        leaves, found = flatten(result)
+        tensors = [convert_to_tensor(leaf) for leaf in leaves]
+        kinds = [TensorType(t.dtype, t.type.shape) for t in tensors]
+        if found != template or not _fits(kinds, types):
+            raise _Learned(found, kinds)
+        return position + 1, [a.write(index, t) for a, t in zip(written, tensors, strict=True)], carried
+
+    _, arrays, state = while_loop(lambda i, *_: i < length, body, (_counter(0), arrays, state))
+    return pack(template, [array.stack() for array in arrays]), state
+
+
+def _fits(found: list[TensorType], assumed: list[TensorType]) -> bool:
+    return len(found) == len(assumed) and all(
+        f.dtype is a.dtype and join_shapes(a.shape, f.shape) == a.shape
+        for f, a in zip(found, assumed, strict=True)
+    )
+
+
+def _counter(start: int) -> Tensor:
+    return convert_to_tensor(start)
+
+
+def _tail(shape: Shape) -> Shape:
+    return None if shape is None else shape[1:]
+
+
+def _rows(elems: Any) -> tuple[list[Tensor], Template | None]:
+    """Return the tensors to iterate over, and their structure; a list of numbers is one tensor."""
+    leaves, template = flatten(elems)
+    if template is not None and leaves and all(isinstance(leaf, (bool, int, float, str)) for leaf in leaves):
+        leaves, template = [elems], None
+    if not leaves:
+        raise ValueError("elems must be a Tensor or (possibly nested) sequence of Tensors. Got no tensors.")
+    tensors = [convert_to_tensor(leaf) for leaf in leaves]
+    for tensor in tensors:
+        if tensor.type.shape == ():
+            raise ValueError("elems must have one or more dimensions, found a scalar")
+    return tensors, template
+
+
+def _declared(signature: Any) -> Any:
+    """Return (template, types) of a result according to its signature."""
+    if signature is None:
+        return None
+    leaves, template = flatten(signature)
+    types = []
+    for leaf in leaves:
+        shape = leaf.shape.dims_tuple if isinstance(leaf, TensorSpec) else None
+        dtype: DType = leaf.dtype if isinstance(leaf, TensorSpec) else as_dtype(leaf)
+        types.append(TensorType(dtype, shape))
+    return template, types
+
+
+def _next_state(new: Any, state: Any) -> tuple[Any, Any]:
+    """Return the result of a scan's function twice: as an element of the result and as the next state."""
+    found = map_structure(convert_to_tensor, new)
+    if flatten(found)[1] != flatten(state)[1]:
+        raise ValueError(
+            "the function of scan has to give what it is given as its state, which the initializer or else the first "
+            f"row says: it is given {state!r} and gives {new!r}"
+        )
+    return found, found
+
+
+def _scan_from_first(function: Any, rows: list[Tensor], template: Template | None, reverse: bool) -> Any:
+    """Scan from the first row: that row, followed by a scan over the others with it as initial state."""
+    first = [get_item(row, -1 if reverse else 0) for row in rows]
+    rest = [get_item(row, slice(None, -1) if reverse else slice(1, None)) for row in rows]
+
+    def step(index: Any, state: Any) -> tuple[Any, Any]:
+        new = function(state, pack(template, [get_item(row, index) for row in rest]))
+        return _next_state(new, state)
+
+    start = pack(template, first)
+    stacked, _ = _collect(step, rest, start, None, reverse)
+    leaves, shape = flatten(stacked)
+    heads = [get_item(f, None) for f in flatten(start)[0]]
+    joined = [concat([t, h] if reverse else [h, t], 0) for h, t in zip(heads, leaves, strict=True)]
+    return pack(shape, joined)

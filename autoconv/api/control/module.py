@@ -1,0 +1,108 @@
+"""Module: an object with access to the variables in its attributes."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+from autoconv.operators.calls.call import call
+from autoconv.runtime.objects.variable import Variable
+from autoconv.runtime.recording.name_scopes import name_scope
+from autoconv.runtime.support.structure import flatten
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+class Module:
+    """A container of variables, other modules, and methods that use them.
+
+    Attributes, and lists, tuples and dicts in them, are searched in the order of their names. `name` is an identifier,
+    by default the class's name in snake case; raises ValueError for any other string.
+
+    >>> class Scale(autoconv.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.factor = autoconv.Variable(2.0)
+    >>> [variable.numpy() for variable in Scale().variables]
+    [np.float32(2.0)]
+    """
+
+    def __init__(self, name: str | None = None) -> None:
+        if name is None:
+            name = _snake_case(type(self).__name__)
+        if not name.isidentifier():
+            raise ValueError(
+                f"{name!r} is not a valid module name. Module names must be valid Python identifiers."
+            )
+        self._name = name
+        with name_scope(name) as scope:
+            self._name_scope = name_scope(scope)
+
+    @property
+    def name(self) -> str:
+        """The module's own name, without surrounding scopes."""
+        return self._name
+
+    @property
+    def name_scope(self) -> name_scope:
+        """The scope in which to create variables; it starts with the module's name."""
+        return self._name_scope
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """Every variable of this module and its submodules, each once."""
+        return tuple(self._flatten(predicate=lambda value: isinstance(value, Variable)))
+
+    @property
+    def trainable_variables(self) -> tuple[Variable, ...]:
+        return tuple(v for v in self.variables if v.trainable)
+
+    @property
+    def non_trainable_variables(self) -> tuple[Variable, ...]:
+        return tuple(v for v in self.variables if not v.trainable)
+
+    @property
+    def submodules(self) -> tuple[Module, ...]:
+        """Every module inside this one, at any depth."""
+        return tuple(self._flatten(predicate=lambda value: isinstance(value, Module)))
+
+    @classmethod
+    def with_name_scope(cls, method: Method) -> Method:
+        """Decorator that runs the method inside the module's name scope."""
+
+        @functools.wraps(method)
+        def scoped(self: Module, /, *args: Any, **kwargs: Any) -> Any:
+            with self.name_scope:
+                return call(method)(self, *args, **kwargs)
+
+        return scoped  # type: ignore[return-value]
+
+    def _flatten(
+        self, recursive: bool = True, predicate: Callable[[Any], bool] | None = None
+    ) -> Iterator[Any]:
+        """Yield the values of attributes, own values before those of submodules."""
+        return _walk(self, recursive, predicate or (lambda value: True), set())
+
+
+def _walk(module: Module, recursive: bool, predicate: Callable[[Any], bool], seen: set[int]) -> Iterator[Any]:
+    found = []
+    for name in sorted(vars(module)):
+        if name in ("_name", "_name_scope") or name.startswith("__autoconv"):
+            continue
+        for leaf in flatten(vars(module)[name])[0]:
+            if id(leaf) in seen:
+                continue
+            seen.add(id(leaf))
+            if predicate(leaf):
+                yield leaf
+            if recursive and isinstance(leaf, Module) and leaf is not module:
+                found.append(leaf)
+    for submodule in found:
+        yield from _walk(submodule, recursive, predicate, seen)
+
+
+def _snake_case(name: str) -> str:
+    spaced = re.sub(r"((?<=[a-z0-9])[A-Z]|(?!^)(?<!_)[A-Z](?=[a-z]))", r"_\1", name)
+    return spaced.lower()

@@ -1,0 +1,86 @@
+"""Printing of tensors at run time."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+
+
+def print_(
+    *inputs: Any, output_stream: Any = None, sep: str = " ", end: str = "\n", summarize: int | None = 3,
+    name: str | None = None,
+) -> None:  # fmt: skip
+    """Print tensors and other values, including tensors in lists, tuples and dicts, each time the graph runs.
+
+    The stream is sys.stderr by default, or sys.stdout, or a "file://" path that is appended to. Of a dimension with
+    more than 2 * `summarize` elements, only that many at either end are shown (-1: all). Raises ValueError for another
+    stream.
+    """
+    operands: list[Any] = []
+    template = tuple(top_piece(value, operands) for value in inputs)
+    apply(
+        "print", *operands, template=template, end=str(end), sep=str(sep), stream=_stream_name(output_stream),
+        summarize=3 if summarize is None else int(summarize), name=name,
+    )  # fmt: skip
+
+
+def _stream_name(stream: Any) -> str:
+    if stream is None or stream is sys.stderr or stream is sys.__stderr__ or stream == "stderr":
+        return "stderr"
+    if stream is sys.stdout or stream is sys.__stdout__ or stream == "stdout":
+        return "stdout"
+    if isinstance(stream, str) and stream.startswith("file://"):
+        return stream
+    raise ValueError(f"output_stream has to be sys.stderr, sys.stdout or a 'file://' path, found {stream!r}")
+
+
+def top_piece(value: Any, operands: list[Any]) -> Any:
+    """Return the template piece of one argument: text, or the number of its operand; strings appear without quotes."""
+    if isinstance(value, str):
+        return value
+    return (
+        nested_piece(value, operands) if _is_container(value) or as_tensor(value) is not None else str(value)
+    )
+
+
+def nested_piece(value: Any, operands: list[Any]) -> Any:
+    """Return the template piece of a value in a container: strings are quoted, dicts sorted by key."""
+    tensor = as_tensor(value)
+    if tensor is not None:
+        operands.append(convert_to_tensor(tensor))
+        return len(operands) - 1
+    if isinstance(value, dict):
+        keys = _sorted(value)
+        items = [(f"{key!r}: ", nested_piece(value[key], operands)) for key in keys]
+        return _between("{", items, "}")
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        fields = zip(value._fields, value, strict=True)
+        items = [(f"{name}=", nested_piece(item, operands)) for name, item in fields]
+        return _between(f"{type(value).__name__}(", items, ")")
+    if isinstance(value, (list, tuple)):
+        items = [("", nested_piece(item, operands)) for item in value]
+        if isinstance(value, list):
+            return _between("[", items, "]")
+        return _between("(", items, ",)" if len(items) == 1 else ")")
+    return repr(value)
+
+
+def _is_container(value: Any) -> bool:
+    return isinstance(value, (list, tuple, dict))
+
+
+def _sorted(mapping: dict[Any, Any]) -> list[Any]:
+    try:
+        return sorted(mapping)
+    except TypeError:
+        return list(mapping)
+
+
+def _between(opening: str, items: list[tuple[str, Any]], closing: str) -> tuple[Any, ...]:
+    pieces: list[Any] = [opening]
+    for position, (label, piece) in enumerate(items):
+        pieces += [", " if position else "", label, piece]
+    return tuple(piece for piece in (*pieces, closing) if piece != "")

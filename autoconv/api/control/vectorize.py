@@ -1,0 +1,269 @@
+"""vectorized_map: a function of one row, applied to all rows at once.
+
+The function is recorded for one row. Each op is then applied to whole tensors by its batching rule, with the rows
+along the first dimension; an op without a rule runs in a loop over the rows. A function with random draws, effects or
+control flow is run by `map_fn`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.control.flow import check_callable
+from autoconv.api.control.functional import map_fn
+from autoconv.api.tensors.shaping import tile
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.types import TensorType
+from autoconv.operators.calls.call import call
+from autoconv.operators.control.iterables import leading_dimension
+from autoconv.operators.regions.region_body import unify_captures
+from autoconv.runtime.recording.regions import FUNCTION, current_region, new_trace, recording, subregion
+from autoconv.runtime.support.structure import Template, flatten, pack
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply, graph_value
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
+
+_LOOP_ONLY = Effects.WRITE | Effects.OUTPUT | Effects.RANDOM  # effects that no batching rule supports
+
+
+def vectorized_map(
+    fn: Callable[..., Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
+) -> Any:
+    """`map_fn`, computed on all rows at once where the ops of `fn` allow it; calls must not depend on each other.
+
+    Ops that run in a loop over the rows are logged unless `warn` is False. Raises ValueError for them if
+    `fallback_to_while_loop` is False.
+
+    >>> autoconv.vectorized_map(lambda row: row * 2, autoconv.constant([[1, 2], [3, 4]])).numpy()
+    array([[2, 4],
+           [6, 8]], dtype=int32)
+    """
+    check_callable("fn", fn)
+    leaves, template = flatten(elems)
+    rows = [convert_to_tensor(leaf) for leaf in leaves]
+    if not rows or any(row.type.shape is None or not row.type.shape for row in rows):
+        return map_fn(fn, elems)
+    try:
+        graph, captured, results = _recorded(fn, rows, template)
+        values = _Batch(rows, fallback_to_while_loop, warn).run(graph, captured)
+    except NotBatched as reason:
+        if not fallback_to_while_loop:
+            raise ValueError(f"vectorized_map has no batching rule for {reason}") from None
+        if warn:
+            logging.getLogger("autoconv").warning("vectorized_map goes over the rows in a loop because of %s", reason)
+        return map_fn(fn, elems)
+    return pack(results, values)
+
+
+class NotBatched(Exception):
+    """The function has to run row by row; `str()` is the reason."""
+
+
+def _says_its_size(node: Node, result: Value) -> bool:
+    """Return whether the size of the result depends on values of the inputs."""
+    return not _is_fixed(result) and all(map(_is_fixed, node.inputs))
+
+
+def _is_fixed(value: Value) -> bool:
+    shape = value.type.shape if isinstance(value.type, TensorType) else None
+    return shape is not None and None not in shape
+
+
+def _recorded(
+    fn: Callable[..., Any], rows: Sequence[Tensor], template: Template | None
+) -> tuple[Graph, list[Any], Template | None]:
+    """Return the graph of `fn` for one row, its captures, and the structure of its results."""
+    outer = current_region()
+    region = new_trace("vectorized_map", FUNCTION).root if outer is None else subregion(outer, "vectorized_map")
+    types = [TensorType(row.dtype, (row.type.shape or ())[1:]) for row in rows]
+    parameters = [SymbolicTensor(region.graph.add_parameter(type_, "row")) for type_ in types]
+    with recording(region):
+        found, results = flatten(call(fn)(pack(template, parameters)))
+        tensors = [convert_to_tensor(leaf) for leaf in found]
+        region.graph.outputs = [region.lift(graph_value(region, tensor)) for tensor in tensors]
+    if outer is None:
+        return region.graph, [held for held, _ in region.trace.captures.values()], results
+    return region.graph, [SymbolicTensor(value) for value in unify_captures([region], len(rows))], results
+
+
+class _Batch:
+    """Application of a graph's nodes to all rows at once.
+
+    `known` maps values to tensors; those in `batched` have the rows along their first dimension.
+    """
+
+    def __init__(self, rows: Sequence[Tensor], loops: bool, warn: bool) -> None:
+        self.rows = list(rows)
+        self.length = leading_dimension(rows[0])
+        self.loops, self.warn = loops, warn
+        self.known: dict[Value, Any] = {}
+        self.batched: set[Value] = set()
+        self.read: set[Value] = set()
+
+    def run(self, graph: Graph, captured: Sequence[Any]) -> list[Tensor]:
+        for parameter, value in zip(graph.parameters, [*self.rows, *captured], strict=True):
+            if not isinstance(parameter.type, TensorType):
+                raise NotBatched("what it reads from a variable or a list")
+            self.known[parameter] = value
+        self.batched.update(graph.parameters[: len(self.rows)])
+        self.read.update(graph.outputs, *(node.inputs for node in graph.nodes))
+        for node in graph.nodes:
+            self._apply(node)
+        return [self._spread(self.known[v]) if v not in self.batched else self.known[v] for v in graph.outputs]
+
+    def _apply(self, node: Node) -> None:
+        if node.regions or node.effects & _LOOP_ONLY:
+            raise NotBatched(f"the op {node.op.graphdef}")
+        inputs = [self.known[value] for value in node.inputs]
+        flags = [value in self.batched for value in node.inputs]
+        if node.op.name == "constant":
+            found: Any = EagerTensor(node.attributes["value"], bool(node.attributes.get("weak", False)))
+        elif not any(flags):
+            found = apply(node.op.name, *inputs, **node.attributes)
+        else:
+            found = self._batched(node, inputs, flags)
+            self.batched.update(node.results)
+        self.known.update(zip(node.results, found if isinstance(found, tuple) else (found,), strict=True))
+
+    def _batched(self, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
+        if any(not isinstance(value.type, TensorType) or value.type.weak for value in node.results):
+            raise NotBatched(f"the op {node.op.graphdef}, whose result is a Python number or a list")
+        if node.op.elementwise:
+            return apply(node.op.name, *self._aligned(node, inputs, flags), **node.attributes)
+        rule = _RULES.get(node.op.name)
+        found = rule(self, node, inputs, flags) if rule is not None else None
+        return self._looped(node, inputs, flags) if found is None else found
+
+    def _aligned(self, node: Node, inputs: list[Any], flags: list[bool]) -> list[Any]:
+        """Insert dimensions of one into rows of lower rank, so that they broadcast after the first dimension."""
+        ranks = [rank_of(value) for value in node.inputs]
+        highest = max(ranks)
+        aligned = []
+        for x, flag, rank in zip(inputs, flags, ranks, strict=True):
+            for _ in range(highest - rank if flag else 0):
+                x = apply("expand_dims", x, axis=1)
+            aligned.append(x)
+        return aligned
+
+    def _looped(self, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
+        """Run an op without a rule row by row; only results that are read are computed."""
+        if not self.loops:
+            raise NotBatched(f"the op {node.op.graphdef}")
+        if any(value in self.read and _says_its_size(node, value) for value in node.results):
+            raise NotBatched(f"the op {node.op.graphdef}, whose result may have another shape for each row")
+        if self.warn:
+            logging.getLogger("autoconv").warning(
+                "vectorized_map goes over the rows in a loop for the op %s", node.op.graphdef
+            )
+
+        def row(parts: tuple[Any, ...]) -> Any:
+            left = iter(parts)
+            operands = [next(left) if flag else x for x, flag in zip(inputs, flags, strict=True)]
+            found = apply(node.op.name, *operands, **node.attributes)
+            results = found if isinstance(found, tuple) else (found,)
+            return tuple(x for x, value in zip(results, node.results, strict=True) if value in self.read)
+
+        stacked = iter(map_fn(row, tuple(x for x, flag in zip(inputs, flags, strict=True) if flag)))
+        return tuple(next(stacked) if value in self.read else None for value in node.results)
+
+    def _spread(self, x: Any) -> Any:
+        """Repeat a tensor for every row."""
+        tensor = apply("expand_dims", convert_to_tensor(x), axis=0)
+        return tile(tensor, [self.length] + [1] * (len(tensor.type.shape) - 1))
+
+    def all_batched(self, inputs: list[Any], flags: list[bool]) -> list[Any]:
+        return [x if flag else self._spread(x) for x, flag in zip(inputs, flags, strict=True)]
+
+
+def rank_of(value: Value) -> int:
+    """Return the rank of a value in the graph of one row; raises NotBatched if it is unknown."""
+    shape = value.type.shape if isinstance(value.type, TensorType) else None
+    if shape is None:
+        raise NotBatched(f"{value.name}, whose rank is not known")
+    return len(shape)
+
+
+def _behind(axis: int) -> int:
+    return axis if axis < 0 else axis + 1
+
+
+def _reduction(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
+    axis = node.attributes["axis"]
+    axes = tuple(range(1, rank_of(node.inputs[0]) + 1)) if axis is None else tuple(map(_behind, axis))
+    if not axes:  # reduction of a scalar
+        return inputs[0] if node.op.name != "reduce_logsumexp" else None
+    return apply(node.op.name, inputs[0], **{**node.attributes, "axis": axes})
+
+
+def _along_axis(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
+    axis = node.attributes.get("axis")
+    if not isinstance(axis, int) or len(inputs) != 1:
+        return None
+    return apply(node.op.name, inputs[0], **{**node.attributes, "axis": _behind(axis)})
+
+
+def _joining(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
+    return apply(node.op.name, *batch.all_batched(inputs, flags), axis=_behind(node.attributes["axis"]))
+
+
+def _matmul(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
+    ranks = [rank_of(value) for value in node.inputs]
+    if min(ranks) < 2 or (ranks[0] != ranks[1] and 2 not in ranks):
+        return None
+    return apply("matmul", *batch._aligned(node, inputs, flags), **node.attributes)
+
+
+def _transpose(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
+    perm = node.attributes.get("perm")
+    if len(inputs) != 1 or (perm is not None and not all(isinstance(p, (int, np.integer)) for p in perm)):
+        return None
+    rank = rank_of(node.inputs[0])
+    order = range(rank)[::-1] if perm is None else [int(p) % rank for p in perm]
+    return apply("transpose", inputs[0], perm=(0, *(p + 1 for p in order)))
+
+
+def _squeeze(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
+    axis = node.attributes.get("axis")
+    return apply("squeeze", inputs[0], axis=tuple(map(_behind, axis))) if axis else None
+
+
+def _reshape(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
+    shape = node.attributes["shape"]
+    if len(inputs) != 1 or any(not isinstance(d, int) for d in shape):
+        return None
+    if not isinstance(batch.length, int):
+        return None if -1 in shape else apply("reshape", inputs[0], shape=(-1, *shape))
+    return apply("reshape", inputs[0], shape=(batch.length, *shape))
+
+
+def _item(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
+    spec = node.attributes["spec"]
+    if len(inputs) != 1 or any("input" in entry or entry[0] == "array" for entry in spec):
+        return None
+    return apply("get_item", inputs[0], spec=(("slice", None, None, None), *spec))
+
+
+def _gather(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
+    axis = node.attributes["axis"]
+    if node.attributes.get("batch_dims", 0) or all(flags):
+        return None
+    if flags[0]:
+        return apply("gather", *inputs, axis=_behind(axis))
+    return apply("gather", *inputs, axis=axis) if axis == 0 else None
+
+
+_REDUCTIONS = ("sum", "mean", "max", "min", "prod", "any", "all")
+# Ops with an attribute `axis`, which is shifted by the batch dimension.
+_ALONG = ("expand_dims", "softmax", "log_softmax", "cumsum", "cumprod", "sort", "argsort", "argmax", "argmin")
+_RULES: dict[str, Callable[[_Batch, Node, list[Any], list[bool]], Any]] = {
+    **{f"reduce_{name}": _reduction for name in _REDUCTIONS},
+    **dict.fromkeys(_ALONG, _along_axis),
+    "stack": _joining, "concat": _joining, "matmul": _matmul, "transpose": _transpose, "squeeze": _squeeze,
+    "reshape": _reshape, "get_item": _item, "gather": _gather,
+}  # fmt: skip

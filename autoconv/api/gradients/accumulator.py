@@ -1,0 +1,73 @@
+"""Forward-mode differentiation: the change of results along one direction of the arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autoconv.api.gradients.tape import GradientTape, UnconnectedGradients, dense, zeros_of_source
+from autoconv.runtime.recording.tracebacks import presented_methods
+from autoconv.runtime.support.structure import flatten, pack
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+@presented_methods
+class ForwardAccumulator:
+    """Jacobian-vector products of the computation inside its `with` block.
+
+    `primals` are tensors or variables, `tangents` their directions, of the same structure, shapes and dtypes. The
+    product is computed by two reverse passes: the vjp is linear in its cotangent, and the gradient of the vjp with
+    respect to that cotangent is the product. It therefore takes the memory of a tape. Raises ValueError for tangents
+    that do not fit.
+    """
+
+    def __init__(self, primals: Any, tangents: Any) -> None:
+        self._primals, template = flatten(primals)
+        given, other = flatten(tangents)
+        if template != other:
+            raise ValueError(f"the primals and the tangents have different structures: {template} and {other}")
+        self._tangents = [convert_to_tensor(t, p.dtype) for p, t in zip(self._primals, given, strict=True)]
+        for primal, tangent in zip(self._primals, self._tangents, strict=True):
+            if not primal.shape.is_compatible_with(tangent.shape):
+                raise ValueError(f"a primal has the shape {primal.shape}, its tangent {tangent.shape}")
+        self._tape = GradientTape(persistent=True, watch_accessed_variables=False)
+
+    def __enter__(self) -> ForwardAccumulator:
+        self._tape.__enter__()
+        self._tape.watch(self._primals)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._tape.__exit__(*error)
+
+    def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
+        """The change of `primals`, results of the block or a structure of them, along the tangents.
+
+        None (or zeros) for results that do not depend on the accumulator's primals.
+        """
+        zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+        leaves, template = flatten(primals)
+        return pack(template, [product(self._tape, leaf, self._primals, self._tangents, zero) for leaf in leaves])
+
+
+def product(
+    tape: GradientTape, result: Any, primals: Sequence[Any], tangents: Sequence[Any], zero: bool
+) -> Any:
+    """Return the jvp of `result`, which the persistent `tape` recorded."""
+    linear = GradientTape(watch_accessed_variables=False)
+    with linear:
+        seed = apply("zeros_like", result if isinstance(result, Tensor) else convert_to_tensor(result))
+        linear.watch(seed)
+        slopes = tape.gradient(result, primals, output_gradients=seed)
+        pairs = [(dense(s), t) for s, t in zip(slopes, tangents, strict=True) if s is not None]
+    if not pairs:
+        return zeros_of_source(result) if zero else None
+    return linear.gradient(
+        [s for s, _ in pairs], seed, output_gradients=[t for _, t in pairs],
+        unconnected_gradients=UnconnectedGradients.ZERO,
+    )  # fmt: skip
+
+
+__all__ = ["ForwardAccumulator", "product"]

@@ -1,0 +1,207 @@
+"""Gradients inside traced functions, and functions with custom gradients."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autoconv.api.gradients.recorded import symbolic_source
+from autoconv.api.gradients.tape import UnconnectedGradients, rows_of, zeros_of_source
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.operators.calls.call import call
+from autoconv.operators.regions.region_body import unify_captures
+from autoconv.runtime.objects.variable import Variable
+from autoconv.runtime.recording import tape_recorders
+from autoconv.runtime.recording.regions import Region, current_region, recording, subregion
+from autoconv.runtime.recording.symbolic_gradients import symbolic_gradients
+from autoconv.runtime.support.structure import flatten, pack
+from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply, graph_value
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+
+
+def gradients(
+    ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients", gate_gradients: bool = False,
+    aggregation_method: Any = None, stop_gradients: Any = None,
+    unconnected_gradients: Any = UnconnectedGradients.NONE,
+) -> list[Any]:  # fmt: skip
+    """The gradients of the sum of `ys` with respect to each of `xs`, in a function that is being traced.
+
+    `grad_ys` are the weights of the elements of `ys`, ones by default; no gradient flows through the ops that produce
+    the tensors `stop_gradients`. The gradient is None, or zeros, for an unconnected source. Raises RuntimeError outside
+    of a function.
+
+    >>> @autoconv.function
+    ... def slope(x):
+    ...     return autoconv.gradients(x * x, x)[0]
+    >>> slope(autoconv.constant(3.0)).numpy()
+    np.float32(6.0)
+    """
+    region = current_region()
+    if region is None:
+        raise RuntimeError(
+            "autoconv.gradients is not supported when eager execution is enabled. Use autoconv.GradientTape instead."
+        )
+    targets, sources = ([as_tensor(v) for v in flatten(ys)[0]], flatten(xs)[0])
+    for target in (*targets, *sources):
+        if not isinstance(target, (SymbolicTensor, Variable)):
+            raise ValueError(f"gradients are those of tensors of the function that is traced, found {target!r}")
+    given = flatten(grad_ys)[0] if grad_ys is not None else [None] * len(targets)
+    seeds = [
+        apply("ones_like", t) if ct is None else convert_to_tensor(ct) for t, ct in zip(targets, given, strict=True)
+    ]
+    stopped = {symbolic_source(region, v) for v in flatten(stop_gradients)[0] if v is not None}
+
+    def within(graph: Graph) -> list[Node] | None:
+        return [n for n in graph.nodes if not stopped.intersection(n.results)] if stopped else None
+
+    places = [symbolic_source(region, source) for source in sources]
+    found = iter(
+        symbolic_gradients(
+            region, [t.value_in_graph for t in targets],  # type: ignore[union-attr]
+            [region.lift(graph_value(region, seed)) for seed in seeds], [v for v in places if v is not None], within,
+        )
+    )  # fmt: skip
+    answers = [None if v is None else next(found) for v in places]
+    tensors = [None if v is None else SymbolicTensor(region.lift(v)) for v in answers]
+    if UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO:
+        return [zeros_of_source(s) if g is None else g for s, g in zip(sources, tensors, strict=True)]
+    return tensors
+
+
+def hessians(
+    ys: Any, xs: Any, gate_gradients: bool = False, aggregation_method: Any = None, name: str = "hessians"
+) -> list[Any]:
+    """The second derivatives of the sum of `ys` with respect to each of `xs`; available only while tracing.
+
+    >>> @autoconv.function
+    ... def curvature(x):
+    ...     return autoconv.hessians(autoconv.reduce_sum(x**3), x)[0]
+    >>> curvature(autoconv.constant([1.0, 2.0])).numpy()
+    array([[ 6.,  0.],
+           [ 0., 12.]], dtype=float32)
+    """
+    found = []
+    for source in flatten(xs)[0]:
+        (slope,) = gradients(ys, source, unconnected_gradients=UnconnectedGradients.ZERO)
+
+        def row(seed: Any, slope: Any = slope, source: Any = source) -> list[Any]:
+            return gradients(slope, source, seed, unconnected_gradients=UnconnectedGradients.ZERO)
+
+        (stacked,) = rows_of(slope, row)
+        shape = apply("shape", convert_to_tensor(source))
+        static = tuple(d if isinstance(d, int) else None for d in source.type.shape) * 2
+        vector = () if None not in static else (apply("concat", shape, shape, axis=0),)
+        found.append(apply("reshape", stacked, *vector, shape=static))
+    return found
+
+
+def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
+    """Decorator for a function with a custom gradient: `f(*arguments)` returns its result and its vjp.
+
+    The vjp takes the cotangents of the results and returns those of the arguments (None where nothing flows); for a
+    tuple, list or dict, one for each tensor in it. It may use values that `f` computed, and its ops can be
+    differentiated again. When `f` reads variables, the vjp must also accept `variables=` and return a pair: the
+    cotangents of the arguments, and a list of those of the variables. Raises TypeError if it does not, ValueError for
+    another number of cotangents.
+
+    >>> @autoconv.custom_gradient
+    ... def doubled(x):
+    ...     return 2.0 * x, lambda upstream: 5.0 * upstream
+    >>> autoconv.grad(doubled)(1.0)
+    5.0
+    """
+    if f is None:
+        return custom_gradient
+    function = f
+
+    @functools.wraps(function)
+    def with_gradient(*args: Any, **kwargs: Any) -> Any:
+        region = current_region()
+        given, shape = flatten(args)  # each tensor in tuples, lists and dicts is an argument of the gradient
+        arguments = [convert_to_tensor(a) if region is not None or isinstance(a, Variable) else a for a in given]
+        probe = tape_recorders.Recorder()
+        tape_recorders.start(probe)
+        try:  # tapes record the body too: its vjp may use values of it, and may be differentiated again
+            result, pull = call(function)(*pack(shape, arguments), **kwargs)
+        finally:
+            tape_recorders.stop(probe)
+        used = list(probe.variables.values())
+        leaves, template = flatten(result)
+        tensors = [convert_to_tensor(leaf) for leaf in leaves]
+        pulled = _Pull(pull, len(arguments), used, str(getattr(function, "__name__", "function")))
+        run = _record_eager if region is None else functools.partial(_record_symbolic, region)
+        return pack(template, run(pulled, arguments, tensors))
+
+    return with_gradient
+
+
+class _Pull:
+    """A custom vjp, called with cotangents of the results."""
+
+    def __init__(self, function: Callable[..., Any], count: int, variables: Sequence[Variable], name: str) -> None:
+        self.function = function
+        self.count = count
+        self.variables = variables
+        self.name = name
+        if variables and not _takes_variables(function):
+            raise TypeError(
+                "If using @custom_gradient with a function that uses variables, then grad_fn must accept a 'variables' "
+                f"keyword argument; {name} reads {variables[0].name}"
+            )
+
+    def __call__(self, given: Sequence[Any]) -> list[Any]:
+        """Return the cotangents of the arguments, followed by those of the variables."""
+        more: Any = ()
+        if self.variables:
+            found, more = call(self.function)(*given, variables=list(self.variables))
+        else:
+            found = call(self.function)(*given)
+        leaves, _ = flatten(found)
+        if len(leaves) != self.count or len(more) != len(self.variables):
+            raise ValueError(
+                f"the gradient of {self.name} gives {len(leaves)} cotangents for {self.count} arguments"
+                + (f", and {len(more)} for {len(self.variables)} variables" if self.variables else "")
+            )
+        return [None if ct is None else convert_to_tensor(ct) for ct in (*leaves, *more)]
+
+
+def _takes_variables(function: Any) -> bool:
+    parameters = inspect.signature(function).parameters
+    return "variables" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+
+
+def _record_eager(pull: _Pull, arguments: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
+    with tape_recorders.paused():
+        results = [apply("identity", t) for t in tensors]
+
+    def back(given: Sequence[Any]) -> list[Any]:
+        return pull([tape_recorders.zeros_for(r) if ct is None else ct for r, ct in zip(results, given, strict=True)])
+
+    operands = [*arguments, *(v.storage for v in pull.variables)]
+    tape_recorders.note(tape_recorders.Entry(pull.name, operands, results, back))
+    return results
+
+
+def _record_symbolic(region: Region, pull: _Pull, arguments: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
+    """Record a node with the results, whose region computes the cotangents."""
+    inner = subregion(region, "custom_gradient")
+    given = [SymbolicTensor(inner.graph.add_parameter(t.type, "cotangent")) for t in tensors]
+    with recording(inner):
+        found = pull(given)
+        reached = tuple(i for i, ct in enumerate(found) if ct is not None)
+        inner.graph.outputs = [inner.lift(graph_value(inner, found[i])) for i in reached]
+    captures = unify_captures([inner], len(given))
+    taken: list[Value] = [graph_value(region, a) for a in (*arguments, *(v.storage for v in pull.variables))]
+    values = [region.lift(v) for v in (*taken, *(graph_value(region, t) for t in tensors))]
+    node = region.record(
+        "custom_gradient", [*values, *captures],
+        {"arguments": len(taken), "results": len(tensors), "reached": reached},
+        regions=[inner.graph], types=[t.type for t in tensors],
+    )  # fmt: skip
+    return [SymbolicTensor(value) for value in node.results]
+
+
+__all__ = ["custom_gradient", "gradients", "hessians"]

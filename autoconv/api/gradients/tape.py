@@ -1,0 +1,410 @@
+"""GradientTape: gradients of the computation inside a `with` block."""
+
+from __future__ import annotations
+
+import enum
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.control.functional import map_fn
+from autoconv.api.gradients.recorded import Window, symbolic_source
+from autoconv.graph.graph import Value
+from autoconv.runtime.objects.eager_gradients import eager_gradients
+from autoconv.runtime.objects.variable import Variable
+from autoconv.runtime.objects.variable_updates import IndexedSlices
+from autoconv.runtime.recording import tape_recorders
+from autoconv.runtime.recording.regions import Region, current_region
+from autoconv.runtime.recording.symbolic_gradients import connected, symbolic_gradients
+from autoconv.runtime.recording.tracebacks import presented_methods
+from autoconv.runtime.support.structure import flatten, pack
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import Tensor
+
+_LOG = logging.getLogger("autoconv")
+_USED = (
+    "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians). Ask for all of "
+    "them at once, with a list of sources, or make the tape with persistent=True."
+)
+
+
+class UnconnectedGradients(enum.Enum):
+    """The gradient of a target that does not depend on the source.
+
+    >>> x = autoconv.constant(3.0)
+    >>> with autoconv.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = autoconv.constant(1.0)
+    >>> tape.gradient(y, x, unconnected_gradients=autoconv.UnconnectedGradients.ZERO).numpy()
+    np.float32(0.0)
+    """
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+@presented_methods
+class GradientTape:
+    """Record the computation inside its `with` block, to compute gradients of it.
+
+    Trainable variables that are read are watched, unless `watch_accessed_variables` is False; tensors are watched with
+    `watch`. A tape that is not `persistent` gives one set of gradients. Gradients computed inside the block of another
+    tape are recorded there, and can be differentiated again. It works the same while a function is traced: gradients
+    are then part of the graph, and a call of an outer function is differentiated as one op. With `recompute_every=n`,
+    loops of a traced function keep their state only at every n-th iteration, and the reverse pass computes the
+    iterations in between again: less memory for more time.
+
+    >>> x = autoconv.constant(3.0)
+    >>> with autoconv.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = x * x
+    >>> tape.gradient(y, x).numpy()
+    np.float32(6.0)
+    """
+
+    def __init__(
+        self, persistent: bool = False, watch_accessed_variables: bool = True, *, recompute_every: int | None = None
+    ) -> None:
+        self._persistent = persistent
+        self._recompute_every = _checked_steps(recompute_every)
+        self._watches_variables = watch_accessed_variables
+        self._used = False
+        self._recording = False
+        self._begin()
+
+    def _begin(self) -> None:
+        orders = 2 if self._persistent else 1
+        self._recorder = tape_recorders.Recorder(orders, self._watches_variables, self._recompute_every)
+        self._window = Window()
+        self._watched: list[Any] = []
+
+    def __enter__(self) -> GradientTape:
+        if self._recording:
+            raise ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape.")
+        self._start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._recording:
+            self._stop()
+
+    def _start(self) -> None:
+        self._recording = True
+        self._window.open(current_region())
+        tape_recorders.start(self._recorder)
+
+    def _stop(self) -> None:
+        self._recording = False
+        self._window.close(current_region())
+        tape_recorders.stop(self._recorder)
+
+    def watch(self, tensor: Any) -> None:
+        """Watch a tensor or variable, or those in a structure.
+
+        Raises ValueError for anything else. A tensor that is not floating or complex is not watched, with a warning.
+        """
+        for value in flatten(tensor)[0]:
+            if not isinstance(value, (Tensor, Variable)):
+                raise _not_a_tensor(value)
+            if not value.dtype.is_differentiable:
+                _warn("watched", value, "")
+            elif isinstance(value, Variable):
+                self._recorder.watch_variable(value)
+            else:
+                self._watched.append(value)
+                self._recorder.watch(value)
+
+    def watch_array(self, array: np.ndarray) -> Tensor:
+        """Return a watched tensor that represents an array argument of a function under `compile`."""
+        tensor = convert_to_tensor(np.array(array))
+        self._recorder.stand_in(array, tensor)
+        self.watch(tensor)
+        return tensor
+
+    @property
+    def lost(self) -> bool:
+        """True if a watched value was converted to a Python number or array, through which no gradient flows."""
+        return self._recorder.lost
+
+    def watched_variables(self) -> tuple[Variable, ...]:
+        """The watched variables, in the order of their first use."""
+        return tuple(self._recorder.variables.values())
+
+    @contextmanager
+    def stop_recording(self) -> Iterator[None]:
+        """Suspend recording inside the block. Raises ValueError when the tape is not recording."""
+        if not self._recording:
+            raise ValueError("Tape is not recording: stop_recording() is for inside of its `with` block")
+        self._stop()
+        try:
+            yield
+        finally:
+            self._start()
+
+    def reset(self) -> None:
+        """Discard everything recorded and watched."""
+        recording = self._recording
+        if recording:
+            self._stop()
+        self._begin()
+        self._used = False
+        if recording:
+            self._start()
+
+    def gradient(
+        self, target: Any, sources: Any, output_gradients: Any = None,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+    ) -> Any:  # fmt: skip
+        """The gradients of `target` with respect to `sources`, in the structure of the sources.
+
+        For a target that is not a scalar, or a structure of them, it is the gradient of the sum of all elements,
+        weighted by `output_gradients`. It is None for an unconnected source, or zeros with
+        `unconnected_gradients="zero"`. The gradient of rows selected by `gather` along the first dimension only is an
+        IndexedSlices. Raises RuntimeError when the tape is used up, ValueError for anything that is not a tensor.
+        """
+        zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+        self._use()
+        targets = _checked(target, "target")
+        leaves, template = flatten(sources)
+        given: list[Any] = [None] * len(targets)
+        if output_gradients is not None:
+            given = [output_gradients] if flatten(target)[1] is None else flatten(output_gradients)[0]
+        if len(given) != len(targets):
+            raise ValueError(f"there are {len(targets)} targets and {len(given)} output_gradients")
+        found = self._gradients(targets, given, _checked(sources, "source"))
+        self._release()
+        if zero:
+            found = [zeros_of_source(s) if g is None else g for s, g in zip(leaves, found, strict=True)]
+        return pack(template, found)
+
+    def jacobian(
+        self, target: Any, sources: Any, unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
+    ) -> Any:  # fmt: skip
+        """The derivatives of each element of `target` with respect to each of `sources`.
+
+        Each is a tensor of the target's shape followed by the source's shape, None (or zeros) for an unconnected
+        source. Raises the errors of `gradient`.
+        """
+        from_zero = UnconnectedGradients(unconnected_gradients)
+        self._use()
+        (value,) = _checked(target, "target")
+        leaves, template = flatten(sources)
+        places = _checked(sources, "source")
+        tensor = convert_to_tensor(value) if isinstance(value, Variable) else value
+        rows = rows_of(tensor, lambda seed: self._gradients([value], [seed], places))
+        self._release()
+        found = []
+        for leaf, stacked in zip(leaves, rows, strict=True):
+            shape = apply("concat", apply("shape", tensor), apply("shape", convert_to_tensor(leaf)), axis=0)
+            if stacked is None and from_zero is UnconnectedGradients.ZERO:
+                zero = convert_to_tensor(0, leaf.dtype)
+                stacked = apply("fill", zero, shape, shape=(*_shape(tensor), *_shape(leaf)))
+            elif stacked is not None:
+                stacked = _reshaped(stacked, (*_shape(tensor), *_shape(leaf)), shape)
+            found.append(stacked)
+        return pack(template, found)
+
+    def batch_jacobian(
+        self, target: Any, source: Any, unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
+    ) -> Any:  # fmt: skip
+        """The jacobian of each row of `target` with respect to the row of `source` at the same index.
+
+        A target of shape [b, ...t] and a source of shape [b, ...s] give [b, ...t, ...s]; a row of the target must
+        depend only on its own row of the source. Raises ValueError when the first dimensions differ.
+        """
+        zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+        self._use()
+        (value,), (place,) = _checked(target, "target"), _checked(source, "source")
+        shape, other = _shape(value), _shape(source)
+        if not shape or not other or (None not in (shape[0], other[0]) and shape[0] != other[0]):
+            raise ValueError(
+                f"Need first dimension of target shape ({list(shape)}) and source shape ({list(other)}) to match."
+            )
+        if None in (*shape[1:], *other[1:]):
+            raise ValueError(f"batch_jacobian needs all but the first dimension, found {list(shape)} and {list(other)}")
+        count = int(np.prod(shape[1:], dtype=np.int64))
+        columns = []
+        for column in range(count):
+            row = np.zeros(count)
+            row[column] = 1.0
+            ones = apply("ones_like", convert_to_tensor(value))
+            seed = apply("multiply", ones, convert_to_tensor(row.reshape(shape[1:]).astype(value.dtype.numpy)))
+            columns.append(self._gradients([value], [seed], [place])[0])
+        self._release()
+        if not columns or columns[0] is None:
+            if not zero and columns:
+                return None
+            whole = apply("zeros_like", convert_to_tensor(source))
+            columns = [whole] * count
+        stacked = apply("stack", *map(dense, columns), axis=1)
+        batch = apply("shape", convert_to_tensor(source))[:1]
+        rest = convert_to_tensor(np.array([*shape[1:], *other[1:]], np.int32))
+        return _reshaped(stacked, (other[0], *shape[1:], *other[1:]), apply("concat", batch, rest, axis=0))
+
+    def _use(self) -> None:
+        if self._used and not self._persistent:
+            raise RuntimeError(_USED)
+        self._used = True
+        if self._recording and not self._persistent:
+            self._stop()
+
+    def _release(self) -> None:
+        """Free the records of a tape that is used up."""
+        if not self._persistent:
+            self._recorder.forget()
+
+    def _gradients(self, targets: Sequence[Any], given: Sequence[Any], sources: Sequence[Any]) -> list[Any]:
+        region = current_region()
+        if region is not None:
+            return self._symbolic(region, targets, given, sources)
+        wanted = [_place(t) for t in targets]
+        cotangents = [_seed(t, ct) for t, ct in zip(targets, given, strict=True)]
+        places = [_place(s) for s in sources]
+        pairs = [(t, ct) for t, ct in zip(wanted, cotangents, strict=True) if ct is not None]
+        return eager_gradients(self._recorder, [t for t, _ in pairs], [ct for _, ct in pairs], places)
+
+    def _symbolic(self, region: Region, targets: Sequence[Any], given: Sequence[Any], sources: Sequence[Any]) -> Any:
+        watched = [symbolic_source(region, v) for v in (*self._watched, *self._recorder.variables.values())]
+        chosen = [value for value in watched if value is not None]
+        places = [symbolic_source(region, source) for source in sources]
+        among = connected(region, chosen, self._window.within)
+        known = [v if v in among else None for v in places]
+        ends, seeds = [], []
+        for target, cotangent in zip(targets, given, strict=True):
+            tensor = target if isinstance(target, SymbolicTensor) else None
+            seed = _seed(target, cotangent)
+            if tensor is not None and seed is not None:
+                region.lift(tensor.value_in_graph)  # raises here if it is out of scope
+                ends.append(tensor.value_in_graph)
+                seeds.append(region.lift(_in_graph(region, seed)))
+        wrt: list[Value] = [v for v in known if v is not None]
+        found = iter(symbolic_gradients(region, ends, seeds, wrt, self._window.within, self._recompute_every))
+        answers = [None if v is None else next(found) for v in known]
+        return [None if v is None else SymbolicTensor(region.lift(v)) for v in answers]
+
+
+def rows_of(target: Tensor, gradients: Any) -> list[Any]:
+    """Return for each source the gradients of all elements of the target, stacked; None for an unconnected source.
+
+    `gradients(seed)` returns those of the sum of the target times the seed.
+    """
+    shape = _shape(target)
+    if None not in shape:
+        count = int(np.prod(shape, dtype=np.int64))
+        if current_region() is None or count <= 8:
+            rows = [gradients(_one_hot(target, i)) for i in range(count)]
+            if not rows:
+                return [None if g is None else apply("stack", dense(g), axis=0)[:0] for g in gradients(target)]
+            return [
+                None if column[0] is None else apply("stack", *map(dense, column), axis=0)
+                for column in zip(*rows, strict=True)
+            ]
+    flat = apply("reshape", apply("ones_like", target), shape=(-1,))
+    probe = gradients(apply("ones_like", target))
+    connected = [i for i, g in enumerate(probe) if g is not None]
+    if not connected:
+        return [None] * len(probe)
+
+    def row(number: Any) -> Any:
+        hot = apply("cast", apply("equal", _positions(flat), number), dtype=target.type.dtype)
+        found = gradients(apply("reshape_like", hot, target))
+        return tuple(found[i] for i in connected)
+
+    stacked = iter(map_fn(row, _positions(flat), fn_output_signature=tuple(probe[i].dtype for i in connected)))
+    return [next(stacked) if i in connected else None for i in range(len(probe))]
+
+
+def _positions(flat: Any) -> Any:
+    zero, one = (convert_to_tensor(np.array(n, np.int32)) for n in (0, 1))
+    return apply("range", zero, apply("size", flat), one)
+
+
+def _one_hot(target: Tensor, position: int) -> Any:
+    seed = np.zeros(_shape(target), target.type.dtype.numpy)
+    seed.reshape(-1)[position] = 1
+    return apply("constant", value=seed, weak=target.weak)
+
+
+def dense(gradient: Any) -> Any:
+    """Convert an IndexedSlices to the whole tensor."""
+    return convert_to_tensor(gradient) if isinstance(gradient, IndexedSlices) else gradient
+
+
+def zeros_of_source(source: Any) -> Any:
+    """Return zeros of the shape of a tensor or variable, not recorded by tapes."""
+    with tape_recorders.paused():
+        return apply("zeros_like", convert_to_tensor(source))
+
+
+def _seed(target: Any, given: Any) -> Any:
+    """Return the initial cotangent of a target; None for one without a gradient."""
+    if not target.dtype.is_differentiable:
+        _warn("target", target, " when calling GradientTape.gradient")
+        return None
+    tensor = convert_to_tensor(target) if isinstance(target, Variable) else target
+    if given is None:
+        return apply("ones_like", tensor)
+    seed = convert_to_tensor(given, tensor.type.dtype) if not isinstance(given, Tensor) else given
+    if not seed.shape.is_compatible_with(tensor.shape):
+        raise ValueError(f"a target has the shape {tensor.shape}, its output_gradients have {seed.shape}")
+    return seed
+
+
+def _checked(values: Any, what: str) -> list[Any]:
+    leaves = flatten(values)[0]
+    for value in leaves:
+        if not isinstance(value, (Tensor, Variable)):
+            raise _not_a_tensor(value)
+        if what == "source" and not value.dtype.is_differentiable:
+            _warn("source", value, " when calling GradientTape.gradient")
+    return leaves
+
+
+def _not_a_tensor(value: Any) -> ValueError:
+    return ValueError(
+        f"Passed in object {value!r} of type {type(value).__name__!r}, not autoconv.Tensor or autoconv.Variable: make "
+        "a tensor of it, autoconv.constant(…), before the tape records what is computed with it."
+    )
+
+
+def _warn(what: str, value: Any, when: str) -> None:
+    _LOG.warning(
+        "The dtype of the %s tensor must be floating (e.g. autoconv.float32)%s, got %r", what, when, value.dtype
+    )
+
+
+def _checked_steps(steps: int | None) -> int | None:
+    if steps is not None and (not isinstance(steps, int) or steps < 1):
+        raise ValueError(f"recompute_every is a number of iterations from 1 on, found {steps!r}")
+    return steps
+
+
+def _place(value: Any) -> Any:
+    return value.storage if isinstance(value, Variable) else value
+
+
+def _in_graph(region: Region, tensor: Any) -> Value:
+    if isinstance(tensor, SymbolicTensor):
+        return tensor.value_in_graph
+    return region.trace.capture(tensor, tensor.type, "Const")
+
+
+def _shape(value: Any) -> tuple[Any, ...]:
+    shape = value.type.shape
+    if shape is None:
+        raise ValueError(f"the rank of {value!r} has to be known for a jacobian")
+    return tuple(d if isinstance(d, int) else None for d in shape)
+
+
+def _reshaped(value: Any, shape: tuple[Any, ...], vector: Any) -> Any:
+    return apply("reshape", value, shape=shape) if None not in shape else apply("reshape", value, vector, shape=shape)
+
+
+__all__ = ["GradientTape", "UnconnectedGradients", "dense", "rows_of", "zeros_of_source"]

@@ -1,0 +1,254 @@
+"""Derivatives as function transformations: `grad(f)` is the function that computes the gradient of `f`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.gradients.accumulator import product
+from autoconv.api.gradients.tape import GradientTape, UnconnectedGradients, dense
+from autoconv.graph.dtypes import as_dtype
+from autoconv.operators.calls.call import call
+from autoconv.runtime.recording import tape_recorders
+from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.support.structure import flatten, map_structure, pack
+from autoconv.runtime.tensors.conversion import convert_to_tensor, is_tensor, python_number
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
+
+Function = Callable[..., Any]
+
+
+def value_and_grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_every: int | None = None) -> Function:
+    """The function that returns the value of `f`, a scalar, and its gradient with respect to the argument `argnums`.
+
+    For several positions the gradients are a tuple. Arguments are tensors, arrays and floats, or structures of them,
+    and so are their gradients: tensors, and floats for floats. `f` is any function of tensors, also one under
+    `function` or `compile`. The gradient with respect to an argument that `f` does not depend on is zero. Raises
+    TypeError for an argument that is not floating, a value that is not a scalar, or one that was computed outside of
+    autoconv.
+
+    >>> autoconv.value_and_grad(lambda x: x**3)(2.0)
+    (8.0, 12.0)
+    """
+
+    @_wraps(f)
+    def with_gradient(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        taken, chosen = _arguments(f, args, argnums)
+        tape = GradientTape(watch_accessed_variables=False, recompute_every=recompute_every)
+        with tape:
+            chosen = map_structure(lambda x: _watched(tape, x), chosen)
+            value = call(f)(*taken, **kwargs)
+        result = _scalar(f, value)
+        found = tape.gradient(result, chosen)
+        _check_followed(f, tape, found)
+        filled = [_filled(g, x) for g, x in zip(flatten(found)[0], flatten(chosen)[0], strict=True)]
+        gradients = [_plain(g, x) for g, x in zip(filled, flatten(chosen)[0], strict=True)]
+        packed = pack(flatten(chosen)[1], gradients)
+        return _plain(result, result), packed[0] if isinstance(argnums, int) else tuple(packed)
+
+    return with_gradient
+
+
+def grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_every: int | None = None) -> Function:
+    """The function that returns the gradient of `f`; see `value_and_grad`.
+
+    >>> autoconv.grad(lambda x: x**3)(2.0)
+    12.0
+    """
+    both = value_and_grad(f, argnums, recompute_every=recompute_every)
+
+    @_wraps(f)
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        return both(*args, **kwargs)[1]
+
+    return gradient
+
+
+def jacobian(f: Function, argnums: int = 0) -> Function:
+    """The function that returns the derivatives of each element of `f`'s result with respect to each of the argument.
+
+    Both are tensors; the shape is that of the result followed by that of the argument.
+
+    >>> autoconv.jacobian(lambda x: x**2)(autoconv.constant([1.0, 2.0])).numpy()
+    array([[2., 0.],
+           [0., 4.]], dtype=float32)
+    """
+
+    @_wraps(f)
+    def derivatives(*args: Any, **kwargs: Any) -> Any:
+        taken, (chosen,) = _arguments(f, args, argnums)
+        tape = GradientTape(persistent=True, watch_accessed_variables=False)
+        with tape:
+            chosen = map_structure(lambda x: _watched(tape, x), chosen)
+            value = call(f)(*taken, **kwargs)
+        result = value if isinstance(value, Tensor) else convert_to_tensor(value)
+        found = tape.jacobian(result, chosen, unconnected_gradients=UnconnectedGradients.ZERO)
+        return map_structure(lambda g, x: _plain(g, x if not result.type.rank else None), found, chosen)
+
+    return derivatives
+
+
+def hessian(f: Function, argnums: int = 0) -> Function:
+    """The function that returns the second derivatives of `f`, a scalar, with respect to the argument, a tensor.
+
+    There is one for each pair of elements: the shape is that of the argument twice.
+
+    >>> autoconv.hessian(lambda x: autoconv.reduce_sum(x**3))(autoconv.constant([1.0, 2.0])).numpy()
+    array([[ 6.,  0.],
+           [ 0., 12.]], dtype=float32)
+    """
+
+    @_wraps(f)
+    def second(*args: Any, **kwargs: Any) -> Any:
+        taken, (chosen,) = _arguments(f, args, argnums)
+        if not isinstance(chosen, (Tensor, np.ndarray)):
+            raise TypeError(f"hessian takes the derivatives with respect to one tensor, found {chosen!r}")
+        outer = GradientTape(persistent=True, watch_accessed_variables=False)
+        with outer:
+            chosen = _watched(outer, chosen)
+            inner = GradientTape(watch_accessed_variables=False)
+            with inner:
+                inner.watch(chosen)
+                result = _scalar(f, call(f)(*taken, **kwargs))
+            slope = inner.gradient(result, chosen)
+            _check_followed(f, inner, slope)
+            slope = _filled(slope, chosen)
+        found = outer.jacobian(slope, chosen, unconnected_gradients=UnconnectedGradients.ZERO)
+        return _plain(found, chosen)
+
+    return second
+
+
+def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
+    """The value of f(*primals), and its vjp: it maps cotangents of the value to a tuple of those of the primals.
+
+    >>> value, back = autoconv.vjp(lambda x: x**2, autoconv.constant([1.0, 2.0]))
+    >>> back(autoconv.constant([1.0, 1.0]))[0].numpy()
+    array([2., 4.], dtype=float32)
+    """
+    taken, chosen = _arguments(f, primals, tuple(range(len(primals))))
+    tape = GradientTape(persistent=True, watch_accessed_variables=False)
+    with tape:
+        chosen = map_structure(lambda x: _watched(tape, x), chosen)
+        value = call(f)(*taken)
+
+    def back(cotangents: Any) -> tuple[Any, ...]:
+        like = flatten(value)[1]
+        flat = [cotangents] if like is None else flatten(cotangents)[0]
+        leaves = [leaf if is_tensor(leaf) else convert_to_tensor(leaf) for leaf in flatten(value)[0]]
+        given = [convert_to_tensor(c, v.dtype) for c, v in zip(flat, leaves, strict=True)]
+        found = tape.gradient(leaves, chosen, output_gradients=given)
+        filled = [_plain(_filled(g, x), x) for g, x in zip(flatten(found)[0], flatten(chosen)[0], strict=True)]
+        return tuple(pack(flatten(chosen)[1], filled))
+
+    return value, back
+
+
+def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    """The value of f(*primals), and its directional derivative along the tangents.
+
+    >>> value, change = autoconv.jvp(lambda x: x**2, [autoconv.constant(3.0)], [autoconv.constant(1.0)])
+    >>> change.numpy()
+    np.float32(6.0)
+    """
+    taken, chosen = _arguments(f, tuple(primals), tuple(range(len(primals))))
+    directions = map_structure(lambda x, t: convert_to_tensor(t, as_dtype(x.dtype)), list(chosen), list(tangents))
+    tape = GradientTape(persistent=True, watch_accessed_variables=False)
+    with tape:
+        chosen = map_structure(lambda x: _watched(tape, x), list(chosen))
+        value = call(f)(*taken)
+    leaves, template = flatten(value)
+    primals, directions = flatten(chosen)[0], flatten(directions)[0]
+    return value, pack(template, [product(tape, leaf, primals, directions, zero=True) for leaf in leaves])
+
+
+def _wraps(f: Function) -> Callable[[Function], Function]:
+    """functools.wraps with a check that `f` is callable."""
+    _check_callable(f)
+    return functools.wraps(f)
+
+
+def _check_callable(f: Any) -> None:
+    if not callable(f):
+        raise TypeError(f"derivatives are those of a function, found {f!r}")
+
+
+def _arguments(f: Function, args: tuple[Any, ...], argnums: int | Sequence[int]) -> tuple[list[Any], list[Any]]:
+    """Return all arguments, with tensors in place of those to differentiate by, and the latter alone."""
+    _check_callable(f)
+    positions = [argnums] if isinstance(argnums, int) else list(argnums)
+    taken = list(args)
+    for position in positions:
+        if not -len(args) <= position < len(args):
+            raise TypeError(f"there is no argument {position} to differentiate by: {_name(f)} got {len(args)}")
+        taken[position] = map_structure(lambda leaf: _leaf(f, leaf), taken[position])
+    return taken, [taken[position] for position in positions]
+
+
+def _leaf(f: Function, value: Any) -> Any:
+    """Convert to a new tensor, which outer tapes do not confuse with another."""
+    if isinstance(value, float) and not isinstance(value, np.generic):
+        return python_number(value) if current_region() is None else convert_to_tensor(value)
+    if not is_tensor(value) and not isinstance(value, (np.ndarray, np.generic)):
+        raise TypeError(f"{_name(f)} is differentiated by a tensor, an array or a float, found {value!r}")
+    compiled = getattr(f, "contract", None) == COMPILE and current_region() is None
+    if compiled and isinstance(value, np.ndarray) and value.dtype.kind in "fc":
+        return value.view()  # under `compile` arrays and tensors are different kinds of arguments
+    tensor = value if is_tensor(value) else convert_to_tensor(value)
+    if not tensor.dtype.is_differentiable:
+        raise TypeError(f"{_name(f)} is differentiated by a floating tensor, found one of {tensor.dtype.name}")
+    return tensor
+
+
+def _watched(tape: GradientTape, value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return tape.watch_array(value)
+    tape.watch(value)
+    return value
+
+
+def _scalar(f: Function, value: Any) -> Any:
+    if not is_tensor(value) and not isinstance(value, (float, int, np.generic)):
+        raise TypeError(f"the gradient is that of a scalar, {_name(f)} gave {value!r}")
+    result = value if is_tensor(value) else convert_to_tensor(value)
+    if result.shape.rank not in (0, None):
+        raise TypeError(
+            f"the gradient is that of a scalar, {_name(f)} gave a tensor of shape {result.shape}: sum it up, or use "
+            "autoconv.jacobian"
+        )
+    if not result.dtype.is_differentiable:
+        raise TypeError(f"the gradient is that of a floating scalar, {_name(f)} gave one of {result.dtype.name}")
+    return result
+
+
+def _check_followed(f: Function, tape: GradientTape, found: Any) -> None:
+    """Raise TypeError for a zero gradient that is due to a conversion of the argument to a Python number."""
+    if tape.lost and any(g is None for g in flatten(found)[0]):
+        raise TypeError(
+            f"{_name(f)} makes a Python number or a NumPy array of what it is differentiated by, where no gradient can "
+            "follow: use the functions of autoconv for those of math and numpy, or decorate it with @autoconv.compile"
+        )
+
+
+def _filled(gradient: Any, like: Any) -> Any:
+    if gradient is None:
+        return apply("zeros_like", convert_to_tensor(like) if not isinstance(like, Tensor) else like)
+    return dense(gradient)
+
+
+def _plain(value: Any, like: Any) -> Any:
+    """Convert to a float where the argument was a Python float."""
+    if isinstance(value, EagerTensor) and isinstance(like, EagerTensor) and like.weak and not value.type.rank:
+        return value._array.item() if not any(tape_recorders.follows([value])) else value
+    return value
+
+
+def _name(f: Any) -> str:
+    return str(getattr(f, "__name__", type(f).__name__))
+
+
+__all__ = ["grad", "hessian", "jacobian", "jvp", "value_and_grad", "vjp"]

@@ -1,0 +1,285 @@
+"""The names of `autoconv.nn`: activations, losses, normalisation, lookup and dropout."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autoconv.api.tensors.arguments import shape_argument, static_axes, static_int
+from autoconv.api.tensors.maths import l2_normalize, log_sigmoid, sigmoid, softplus, tanh
+from autoconv.api.tensors.sorting import in_top_k, top_k
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.static_values import static_value
+from autoconv.runtime.tensors.tensor import Tensor
+
+__all__ = [
+    "batch_normalization", "bias_add", "dropout", "elu", "embedding_lookup", "gelu", "in_top_k", "l2_loss",
+    "l2_normalize", "leaky_relu", "log_sigmoid", "log_softmax", "moments", "relu", "relu6", "selu", "sigmoid",
+    "sigmoid_cross_entropy_with_logits", "silu", "softmax", "softmax_cross_entropy_with_logits", "softplus",
+    "softsign", "sparse_softmax_cross_entropy_with_logits", "swish", "tanh", "top_k",
+]  # fmt: skip
+
+
+def relu(features: Any, name: str | None = None) -> Tensor:
+    """max(x, 0).
+
+    >>> autoconv.nn.relu([-1.0, 2.0]).numpy()
+    array([0., 2.], dtype=float32)
+    """
+    return apply("relu", features, name=name)
+
+
+def relu6(features: Any, name: str | None = None) -> Tensor:
+    """min(max(x, 0), 6).
+
+    >>> autoconv.nn.relu6([-1.0, 8.0]).numpy()
+    array([0., 6.], dtype=float32)
+    """
+    return apply("minimum", apply("relu", features), 6, name=name)
+
+
+def elu(features: Any, name: str | None = None) -> Tensor:
+    """x where it is positive, else exp(x) - 1.
+
+    >>> autoconv.nn.elu([-1.0, 2.0]).numpy().round(3)
+    array([-0.632,  2.   ], dtype=float32)
+    """
+    return apply("elu", features, name=name)
+
+
+def selu(features: Any, name: str | None = None) -> Tensor:
+    """A scaled elu that preserves mean and variance (Klambauer and others, 2017).
+
+    >>> autoconv.nn.selu([-1.0, 2.0]).numpy().round(3)
+    array([-1.111,  2.101], dtype=float32)
+    """
+    return apply("selu", features, name=name)
+
+
+def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Tensor:
+    """x where it is positive, else alpha·x.
+
+    >>> autoconv.nn.leaky_relu([-1.0, 2.0], alpha=0.5).numpy()
+    array([-0.5,  2. ], dtype=float32)
+    """
+    return apply("leaky_relu", features, alpha=float(alpha), name=name)
+
+
+def gelu(features: Any, approximate: bool = False, name: str | None = None) -> Tensor:
+    """x·Φ(x), where Φ is the normal distribution function or its approximation by tanh.
+
+    >>> autoconv.nn.gelu([-1.0, 2.0]).numpy().round(3)
+    array([-0.159,  1.954], dtype=float32)
+    """
+    x = convert_to_tensor(features)
+    if approximate:
+        cubic = apply("multiply", apply("power", x, 3.0), 0.044715)
+        inner = apply("multiply", apply("add", x, cubic), math.sqrt(2.0 / math.pi))
+        share = apply("add", apply("tanh", inner), 1.0)
+    else:
+        share = apply("add", apply("erf", apply("multiply", x, math.sqrt(0.5))), 1.0)
+    return apply("multiply", apply("multiply", x, 0.5), share, name=name)
+
+
+def silu(features: Any, beta: Any = 1.0) -> Tensor:
+    """x·sigmoid(beta·x).
+
+    >>> autoconv.nn.silu([0.0, 1.0]).numpy().round(3)
+    array([0.   , 0.731], dtype=float32)
+    """
+    x = convert_to_tensor(features)
+    return apply("multiply", x, apply("sigmoid", apply("multiply", x, beta)))
+
+
+swish = silu
+
+
+def softsign(features: Any, name: str | None = None) -> Tensor:
+    """x / (1 + |x|).
+
+    >>> autoconv.math.softsign([1.0, -3.0]).numpy().round(3)
+    array([ 0.5 , -0.75], dtype=float32)
+    """
+    x = convert_to_tensor(features)
+    return apply("divide", x, apply("add", apply("abs", x), 1.0), name=name)
+
+
+def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
+    """exp(x) divided by its sum over `axis` (the last one by default).
+
+    >>> autoconv.nn.softmax([0.0, 0.0]).numpy()
+    array([0.5, 0.5], dtype=float32)
+    """
+    return apply("softmax", logits, axis=_last(axis), name=name)
+
+
+def log_softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
+    """log(softmax(x)), accurate where softmax is tiny.
+
+    >>> autoconv.math.log_softmax([0.0, 0.0]).numpy().round(3)
+    array([-0.693, -0.693], dtype=float32)
+    """
+    return apply("log_softmax", logits, axis=_last(axis), name=name)
+
+
+def _last(axis: Any) -> int:
+    return -1 if axis is None else static_int(axis, "axis")
+
+
+def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str | None = None) -> Tensor:
+    """The cross-entropy loss of integer labels of shape [...] for logits of shape [..., classes].
+
+    Raises InvalidArgumentError for a label that is not a class.
+
+    >>> autoconv.nn.sparse_softmax_cross_entropy_with_logits(labels=[0], logits=[[2.0, 0.0]]).numpy().round(3)
+    array([0.127], dtype=float32)
+    """
+    scores, index = convert_to_tensor(logits), convert_to_tensor(labels)
+    if scores.shape.rank is not None and index.shape.rank not in (None, scores.shape.rank - 1):
+        raise ValueError(
+            "`labels.shape.rank` must equal `logits.shape.rank - 1`. "
+            f"Received: labels.shape={index.shape} of rank {index.shape.rank} and "
+            f"logits.shape={scores.shape} of rank {scores.shape.rank}"
+        )
+    logarithms = apply("log_softmax", scores, axis=-1)
+    chosen = apply("take_along_axis", logarithms, apply("expand_dims", index, axis=-1), axis=-1)
+    return apply("negative", apply("squeeze", chosen, axis=(-1,)), name=name)
+
+
+def softmax_cross_entropy_with_logits(
+    labels: Any, logits: Any, axis: Any = -1, name: str | None = None
+) -> Tensor:
+    """The cross-entropy loss of labels that are distributions over `axis`, of the shape and dtype of the logits.
+
+    >>> autoconv.nn.softmax_cross_entropy_with_logits(labels=[[1.0, 0.0]], logits=[[2.0, 0.0]]).numpy().round(3)
+    array([0.127], dtype=float32)
+    """
+    at = static_int(axis, "axis")
+    weighted = apply("multiply", labels, apply("log_softmax", logits, axis=at))
+    return apply("negative", apply("reduce_sum", weighted, axis=(at,), keepdims=False), name=name)
+
+
+def sigmoid_cross_entropy_with_logits(labels: Any, logits: Any, name: str | None = None) -> Tensor:
+    """The cross-entropy loss of each label in [0, 1], of the shape and dtype of the logits.
+
+    >>> autoconv.nn.sigmoid_cross_entropy_with_logits(labels=[1.0, 0.0], logits=[0.0, 2.0]).numpy().round(3)
+    array([0.693, 2.127], dtype=float32)
+    """
+    x = convert_to_tensor(logits)
+    z = convert_to_tensor(labels, dtype_hint=x.dtype)
+    if not x.shape.is_compatible_with(z.shape):
+        raise ValueError(f"`logits` and `labels` must have the same shape, received ({x.shape} vs {z.shape})")
+    # max(x, 0) - x·z + log(1 + exp(-|x|)), with the right derivative at zero
+    positive = apply("greater_equal", x, apply("zeros_like", x))
+    above = apply("select", positive, x, apply("zeros_like", x))
+    below = apply("select", positive, apply("negative", x), x)
+    rest = apply("log1p", apply("exp", below))
+    return apply("add", apply("subtract", above, apply("multiply", x, z)), rest, name=name)
+
+
+def l2_loss(t: Any, name: str | None = None) -> Tensor:
+    """Half the sum of squares of all elements.
+
+    >>> autoconv.nn.l2_loss([3.0, 4.0]).numpy()
+    np.float32(12.5)
+    """
+    total = apply("reduce_sum", apply("square", t), axis=None, keepdims=False)
+    return apply("divide", total, 2.0, name=name)
+
+
+def moments(
+    x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None
+) -> tuple[Tensor, Tensor]:
+    """(mean, variance) over `axes`.
+
+    >>> mean, variance = autoconv.nn.moments([1.0, 2.0, 3.0], axes=[0])
+    >>> mean.numpy(), variance.numpy().round(3)
+    (np.float32(2.0), np.float32(0.667))
+    """
+    tensor, over = convert_to_tensor(x), static_axes(axes)
+    mean = apply("reduce_mean", tensor, axis=over, keepdims=True)
+    distance = apply("squared_difference", tensor, mean)
+    variance = apply("reduce_mean", distance, axis=over, keepdims=bool(keepdims))
+    if not keepdims:
+        mean = apply("reshape_like", mean, variance)
+    return mean, variance
+
+
+def batch_normalization(
+    x: Any,
+    mean: Any,
+    variance: Any,
+    offset: Any,
+    scale: Any,
+    variance_epsilon: float,
+    name: str | None = None,
+) -> Tensor:
+    """(x - mean) / sqrt(variance + epsilon) · scale + offset; scale and offset may be None.
+
+    >>> autoconv.nn.batch_normalization([1.0, 3.0], 2.0, 1.0, offset=0.0, scale=1.0, variance_epsilon=0.0).numpy()
+    array([-1.,  1.], dtype=float32)
+    """
+    factor = apply("rsqrt", apply("add", variance, variance_epsilon))
+    if scale is not None:
+        factor = apply("multiply", factor, scale)
+    shift = apply("negative", apply("multiply", mean, factor))
+    if offset is not None:
+        shift = apply("add", offset, shift)
+    return apply("add", apply("multiply", x, factor), shift, name=name)
+
+
+def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | None = None) -> Tensor:
+    """`value` plus a vector along its last axis, or along its second one for formats that begin with NC.
+
+    >>> autoconv.nn.bias_add([[1.0, 2.0]], [10.0, 20.0]).numpy()
+    array([[11., 22.]], dtype=float32)
+    """
+    tensor = convert_to_tensor(value)
+    bias = convert_to_tensor(bias, dtype_hint=tensor.dtype)
+    if data_format is not None and data_format.startswith("NC"):
+        for _ in range((tensor.shape.rank or 2) - 2):
+            bias = apply("expand_dims", bias, axis=-1)
+    return apply("add", tensor, bias, name=name)
+
+
+def embedding_lookup(params: Any, ids: Any, max_norm: float | None = None, name: str | None = None) -> Tensor:
+    """The rows of `params` at `ids`; rows longer than `max_norm` are scaled down to it.
+
+    >>> autoconv.nn.embedding_lookup([[1.0, 1.0], [2.0, 2.0]], [1, 0]).numpy()
+    array([[2., 2.],
+           [1., 1.]], dtype=float32)
+    """
+    rows = apply("gather", params, convert_to_tensor(ids), axis=0, batch_dims=0, name=name)
+    if max_norm is None:
+        return rows
+    first = convert_to_tensor(ids).shape.rank or 0
+    length = apply("reduce_euclidean_norm", rows, axis=tuple(range(first, rows.shape.rank)), keepdims=True)
+    return apply("divide", apply("multiply", rows, max_norm), apply("maximum", length, max_norm))
+
+
+def dropout(
+    x: Any, rate: Any, noise_shape: Any = None, seed: int | None = None, name: str | None = None
+) -> Tensor:
+    """Set elements to zero with probability `rate` and scale the others by 1 / (1 - rate).
+
+    `noise_shape` broadcasts to the shape of `x`: along dimensions of 1, all elements share one draw. Raises ValueError
+    for a rate outside of [0, 1).
+
+    >>> autoconv.nn.dropout(autoconv.ones([2, 3]), rate=0.5).shape
+    TensorShape([2, 3])
+    """
+    tensor = convert_to_tensor(x)
+    if not tensor.dtype.is_floating:
+        raise ValueError(f"dropout scales `x`, which has to be floating; found {tensor.dtype.name}")
+    known = static_value(rate)
+    if known is not None and not 0 <= known < 1:
+        raise ValueError(f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: {rate}")
+    if known is not None and known == 0:
+        return tensor
+    extra, shape = shape_argument(apply("shape", tensor) if noise_shape is None else noise_shape)
+    draw = apply("random_uniform", *extra, shape=shape, dtype=tensor.dtype, seed=seed)
+    chance = rate if known is None else float(known)
+    keep = apply("greater_equal", draw, chance)
+    scaled = apply("divide", tensor, apply("subtract", 1.0, chance) if known is None else 1.0 - chance)
+    return apply("select", keep, scaled, apply("zeros_like", scaled), name=name)

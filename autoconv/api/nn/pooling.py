@@ -1,0 +1,140 @@
+"""Pooling of `autoconv.nn`: the maximum or the mean of each window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.nn.windows import Windows, per_side
+from autoconv.api.tensors.shaping import transpose
+from autoconv.runtime.tensors.binary_dispatch import get_item
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def max_pool(
+    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = None, name: str | None = None
+) -> Tensor:
+    """The maximum of each window, channel by channel: shape [batch, windows along each side, channels].
+
+    `input` is [batch, sides, channels] with one to three sides ([batch, channels, sides] for a data_format that begins
+    with NC, like the result). `ksize` and `strides` are a number, one for each side, or one for each dimension.
+    `padding` is "VALID", "SAME" or (before, after) for each dimension; padding is never the maximum. A gradient goes to
+    the first of several maximal elements. Raises ValueError, and InvalidArgumentError, which is one, where windows do
+    not fit into the image: at run time for unknown sizes.
+
+    >>> autoconv.nn.max_pool(autoconv.ones([1, 4, 4, 1]), ksize=2, strides=2, padding="VALID").shape
+    TensorShape([1, 2, 2, 1])
+    """
+    return _pooled(input, ksize, strides, padding, data_format, name, _largest)
+
+
+def avg_pool(
+    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = None, name: str | None = None
+) -> Tensor:
+    """The mean of the elements of each window that lie in the image; parameters as in `max_pool`.
+
+    >>> autoconv.nn.avg_pool(autoconv.ones([1, 4, 4, 1]), ksize=2, strides=2, padding="VALID").shape
+    TensorShape([1, 2, 2, 1])
+    """
+    return _pooled(input, ksize, strides, padding, data_format, name, _mean)
+
+
+def max_pool1d(
+    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NWC", name: str | None = None
+) -> Tensor:
+    """`max_pool` of an input of rank 3.
+
+    >>> autoconv.nn.max_pool1d([[[1.0], [3.0], [2.0], [4.0]]], ksize=2, strides=2, padding="VALID").numpy()
+    array([[[3.],
+            [4.]]], dtype=float32)
+    """
+    return _pooled(input, ksize, strides, padding, data_format, name, _largest)
+
+
+def avg_pool1d(
+    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NWC", name: str | None = None
+) -> Tensor:
+    """`avg_pool` of an input of rank 3.
+
+    >>> autoconv.nn.avg_pool1d([[[1.0], [3.0], [2.0], [4.0]]], ksize=2, strides=2, padding="VALID").numpy()
+    array([[[2.],
+            [3.]]], dtype=float32)
+    """
+    return _pooled(input, ksize, strides, padding, data_format, name, _mean)
+
+
+def max_pool2d(
+    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC", name: str | None = None
+) -> Tensor:
+    """`max_pool` of an input of rank 4.
+
+    >>> autoconv.nn.max_pool2d(autoconv.ones([1, 4, 4, 1]), ksize=2, strides=2, padding="VALID").shape
+    TensorShape([1, 2, 2, 1])
+    """
+    return _pooled(input, ksize, strides, padding, data_format, name, _largest)
+
+
+def avg_pool2d(
+    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC", name: str | None = None
+) -> Tensor:
+    """`avg_pool` of an input of rank 4.
+
+    >>> autoconv.nn.avg_pool2d(autoconv.ones([1, 4, 4, 1]), ksize=2, strides=2, padding="VALID").shape
+    TensorShape([1, 2, 2, 1])
+    """
+    return _pooled(input, ksize, strides, padding, data_format, name, _mean)
+
+
+_Slide = Callable[[Tensor], Windows]
+_FORMATS = {3: ("NWC", "NCW"), 4: ("NHWC", "NCHW"), 5: ("NDHWC", "NCDHW")}
+
+
+def _pooled(
+    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None, name: str | None,
+    pool: Callable[[Tensor, _Slide], Tensor],
+) -> Tensor:  # fmt: skip
+    x = convert_to_tensor(input)
+    rank = 0 if x.type.shape is None else len(x.type.shape)
+    formats = _FORMATS.get(rank)
+    if formats is None or data_format not in (None, *formats):
+        wanted = "of 3 to 5 dimensions" if formats is None else f"with a data_format of {' or '.join(formats)}"
+        raise ValueError(f"pooling takes an input {wanted}, found {x.type} and {data_format!r}")
+    first = data_format == formats[1]
+    sides = list(range(2, rank))
+    pads = padding if isinstance(padding, str) or not first else [padding[i] for i in (0, *sides, 1)]
+    image = transpose(x, [0, *sides, 1]) if first else x
+    sizes, steps = (per_side(what, n, rank - 2, first) for what, n in (("ksize", ksize), ("strides", strides)))
+    once = (1,) * (rank - 2)
+    found = pool(image, lambda image: Windows(image, sizes, steps, once, pads, "windows"))
+    return apply("identity", transpose(found, [0, rank - 1, *range(1, rank - 1)]) if first else found, name=name)
+
+
+def _largest(image: Tensor, slide: _Slide) -> Tensor:
+    kind = image.dtype.numpy
+    least = -np.inf if image.dtype.is_floating else int(np.iinfo(kind).min)
+    parts = slide(image).parts(least)
+    found = parts[0][1]
+    for _, part in parts[1:]:
+        found = apply("maximum", found, part)
+    return found
+
+
+def _mean(image: Tensor, slide: _Slide) -> Tensor:
+    windows = slide(image)
+    if not any(isinstance(amount, Tensor) or amount for pair in windows.around for amount in pair):
+        parts = windows.parts(0)
+        return apply("divide", _sum(parts), float(len(parts)))
+    spec = (slice(0, 1), *[slice(None)] * (len(windows.sizes)), slice(0, 1))
+    inside = apply("ones_like", get_item(image, spec))  # pooled, the number of elements of each window
+    return apply("divide", _sum(windows.parts(0)), _sum(slide(inside).parts(0)))
+
+
+def _sum(parts: Any) -> Tensor:
+    total = parts[0][1]
+    for _, part in parts[1:]:
+        total = apply("add", total, part)
+    return total

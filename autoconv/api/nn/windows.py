@@ -1,0 +1,129 @@
+"""Sliding windows over images: the padding, and the image elements under each element of the window.
+
+Sizes known only at run time are symbolic numbers. Slices then count from the end, so that they need no sizes.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+from autoconv.api.tensors.shaping import stack
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.dtypes import int64
+from autoconv.runtime.tensors.binary_dispatch import get_item
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+Amount = Any  # an int or a symbolic number
+Part = tuple[tuple[int, ...], Tensor]  # the position in the window, and the image elements under it
+
+
+class Windows:
+    """Windows of `kernel` elements along each dimension of `image` between the first and the last.
+
+    The elements are `gaps` apart (dilation), and windows move by `steps` (stride). `padding` is "VALID", "SAME" (one
+    more after than before if the number is odd) or (before, after) for each dimension of the image. `sizes` is the
+    number of windows along each dimension, None if it is known only at run time.
+
+    Raises InvalidArgumentError if no window fits, at run time for unknown sizes; ValueError for another `padding`.
+    """
+
+    def __init__(
+        self, image: Tensor, kernel: Sequence[int], steps: Sequence[int], gaps: Sequence[int], padding: Any, what: str
+    ) -> None:
+        shape = image.type.shape
+        assert shape is not None
+        self._image = image
+        self._kernel, self._steps, self._gaps = kernel, steps, gaps
+        self._extents = [(count - 1) * gap + 1 for count, gap in zip(kernel, gaps, strict=True)]
+        sides = [side if isinstance(side, int) else None for side in shape[1:-1]]
+        self.around = self._amounts(padding, sides)
+        self.sizes: list[int | None] = [
+            None if side is None else (side + sum(pair) - extent) // step + 1
+            for side, pair, extent, step in zip(sides, self.around, self._extents, self._steps, strict=True)
+        ]
+        text = f"{what} that reach over {self._extents} do not fit into an image"
+        if min(size for size in (*self.sizes, 1) if size is not None) < 1:
+            raise InvalidArgumentError(f"{text} of {sides}")
+        self._check_sides(text, padding == "SAME")
+
+    def _check_sides(self, text: str, fits_all: bool) -> None:
+        for i, (size, pair, extent) in enumerate(zip(self.sizes, self.around, self._extents, strict=True)):
+            least = 1 if fits_all else extent - sum(pair)
+            if size is None and least > 0:
+                side = self._side(i)
+                fits = apply("greater_equal", side, least)
+                apply("assert_true", fits, side, message=f"{text} with a side of", kind="check")
+
+    def _side(self, i: int) -> Tensor:
+        return apply("dimension", self._image, axis=i + 1, dtype=int64)
+
+    def _amounts(self, padding: Any, sides: Sequence[int | None]) -> list[tuple[Amount, Amount]]:
+        """Return the numbers of elements before and after the image in each dimension."""
+        if padding == "VALID":
+            return [(0, 0)] * len(sides)
+        if padding == "SAME":
+            return [self._same(i, side) for i, side in enumerate(sides)]
+        if isinstance(padding, (list, tuple)) and len(padding) == len(sides) + 2:
+            return [(int(before), int(after)) for before, after in padding[1:-1]]
+        raise ValueError(f"`padding` must be 'VALID', 'SAME' or a pair for each dimension, found {padding!r}")
+
+    def _same(self, i: int, side: int | None) -> tuple[Amount, Amount]:
+        """Return the padding with ceil(side / step) windows along dimension `i`."""
+        extent, step = self._extents[i], self._steps[i]
+        missing: Amount
+        if side is not None:
+            missing = max((-(-side // step) - 1) * step + extent - side, 0)
+        elif step == 1 or extent == 1:
+            missing = extent - 1
+        else:
+            number = self._side(i)
+            left = (number + (step - 1)) // step * step - number  # by how much the steps exceed the side
+            if extent >= step:
+                missing = left + (extent - step)
+            else:  # max(left + extent - step, 0) as a sum, which keeps its symbolic facts
+                missing = sum((left + (step - j)) // step for j in range(step - extent + 1, step))
+        before = missing // 2
+        return before, missing - before
+
+    def parts(self, filler: Any) -> list[Part]:
+        """Return for each element of the window, in order, its position and the image elements under it.
+
+        Those are an array of the batch, the sizes and the channels. The padding is `filler`.
+        """
+        image = _padded(self._image, self.around, filler)
+        found = []
+        for at in itertools.product(*map(range, self._kernel)):
+            places = [slice(None), *(self._slice(i, start) for i, start in enumerate(at))]
+            found.append((at, get_item(image, tuple(places))))
+        return found
+
+    def _slice(self, i: int, element: int) -> slice:
+        start, size, step = element * self._gaps[i], self.sizes[i], self._steps[i]
+        if size is not None:
+            return slice(start, start + (size - 1) * step + 1, step)
+        behind = self._extents[i] - 1 - start
+        return slice(start, -behind if behind else None, step)
+
+
+def per_side(what: str, value: Any, count: int, channels_first: bool) -> tuple[int, ...]:
+    """Return a number for each of `count` sides, given one for all, one for each, or one for each image dimension."""
+    numbers = [1] if value is None else [value] if isinstance(value, int) else [int(part) for part in value]
+    if len(numbers) == count + 2:
+        numbers = numbers[2:] if channels_first else numbers[1:-1]
+    if len(numbers) not in (1, count) or min(numbers) < 1:
+        given = {1: "one or three", 2: "one, two or four"}.get(count, f"one, {count} or {count + 2}")
+        raise ValueError(f"`{what}` must be {given} numbers from 1 on, found {value!r}")
+    return tuple(numbers * count if len(numbers) == 1 else numbers)
+
+
+def _padded(image: Tensor, around: Sequence[tuple[Amount, Amount]], filler: Any) -> Tensor:
+    pairs = [(0, 0), *around, (0, 0)]
+    numbers = [amount for pair in pairs for amount in pair]
+    if not any(isinstance(amount, Tensor) or amount for amount in numbers):
+        return image
+    known = tuple(tuple(None if isinstance(amount, Tensor) else amount for amount in pair) for pair in pairs)
+    given = [stack(numbers)] if any(isinstance(amount, Tensor) for amount in numbers) else []
+    return apply("pad", image, *given, paddings=known, mode="CONSTANT", constant_values=filler)

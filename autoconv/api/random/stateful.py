@@ -1,0 +1,197 @@
+"""The names of `autoconv.random`.
+
+The plain functions draw from a global generator, with new numbers on every call and every run of a graph. The
+stateless ones are pure functions of a seed. A `Generator` keeps its state in a variable.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.tensors.arguments import shape_argument
+from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int32, int64
+from autoconv.ops.random.bits import GLOBAL
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def set_seed(seed: int | None) -> None:
+    """Restart the global generator, so that the following numbers are the same in every run.
+
+    >>> autoconv.random.set_seed(1)
+    >>> first = autoconv.random.normal([2]).numpy()
+    >>> autoconv.random.set_seed(1)
+    >>> bool((autoconv.random.normal([2]).numpy() == first).all())
+    True
+    """
+    GLOBAL.set_seed(None if seed is None else int(seed))
+
+
+def uniform(
+    shape: Any,
+    minval: Any = 0,
+    maxval: Any = None,
+    dtype: Any = float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Uniform numbers from `minval` to `maxval`, exclusive (1 by default; required for integers).
+
+    >>> autoconv.random.uniform([2, 3], maxval=10, dtype=autoconv.int32).shape
+    TensorShape([2, 3])
+    """
+    wanted, (extra, static) = as_dtype(dtype), shape_argument(shape)
+    if wanted.is_integer:
+        low, high = integer_bounds(minval, maxval, wanted)
+        return apply("random_uniform_int", low, high, *extra, shape=static, seed=seed, name=name)
+    drawn = apply("random_uniform", *extra, shape=static, dtype=wanted, seed=seed, name=name)
+    return between(drawn, minval, maxval)
+
+
+def normal(
+    shape: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Normally distributed numbers.
+
+    >>> autoconv.random.normal([2, 3]).shape
+    TensorShape([2, 3])
+    """
+    extra, static = shape_argument(shape)
+    drawn = apply("random_normal", *extra, shape=static, dtype=as_dtype(dtype), seed=seed, name=name)
+    return scaled(drawn, mean, stddev)
+
+
+def truncated_normal(
+    shape: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Normally distributed numbers within two standard deviations of the mean; others are redrawn.
+
+    >>> autoconv.random.truncated_normal([2, 3]).shape
+    TensorShape([2, 3])
+    """
+    wanted, (extra, static) = as_dtype(dtype), shape_argument(shape)
+    drawn = apply("random_truncated_normal", *extra, shape=static, dtype=wanted, seed=seed, name=name)
+    return scaled(drawn, mean, stddev)
+
+
+def shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Tensor:
+    """The rows of `value` (along its first axis) in random order.
+
+    >>> sorted(autoconv.random.shuffle([1, 2, 3]).numpy().tolist())
+    [1, 2, 3]
+    """
+    return apply("random_shuffle", value, seed=seed, name=name)
+
+
+def categorical(
+    logits: Any, num_samples: Any, dtype: Any = None, seed: int | None = None, name: str | None = None
+) -> Tensor:
+    """`num_samples` classes drawn for each row of `logits` [batch, classes], int64 by default.
+
+    >>> autoconv.random.categorical([[0.0, 1.0]], 4).shape
+    TensorShape([1, 4])
+    """
+    scores = convert_to_tensor(logits)
+    rows = apply("dimension", scores, axis=0) if scores.shape[0] is None else scores.shape[0]
+    draw = uniform([rows, num_samples], dtype=scores.dtype, seed=seed)
+    return classes(scores, draw, dtype, name)
+
+
+def gamma(
+    shape: Any, alpha: Any, beta: Any = None, dtype: Any = float32, seed: int | None = None, name: str | None = None
+) -> Tensor:
+    """Gamma distributed numbers for each alpha and rate `beta` (1 by default).
+
+    The shape of the result is `shape` followed by that of the parameters.
+
+    >>> autoconv.random.gamma([2], alpha=2.0).shape
+    TensorShape([2])
+    """
+    wanted = as_dtype(dtype)
+    shaped, rate = parameters(wanted, alpha, 1.0 if beta is None else beta)
+    extra, static = _with_parameters(shape, shaped)
+    drawn = apply("random_gamma", shaped, *extra, shape=static, dtype=wanted, seed=seed, name=name)
+    return drawn if beta is None else apply("divide", drawn, rate)
+
+
+def poisson(shape: Any, lam: Any, dtype: Any = float32, seed: int | None = None, name: str | None = None) -> Tensor:
+    """Poisson distributed numbers for each mean; the shape of the result is `shape` followed by that of `lam`.
+
+    >>> autoconv.random.poisson([2], lam=3.0).shape
+    TensorShape([2])
+    """
+    (mean,) = parameters(float64, lam)
+    extra, static = _with_parameters(shape, mean)
+    return apply("random_poisson", mean, *extra, shape=static, dtype=as_dtype(dtype), seed=seed, name=name)
+
+
+def parameters(dtype: DType, *given: Any) -> list[Tensor]:
+    """Return the parameters of a distribution, broadcast against each other."""
+    tensors = [apply("cast", convert_to_tensor(x), dtype=dtype) for x in given]
+    if len(tensors) == 1:
+        return tensors
+    zero = apply("multiply", functools.reduce(functools.partial(apply, "add"), tensors), 0)
+    return [apply("add", tensor, zero) for tensor in tensors]
+
+
+def _with_parameters(shape: Any, parameter: Tensor) -> tuple[Any, Any]:
+    """Return an op's arguments for a shape followed by that of the parameters."""
+    extra, static = shape_argument(shape)
+    if not extra and parameter.shape.is_fully_defined():
+        return (), (*(static or ()), *parameter.shape.as_list())
+    parts = [extra[0] if extra else np.array(static, np.int32), apply("shape", parameter)]
+    whole = apply("concat", *[apply("cast", convert_to_tensor(part), dtype=int32) for part in parts], axis=0)
+    return shape_argument(whole)
+
+
+def classes(scores: Tensor, draw: Tensor, dtype: Any, name: str | None) -> Tensor:
+    """Map uniform draws to classes by the inverse of the distribution function."""
+    total = apply("cumsum", apply("softmax", scores, axis=-1), axis=-1, exclusive=False, reverse=False)
+    whole = apply("reduce_max", total, axis=(-1,), keepdims=True)
+    wanted = int64 if dtype is None else as_dtype(dtype)
+    return apply(
+        "searchsorted", total, apply("multiply", draw, whole), side="right", dtype=wanted, name=name
+    )
+
+
+# ---- arguments
+
+
+def integer_bounds(minval: Any, maxval: Any, dtype: DType) -> tuple[Any, Any]:
+    if maxval is None:
+        raise ValueError(f"Must specify maxval for integer dtype {dtype.name}")
+    return convert_to_tensor(minval, dtype), convert_to_tensor(maxval, dtype)
+
+
+def between(drawn: Tensor, minval: Any, maxval: Any) -> Tensor:
+    """Scale numbers in [0, 1) to the bounds."""
+    low = 0 if minval is None else minval
+    high = 1 if maxval is None else maxval
+    if _is(low, 0) and _is(high, 1):
+        return drawn
+    low, high = convert_to_tensor(low, drawn.dtype), convert_to_tensor(high, drawn.dtype)
+    return apply("add", apply("multiply", drawn, apply("subtract", high, low)), low)
+
+
+def scaled(drawn: Tensor, mean: Any, stddev: Any) -> Tensor:
+    if not _is(stddev, 1):
+        drawn = apply("multiply", drawn, convert_to_tensor(stddev, drawn.dtype))
+    return drawn if _is(mean, 0) else apply("add", drawn, convert_to_tensor(mean, drawn.dtype))
+
+
+def _is(value: Any, number: int) -> bool:
+    return isinstance(value, (int, float)) and value == number

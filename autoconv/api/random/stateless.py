@@ -1,0 +1,226 @@
+"""Random numbers that are pure functions of a seed, with a choice of algorithm."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.random.stateful import between, classes, integer_bounds, parameters, scaled
+from autoconv.api.tensors.arguments import shape_argument
+from autoconv.graph.dtypes import as_dtype, float32, float64, int32, int64
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+class Algorithm(enum.Enum):
+    """The counter-based generators of Salmon, Moraes, Dror and Shaw (2011).
+
+    Philox uses all 128 bits of a seed; Threefry (2x32, 20 rounds) mixes them into a key of 64 bits.
+    """
+
+    PHILOX = 1
+    THREEFRY = 2
+    AUTO_SELECT = 3
+
+
+def algorithm_of(alg: Any) -> Algorithm:
+    """Return the algorithm for its name, number or member; Philox by default. Raises ValueError for any other value."""
+    if alg is None:
+        return Algorithm.PHILOX
+    try:
+        found = Algorithm[alg.upper()] if isinstance(alg, str) else Algorithm(getattr(alg, "value", alg))
+    except (KeyError, ValueError):
+        known = ", ".join(repr(one.name.lower()) for one in Algorithm)
+        raise ValueError(f"there is no algorithm {alg!r} for random numbers; `alg` is one of {known}") from None
+    return Algorithm.PHILOX if found is Algorithm.AUTO_SELECT else found
+
+
+def stateless_uniform(
+    shape: Any,
+    seed: Any,
+    minval: Any = 0,
+    maxval: Any = None,
+    dtype: Any = float32,
+    name: str | None = None,
+    alg: Any = "auto_select",
+) -> Tensor:
+    """`uniform`, determined by `seed`, two integers. With both bounds None, all integers of the dtype.
+
+    >>> autoconv.random.stateless_uniform([2], seed=[1, 2]).shape
+    TensorShape([2])
+    """
+    wanted, (extra, static), key = as_dtype(dtype), shape_argument(shape), _seed(seed)
+    if wanted.is_integer:
+        if minval is None and maxval is None:
+            return apply("stateless_random_bits", key, *extra, shape=static, dtype=wanted, name=name, **_by(alg))
+        low, high = integer_bounds(minval, maxval, wanted)
+        return apply("stateless_random_uniform_int", key, low, high, *extra, shape=static, name=name, **_by(alg))
+    drawn = apply("stateless_random_uniform", key, *extra, shape=static, dtype=wanted, name=name, **_by(alg))
+    return between(drawn, minval, maxval)
+
+
+def stateless_normal(
+    shape: Any,
+    seed: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = float32,
+    name: str | None = None,
+    alg: Any = "auto_select",
+) -> Tensor:
+    """`normal`, determined by `seed`, two integers.
+
+    >>> autoconv.random.stateless_normal([2, 3], seed=[1, 2]).shape
+    TensorShape([2, 3])
+    """
+    extra, static = shape_argument(shape)
+    drawn = apply(
+        "stateless_random_normal", _seed(seed), *extra, shape=static, dtype=as_dtype(dtype), name=name, **_by(alg)
+    )
+    return scaled(drawn, mean, stddev)
+
+
+def stateless_truncated_normal(
+    shape: Any,
+    seed: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = float32,
+    name: str | None = None,
+    alg: Any = "auto_select",
+) -> Tensor:
+    """`truncated_normal`, determined by `seed`, two integers.
+
+    >>> autoconv.random.stateless_truncated_normal([2, 3], seed=[1, 2]).shape
+    TensorShape([2, 3])
+    """
+    extra, static = shape_argument(shape)
+    drawn = apply(
+        "stateless_truncated_normal", _seed(seed), *extra, shape=static, dtype=as_dtype(dtype), name=name, **_by(alg)
+    )
+    return scaled(drawn, mean, stddev)
+
+
+def stateless_shuffle(value: Any, seed: Any, alg: Any = "auto_select", name: str | None = None) -> Tensor:
+    """`shuffle`, determined by `seed`, two integers.
+
+    >>> sorted(autoconv.random.stateless_shuffle([1, 2, 3], seed=[1, 2]).numpy().tolist())
+    [1, 2, 3]
+    """
+    return apply("stateless_shuffle", _seed(seed), value, name=name, **_by(alg))
+
+
+def stateless_categorical(
+    logits: Any, num_samples: Any, seed: Any, dtype: Any = int64, name: str | None = None
+) -> Tensor:
+    """`categorical`, determined by `seed`, two integers.
+
+    >>> autoconv.random.stateless_categorical([[0.0, 1.0]], 4, seed=[1, 2]).shape
+    TensorShape([1, 4])
+    """
+    scores = convert_to_tensor(logits)
+    rows = apply("dimension", scores, axis=0) if scores.shape[0] is None else scores.shape[0]
+    draw = stateless_uniform([rows, num_samples], seed, dtype=scores.dtype)
+    return classes(scores, draw, dtype, name)
+
+
+def stateless_gamma(
+    shape: Any,
+    seed: Any,
+    alpha: Any,
+    beta: Any = None,
+    dtype: Any = float32,
+    name: str | None = None,
+    alg: Any = "auto_select",
+) -> Tensor:
+    """Gamma distributed numbers, determined by `seed`; the parameters broadcast to `shape`, that of the result.
+
+    >>> autoconv.random.stateless_gamma([2], seed=[1, 2], alpha=2.0).shape
+    TensorShape([2])
+    """
+    wanted, (extra, static) = as_dtype(dtype), shape_argument(shape)
+    shaped, rate = parameters(wanted, alpha, 1.0 if beta is None else beta)
+    how: dict[str, Any] = {"shape": static, "dtype": wanted, "name": name, **_by(alg)}
+    drawn = apply("stateless_random_gamma", _seed(seed), shaped, *extra, **how)
+    return drawn if beta is None else apply("divide", drawn, rate)
+
+
+def stateless_poisson(
+    shape: Any, seed: Any, lam: Any, dtype: Any = int32, name: str | None = None, alg: Any = "auto_select"
+) -> Tensor:
+    """Poisson distributed numbers, determined by `seed`; the means broadcast to `shape`, that of the result.
+
+    >>> autoconv.random.stateless_poisson([2], seed=[1, 2], lam=3.0).shape
+    TensorShape([2])
+    """
+    (mean,), (extra, static) = parameters(float64, lam), shape_argument(shape)
+    how: dict[str, Any] = {"shape": static, "dtype": as_dtype(dtype), "name": name, **_by(alg)}
+    return apply("stateless_random_poisson", _seed(seed), mean, *extra, **how)
+
+
+def stateless_binomial(
+    shape: Any,
+    seed: Any,
+    counts: Any,
+    probs: Any,
+    output_dtype: Any = int32,
+    name: str | None = None,
+    alg: Any = "auto_select",
+) -> Tensor:
+    """The number of successes of `counts` trials with probability `probs`, determined by `seed`.
+
+    Both parameters broadcast to `shape`.
+
+    >>> autoconv.random.stateless_binomial([2], seed=[1, 2], counts=5.0, probs=0.5).shape
+    TensorShape([2])
+    """
+    (many, likely), (extra, static) = parameters(float64, counts, probs), shape_argument(shape)
+    how: dict[str, Any] = {"shape": static, "dtype": as_dtype(output_dtype), "name": name, **_by(alg)}
+    return apply("stateless_random_binomial", _seed(seed), many, likely, *extra, **how)
+
+
+def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Tensor:
+    """`num` new seeds derived from one, of shape [num, 2] and int64.
+
+    >>> autoconv.random.split([1, 2], 3).shape
+    TensorShape([3, 2])
+    """
+    return stateless_uniform([num, 2], seed, minval=None, maxval=None, dtype=int64, alg=alg)
+
+
+def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Tensor:
+    """A new seed derived from a seed and an integer.
+
+    >>> autoconv.random.fold_in([1, 2], 7).shape
+    TensorShape([2])
+    """
+    key = apply("cast", convert_to_tensor(_seed(seed)), dtype=int64)
+    mixed = stateless_uniform([2], key, minval=None, maxval=None, dtype=int64, alg=alg)
+    number = apply("cast", convert_to_tensor(data), dtype=int64)
+    return stateless_uniform([2], apply("bitwise_xor", mixed, number), minval=None, maxval=None, dtype=int64, alg=alg)
+
+
+# ---- arguments
+
+
+def _by(alg: Any) -> dict[str, str]:
+    """Return the ops' attribute for the algorithm: none for Philox."""
+    found = algorithm_of(alg)
+    return {} if found is Algorithm.PHILOX else {"alg": found.name.lower()}
+
+
+def _seed(seed: Any) -> Any:
+    """Return a seed as a tensor of two integers; a single integer is preceded by zero."""
+    if isinstance(seed, (int, np.integer)):
+        seed = (0, int(seed))
+    if isinstance(seed, (list, tuple)) and all(isinstance(s, (int, np.integer)) for s in seed):
+        return np.array([signed(int(s)) for s in seed])
+    return seed
+
+
+def signed(number: int) -> int:
+    """Return the int64 with the same 64 bits."""
+    return (number + 2**63) % 2**64 - 2**63

@@ -1,0 +1,74 @@
+"""Arguments that an op needs while tracing: axes, sizes and shapes, in any form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
+from autoconv.runtime.tensors.static_values import static_value
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def static_axes(axis: Any) -> tuple[int, ...] | None:
+    """Return `axis` (None, an int, a list or tuple of them, or a tensor of constants) as a tuple of ints.
+
+    Raises TypeError for a tensor whose value is not known while tracing.
+    """
+    if axis is None:
+        return None
+    if isinstance(axis, (list, tuple)):
+        return tuple(static_int(a, "axis") for a in axis)
+    value = static_value(axis)
+    if value is None:
+        raise TypeError(f"axis has to be known while tracing, found {axis!r}; pass Python ints")
+    return tuple(int(a) for a in np.ravel(value))
+
+
+def static_int(value: Any, name: str) -> int:
+    """Return an int given as a number or a constant tensor; raises TypeError for anything else."""
+    known = static_value(value)
+    if known is None or isinstance(known, (float, str, bytes, np.floating)) or np.ndim(known):
+        raise TypeError(f"{name} has to be an int that is known while tracing, found {value!r}")
+    return int(known)
+
+
+def shape_argument(shape: Any) -> tuple[tuple[Any, ...], tuple[int | None, ...] | None]:
+    """Return a shape as (extra operands, static shape).
+
+    There are no extra operands when every size is known, else the vector of the sizes at run time. The static shape has
+    None for unknown sizes, and is None when not even the rank is known.
+    """
+    if as_tensor(shape) is None and isinstance(shape, (int, np.integer)):
+        shape = (shape,)
+    known = static_value(shape)
+    if known is not None:
+        return (), tuple(int(d) for d in np.ravel(known))
+    if as_tensor(shape) is None and isinstance(shape, Iterable):
+        sizes = [getattr(d, "value", d) if type(d).__name__ == "Dimension" else d for d in shape]
+        static = tuple(_size(d) for d in sizes)
+        if None not in static:
+            return (), static
+        if any(d is None for d in sizes):
+            raise ValueError(f"the shape {sizes} has an unknown size; take it from autoconv.shape(…)")
+        return (convert_to_tensor(sizes),), static
+    vector = convert_to_tensor(shape)
+    return (vector,), _static_part(vector)
+
+
+def _static_part(vector: Tensor) -> tuple[int | None, ...] | None:
+    """Return the known sizes in `vector`; more are known if it is the shape of a tensor."""
+    node = vector.value_in_graph.node if isinstance(vector, SymbolicTensor) else None
+    if node is not None and node.op.name == "shape":
+        shape = node.inputs[0].type.shape  # type: ignore[union-attr]
+        return None if shape is None else tuple(d if isinstance(d, int) else None for d in shape)
+    length = vector.type.shape[0] if vector.type.shape else None
+    return (None,) * length if isinstance(length, int) else None
+
+
+def _size(dimension: Any) -> int | None:
+    value = None if dimension is None else static_value(dimension)
+    return None if value is None else int(value)

@@ -1,0 +1,158 @@
+"""Arithmetic: add, subtract, multiply, divide and variants. Operands broadcast and share one dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autoconv.runtime.tensors.binary_dispatch import binary
+from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def add(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x + y, element by element; strings are joined.
+
+    >>> autoconv.add([1, 2], 3).numpy()
+    array([4, 5], dtype=int32)
+    """
+    return apply("add", x, y, name=name)
+
+
+def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x - y, element by element.
+
+    >>> autoconv.subtract([1, 2], 3).numpy()
+    array([-2, -1], dtype=int32)
+    """
+    return apply("subtract", x, y, name=name)
+
+
+def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x * y, element by element.
+
+    >>> autoconv.multiply([1.0, 2.0], 3.0).numpy()
+    array([3., 6.], dtype=float32)
+    """
+    return apply("multiply", x, y, name=name)
+
+
+def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x / y with Python's semantics: integers of 8 and 16 bits divide as float32, wider ones as float64.
+
+    >>> autoconv.divide([1.0, 3.0], 2.0).numpy()
+    array([0.5, 1.5], dtype=float32)
+    """
+    return binary("divide", *_one_tensor(x, y))
+
+
+truediv = divide
+
+
+def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x // y, rounded down.
+
+    >>> autoconv.floordiv([7, -7], 2).numpy()
+    array([ 3, -4], dtype=int32)
+    """
+    return apply("floor_divide", x, y, name=name)
+
+
+def floormod(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x % y, with the sign of y.
+
+    >>> autoconv.math.floormod([7, -7], 3).numpy()
+    array([1, 2], dtype=int32)
+    """
+    return apply("modulo", x, y, name=name)
+
+
+mod = floormod
+
+
+def negative(x: Any, name: str | None = None) -> Tensor:
+    """-x.
+
+    >>> autoconv.negative([1, -2]).numpy()
+    array([-1,  2], dtype=int32)
+    """
+    return apply("negative", x, name=name)
+
+
+def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x ** y; integers to a negative power raise InvalidArgumentError at run time.
+
+    >>> autoconv.pow([1, 2, 3], 2).numpy()
+    array([1, 4, 9], dtype=int32)
+    """
+    return apply("power", x, y, name=name)
+
+
+def add_n(inputs: Any, name: str | None = None) -> Tensor:
+    """The sum of a list of tensors of one shape and dtype; raises ValueError for an empty list.
+
+    >>> autoconv.add_n([[1, 2], [3, 4], [5, 6]]).numpy()
+    array([ 9, 12], dtype=int32)
+    """
+    tensors = list(inputs) if isinstance(inputs, Sequence) else [inputs]
+    if not tensors:
+        raise ValueError("add_n takes a list of at least one tensor, all of one dtype and shape; found none")
+    total = convert_to_tensor(tensors[0])
+    for tensor in tensors[1:]:
+        other = convert_to_tensor(tensor)
+        if not total.shape.is_compatible_with(other.shape):
+            raise ValueError(f"add_n takes tensors of one shape, found {total.shape} and {other.shape}")
+        total = apply("add", total, other)
+    return total
+
+
+accumulate_n = add_n
+
+
+def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x / y, and 0 where y is 0.
+
+    >>> autoconv.math.divide_no_nan([1.0, 2.0], [0.0, 4.0]).numpy()
+    array([0. , 0.5], dtype=float32)
+    """
+    x, y = (convert_to_tensor(v) if as_tensor(v) is not None else v for v in _one_tensor(x, y))
+    zero = apply("equal", y, 0)
+    safe = apply("select", zero, apply("ones_like", y), y)
+    quotient = divide(x, safe)
+    return apply("select", zero, apply("zeros_like", quotient), quotient, name=name)
+
+
+def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x * y, and 0 where y is 0, even if x is infinite or nan."""
+    zero = apply("equal", convert_to_tensor(y), 0)
+    product = multiply(x, y)
+    return apply("select", zero, apply("zeros_like", product), product, name=name)
+
+
+def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
+    """1 / x, and 0 where x is 0."""
+    tensor = convert_to_tensor(x)
+    return divide_no_nan(apply("ones_like", tensor), tensor, name)
+
+
+def squared_difference(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """(x - y)², element by element.
+
+    >>> autoconv.math.squared_difference([1.0, 5.0], [3.0, 4.0]).numpy()
+    array([4., 1.], dtype=float32)
+    """
+    return apply("squared_difference", x, y, name=name)
+
+
+def _one_tensor(x: Any, y: Any) -> tuple[Any, Any]:
+    """Return both operands; a list is converted to the dtype of the other operand if that is a tensor."""
+    tensors = [as_tensor(x), as_tensor(y)]
+    if tensors[0] is None and tensors[1] is None:
+        first = convert_to_tensor(x)
+        return first, convert_to_tensor(y, dtype_hint=first.dtype)
+    if tensors[0] is None and isinstance(x, (list, tuple)):
+        x = convert_to_tensor(x, dtype_hint=tensors[1].dtype)  # type: ignore[union-attr]
+    if tensors[1] is None and isinstance(y, (list, tuple)):
+        y = convert_to_tensor(y, dtype_hint=tensors[0].dtype)  # type: ignore[union-attr]
+    return x, y

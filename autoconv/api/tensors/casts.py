@@ -1,0 +1,78 @@
+"""Changes of dtype, and functions that return their input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.graph.dtypes import as_dtype
+from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
+    """`x` with elements of `dtype`: floats are truncated to integers, integers wrap around, bools are 0 or 1.
+
+    A tensor of that dtype is returned unchanged. Raises TypeError between strings and numbers.
+
+    >>> autoconv.cast([1.7, -1.7], autoconv.int32).numpy()
+    array([ 1, -1], dtype=int32)
+    """
+    wanted = as_dtype(dtype)
+    tensor = as_tensor(x)
+    if tensor is None:
+        tensor = convert_to_tensor(x)
+    elif tensor.weak:
+        return apply("python_cast", tensor, dtype=wanted, name=name)
+    return tensor if tensor.dtype is wanted else apply("cast", tensor, dtype=wanted, name=name)
+
+
+def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
+    """`cast` with values outside of the dtype's range clipped to its limits.
+
+    >>> autoconv.saturate_cast([300.0, -5.0], autoconv.uint8).numpy()
+    array([255,   0], dtype=uint8)
+    """
+    wanted = as_dtype(dtype)
+    tensor = convert_to_tensor(value)
+    return tensor if tensor.dtype is wanted else apply("saturate_cast", tensor, dtype=wanted, name=name)
+
+
+def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
+    """The same bits read as another dtype.
+
+    For elements of another size, a last dimension is added or removed; raises ValueError where that does not fit.
+
+    >>> autoconv.bitcast([1.0], autoconv.int32).numpy()
+    array([1065353216], dtype=int32)
+    """
+    return apply("bitcast", input, dtype=as_dtype(type), name=name)
+
+
+def identity(input: Any, name: str | None = None) -> Tensor:
+    """A tensor of the same value.
+
+    >>> autoconv.identity([1, 2]).numpy()
+    array([1, 2], dtype=int32)
+    """
+    return apply("identity", input, name=name)
+
+
+def stop_gradient(input: Any, name: str | None = None) -> Tensor:
+    """The same value, treated as a constant by differentiation.
+
+    >>> autoconv.grad(lambda x: x * autoconv.stop_gradient(x))(3.0)
+    3.0
+    """
+    return apply("stop_gradient", input, name=name)
+
+
+def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
+    """The same value; raises InvalidArgumentError with the message for a nan or an infinity in it.
+
+    >>> autoconv.debugging.check_numerics(autoconv.constant([1.0]), "x").numpy()
+    array([1.], dtype=float32)
+    """
+    return apply("check_numerics", tensor, message=message, name=name)
+
+

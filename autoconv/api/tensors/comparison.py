@@ -1,0 +1,175 @@
+"""Comparisons, maximum and minimum, clipping, and logic on bools. Operands broadcast."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autoconv.api.tensors.arguments import static_axes
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x == y, element by element; bool.
+
+    >>> autoconv.equal([1, 2], [1, 3]).numpy()
+    array([ True, False])
+    """
+    return apply("equal", x, y, name=name)
+
+
+def not_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x != y, element by element; bool.
+
+    >>> autoconv.not_equal([1, 2], [1, 3]).numpy()
+    array([False,  True])
+    """
+    return apply("not_equal", x, y, name=name)
+
+
+def less(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x < y, element by element; bool.
+
+    >>> autoconv.less([1, 5], 3).numpy()
+    array([ True, False])
+    """
+    return apply("less", x, y, name=name)
+
+
+def less_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x <= y, element by element; bool.
+
+    >>> autoconv.less_equal([1, 5], 1).numpy()
+    array([ True, False])
+    """
+    return apply("less_equal", x, y, name=name)
+
+
+def greater(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x > y, element by element; bool.
+
+    >>> autoconv.greater([1, 5], 3).numpy()
+    array([False,  True])
+    """
+    return apply("greater", x, y, name=name)
+
+
+def greater_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x >= y, element by element; bool.
+
+    >>> autoconv.greater_equal([1, 5], 5).numpy()
+    array([False,  True])
+    """
+    return apply("greater_equal", x, y, name=name)
+
+
+def maximum(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """The larger of two, element by element; nan where either is nan.
+
+    >>> autoconv.maximum([1, 5], [3, 4]).numpy()
+    array([3, 5], dtype=int32)
+    """
+    return apply("maximum", x, y, name=name)
+
+
+def minimum(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """The smaller of two, element by element; nan where either is nan.
+
+    >>> autoconv.minimum([1, 5], [3, 4]).numpy()
+    array([1, 4], dtype=int32)
+    """
+    return apply("minimum", x, y, name=name)
+
+
+def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Tensor:
+    """`t` clipped to the range between the two values, which broadcast against `t`.
+
+    >>> autoconv.clip_by_value([-2.0, 0.5, 2.0], -1.0, 1.0).numpy()
+    array([-1. ,  0.5,  1. ], dtype=float32)
+    """
+    return apply("maximum", apply("minimum", t, clip_value_max), clip_value_min, name=name)
+
+
+def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Tensor:
+    """`t` scaled down so that its Euclidean norm over `axes` is at most `clip_norm`.
+
+    >>> autoconv.clip_by_norm([3.0, 4.0], 1.0).numpy()
+    array([0.6, 0.8], dtype=float32)
+    """
+    tensor = convert_to_tensor(t)
+    total = apply("reduce_sum", apply("square", tensor), axis=static_axes(axes), keepdims=True)
+    positive = apply("greater", total, 0)
+    safe = apply("select", positive, total, apply("ones_like", total))  # the square root has no derivative at zero
+    norm = apply("select", positive, apply("sqrt", safe), total)
+    return apply("divide", apply("multiply", tensor, clip_norm), apply("maximum", norm, clip_norm), name=name)
+
+
+def global_norm(t_list: Sequence[Any], name: str | None = None) -> Tensor:
+    """The Euclidean norm of all tensors of the list together; None entries are skipped.
+
+    >>> autoconv.global_norm([autoconv.constant([3.0]), autoconv.constant([4.0])]).numpy()
+    np.float32(5.0)
+    """
+    squares = [
+        apply("reduce_sum", apply("square", t), axis=None, keepdims=False) for t in t_list if t is not None
+    ]
+    if not squares:
+        raise ValueError("global_norm takes at least one tensor, found none")
+    total = squares[0]
+    for square in squares[1:]:
+        total = apply("add", total, square)
+    return apply("sqrt", total, name=name)
+
+
+def clip_by_global_norm(
+    t_list: Sequence[Any], clip_norm: Any, use_norm: Any = None, name: str | None = None
+) -> tuple[list[Any], Tensor]:
+    """(tensors, norm): the tensors scaled so that their joint norm is at most `clip_norm`.
+
+    >>> clipped, norm = autoconv.clip_by_global_norm([autoconv.constant([3.0]), autoconv.constant([4.0])], 1.0)
+    >>> [c.numpy().round(3) for c in clipped], norm.numpy()
+    ([array([0.6], dtype=float32), array([0.8], dtype=float32)], np.float32(5.0))
+    """
+    norm = global_norm(t_list) if use_norm is None else convert_to_tensor(use_norm)
+    # An infinite norm makes all results nan, so that it does not go unnoticed.
+    finite = apply("subtract", norm, norm)
+    scale = apply("add", apply("divide", clip_norm, apply("maximum", norm, clip_norm)), finite)
+    return [None if t is None else apply("multiply", t, scale) for t in t_list], norm
+
+
+def logical_and(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x and y of bool tensors, element by element.
+
+    >>> autoconv.logical_and([True, True], [True, False]).numpy()
+    array([ True, False])
+    """
+    return apply("logical_and", x, y, name=name)
+
+
+def logical_or(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x or y of bool tensors, element by element.
+
+    >>> autoconv.logical_or([True, False], [False, False]).numpy()
+    array([ True, False])
+    """
+    return apply("logical_or", x, y, name=name)
+
+
+def logical_not(x: Any, name: str | None = None) -> Tensor:
+    """not x of a bool tensor, element by element.
+
+    >>> autoconv.logical_not([True, False]).numpy()
+    array([False,  True])
+    """
+    return apply("logical_not", x, name=name)
+
+
+def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Tensor:
+    """True where exactly one of two bool tensors is true, element by element.
+
+    >>> autoconv.logical_xor([True, True], [True, False]).numpy()
+    array([False,  True])
+    """
+    return apply("logical_xor", x, y, name=name)

@@ -1,0 +1,200 @@
+"""Tensors built from a shape alone: zeros, ranges, identity matrices."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.tensors.arguments import shape_argument
+from autoconv.graph.dtypes import DType, as_dtype, bfloat16, float16, float32, float64, int32, int64
+from autoconv.runtime.tensors.conversion import as_tensor, constant, convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.static_values import static_value
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def zeros(shape: Any, dtype: Any = float32, name: str | None = None) -> Tensor:
+    """Zeros (False, empty strings) of that shape, which may be or contain tensors.
+
+    >>> autoconv.zeros([2, 3]).numpy()
+    array([[0., 0., 0.],
+           [0., 0., 0.]], dtype=float32)
+    """
+    return _filled(shape, dtype, 0, name)
+
+
+def ones(shape: Any, dtype: Any = float32, name: str | None = None) -> Tensor:
+    """Ones (True) of that shape, which may be or contain tensors.
+
+    >>> autoconv.ones([2], autoconv.int32).numpy()
+    array([1, 1], dtype=int32)
+    """
+    return _filled(shape, dtype, 1, name)
+
+
+def _filled(shape: Any, dtype: Any, number: int, name: str | None) -> Tensor:
+    wanted = as_dtype(dtype)
+    value = (b"", b"1")[number] if wanted.is_string else number
+    vector, static = shape_argument(shape)
+    return apply("fill", np.array(value, wanted.numpy), *vector, shape=static, name=name)
+
+
+def zeros_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """Zeros of the shape of `input`, with its dtype unless `dtype` is given.
+
+    >>> autoconv.zeros_like(autoconv.constant([1.5, 2.5])).numpy()
+    array([0., 0.], dtype=float32)
+    """
+    return apply("zeros_like", input, dtype=_dtype_or_none(dtype), name=name)
+
+
+def ones_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """Ones of the shape of `input`, with its dtype unless `dtype` is given.
+
+    >>> autoconv.ones_like(autoconv.constant([1.5, 2.5])).numpy()
+    array([1., 1.], dtype=float32)
+    """
+    return apply("ones_like", input, dtype=_dtype_or_none(dtype), name=name)
+
+
+def _dtype_or_none(dtype: Any) -> DType | None:
+    return None if dtype is None else as_dtype(dtype)
+
+
+def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
+    """A tensor of shape `dims` with all elements equal to the scalar `value`.
+
+    >>> autoconv.fill([2, 2], 7).numpy()
+    array([[7, 7],
+           [7, 7]], dtype=int32)
+    """
+    vector, static = shape_argument(dims)
+    return apply("fill", value, *vector, shape=static, name=name)
+
+
+def eye(
+    num_rows: Any,
+    num_columns: Any = None,
+    batch_shape: Any = None,
+    dtype: Any = float32,
+    name: str | None = None,
+) -> Tensor:
+    """The identity matrix, or a batch of that shape of them; square unless `num_columns` is given.
+
+    >>> autoconv.eye(2).numpy()
+    array([[1., 0.],
+           [0., 1.]], dtype=float32)
+    """
+    vector, (rows, columns) = _two_sizes(num_rows, num_rows if num_columns is None else num_columns)
+    matrix = apply("eye", *vector, num_rows=rows, num_columns=columns, dtype=as_dtype(dtype), name=name)
+    if batch_shape is None:
+        return matrix
+    batch, static = shape_argument(batch_shape)
+    if not batch and None not in (rows, columns):
+        return apply("broadcast_to", matrix, shape=(*(static or ()), rows, columns))
+    lead = batch[0] if batch else constant(np.array(static, np.int32))
+    whole = apply("concat", lead, apply("shape", matrix, dtype=lead.dtype), axis=0)
+    size = None if static is None else (*static, rows, columns)
+    return apply("broadcast_to", matrix, whole, shape=size)
+
+
+def _two_sizes(rows: Any, columns: Any) -> tuple[tuple[Any, ...], tuple[int | None, int | None]]:
+    vector, static = shape_argument([rows, columns])
+    assert static is not None
+    return vector, (static[0], static[1])
+
+
+_RANGE_ORDER: tuple[DType, ...] = (int32, int64, float16, bfloat16, float32, float64)
+
+
+def range(
+    start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str | None = "range"
+) -> Tensor:
+    """The numbers from `start` (0 if only one is given) to `limit`, exclusive, in steps of `delta`.
+
+    The dtype is the widest of the bounds' (int32 for Python ints, float32 for floats) unless `dtype` is given. Raises
+    InvalidArgumentError for a step of zero.
+
+    >>> autoconv.range(2, 10, 3).numpy()
+    array([2, 5, 8], dtype=int32)
+    """
+    if limit is None:
+        start, limit = 0, start
+    bounds = (start, limit, delta)
+    wanted = as_dtype(dtype) if dtype is not None else _widest(bounds)
+    known = [static_value(bound) for bound in bounds]
+    length = None if any(k is None for k in known) else _range_length(*known)
+    return apply("range", *(_as(bound, wanted) for bound in bounds), length=length, name=name)
+
+
+def _widest(bounds: tuple[Any, ...]) -> DType:
+    dtypes = [
+        convert_to_tensor(bound).dtype if as_tensor(bound) is None else _typed(bound) for bound in bounds
+    ]
+    ranked = [d for d in dtypes if d in _RANGE_ORDER]
+    return max(ranked, key=_RANGE_ORDER.index) if len(ranked) == len(dtypes) else dtypes[0]
+
+
+def _typed(bound: Any) -> DType:
+    return as_tensor(bound).dtype  # type: ignore[union-attr]
+
+
+def _as(value: Any, dtype: DType) -> Any:
+    tensor = as_tensor(value)
+    if tensor is None:
+        return np.asarray(value).astype(dtype.numpy)
+    if tensor.weak:
+        return convert_to_tensor(tensor, dtype)
+    return tensor if tensor.dtype is dtype else apply("cast", tensor, dtype=dtype)
+
+
+def _range_length(start: Any, limit: Any, delta: Any) -> int | None:
+    if delta == 0:
+        return None
+    if all(isinstance(v, (int, np.integer)) for v in (start, limit, delta)):
+        return len(builtins.range(int(start), int(limit), int(delta)))
+    # The kernel counts floats, in their own precision.
+    whole = (float(limit) - float(start)) / float(delta)
+    return (
+        max(math.ceil(whole), 0)
+        if whole.is_integer() and abs(whole) < 2**20 and _exact(start, delta)
+        else None
+    )
+
+
+def _exact(*numbers: Any) -> bool:
+    return all(float(n).is_integer() for n in numbers)
+
+
+def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int = 0) -> Tensor:
+    """`num` numbers from `start` to `stop`, both included, evenly spaced, along a new dimension `axis`.
+
+    Integer bounds become float64. Raises InvalidArgumentError unless `num` is positive.
+
+    >>> autoconv.linspace(0.0, 1.0, 5).numpy()
+    array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
+    """
+    first, last = _float_bounds(start, stop)
+    count = static_value(num)
+    extra = () if count is not None else (num,)
+    found = apply("linspace", first, last, *extra, num=None if count is None else int(count), name=name)
+    if axis == 0:
+        return found
+    rank = found.shape.rank
+    if rank is None:
+        raise ValueError("linspace along an axis needs bounds of known rank")
+    at = axis % rank
+    order = (*builtins.range(1, at + 1), 0, *builtins.range(at + 1, rank))
+    return apply("transpose", found, perm=order)
+
+
+def _float_bounds(start: Any, stop: Any) -> tuple[Any, Any]:
+    first = convert_to_tensor(start)
+    last = convert_to_tensor(stop)
+    dtype = first.dtype if first.dtype.is_floating or first.dtype.is_complex else last.dtype
+    if dtype.is_integer:
+        dtype = float64
+    return _as(first, dtype), _as(last, dtype)

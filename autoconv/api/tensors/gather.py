@@ -1,0 +1,203 @@
+"""Reading and writing rows and elements by index arrays, and selection between tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.tensors.arguments import shape_argument, static_int
+from autoconv.graph.dtypes import as_dtype, float32
+from autoconv.runtime.tensors.binary_dispatch import get_item
+from autoconv.runtime.tensors.conversion import any_symbolic, convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.static_values import static_value
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def gather(
+    params: Any, indices: Any, validate_indices: Any = None, axis: Any = None, batch_dims: Any = 0,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """The rows of `params` along `axis` at `indices`; the first `batch_dims` dimensions of both correspond.
+
+    Raises InvalidArgumentError for an index that is not in [0, size).
+
+    >>> autoconv.gather([[1, 2], [3, 4], [5, 6]], [2, 0]).numpy()
+    array([[5, 6],
+           [1, 2]], dtype=int32)
+    """
+    lead = static_int(batch_dims, "batch_dims")
+    if lead < 0:
+        rank = convert_to_tensor(indices).shape.rank
+        if rank is None:
+            raise ValueError("a negative batch_dims needs indices of known rank")
+        lead += rank
+    at = lead if axis is None else static_int(axis, "axis")
+    return apply("gather", params, _indices(indices), axis=at, batch_dims=lead, name=name)
+
+
+def _indices(indices: Any) -> Any:
+    """Return index arrays; an empty list becomes an array of integers."""
+    if isinstance(indices, (list, tuple)) and not any_symbolic(indices) and not np.size(indices):
+        return np.zeros(np.shape(indices), np.int32)
+    return indices
+
+
+def gather_nd(
+    params: Any, indices: Any, batch_dims: Any = 0, name: str | None = None, bad_indices_policy: str = ""
+) -> Tensor:
+    """The elements or slices at the coordinates in the last dimension of `indices`.
+
+    Raises InvalidArgumentError for coordinates out of range.
+
+    >>> autoconv.gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]]).numpy()
+    array([2, 3], dtype=int32)
+    """
+    lead = static_int(batch_dims, "batch_dims")
+    return apply("gather_nd", params, _indices(indices), batch_dims=lead, name=name)
+
+
+def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Tensor:
+    """Zeros of that shape, with `updates` added at the coordinates in the last dimension of `indices`.
+
+    >>> autoconv.scatter_nd([[1], [3]], [7, 8], shape=[4]).numpy()
+    array([0, 7, 0, 8], dtype=int32)
+    """
+    vector, static = shape_argument(shape)
+    return apply("scatter_nd", indices, updates, *vector, shape=static, name=name)
+
+
+def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+    """A copy of `tensor` with `updates` at the coordinates in `indices`; of several for one element the last counts.
+
+    >>> autoconv.tensor_scatter_nd_update([1, 2, 3], [[1]], [9]).numpy()
+    array([1, 9, 3], dtype=int32)
+    """
+    return apply("tensor_scatter_nd_update", tensor, indices, updates, name=name)
+
+
+def tensor_scatter_nd_add(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+    """A copy of `tensor` with `updates` added at the coordinates in `indices`.
+
+    >>> autoconv.tensor_scatter_nd_add([1, 2, 3], [[1]], [9]).numpy()
+    array([ 1, 11,  3], dtype=int32)
+    """
+    return apply("tensor_scatter_nd_add", tensor, indices, updates, name=name)
+
+
+def tensor_scatter_nd_sub(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+    """A copy of `tensor` with `updates` subtracted at the coordinates in `indices`.
+
+    >>> autoconv.tensor_scatter_nd_sub([1, 2, 3], [[1]], [9]).numpy()
+    array([ 1, -7,  3], dtype=int32)
+    """
+    return apply("tensor_scatter_nd_sub", tensor, indices, updates, name=name)
+
+
+def tensor_scatter_nd_min(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+    """A copy of `tensor` with the minimum of it and `updates` at the coordinates in `indices`.
+
+    >>> autoconv.tensor_scatter_nd_min([1, 2, 3], [[1]], [0]).numpy()
+    array([1, 0, 3], dtype=int32)
+    """
+    return apply("tensor_scatter_nd_min", tensor, indices, updates, name=name)
+
+
+def tensor_scatter_nd_max(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+    """A copy of `tensor` with the maximum of it and `updates` at the coordinates in `indices`.
+
+    >>> autoconv.tensor_scatter_nd_max([1, 2, 3], [[1]], [9]).numpy()
+    array([1, 9, 3], dtype=int32)
+    """
+    return apply("tensor_scatter_nd_max", tensor, indices, updates, name=name)
+
+
+def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
+    """`x` where the condition is true, else `y`, all broadcast; without them the coordinates where it is true.
+
+    The coordinates are int64, of shape [number of true elements, rank of the condition]. Raises ValueError if only one
+    of x and y is given.
+
+    >>> autoconv.where([True, False], [1, 2], [3, 4]).numpy()
+    array([1, 4], dtype=int32)
+    >>> autoconv.where([[False, True], [True, False]]).numpy()
+    array([[0, 1],
+           [1, 0]])
+    """
+    if (x is None) != (y is None):
+        raise ValueError("x and y must both be non-None or both be None.")
+    if x is not None:
+        return apply("select", condition, x, y, name=name)
+    chosen = convert_to_tensor(condition)
+    if not chosen.dtype.is_bool:
+        chosen = apply("not_equal", chosen, apply("zeros_like", chosen))
+    return apply("where_indices", chosen, name=name)
+
+
+def one_hot(
+    indices: Any, depth: Any, on_value: Any = None, off_value: Any = None, axis: Any = None,
+    dtype: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """For each index a vector of `depth` along `axis` (default: last): `on_value` at the index, else `off_value`.
+
+    They are 1 and 0 by default. An index out of range gives `off_value` throughout. The dtype is that of the values,
+    float32 without them.
+
+    >>> autoconv.one_hot([0, 2], depth=3).numpy()
+    array([[1., 0., 0.],
+           [0., 0., 1.]], dtype=float32)
+    """
+    given = [v for v in (on_value, off_value) if v is not None]
+    wanted = as_dtype(dtype) if dtype is not None else convert_to_tensor(given[0]).dtype if given else float32
+    if wanted.is_string and len(given) < 2:
+        raise TypeError("one_hot of strings needs both on_value and off_value")
+    on_, off_ = (
+        convert_to_tensor(v, wanted) if v is not None else np.array(n, wanted.numpy)
+        for v, n in ((on_value, 1), (off_value, 0))
+    )
+    known = static_value(depth)
+    extra = () if known is not None else (convert_to_tensor(depth),)
+    return apply(
+        "one_hot", indices, on_, off_, *extra, depth=None if known is None else int(known),
+        axis=-1 if axis is None else static_int(axis, "axis"), dtype=wanted, name=name,
+    )  # fmt: skip
+
+
+def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+    """Row i of the result is the sum of the rows of `data` whose id is i, up to the greatest id.
+
+    >>> autoconv.math.segment_sum([1, 2, 3], [0, 0, 1]).numpy()
+    array([3, 3], dtype=int32)
+    """
+    return apply("segment_sum", data, segment_ids, num_segments=None, name=name)
+
+
+def unsorted_segment_sum(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
+    """`segment_sum` with `num_segments` rows. Raises InvalidArgumentError for an id outside of them.
+
+    >>> autoconv.math.unsorted_segment_sum([1, 2, 3], [1, 0, 1], num_segments=2).numpy()
+    array([2, 4], dtype=int32)
+    """
+    known = static_value(num_segments)
+    extra = () if known is not None else (convert_to_tensor(num_segments),)
+    return apply(
+        "segment_sum",
+        data,
+        segment_ids,
+        *extra,
+        num_segments=None if known is None else int(known),
+        name=name,
+    )
+
+
+def dynamic_partition(
+    data: Any, partitions: Any, num_partitions: int, name: str | None = None
+) -> list[Tensor]:
+    """The rows of `data` in `num_partitions` tensors; `partitions` holds the number of the tensor for each row.
+
+    >>> [part.numpy().tolist() for part in autoconv.dynamic_partition([1, 2, 3], [0, 1, 0], 2)]
+    [[1, 3], [2]]
+    """
+    x, ids = convert_to_tensor(data), convert_to_tensor(partitions)
+    return [get_item(x, ids == i) for i in range(num_partitions)]

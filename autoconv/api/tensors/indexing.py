@@ -1,0 +1,137 @@
+"""Functions for parts of tensors: slices and masks. Python's x[...] works on tensors as well."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.tensors.arguments import static_int
+from autoconv.errors import InvalidArgumentError
+from autoconv.runtime.tensors.binary_dispatch import get_item
+from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.static_values import static_value
+from autoconv.runtime.tensors.tensor import Tensor
+
+newaxis = None
+
+
+def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
+    """size[i] elements of dimension i from begin[i] on; a size of -1 takes all the rest.
+
+    Raises InvalidArgumentError for a part out of bounds: at once if shape, begin and size are known; at run time if
+    only the size is.
+
+    >>> autoconv.slice([1, 2, 3, 4], [1], [2]).numpy()
+    array([2, 3], dtype=int32)
+    """
+    tensor = convert_to_tensor(input_)
+    starts, sizes = _scalars(begin, _count(size)), _scalars(size, _count(begin))
+    if len(starts) != len(sizes):
+        raise ValueError(f"slice: begin has {len(starts)} numbers, size {len(sizes)}")
+    shape = tensor.shape
+    items = tuple(
+        _part(i, start, count, shape[i] if shape.rank is not None and i < shape.rank else None)
+        for i, (start, count) in enumerate(zip(starts, sizes, strict=True))
+    )
+    part = get_item(tensor, items)
+    looked_at = [isinstance(start, int) and _is_known(shape, i) for i, start in enumerate(starts)]
+    wanted = tuple(
+        count if isinstance(count, int) and count >= 0 and not done else None
+        for count, done in zip(sizes, looked_at, strict=True)
+    )
+    return part if wanted.count(None) == len(wanted) else apply("ensure_shape", part, shape=wanted)
+
+
+def _is_known(shape: Any, axis: int) -> bool:
+    return shape.rank is not None and axis < shape.rank and shape[axis] is not None
+
+
+def _count(values: Any) -> int | None:
+    """Return the length of a list or vector, if it is known."""
+    if as_tensor(values) is None:
+        return len(values)
+    shape = convert_to_tensor(values).shape
+    return shape[0] if shape.rank is not None else None
+
+
+def _scalars(values: Any, count: int | None = None) -> list[Any]:
+    """Return known values as ints, others as scalar tensors; `count` is the length if that of the vector is unknown."""
+    known = static_value(values)
+    if known is not None:
+        return [int(v) for v in np.ravel(known)]
+    if as_tensor(values) is None:
+        return [_scalar(v) for v in values]
+    own = _count(values)
+    if own is None and count is None:
+        raise ValueError("how many dimensions are sliced has to be known while tracing")
+    vector = convert_to_tensor(values)
+    return [get_item(vector, i) for i in builtins.range(own if own is not None else count or 0)]
+
+
+def _scalar(value: Any) -> Any:
+    known = static_value(value)
+    return convert_to_tensor(value) if known is None else int(known)
+
+
+def _part(axis: int, start: Any, count: Any, whole: int | None) -> builtins.slice:
+    if isinstance(start, int) and isinstance(count, int):
+        if whole is not None and not 0 <= start <= whole:
+            raise InvalidArgumentError(f"Expected begin[{axis}] in [0, {whole}], but got {start}")
+        if whole is not None and count != -1 and not 0 <= count <= whole - start:
+            raise InvalidArgumentError(f"Expected size[{axis}] in [0, {whole - start}], but got {count}")
+        return builtins.slice(start, None if count == -1 else start + count)
+    if isinstance(count, int):
+        return builtins.slice(start, None if count == -1 else start + count)
+    stop = apply("select", count < 0, np.array(np.iinfo(np.int32).max, count.dtype.numpy), start + count)
+    return builtins.slice(start, stop)
+
+
+def strided_slice(
+    input_: Any, begin: Any, end: Any, strides: Any = None, begin_mask: int = 0, end_mask: int = 0,
+    ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, var: Any = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """input_[begin[0]:end[0]:strides[0], …]; bit i of a mask overrides entry i.
+
+    >>> autoconv.strided_slice([1, 2, 3, 4], [0], [4], [2]).numpy()
+    array([1, 3], dtype=int32)
+    """
+    starts, stops = _scalars(begin, _count(end)), _scalars(end, _count(begin))
+    steps = [1] * len(starts) if strides is None else _scalars(strides, len(starts))
+    items: list[Any] = []
+    for i, (start, stop, step) in enumerate(zip(starts, stops, steps, strict=True)):
+        bit = 1 << i
+        if ellipsis_mask & bit:
+            items.append(Ellipsis)
+        elif new_axis_mask & bit:
+            items.append(None)
+        elif shrink_axis_mask & bit:
+            items.append(start)
+        else:
+            items.append(
+                builtins.slice(None if begin_mask & bit else start, None if end_mask & bit else stop, step)
+            )
+    return get_item(convert_to_tensor(input_), tuple(items))
+
+
+def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str | None = None) -> Tensor:
+    """The rows for which `mask` is True; it covers as many dimensions as its rank, from `axis` (0) on.
+
+    Raises ValueError when the shapes do not match.
+
+    >>> autoconv.boolean_mask([1, 2, 3], [True, False, True]).numpy()
+    array([1, 3], dtype=int32)
+    """
+    x, chosen = convert_to_tensor(tensor), convert_to_tensor(mask)
+    if chosen.shape.rank == 0:
+        raise ValueError("boolean_mask cannot take a scalar mask")
+    at = 0 if axis is None else static_int(axis, "axis")
+    if at < 0:
+        if x.shape.rank is None:
+            raise ValueError("boolean_mask with a negative axis needs a tensor of known rank")
+        at += x.shape.rank
+    every = ("slice", None, None, None)
+    return apply("get_item", x, chosen, spec=(every,) * at + (("mask",),), name=name)

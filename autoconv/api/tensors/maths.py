@@ -1,0 +1,469 @@
+"""Elementary and special functions, element by element; the dtype is kept unless stated otherwise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.api.tensors.arguments import static_axes, static_int
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def abs(x: Any, name: str | None = None) -> Tensor:
+    """|x|; for complex x the magnitude, a real number.
+
+    >>> autoconv.abs([2, -3]).numpy()
+    array([2, 3], dtype=int32)
+    """
+    return apply("abs", x, name=name)
+
+
+def sign(x: Any, name: str | None = None) -> Tensor:
+    """-1, 0 or 1; x / |x| for a complex x.
+
+    >>> autoconv.sign([2.0, -3.0, 0.0]).numpy()
+    array([ 1., -1.,  0.], dtype=float32)
+    """
+    return apply("sign", x, name=name)
+
+
+def square(x: Any, name: str | None = None) -> Tensor:
+    """x².
+
+    >>> autoconv.square([2, -3]).numpy()
+    array([4, 9], dtype=int32)
+    """
+    return apply("square", x, name=name)
+
+
+def sqrt(x: Any, name: str | None = None) -> Tensor:
+    """The square root of a floating x; nan below zero.
+
+    >>> autoconv.sqrt([4.0, 9.0]).numpy()
+    array([2., 3.], dtype=float32)
+    """
+    return apply("sqrt", x, name=name)
+
+
+def rsqrt(x: Any, name: str | None = None) -> Tensor:
+    """1 / sqrt(x).
+
+    >>> autoconv.math.rsqrt([4.0, 16.0]).numpy().round(3)
+    array([0.5 , 0.25], dtype=float32)
+    """
+    return apply("rsqrt", x, name=name)
+
+
+def reciprocal(x: Any, name: str | None = None) -> Tensor:
+    """1 / x.
+
+    >>> autoconv.math.reciprocal([2.0, 4.0]).numpy()
+    array([0.5 , 0.25], dtype=float32)
+    """
+    return apply("reciprocal", x, name=name)
+
+
+def exp(x: Any, name: str | None = None) -> Tensor:
+    """e raised to the power x.
+
+    >>> autoconv.exp([0.0, 1.0]).numpy().round(3)
+    array([1.   , 2.718], dtype=float32)
+    """
+    return apply("exp", x, name=name)
+
+
+def expm1(x: Any, name: str | None = None) -> Tensor:
+    """exp(x) - 1, accurate near zero.
+
+    >>> autoconv.math.expm1([0.0, 1.0]).numpy().round(3)
+    array([0.   , 1.718], dtype=float32)
+    """
+    return apply("expm1", x, name=name)
+
+
+def log(x: Any, name: str | None = None) -> Tensor:
+    """The natural logarithm; -inf at zero, nan below.
+
+    >>> autoconv.log([1.0, 10.0]).numpy().round(3)
+    array([0.   , 2.303], dtype=float32)
+    """
+    return apply("log", x, name=name)
+
+
+def log1p(x: Any, name: str | None = None) -> Tensor:
+    """log(1 + x), accurate near zero.
+
+    >>> autoconv.math.log1p([0.0, 1.0]).numpy().round(3)
+    array([0.   , 0.693], dtype=float32)
+    """
+    return apply("log1p", x, name=name)
+
+
+def sin(x: Any, name: str | None = None) -> Tensor:
+    """The sine of x in radians.
+
+    >>> autoconv.sin([0.0, 1.0]).numpy().round(3)
+    array([0.   , 0.841], dtype=float32)
+    """
+    return apply("sin", x, name=name)
+
+
+def cos(x: Any, name: str | None = None) -> Tensor:
+    """The cosine of x in radians.
+
+    >>> autoconv.cos([0.0, 1.0]).numpy().round(3)
+    array([1.  , 0.54], dtype=float32)
+    """
+    return apply("cos", x, name=name)
+
+
+def tan(x: Any, name: str | None = None) -> Tensor:
+    """The tangent of x in radians.
+
+    >>> autoconv.tan([0.0, 1.0]).numpy().round(3)
+    array([0.   , 1.557], dtype=float32)
+    """
+    return apply("tan", x, name=name)
+
+
+def asin(x: Any, name: str | None = None) -> Tensor:
+    """The angle in radians whose sine is x; nan outside of [-1, 1]."""
+    return apply("asin", x, name=name)
+
+
+def acos(x: Any, name: str | None = None) -> Tensor:
+    """The angle in radians whose cosine is x; nan outside of [-1, 1]."""
+    return apply("acos", x, name=name)
+
+
+def atan(x: Any, name: str | None = None) -> Tensor:
+    """The angle in radians whose tangent is x."""
+    return apply("atan", x, name=name)
+
+
+def sinh(x: Any, name: str | None = None) -> Tensor:
+    """The hyperbolic sine."""
+    return apply("sinh", x, name=name)
+
+
+def cosh(x: Any, name: str | None = None) -> Tensor:
+    """The hyperbolic cosine."""
+    return apply("cosh", x, name=name)
+
+
+def tanh(x: Any, name: str | None = None) -> Tensor:
+    """The hyperbolic tangent.
+
+    >>> autoconv.tanh([0.0, 1.0]).numpy().round(3)
+    array([0.   , 0.762], dtype=float32)
+    """
+    return apply("tanh", x, name=name)
+
+
+def asinh(x: Any, name: str | None = None) -> Tensor:
+    """The inverse of sinh."""
+    return apply("asinh", x, name=name)
+
+
+def acosh(x: Any, name: str | None = None) -> Tensor:
+    """The inverse of cosh; nan below 1."""
+    return apply("acosh", x, name=name)
+
+
+def atanh(x: Any, name: str | None = None) -> Tensor:
+    """The inverse of tanh; nan outside of [-1, 1]."""
+    return apply("atanh", x, name=name)
+
+
+def sigmoid(x: Any, name: str | None = None) -> Tensor:
+    """1 / (1 + exp(-x)).
+
+    >>> autoconv.sigmoid([0.0, 1.0]).numpy().round(3)
+    array([0.5  , 0.731], dtype=float32)
+    """
+    return apply("sigmoid", x, name=name)
+
+
+def softplus(features: Any, name: str | None = None) -> Tensor:
+    """log(1 + exp(x)).
+
+    >>> autoconv.math.softplus([0.0, 1.0]).numpy().round(3)
+    array([0.693, 1.313], dtype=float32)
+    """
+    return apply("softplus", features, name=name)
+
+
+def erf(x: Any, name: str | None = None) -> Tensor:
+    """The error function.
+
+    >>> autoconv.math.erf([0.0, 1.0]).numpy().round(3)
+    array([0.   , 0.843], dtype=float32)
+    """
+    return apply("erf", x, name=name)
+
+
+def erfc(x: Any, name: str | None = None) -> Tensor:
+    """1 - erf(x), accurate for large x.
+
+    >>> autoconv.math.erfc([0.0, 1.0]).numpy().round(3)
+    array([1.   , 0.157], dtype=float32)
+    """
+    return apply("erfc", x, name=name)
+
+
+def lgamma(x: Any, name: str | None = None) -> Tensor:
+    """The logarithm of the absolute value of the gamma function.
+
+    >>> autoconv.math.lgamma([1.0, 5.0]).numpy().round(3)
+    array([0.   , 3.178], dtype=float32)
+    """
+    return apply("lgamma", x, name=name)
+
+
+def digamma(x: Any, name: str | None = None) -> Tensor:
+    """The derivative of lgamma.
+
+    >>> autoconv.math.digamma([1.0, 2.0]).numpy().round(3)
+    array([-0.577,  0.423], dtype=float32)
+    """
+    return apply("digamma", x, name=name)
+
+
+def floor(x: Any, name: str | None = None) -> Tensor:
+    """The largest integer not greater than x.
+
+    >>> autoconv.floor([1.5, -1.5]).numpy()
+    array([ 1., -2.], dtype=float32)
+    """
+    return apply("floor", x, name=name)
+
+
+def ceil(x: Any, name: str | None = None) -> Tensor:
+    """The smallest integer not less than x.
+
+    >>> autoconv.ceil([1.5, -1.5]).numpy()
+    array([ 2., -1.], dtype=float32)
+    """
+    return apply("ceil", x, name=name)
+
+
+def round(x: Any, name: str | None = None) -> Tensor:
+    """The nearest integer; ties go to the even one.
+
+    >>> autoconv.round([0.5, 1.5, 2.6]).numpy()
+    array([0., 2., 3.], dtype=float32)
+    """
+    return apply("round", x, name=name)
+
+
+def rint(x: Any, name: str | None = None) -> Tensor:
+    """The nearest integer; ties go to the even one."""
+    return apply("rint", x, name=name)
+
+
+def is_nan(x: Any, name: str | None = None) -> Tensor:
+    """True for each element that is nan; bool.
+
+    >>> autoconv.math.is_nan([1.0, float("nan")]).numpy()
+    array([False,  True])
+    """
+    return apply("is_nan", x, name=name)
+
+
+def is_inf(x: Any, name: str | None = None) -> Tensor:
+    """True for each element that is infinite; bool.
+
+    >>> autoconv.math.is_inf([1.0, float("inf")]).numpy()
+    array([False,  True])
+    """
+    return apply("is_inf", x, name=name)
+
+
+def is_finite(x: Any, name: str | None = None) -> Tensor:
+    """True for each element that is neither infinite nor nan; bool.
+
+    >>> autoconv.math.is_finite([1.0, float("inf")]).numpy()
+    array([ True, False])
+    """
+    return apply("is_finite", x, name=name)
+
+
+def conj(x: Any, name: str | None = None) -> Tensor:
+    """The complex conjugate; a real x is returned unchanged.
+
+    >>> autoconv.math.conj([1 + 2j]).numpy()
+    array([1.-2.j])
+    """
+    return apply("conjugate", x, name=name)
+
+
+def real(input: Any, name: str | None = None) -> Tensor:
+    """The real part.
+
+    >>> autoconv.real([1 + 2j]).numpy()
+    array([1.])
+    """
+    return apply("real", input, name=name)
+
+
+def imag(input: Any, name: str | None = None) -> Tensor:
+    """The imaginary part; zeros for a real input.
+
+    >>> autoconv.imag([1 + 2j]).numpy()
+    array([2.])
+    """
+    return apply("imag", input, name=name)
+
+
+def angle(input: Any, name: str | None = None) -> Tensor:
+    """The argument of a complex number in radians; 0 or pi for a real input.
+
+    >>> autoconv.math.angle([1 + 1j, 1j]).numpy()
+    array([0.78539816, 1.57079633])
+    """
+    return apply("angle", input, name=name)
+
+
+def atan2(y: Any, x: Any, name: str | None = None) -> Tensor:
+    """The angle in radians of the point (x, y), in [-pi, pi].
+
+    >>> autoconv.atan2([1.0, -1.0], [1.0, 1.0]).numpy().round(3)
+    array([ 0.785, -0.785], dtype=float32)
+    """
+    return apply("atan2", y, x, name=name)
+
+
+def xlogy(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x·log(y), and 0 where x is 0.
+
+    >>> autoconv.math.xlogy([0.0, 2.0], [0.0, 2.0]).numpy().round(3)
+    array([0.   , 1.386], dtype=float32)
+    """
+    return apply("xlogy", x, y, name=name)
+
+
+def xdivy(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x / y, and 0 where x is 0."""
+    return apply("xdivy", x, y, name=name)
+
+
+def nextafter(x1: Any, x2: Any, name: str | None = None) -> Tensor:
+    """The next representable number after x1 in the direction of x2."""
+    return apply("nextafter", x1, x2, name=name)
+
+
+def xlog1py(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x·log(1 + y), and 0 where x is 0."""
+    return apply("xlogy", x, apply("add", y, 1.0), name=name)
+
+
+def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
+    """real + i·imag of float32 (complex64) or float64 (complex128) parts.
+
+    >>> autoconv.complex([1.0], [2.0]).numpy()
+    array([1.+2.j], dtype=complex64)
+    """
+    return apply("complex", real, imag, name=name)
+
+
+def polygamma(a: Any, x: Any, name: str | None = None) -> Tensor:
+    """The derivative of digamma of order `a`, an int known while tracing."""
+    order = static_int(a, "the order of polygamma")
+    return apply("polygamma", x, order=order, name=name) if order else digamma(x, name)
+
+
+def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
+    """log(sigmoid(x)), accurate for large negative x.
+
+    >>> autoconv.math.log_sigmoid([0.0, 1.0]).numpy().round(3)
+    array([-0.693, -0.313], dtype=float32)
+    """
+    return apply("negative", apply("softplus", apply("negative", x)), name=name)
+
+
+def norm(
+    tensor: Any,
+    ord: Any = "euclidean",
+    axis: Any = None,
+    keepdims: bool | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """The norm over `axis`: of vectors (None: all elements, or an int), or of matrices (a pair of axes).
+
+    `ord` is "euclidean", "fro" (pairs only), 1, 2, inf or, for vectors, any positive number. Raises ValueError for
+    other values.
+
+    >>> autoconv.norm([3.0, 4.0]).numpy()
+    np.float32(5.0)
+    """
+    x = convert_to_tensor(tensor)
+    axes, keep = static_axes(axis), bool(keepdims)
+    matrix = axes is not None and len(axes) == 2
+    if ord in ("euclidean", "fro") or (ord == 2 and not matrix):
+        if ord == "fro" and not (matrix or axes is None):
+            raise ValueError("norm: 'fro' is a norm of matrices; give two axes")
+        return apply("reduce_euclidean_norm", x, axis=axes, keepdims=keep, name=name)
+    size = apply("abs", x)
+    if matrix:
+        return _matrix_norm(size, ord, axes, keep, name)
+    if ord == 1:
+        return apply("reduce_sum", size, axis=axes, keepdims=keep, name=name)
+    if ord == float("inf"):
+        return apply("reduce_max", size, axis=axes, keepdims=keep, name=name)
+    if isinstance(ord, (int, float)) and ord > 0:
+        total = apply("reduce_sum", apply("power", size, ord), axis=axes, keepdims=keep)
+        return apply("power", total, 1.0 / ord, name=name)
+    raise ValueError(f"norm: 'ord' must be 'euclidean', 'fro' or a positive number, got {ord!r}")
+
+
+def _matrix_norm(size: Tensor, order: Any, axes: Any, keepdims: bool, name: str | None) -> Tensor:
+    """Return the largest sum of a column (1) or of a row (inf)."""
+    if order not in (1, float("inf")):
+        raise ValueError(f"norm: of matrices there are 'fro', 1 and inf, got {order!r}; see linalg.svd for 2")
+    summed, rest = axes if order == 1 else axes[::-1]
+    sums = apply("reduce_sum", size, axis=(summed,), keepdims=True)
+    largest = apply("reduce_max", sums, axis=(rest,), keepdims=True)
+    return largest if keepdims else apply("squeeze", largest, axis=tuple(axes), name=name)
+
+
+def cumsum(
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Tensor:
+    """Cumulative sums along `axis`; with `exclusive`, without the element itself.
+
+    >>> autoconv.cumsum([1, 2, 3]).numpy()
+    array([1, 3, 6], dtype=int32)
+    """
+    return _cumulative("cumsum", x, axis, exclusive, reverse, name)
+
+
+def cumprod(
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Tensor:
+    """Cumulative products along `axis`; with `exclusive`, without the element itself.
+
+    >>> autoconv.math.cumprod([1, 2, 3]).numpy()
+    array([1, 2, 6], dtype=int32)
+    """
+    return _cumulative("cumprod", x, axis, exclusive, reverse, name)
+
+
+def _cumulative(op: str, x: Any, axis: Any, exclusive: bool, reverse: bool, name: str | None) -> Tensor:
+    return apply(
+        op, x, axis=static_int(axis, "axis"), exclusive=bool(exclusive), reverse=bool(reverse), name=name
+    )
+
+
+def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None) -> Tensor:
+    """x divided by its Euclidean norm over `axis`, or by sqrt(epsilon) where that is larger.
+
+    >>> autoconv.math.l2_normalize([3.0, 4.0]).numpy().round(3)
+    array([0.6, 0.8], dtype=float32)
+    """
+    tensor = convert_to_tensor(x)
+    total = apply("reduce_sum", apply("square", apply("abs", tensor)), axis=static_axes(axis), keepdims=True)
+    scale = apply("rsqrt", apply("maximum", total, epsilon))
+    if tensor.dtype.is_complex:
+        scale = apply("cast", scale, dtype=tensor.dtype)
+    return apply("multiply", tensor, scale, name=name)

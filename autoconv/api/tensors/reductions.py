@@ -1,0 +1,191 @@
+"""Reductions. `axis` is None (all axes), an int, a list or tuple of ints, or a tensor of constants.
+
+Raises ValueError for an axis that the tensor does not have.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.api.tensors.arguments import static_axes, static_int
+from autoconv.graph.dtypes import as_dtype, int64
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def _reduce(op: str, x: Any, axis: Any, keepdims: bool | None, name: str | None) -> Tensor:
+    return apply(op, x, axis=static_axes(axis), keepdims=bool(keepdims), name=name)
+
+
+def reduce_sum(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """The sum over `axis`; the dtype is kept.
+
+    >>> autoconv.reduce_sum([[1, 2], [3, 4]], axis=0).numpy()
+    array([4, 6], dtype=int32)
+    """
+    return _reduce("reduce_sum", input_tensor, axis, keepdims, name)
+
+
+def reduce_prod(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """The product over `axis`; the dtype is kept.
+
+    >>> autoconv.reduce_prod([1, 2, 3, 4]).numpy()
+    np.int32(24)
+    """
+    return _reduce("reduce_prod", input_tensor, axis, keepdims, name)
+
+
+def reduce_mean(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """The mean over `axis`; for integers an integer, rounded towards zero.
+
+    >>> autoconv.reduce_mean([[1.0, 2.0], [3.0, 4.0]], axis=1).numpy()
+    array([1.5, 3.5], dtype=float32)
+    """
+    return _reduce("reduce_mean", input_tensor, axis, keepdims, name)
+
+
+def reduce_max(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """The maximum over `axis`.
+
+    >>> autoconv.reduce_max([[1, 5], [3, 4]], axis=1, keepdims=True).numpy()
+    array([[5],
+           [4]], dtype=int32)
+    """
+    return _reduce("reduce_max", input_tensor, axis, keepdims, name)
+
+
+def reduce_min(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """The minimum over `axis`.
+
+    >>> autoconv.reduce_min([[1, 5], [3, 4]]).numpy()
+    np.int32(1)
+    """
+    return _reduce("reduce_min", input_tensor, axis, keepdims, name)
+
+
+def reduce_any(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """True where any of the bools over `axis` is true.
+
+    >>> autoconv.reduce_any([[True, False], [False, False]], axis=1).numpy()
+    array([ True, False])
+    """
+    return _reduce("reduce_any", input_tensor, axis, keepdims, name)
+
+
+def reduce_all(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """True where all of the bools over `axis` are true.
+
+    >>> autoconv.reduce_all([True, False]).numpy()
+    np.False_
+    """
+    return _reduce("reduce_all", input_tensor, axis, keepdims, name)
+
+
+def reduce_logsumexp(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """log(sum(exp(x))) over `axis`, without overflow.
+
+    >>> autoconv.reduce_logsumexp([0.0, 0.0]).numpy().round(4)
+    np.float32(0.6931)
+    """
+    return _reduce("reduce_logsumexp", input_tensor, axis, keepdims, name)
+
+
+def reduce_euclidean_norm(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """The root of the sum of squares over `axis`.
+
+    >>> autoconv.math.reduce_euclidean_norm([3.0, 4.0]).numpy().round(3)
+    np.float32(5.0)
+    """
+    return _reduce("reduce_euclidean_norm", input_tensor, axis, keepdims, name)
+
+
+def reduce_variance(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """The mean squared distance from the mean over `axis`, of floating or complex tensors; real.
+
+    >>> autoconv.math.reduce_variance([1.0, 2.0, 3.0]).numpy().round(3)
+    np.float32(0.667)
+    """
+    x = convert_to_tensor(input_tensor)
+    if not x.dtype.is_differentiable:
+        raise TypeError(f"reduce_variance takes floating tensors, found {x.dtype.name}; cast first")
+    distance = apply("subtract", x, _reduce("reduce_mean", x, axis, True, None))
+    if x.dtype.is_complex:
+        distance = apply("abs", distance)
+    return _reduce("reduce_mean", apply("square", distance), axis, keepdims, name)
+
+
+def reduce_std(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """The standard deviation over `axis`: the root of `reduce_variance`.
+
+    >>> autoconv.math.reduce_std([1.0, 2.0, 3.0]).numpy().round(3)
+    np.float32(0.816)
+    """
+    return apply("sqrt", reduce_variance(input_tensor, axis, keepdims), name=name)
+
+
+def argmax(input: Any, axis: Any = None, output_type: Any = int64, name: str | None = None) -> Tensor:
+    """The index along `axis` (0 by default) of the largest element, the first of equal ones.
+
+    >>> autoconv.argmax([[1, 5], [6, 4]], axis=1).numpy()
+    array([1, 0])
+    """
+    at = static_int(0 if axis is None else axis, "axis")
+    return apply("argmax", input, axis=at, dtype=as_dtype(output_type), name=name)
+
+
+def argmin(input: Any, axis: Any = None, output_type: Any = int64, name: str | None = None) -> Tensor:
+    """The index along `axis` (0 by default) of the smallest element, the first of equal ones.
+
+    >>> autoconv.argmin([3, 1, 2]).numpy()
+    np.int64(1)
+    """
+    at = static_int(0 if axis is None else axis, "axis")
+    return apply("argmin", input, axis=at, dtype=as_dtype(output_type), name=name)
+
+
+def count_nonzero(
+    input: Any, axis: Any = None, keepdims: bool | None = None, dtype: Any = int64, name: str | None = None
+) -> Tensor:
+    """The number of elements over `axis` that are not zero (not empty, for strings).
+
+    >>> autoconv.math.count_nonzero([0, 3, 5]).numpy()
+    np.int64(2)
+    """
+    x = convert_to_tensor(input)
+    empty = apply("zeros_like", x)
+    counted = apply("cast", apply("not_equal", x, empty), dtype=as_dtype(dtype))
+    return _reduce("reduce_sum", counted, axis, keepdims, name)
+
+
+def zero_fraction(value: Any, name: str | None = None) -> Tensor:
+    """The fraction of all elements that are zero; float32.
+
+    >>> autoconv.math.zero_fraction([0, 0, 1, 2]).numpy()
+    np.float32(0.5)
+    """
+    x = convert_to_tensor(value)
+    zero = apply("cast", apply("equal", x, apply("zeros_like", x)), dtype=as_dtype("float32"))
+    return _reduce("reduce_mean", zero, None, False, name)

@@ -1,0 +1,359 @@
+"""Queries and changes of shapes. Shapes and sizes are ints, lists of ints and scalar tensors, or tensors."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.tensors.arguments import shape_argument, static_axes, static_int
+from autoconv.graph.dtypes import as_dtype, bool_, int32
+from autoconv.runtime.objects.containers import items_of
+from autoconv.runtime.support.shape import as_shape
+from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.static_values import static_value
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def results(found: Any) -> list[Tensor]:
+    """Return the results of an op with any number of them as a list."""
+    return list(found) if isinstance(found, (tuple, list)) else [found]
+
+
+# ---- reading shapes
+
+
+def shape(input: Any, out_type: Any = int32, name: str | None = None) -> Tensor:
+    """The shape at run time, as an integer vector.
+
+    >>> autoconv.shape([[1, 2, 3], [4, 5, 6]]).numpy()
+    array([2, 3], dtype=int32)
+    """
+    return apply("shape", input, dtype=as_dtype(out_type), name=name)
+
+
+def shape_n(input: Sequence[Any], out_type: Any = int32, name: str | None = None) -> list[Tensor]:
+    """The shapes of several tensors.
+
+    >>> [shape.numpy().tolist() for shape in autoconv.shape_n([[1, 2], [[3]]])]
+    [[2], [1, 1]]
+    """
+    return [shape(x, out_type, name) for x in input]
+
+
+def size(input: Any, out_type: Any = int32, name: str | None = None) -> Tensor:
+    """The number of elements, as an integer scalar.
+
+    >>> autoconv.size([[1, 2, 3], [4, 5, 6]]).numpy()
+    np.int32(6)
+    """
+    return apply("size", input, dtype=as_dtype(out_type), name=name)
+
+
+def rank(input: Any, name: str | None = None) -> Tensor:
+    """The number of dimensions, as an int32 scalar.
+
+    >>> autoconv.rank([[1, 2, 3], [4, 5, 6]]).numpy()
+    np.int32(2)
+    """
+    return apply("rank", input, dtype=int32, name=name)
+
+
+def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
+    """`x`, checked at run time to have that shape (None entries are free).
+
+    Raises InvalidArgumentError at run time, ValueError while tracing if the shapes are known to be incompatible.
+
+    >>> autoconv.ensure_shape([1, 2], [None]).shape
+    TensorShape([2])
+    """
+    return apply("ensure_shape", x, shape=as_shape(shape), name=name)
+
+
+# ---- reshaping
+
+
+def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
+    """The same elements in another shape; one size may be -1 and is then inferred.
+
+    Raises ValueError or InvalidArgumentError when the number of elements differs.
+
+    >>> autoconv.reshape(autoconv.range(6), [2, -1]).numpy()
+    array([[0, 1, 2],
+           [3, 4, 5]], dtype=int32)
+    """
+    vector, static = shape_argument(shape)
+    return apply("reshape", tensor, *vector, shape=static, name=name)
+
+
+def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str | None = None) -> Tensor:
+    """Dimension i of the result is dimension perm[i]; without `perm` their order is reversed.
+
+    >>> autoconv.transpose([[1, 2, 3], [4, 5, 6]]).numpy()
+    array([[1, 4],
+           [2, 5],
+           [3, 6]], dtype=int32)
+    """
+    found = apply("transpose", a, perm=static_axes(perm), name=name)
+    return apply("conjugate", found) if conjugate and found.dtype.is_complex else found
+
+
+def expand_dims(input: Any, axis: Any, name: str | None = None) -> Tensor:
+    """`input` with a dimension of 1 inserted at `axis`.
+
+    >>> autoconv.expand_dims([1, 2], axis=0).shape
+    TensorShape([1, 2])
+    """
+    return apply("expand_dims", input, axis=static_int(axis, "axis"), name=name)
+
+
+def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
+    """`input` without the dimensions of 1: those in `axis`, or all.
+
+    >>> autoconv.squeeze([[1], [2]], axis=1).numpy()
+    array([1, 2], dtype=int32)
+    """
+    axes = static_axes(axis)
+    return apply("squeeze", input, axis=axes or None, name=name)
+
+
+def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
+    """The elements in reverse order along each axis in `axis`.
+
+    >>> autoconv.reverse([1, 2, 3], axis=[0]).numpy()
+    array([3, 2, 1], dtype=int32)
+    """
+    return apply("reverse", tensor, axis=static_axes(axis), name=name)
+
+
+def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
+    """Elements shifted by `shift` positions along `axis`, cyclically.
+
+    >>> autoconv.roll([1, 2, 3], shift=1, axis=0).numpy()
+    array([3, 1, 2], dtype=int32)
+    """
+    axes = static_axes(axis)
+    known = static_value(shift)
+    if known is None:
+        return apply("roll", input, convert_to_tensor(shift), shift=None, axis=axes, name=name)
+    shifts = tuple(int(s) for s in np.ravel(known))
+    return apply("roll", input, shift=shifts, axis=axes, name=name)
+
+
+# ---- repeating
+
+
+def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
+    """`input` repeated to `shape` by NumPy's rules of broadcasting.
+
+    >>> autoconv.broadcast_to([1, 2], [2, 2]).numpy()
+    array([[1, 2],
+           [1, 2]], dtype=int32)
+    """
+    vector, static = shape_argument(shape)
+    return apply("broadcast_to", input, *vector, shape=static, name=name)
+
+
+def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
+    """`input` repeated multiples[i] times along dimension i.
+
+    >>> autoconv.tile([1, 2], [2]).numpy()
+    array([1, 2, 1, 2], dtype=int32)
+    """
+    vector, static = shape_argument(multiples)
+    return apply("tile", input, *vector, multiples=static, name=name)
+
+
+def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) -> Tensor:
+    """Each row along `axis` repeated `repeats` times (one number, or one for each row); flattened without an axis.
+
+    >>> autoconv.repeat([1, 2], 2).numpy()
+    array([1, 1, 2, 2], dtype=int32)
+    """
+    x = input
+    if axis is None:
+        x, axis = apply("reshape", input, shape=(-1,)), 0
+    at = static_int(axis, "axis")
+    known = static_value(repeats)
+    if known is not None and np.size(known) == 1:
+        return apply("repeat", x, repeats=int(np.ravel(known)[0]), axis=at, name=name)
+    counts = np.asarray(known, np.int64) if known is not None else convert_to_tensor(repeats)
+    return apply("repeat", x, counts, repeats=None, axis=at, name=name)
+
+
+def pad(
+    tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0, name: str | None = None
+) -> Tensor:
+    """`tensor` with paddings[i] = (before, after) additional elements along dimension i.
+
+    They are `constant_values`, or mirror the tensor without its border (mode REFLECT) or with it (SYMMETRIC).
+
+    >>> autoconv.pad([1, 2], [[1, 2]]).numpy()
+    array([0, 1, 2, 0, 0], dtype=int32)
+    """
+    known = static_value(paddings)
+    pairs = (
+        None
+        if known is None
+        else tuple((int(before), int(after)) for before, after in np.reshape(known, (-1, 2)))
+    )
+    vector = () if known is not None else (convert_to_tensor(_side_by_side(paddings)),)
+    filler = static_value(constant_values)
+    if filler is not None:
+        filler = np.asarray(filler).item()
+        options = {"paddings": pairs, "mode": mode.upper()}
+        return apply("pad", tensor, *vector, constant_values=filler, **options, name=name)
+    padded = apply("pad", tensor, *vector, paddings=pairs, mode="CONSTANT", constant_values=0)
+    inside = apply("ones_like", tensor, dtype=bool_)
+    kept = apply("pad", inside, *vector, paddings=pairs, mode="CONSTANT", constant_values=False)
+    return apply("select", kept, padded, constant_values, name=name)
+
+
+def _side_by_side(paddings: Any) -> Any:
+    """Flatten pairs of numbers into one vector, so that each keeps its own symbolic facts."""
+    pairs = isinstance(paddings, (list, tuple)) and all(isinstance(p, (list, tuple)) for p in paddings)
+    return [amount for pair in paddings for amount in pair] if pairs and set(map(len, paddings)) == {2} else paddings
+
+
+# ---- joining and taking apart
+
+
+def concat(values: Any, axis: Any, name: str | None = None) -> Tensor:
+    """The tensors concatenated along `axis`; the other dimensions must agree.
+
+    >>> autoconv.concat([[1, 2], [3]], axis=0).numpy()
+    array([1, 2, 3], dtype=int32)
+    """
+    at = static_int(axis, "axis")
+    if as_tensor(values) is not None:
+        return apply("identity", values, name=name)
+    if items_of(values) is not None:
+        return items_of(values).joined(at)
+    return apply("concat", *_alike(values), axis=at, name=name)
+
+
+def stack(values: Any, axis: Any = 0, name: str | None = None) -> Tensor:
+    """Tensors of one shape stacked along a new dimension `axis`.
+
+    >>> autoconv.stack([[1, 2], [3, 4]], axis=1).numpy()
+    array([[1, 3],
+           [2, 4]], dtype=int32)
+    """
+    at = static_int(axis, "axis")
+    if items_of(values) is not None:
+        return items_of(values).stacked(at)
+    if as_tensor(values) is not None:
+        values = unstack(values)
+    return apply("stack", *_alike(values), axis=at, name=name)
+
+
+def _alike(values: Sequence[Any]) -> list[Any]:
+    """Return the values, with lists converted to the dtype of the tensors among them."""
+    tensors = [as_tensor(v) for v in values]
+    typed = next((t.dtype for t in tensors if t is not None and not t.weak), None)
+    if typed is None:
+        return [v if t is None else t for v, t in zip(values, tensors, strict=True)]
+    return [
+        t if t is not None else convert_to_tensor(v, typed) if isinstance(v, (list, tuple)) else v
+        for v, t in zip(values, tensors, strict=True)
+    ]
+
+
+def unstack(value: Any, num: int | None = None, axis: Any = 0, name: str | None = None) -> list[Tensor]:
+    """The rows along `axis`, as a list of tensors.
+
+    Raises ValueError when their number is neither given nor known while tracing.
+
+    >>> [row.numpy().tolist() for row in autoconv.unstack([[1, 2], [3, 4]])]
+    [[1, 2], [3, 4]]
+    """
+    tensor = convert_to_tensor(value)
+    at = static_int(axis, "axis")
+    if num is None:
+        shape_ = tensor.shape
+        if shape_.rank is not None and not -shape_.rank <= at < shape_.rank:
+            raise ValueError(f"axis = {at} not in [{-shape_.rank}, {shape_.rank})")
+        num = shape_[at] if shape_.rank is not None else None
+    if num is None:
+        raise ValueError(f"Cannot infer argument `num` from shape {tensor.shape}")
+    return results(apply("unstack", tensor, num=int(num), axis=at, name=name))
+
+
+def split(
+    value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None, name: str | None = None
+) -> list[Tensor]:
+    """`value` in parts along `axis`: that many equal ones, or one for each size (-1 for the remaining size).
+
+    >>> [part.numpy().tolist() for part in autoconv.split(autoconv.range(6), 3)]
+    [[0, 1], [2, 3], [4, 5]]
+    """
+    tensor = convert_to_tensor(value)
+    at = static_int(axis, "axis")
+    known = static_value(num_or_size_splits)
+    if known is not None and np.ndim(known) == 0:
+        return results(apply("split", tensor, sizes=(None,) * int(known), axis=at, name=name))
+    vector, sizes = shape_argument(num_or_size_splits)
+    if sizes is None:
+        if num is None:
+            raise ValueError(f"Cannot infer argument `num` from {num_or_size_splits!r}; give num=")
+        sizes = (None,) * num
+    if not vector and -1 in sizes:
+        vector = (np.array(sizes, np.int32),)
+        whole = tensor.shape[at] if tensor.shape.rank is not None else None
+        rest = None if whole is None else whole - sum(s for s in sizes if s is not None and s != -1)
+        sizes = tuple(rest if s == -1 else s for s in sizes)
+    return results(apply("split", tensor, *vector, sizes=sizes, axis=at, name=name))
+
+
+# ---- compositions
+
+
+def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> list[Tensor]:
+    """Each vector broadcast over a grid with one dimension for each of them.
+
+    With indexing "xy" the first two dimensions are exchanged, as for images; "ij" keeps the order.
+
+    >>> [grid.numpy().tolist() for grid in autoconv.meshgrid([1, 2], [3, 4])]
+    [[[1, 2], [1, 2]], [[3, 3], [4, 4]]]
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError(
+            "Argument `indexing` parameter must be either 'xy' or 'ij', got '" + str(indexing) + "'"
+        )
+    count = len(args)
+    flat = [apply("reshape", x, shape=(-1,)) for x in args]
+    places = list(builtins.range(count))
+    if indexing == "xy" and count > 1:
+        places[:2] = [1, 0]
+    sizes: list[Any] = [None] * count
+    for x, place in zip(flat, places, strict=True):
+        sizes[place] = x.shape[0] if x.shape[0] is not None else size(x)
+    lines = [
+        apply("reshape", x, shape=tuple(-1 if i == place else 1 for i in builtins.range(count)))
+        for x, place in zip(flat, places, strict=True)
+    ]
+    return [broadcast_to(line, sizes) for line in lines]
+
+
+def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = bool_, name: str | None = None) -> Tensor:
+    """For each length a row of `maxlen` (by default the greatest length) with that many leading True elements.
+
+    >>> autoconv.sequence_mask([1, 3], maxlen=3).numpy()
+    array([[ True, False, False],
+           [ True,  True,  True]])
+    """
+    counts = convert_to_tensor(lengths)
+    if maxlen is None:
+        maxlen = apply("maximum", apply("reduce_max", counts, axis=None, keepdims=False), 0)
+    stop = convert_to_tensor(maxlen)
+    if stop.dtype is not counts.dtype:
+        stop = apply("cast", stop, dtype=counts.dtype)
+    zero, one = (np.array(n, counts.dtype.numpy) for n in (0, 1))
+    known = static_value(stop)
+    row = apply("range", zero, stop, one, length=None if known is None else int(known))
+    mask = apply("less", row, apply("expand_dims", counts, axis=-1), name=name)
+    wanted = as_dtype(dtype)
+    return mask if wanted.is_bool else apply("cast", mask, dtype=wanted)

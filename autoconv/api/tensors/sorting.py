@@ -1,0 +1,128 @@
+"""Sorting, largest elements, distinct elements, and binary search."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from autoconv.api.tensors.arguments import static_int
+from autoconv.graph.dtypes import as_dtype, int32
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.static_values import static_value
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+class TopKV2(NamedTuple):
+    """The largest elements and their indices."""
+
+    values: Tensor
+    indices: Tensor
+
+
+class Unique(NamedTuple):
+    """The distinct elements, and for each element of the input its index among them."""
+
+    y: Tensor
+    idx: Tensor
+
+
+class UniqueWithCounts(NamedTuple):
+    """The distinct elements, for each element of the input its index among them, and the number of occurrences."""
+
+    y: Tensor
+    idx: Tensor
+    count: Tensor  # type: ignore[assignment]
+
+
+def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
+    """The elements sorted along `axis`; `direction` is ASCENDING or DESCENDING; nan counts as largest.
+
+    >>> autoconv.sort([3, 1, 2]).numpy()
+    array([1, 2, 3], dtype=int32)
+    """
+    return apply("sort", values, axis=static_int(axis, "axis"), descending=_descending(direction), name=name)
+
+
+def argsort(
+    values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None
+) -> Tensor:
+    """The indices that sort the tensor, int32; the sort is always stable.
+
+    >>> autoconv.argsort([3, 1, 2]).numpy()
+    array([1, 2, 0], dtype=int32)
+    """
+    return apply(
+        "argsort", values, axis=static_int(axis, "axis"), descending=_descending(direction), name=name
+    )
+
+
+def _descending(direction: str) -> bool:
+    if direction not in ("ASCENDING", "DESCENDING"):
+        raise ValueError(f"direction has to be 'ASCENDING' or 'DESCENDING', found {direction!r}")
+    return direction == "DESCENDING"
+
+
+def top_k(
+    input: Any, k: Any = 1, sorted: bool = True, index_type: Any = int32, name: str | None = None
+) -> TopKV2:
+    """The `k` largest along the last axis, in descending order, the earlier of equal ones first. `k` may be a tensor.
+
+    Raises ValueError or InvalidArgumentError when there are fewer than `k`.
+
+    >>> values, positions = autoconv.math.top_k([1, 5, 3], k=2)
+    >>> values.numpy(), positions.numpy()
+    (array([5, 3], dtype=int32), array([1, 2], dtype=int32))
+    """
+    known = static_value(k)
+    extra, size = ((), int(known)) if known is not None else ((convert_to_tensor(k),), None)
+    values, indices = apply("top_k", input, *extra, k=size, name=name)
+    wanted = as_dtype(index_type)
+    return TopKV2(values, indices if wanted is int32 else apply("cast", indices, dtype=wanted))
+
+
+def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Tensor:
+    """True where the prediction for a row's target is among the row's `k` largest; one bool for each row.
+
+    >>> autoconv.math.in_top_k([1], [[0.1, 0.9, 0.5]], k=1).numpy()
+    array([ True])
+    """
+    scores = convert_to_tensor(predictions)
+    index = apply("expand_dims", convert_to_tensor(targets), axis=-1)
+    chosen = apply("take_along_axis", scores, index, axis=-1)
+    above = apply("cast", apply("greater", scores, chosen), dtype=int32)
+    rank = apply("reduce_sum", above, axis=(-1,), keepdims=False)
+    finite = apply("squeeze", apply("is_finite", chosen), axis=(-1,))
+    return apply("logical_and", apply("less", rank, apply("cast", convert_to_tensor(k), dtype=int32)), finite)
+
+
+def unique(x: Any, out_idx: Any = int32, name: str | None = None) -> Unique:
+    """The distinct elements of a vector in order of first occurrence.
+
+    >>> values, positions = autoconv.unique([3, 1, 3])
+    >>> values.numpy(), positions.numpy()
+    (array([3, 1], dtype=int32), array([0, 1, 0], dtype=int32))
+    """
+    return Unique(*apply("unique", x, dtype=as_dtype(out_idx), name=name)[:2])
+
+
+def unique_with_counts(x: Any, out_idx: Any = int32, name: str | None = None) -> UniqueWithCounts:
+    """The distinct elements of a vector in order of first occurrence, and the number of occurrences of each.
+
+    >>> values, positions, counts = autoconv.unique_with_counts([3, 1, 3])
+    >>> values.numpy(), counts.numpy()
+    (array([3, 1], dtype=int32), array([2, 1], dtype=int32))
+    """
+    return UniqueWithCounts(*apply("unique", x, dtype=as_dtype(out_idx), name=name))
+
+
+def searchsorted(
+    sorted_sequence: Any, values: Any, side: str = "left", out_type: Any = int32, name: str | None = None
+) -> Tensor:
+    """The insertion index of each value in the sorted last axis: before ("left") or after ("right") equal ones.
+
+    >>> autoconv.searchsorted([1, 3, 5], [2, 5]).numpy()
+    array([1, 2], dtype=int32)
+    """
+    if side not in ("left", "right"):
+        raise ValueError(f"side has to be 'left' or 'right', found {side!r}")
+    return apply("searchsorted", sorted_sequence, values, side=side, dtype=as_dtype(out_type), name=name)

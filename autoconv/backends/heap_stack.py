@@ -1,0 +1,265 @@
+"""Run graphs with recursive functions on an explicit stack, so that only Python's own limit bounds the depth.
+
+A node that leads to a recursive call is a `Control`: it starts one of its regions, is resumed with that region's
+results, and may start another. All other nodes run as without recursion. No level uses a Python frame.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import IntegerLimitError, OtherKindError, StagingError
+from autoconv.graph.graph import Graph, Node, Span, is_recursive, leads_to_recursion
+
+Frame = list[Any]
+Function = Callable[..., Any]
+Locate = Callable[[BaseException, Span | None], None]
+# A region to run next, its arguments, and the state of the control meanwhile.
+Start = tuple["Code", list[Any], Any]
+
+# Errors that report limits of graphs: handlers of the program do not catch them.
+LIMITS = (IntegerLimitError, OtherKindError, StagingError)
+
+
+def compile_recursive(
+    graph: Graph,
+    lower: Callable[[Node], Function],
+    locate: Locate,
+    package: Callable[[str], bool],
+    within: bool = False,
+) -> Callable[..., list[Any]]:
+    """Compile a graph to a function from parameter values to output values, as `reference.compile_graph` does.
+
+    `lower` makes a function of a node without recursive calls, and `locate` records a node's span on an error.
+    `package` tests for files of this package, whose frames do not count towards Python's limit. The function raises
+    RecursionError where the program would. With `within` the graph is itself a recursive function: the second argument
+    of the returned function is the number of Python frames that the calls around it stand for.
+    """
+    code = _Compiler(lower, locate, within).code(graph)
+
+    def run(arguments: Sequence[Any], frames: int = 0) -> list[Any]:
+        return _run(code, list(arguments), sys.getrecursionlimit() - frames_on_stack(package) - frames)
+
+    return run
+
+
+class Code:
+    """One graph, compiled: a step or a control for each node."""
+
+    __slots__ = ("extra", "results", "steps")
+
+    def __init__(self) -> None:
+        self.steps: list[tuple[Function, list[int], list[int]] | Control] = []
+        self.extra = 0
+        self.results: list[int] = []
+
+
+class Control:
+    """A node that runs its regions on the stack; `frames` is the number of Python frames that a call stands for."""
+
+    frames = 0
+
+    def __init__(self, node: Node, inputs: list[int], outputs: list[int], regions: list[Code], locate: Locate) -> None:
+        self.node, self.inputs, self.outputs, self.regions, self.locate = node, inputs, outputs, regions, locate
+
+    def start(self, frame: Frame) -> Start:
+        raise NotImplementedError
+
+    def resume(self, state: Any, results: list[Any]) -> Start | list[Any]:
+        """Return the region to run next, or the node's results."""
+        return results
+
+    def failed(self, state: Any, error: BaseException) -> Start | None:
+        """Return the region that handles the error of a region, or None to propagate it."""
+        return None
+
+
+class _Call(Control):
+    def start(self, frame: Frame) -> Start:
+        return self.regions[0], [frame[slot] for slot in self.inputs], None
+
+    def failed(self, state: Any, error: BaseException) -> None:
+        self.locate(error, self.node.span)
+
+
+class _Cond(Control):
+    def start(self, frame: Frame) -> Start:
+        index, *captures = self.inputs
+        chosen = frame[index]
+        arm = (0 if chosen else 1) if np.asarray(chosen).dtype == bool else int(chosen)
+        return self.regions[arm], [frame[slot] for slot in captures], None
+
+
+class _While(Control):
+    """State: (loop state, or None while the body runs; captures)."""
+
+    def start(self, frame: Frame) -> Start:
+        size = self.node.attributes["state"]
+        state, captures = ([frame[slot] for slot in part] for part in (self.inputs[:size], self.inputs[size:]))
+        return self.regions[0], [*state, *captures], (state, captures)
+
+    def resume(self, state: Any, results: list[Any]) -> Start | list[Any]:
+        values, captures = state
+        if values is None:  # an iteration is over
+            return self.regions[0], [*results, *captures], (results, captures)
+        return (self.regions[1], [*values, *captures], (None, captures)) if results[0] else values
+
+
+class _Try(Control):
+    """State: (True while the body runs, the error while it is handled, else False; captures)."""
+
+    def start(self, frame: Frame) -> Start:
+        captures = [frame[slot] for slot in self.inputs]
+        return self.regions[0], captures, (True, captures)
+
+    def resume(self, state: Any, results: list[Any]) -> Start | list[Any]:
+        phase, captures = state
+        return (self.regions[1], [*results, *captures], (False, captures)) if phase is True else results
+
+    def failed(self, state: Any, error: BaseException) -> Start | None:
+        phase, captures = state
+        if isinstance(phase, BaseException):
+            _raised_while_handling(error, phase)
+        if phase is not True or isinstance(error, LIMITS):
+            return None
+        return self.regions[2], [error, *captures], (error, captures)
+
+
+_CONTROLS: dict[str, type[Control]] = {"call": _Call, "cond": _Cond, "while": _While, "try": _Try}
+
+
+class _Compiler:
+    """Compile each graph once; a recursive call refers to the code of the enclosing graph."""
+
+    def __init__(self, lower: Callable[[Node], Function], locate: Locate, within: bool) -> None:
+        self.lower, self.locate = lower, locate
+        self.codes: dict[Graph, Code] = {}
+        self.inside = int(within)  # number of enclosing recursive functions
+
+    def code(self, graph: Graph) -> Code:
+        known = self.codes.get(graph)
+        if known is not None:
+            return known
+        code = self.codes[graph] = Code()
+        outermost = not self.inside
+        slots = {value: slot for slot, value in enumerate(graph.parameters)}
+        for node in graph.nodes:
+            inputs = [slots[value] for value in node.inputs]
+            outputs = [slots.setdefault(value, len(slots)) for value in node.results]
+            if leads_to_recursion(node):
+                self.inside += is_recursive(node)
+                regions = [self.code(region) for region in node.regions]
+                self.inside -= is_recursive(node)
+                control = _CONTROLS[node.op.name](node, inputs, outputs, regions, self.locate)
+                if is_recursive(node):
+                    control.frames = frames_of(node.span, outermost)
+                code.steps.append(control)
+            else:
+                code.steps.append((self.lower(node), inputs, outputs))
+        code.extra = len(slots) - len(graph.parameters)
+        code.results = [slots[value] for value in graph.outputs]
+        return code
+
+
+def _run(code: Code, arguments: list[Any], limit: int) -> list[Any]:
+    # Suspended graphs: code, frame, position of the control, the control and its state.
+    waiting: list[tuple[Code, Frame, int, Control, Any]] = []
+    frame, position, depth = [*arguments, *[None] * code.extra], 0, 0
+    while True:
+        start: Start | list[Any] | None
+        try:
+            steps = code.steps
+            control = None
+            while position < len(steps):
+                step = steps[position]
+                if isinstance(step, Control):
+                    control = step
+                    break
+                function, inputs, outputs = step
+                found = function(*[frame[slot] for slot in inputs])
+                if len(outputs) == 1:
+                    frame[outputs[0]] = found[0] if type(found) is tuple else found
+                elif outputs:
+                    for slot, value in zip(outputs, found, strict=True):
+                        frame[slot] = value
+                position += 1
+            if control is not None:
+                depth += control.frames
+                if depth > limit:
+                    depth -= control.frames
+                    raise _too_deep(control)
+                start = control.start(frame)
+            else:
+                found = [frame[slot] for slot in code.results]
+                if not waiting:
+                    return found
+                code, frame, position, control, state = waiting.pop()
+                start = control.resume(state, found)
+        except BaseException as error:
+            start = None
+            while waiting:
+                code, frame, position, control, state = waiting.pop()
+                depth -= control.frames
+                start = control.failed(state, error)
+                if start is not None:
+                    depth += control.frames
+                    break
+            if start is None:
+                raise
+        assert control is not None
+        if isinstance(start, tuple):
+            region, given, state = start
+            waiting.append((code, frame, position, control, state))
+            code, frame, position = region, [*given, *[None] * region.extra], 0
+        else:
+            depth -= control.frames
+            for slot, value in zip(control.outputs, start, strict=True):
+                frame[slot] = value
+            position += 1
+
+
+def _raised_while_handling(error: BaseException, handled: BaseException) -> None:
+    """Chain the two errors through `__context__`, as Python does when a handler raises."""
+    seen: set[int] = set()
+    last = error
+    while last is not handled and id(last) not in seen:
+        seen.add(id(last))
+        if last.__context__ is None:
+            last.__context__ = handled
+            return
+        last = last.__context__
+
+
+def _too_deep(control: Control) -> RecursionError:
+    error = RecursionError("maximum recursion depth exceeded")
+    control.locate(error, control.node.span)
+    return error
+
+
+def frames_of(span: Span | None, outermost: bool) -> int:
+    """Return the number of Python frames of a recursive call: of the functions it passes through, and of the callee.
+
+    Within a recursive function the first place lies in the function's own frame, which its caller has counted.
+    """
+    count = 0
+    while span is not None:
+        count += 1
+        span = span.caller
+    return count + 1 if outermost else max(count, 1)
+
+
+def frames_on_stack(package: Callable[[str], bool]) -> int:
+    """Count the frames on Python's stack from the innermost that is not this package's."""
+    frame = sys._getframe(1)
+    outer: Any = frame
+    while outer is not None and package(outer.f_code.co_filename):
+        outer = outer.f_back
+    count = 0
+    while outer is not None:
+        count += 1
+        outer = outer.f_back
+    return count

@@ -1,0 +1,171 @@
+"""Reference backend: run a graph node by node through the kernels of its ops. It defines the semantics of graphs."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.heap_stack import LIMITS, compile_recursive
+from autoconv.errors import OpError, Place
+from autoconv.graph.graph import Graph, Node, Span, has_recursion
+from autoconv.paths import PACKAGE
+
+Run = Callable[[Sequence[Any]], list[Any]]
+Function = Callable[..., Any]
+Compile = Callable[[Graph], Run]
+
+
+
+def compile_graph(graph: Graph) -> Run:
+    """Compile a graph to a function from parameter values (arrays, storages, lists) to output values.
+
+    Exceptions of kernels carry the user's spans in `_autoconv_spans`, and errors of this package a `place`.
+    Recursive functions may recurse as deep as Python's limit allows.
+    """
+    if has_recursion(graph):
+        return compile_with_recursion(graph, _compile)
+    return _compile(graph)
+
+
+def compile_with_recursion(graph: Graph, compile_region: Compile, within: bool = False) -> Callable[..., list[Any]]:
+    """Compile a graph with recursive functions; `compile_region` compiles the regions without recursion.
+
+    For `within` see `compile_recursive`.
+    """
+    return compile_recursive(graph, lambda node: node_function(node, compile_region), locate, is_own, within)
+
+
+def _compile(graph: Graph) -> Run:
+    slots: dict[Any, int] = {}
+    for value in graph.parameters:
+        slots[value] = len(slots)
+    steps: list[tuple[Function, list[int], list[int]]] = []
+    for node in graph.nodes:
+        inputs = [slots[value] for value in node.inputs]
+        outputs = [slots.setdefault(value, len(slots)) for value in node.results]
+        steps.append((node_function(node, _compile), inputs, outputs))
+    size, count = len(slots), len(graph.parameters)
+    results = [slots[value] for value in graph.outputs]
+
+    def run(arguments: Sequence[Any]) -> list[Any]:
+        frame = [*arguments, *[None] * (size - count)]
+        for function, inputs, outputs in steps:
+            found = function(*[frame[slot] for slot in inputs])
+            if len(outputs) == 1:
+                frame[outputs[0]] = found[0] if type(found) is tuple else found
+            elif outputs:
+                for slot, value in zip(outputs, found, strict=True):
+                    frame[slot] = value
+        return [frame[slot] for slot in results]
+
+    return run
+
+
+def is_own(filename: str) -> bool:
+    """Return whether a file belongs to this package."""
+    return filename.startswith(PACKAGE)
+
+
+def node_function(node: Node, compile_region: Compile) -> Function:
+    """Return the node as a function of its inputs.
+
+    It returns its results as a tuple; a kernel with a single result may return it bare.
+    """
+    return _FUNCTIONS.get(node.op.name, _kernel)(node, compile_region)
+
+
+def _kernel(node: Node, compile_region: Compile) -> Function:
+    # No reference to the node: it would keep its graph alive.
+    kernel, attributes, span = node.op.kernel, node.attributes, node.span
+    assert kernel is not None
+
+    def run(*inputs: Any) -> Any:
+        try:
+            return kernel(*inputs, **attributes)
+        except Exception as error:
+            if "_autoconv_spans" in error.__dict__:  # raised before and reraised by a handler
+                raise
+            plain = getattr(error, "plain", None) if span is not None and span.plain else None
+            locate(plain or error, span)
+            if plain is None:
+                raise
+        raise plain
+
+    return run
+
+
+def _constant(node: Node, compile_region: Compile) -> Function:
+    value = node.attributes["value"]
+    return lambda: (value,)
+
+
+def _cond(node: Node, compile_region: Compile) -> Function:
+    arms = [compile_region(region) for region in node.regions]
+
+    def run(chosen: Any, *captures: Any) -> Any:
+        arm = (0 if chosen else 1) if np.asarray(chosen).dtype == bool else int(chosen)
+        return tuple(arms[arm](captures))
+
+    return run
+
+
+def _while(node: Node, compile_region: Compile) -> Function:
+    size = node.attributes["state"]
+    test, body = (compile_region(region) for region in node.regions)
+
+    def run(*inputs: Any) -> Any:
+        state: Sequence[Any] = inputs[:size]
+        captures = inputs[size:]
+        while test([*state, *captures])[0]:
+            state = body([*state, *captures])
+        return tuple(state)
+
+    return run
+
+
+def _call(node: Node, compile_region: Compile) -> Function:
+    called, span = compile_region(node.regions[0]), node.span
+
+    def run(*inputs: Any) -> Any:
+        try:
+            return tuple(called(inputs))
+        except Exception as error:
+            locate(error, span)
+            raise
+
+    return run
+
+
+def _try(node: Node, compile_region: Compile) -> Function:
+    body, normal, handler = (compile_region(region) for region in node.regions)
+
+    def run(*captures: Any) -> Any:
+        try:
+            found = body(captures)
+        except LIMITS:
+            raise
+        except BaseException as error:
+            return tuple(handler([error, *captures]))
+        return tuple(normal([*found, *captures]))
+
+    return run
+
+
+_FUNCTIONS: dict[str, Callable[[Node, Compile], Function]] = {
+    "constant": _constant, "cond": _cond, "while": _while, "call": _call, "try": _try,
+}  # fmt: skip
+
+
+def locate(error: BaseException, span: Span | None) -> None:
+    """Append the span of the failing node, or of a call around it, to the error; set the place of an OpError."""
+    if span is None:
+        return
+    spans = error.__dict__.setdefault("_autoconv_spans", [])
+    spans.append(span)
+    if isinstance(error, OpError) and error.place is None:
+        text = linecache.getline(span.file, span.line).rstrip()
+        end = span.end_column if span.end_line in (0, span.line) else len(text) + 1
+        error.place = Place(span.file, span.line, span.column, end, text)

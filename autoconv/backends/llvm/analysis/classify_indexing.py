@@ -1,0 +1,97 @@
+"""Gathers and scatters over arrays with open dimensions: decide which have loops.
+
+Shapes must agree symbolically; else the kernel runs, which sees arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autoconv.backends.llvm.analysis.indexing import ALONG, ITEMS, SCATTERS, VECTORS, item_shape, positions
+from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar
+from autoconv.backends.llvm.ir.types import is_narrow
+from autoconv.graph.graph import Node
+from autoconv.graph.types import Dimension, Symbol, Type
+from autoconv.ops.index_spec import INPUT
+from autoconv.ops.rules import broadcast_shapes
+
+Known = tuple[Dimension, ...]
+
+
+def indexed_role(node: Node) -> str:
+    """Return the role of a node for which `is_indexed` holds."""
+    (result,) = node.results
+    if any(is_narrow(value.type.dtype) for value in (*node.inputs, result)):  # type: ignore[union-attr]
+        return "kernel"
+    scatters = node.op.name in SCATTERS
+    if not all(is_dense(value.type) for value in (result, *positions(node)[: node.op.name not in ITEMS])):
+        return "kernel"
+    if not (_items if node.op.name in ITEMS else _arrays)(node):
+        return "kernel"
+    if not scatters:
+        return "view"
+    combine = SCATTERS[node.op.name].combine
+    return "kernel" if result.type.dtype.is_bool and combine not in (None, "add") else "scatter"  # type: ignore[union-attr]
+
+
+def _arrays(node: Node) -> bool:
+    """Return whether the part has the shape that a single array of positions implies."""
+    name, scatters = node.op.name, node.op.name in SCATTERS
+    (found,) = (shape_of(value.type) for value in positions(node))
+    whole = shape_of((node.results[0] if scatters else node.inputs[0]).type)
+    part = shape_of((node.inputs[SCATTERS[name].updates] if scatters else node.results[0]).type)
+    batch = int(node.attributes.get("batch_dims", 0))
+    if found[:batch] != whole[:batch] or (name in ("scatter_nd", "segment_sum") and len(node.inputs) > 2):
+        return False
+    if name in VECTORS:
+        depth = found[-1]
+        return isinstance(depth, int) and part == (*found[:-1], *whole[batch + depth :])
+    axis = int(node.attributes.get("axis", 0)) % len(whole)
+    if name in ALONG:
+        return part == found == (*whole[:axis], found[axis], *whole[axis + 1 :])
+    return part == (*whole[:axis], *found[batch:], *whole[axis + 1 :])
+
+
+def is_update(node: Node) -> bool:
+    """Return whether single indices and constant slices give the written part, and the value broadcasts into it."""
+    spec = node.attributes["spec"]
+    entries = all(entry[0] in ("ellipsis", "int") or (entry[0] == "slice" and INPUT not in entry) for entry in spec)
+    if not entries:
+        return False
+    part = item_shape(node)
+    return part is not None and None not in part and goes_into(shape_of(node.inputs[1].type), part)
+
+
+def _items(node: Node) -> bool:
+    """Return whether a subscript's part has known shape, and the updates go into it by broadcasting ones alone."""
+    spec = node.attributes["spec"]
+    entries = all(
+        entry[0] in ("newaxis", "ellipsis", "int", "array") or (entry[0] == "slice" and INPUT not in entry)
+        for entry in spec
+    )
+    if not entries or not all(is_dense(value.type) or is_scalar(value.type) for value in node.inputs):
+        return False
+    part = item_shape(node)
+    if part is None or None in part:
+        return False
+    arrays = [shape_of(value.type) for value in positions(node)]
+    common = broadcast_shapes(*arrays)
+    if common is None or not all(goes_into(shape, common) for shape in arrays):
+        return False
+    if node.op.name not in SCATTERS:
+        return part == shape_of(node.results[0].type)
+    held = {size for value in (*node.inputs, *node.results) for size in shape_of(value.type)}
+    registers = all(size in held for size in part if isinstance(size, Symbol))
+    return registers and goes_into(shape_of(node.inputs[1].type), part)
+
+
+def goes_into(own: Sequence[Dimension], whole: Sequence[Dimension]) -> bool:
+    """Return whether a shape broadcasts to another one by dimensions of size 1 alone."""
+    return len(own) <= len(whole) and all(
+        size in (1, other) for size, other in zip(own, whole[len(whole) - len(own) :], strict=True)
+    )
+
+
+def shape_of(type_: Type) -> Known:
+    shape: Known = type_.shape  # type: ignore[union-attr,assignment]
+    return shape

@@ -1,0 +1,341 @@
+"""Index maps of gathers and scatters.
+
+They give the operand that holds the positions, and map an element of the indexed part to its place in the whole.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autoconv.backends.llvm.analysis.classify import ROLES
+from autoconv.backends.llvm.analysis.representation import is_array, is_scalar, sizes
+from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
+from autoconv.backends.llvm.ir.index_arith import Index, Position, is_known, plus, times
+from autoconv.graph.dimensions import slice_length
+from autoconv.graph.dtypes import int64
+from autoconv.graph.graph import Node, Value
+from autoconv.graph.types import Dimension, Shape, Symbol
+from autoconv.ops.index_spec import INPUT, with_operands
+from autoconv.ops.movement.indexing import indexed_shape
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A bounds check: positions must lie in [0, size), or with `wraps` in [-size, size).
+
+    Only column `column` of vectors of length `depth` is checked.
+    """
+
+    positions: Value
+    size: Position
+    wraps: bool = False
+    column: int = 0
+    depth: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """The initial result of a scatter (input `base`, or zeros), the input with the updates, and the combining op.
+
+    `combine` is None where updates replace.
+    """
+
+    base: int | None
+    updates: int
+    combine: str | None
+
+
+ROWS = {"gather": 1, "ungather": 1, "segment_sum": 1}
+VECTORS = {
+    "gather_nd": 1, "ungather_nd": 1, "scatter_nd": 0, "tensor_scatter_nd_update": 1, "tensor_scatter_nd_add": 1,
+    "tensor_scatter_nd_sub": 1, "tensor_scatter_nd_min": 1, "tensor_scatter_nd_max": 1,
+}  # fmt: skip
+ALONG = {"take_along_axis": 1, "add_along_axis": 1}
+ITEMS = {"get_item": 1, "set_item": 2, "add_at_item": 2}  # index of the first position operand
+SCATTERS = {
+    "ungather": Scatter(None, 0, "add"), "ungather_nd": Scatter(None, 0, "add"), "scatter_nd": Scatter(None, 1, "add"),
+    "segment_sum": Scatter(None, 0, "add"), "add_along_axis": Scatter(None, 0, "add"),
+    "tensor_scatter_nd_update": Scatter(0, 2, None), "tensor_scatter_nd_add": Scatter(0, 2, "add"),
+    "tensor_scatter_nd_sub": Scatter(0, 2, "subtract"), "tensor_scatter_nd_min": Scatter(0, 2, "minimum"),
+    "tensor_scatter_nd_max": Scatter(0, 2, "maximum"), "set_item": Scatter(0, 1, None),
+    "add_at_item": Scatter(0, 1, "add"),
+}  # fmt: skip
+_SHORT = 8  # contiguous elements from which a scatter shares a loop: shorter runs are not vectorised
+
+
+def is_indexed(node: Node) -> bool:
+    """Return whether arrays of positions determine what the node reads or writes."""
+    name = node.op.name
+    if name in ITEMS:
+        return any(entry[0] == "array" for entry in node.attributes["spec"])
+    if name == "gather":
+        return not is_scalar(node.inputs[1].type)
+    return name in ROWS or name in VECTORS or name in ALONG
+
+
+def positions(node: Node) -> list[Value]:
+    """Return the operands that hold positions, single numbers included."""
+    name = node.op.name
+    if name in ITEMS:
+        return list(node.inputs[ITEMS[name] :])
+    return [node.inputs[{**ROWS, **VECTORS, **ALONG}[name]]]
+
+
+def updates(node: Node) -> Value:
+    """Return the operand that a scatter writes."""
+    return node.inputs[SCATTERS[node.op.name].updates]
+
+
+def whole_shape(node: Node) -> tuple[int, ...]:
+    """Return the shape of the indexed array: the source of a gather, the result of a scatter."""
+    return sizes(node.results[0].type if node.op.name in SCATTERS else node.inputs[0].type)
+
+
+def part_shape(node: Node) -> tuple[int, ...]:
+    """Return the shape of the part that is read or written, the iteration space of the node's loops."""
+    if node.op.name not in SCATTERS:
+        return sizes(node.results[0].type)
+    if node.op.name not in ITEMS:
+        return sizes(updates(node).type)
+    found = item_shape(node)
+    assert found is not None and None not in found
+    return sizes(node.inputs[0].type.with_shape(found))  # type: ignore[union-attr]
+
+
+def item_shape(node: Node) -> Shape:
+    """Return the shape of the part that a subscript selects, in dimensions of the types."""
+    x: Any = node.inputs[0].type
+    operands: Any = tuple(value.type for value in positions(node))
+    return indexed_shape(x.shape, operands, node.attributes["spec"], _sliced)
+
+
+def _sliced(size: Dimension, bounds: Sequence[Any]) -> Dimension:
+    return None if INPUT in bounds else slice_length(size, bounds, [])
+
+
+def shares_loop(node: Node) -> bool:
+    """Return whether a scatter joins the loop that computes its updates.
+
+    A scatter of single elements is not vectorised, and neither would be the nodes that share its loop.
+    """
+    shape = part_shape(node)
+    side_by_side = shape[_lead(node) :]
+    count = math.prod(side_by_side) if is_known(side_by_side) else _SHORT
+    return shape == sizes(updates(node).type) and count >= _SHORT and updates(node) not in positions(node)
+
+
+def _lead(node: Node) -> int:
+    """Return the number of dimensions of the part before the contiguous ones."""
+    name = node.op.name
+    if name in VECTORS:
+        return len(sizes(positions(node)[0].type)) - 1
+    if name in ROWS:
+        return len(sizes(positions(node)[0].type)) + _axis(node) - int(node.attributes.get("batch_dims", 0))
+    return len(part_shape(node)) if name in ALONG else 1
+
+
+def straight_dimensions(node: Node) -> frozenset[int]:
+    """Return the dimensions of the part that map one to one to dimensions of the whole.
+
+    Different counts in such a dimension never address the same place.
+    """
+    name, rank = node.op.name, len(part_shape(node))
+    if name in ITEMS:
+        return frozenset()
+    if name in ALONG:
+        return frozenset(range(rank)) - {_axis(node)}
+    batch = int(node.attributes.get("batch_dims", 0))
+    return frozenset((*range(batch if name in VECTORS else _axis(node)), *range(_lead(node), rank)))
+
+
+def _axis(node: Node) -> int:
+    return int(node.attributes.get("axis", 0)) % len(whole_shape(node))
+
+
+# ---- bounds checks
+
+
+def checks(node: Node) -> Iterator[Check]:
+    """Yield the checks of the arrays of positions, in the order of the operands."""
+    name, shape = node.op.name, whole_shape(node)
+    if name in ITEMS:
+        for kind, _, given, axis in _item_entries(node):
+            if kind == "array" and not is_scalar(given[0].type):
+                yield Check(given[0], shape[axis], wraps=True)
+        return
+    (found,) = positions(node)
+    if name in VECTORS:
+        depth, batch = sizes(found.type)[-1], node.attributes.get("batch_dims", 0)
+        for column in range(depth):
+            yield Check(found, shape[batch + column], False, column, depth)
+    else:
+        yield Check(found, shape[_axis(node)])
+
+
+def single_positions(node: Node) -> list[tuple[Value, int]]:
+    """Return the operands of a subscript's single dynamic indices, with the dimensions that they index."""
+    if node.op.name not in ITEMS:
+        return []
+    entries = _item_entries(node)
+    return [(given[0], axis) for kind, _, given, axis in entries if kind in ("int", "array") and _is_single(given)]
+
+
+def _is_single(given: Any) -> bool:
+    """Return whether an entry's operand is a number; an array entry may be one where its rank was unknown."""
+    return bool(given) and is_scalar(given[0].type)
+
+
+# ---- from the part to the whole
+
+
+def place(b: Any, node: Node, index: Index, picks: Any) -> Index:
+    """Return the index in the whole of the element at `index` of the part.
+
+    `picks` are the single dynamic indices of a subscript; `b.at(value, index)` reads arrays of positions.
+    """
+    name = node.op.name
+    if name in ITEMS:
+        return _item_place(b, node, index, picks)
+    (found,) = positions(node)
+
+    def at(value: Value, where: Index) -> Position:
+        return b.cast(b.at(value, where), int64).ir  # type: ignore[no-any-return]
+
+    if name in ALONG:
+        axis = _axis(node)
+        return (*index[:axis], at(found, index), *index[axis + 1 :])
+    rank = len(sizes(found.type))
+    if name in VECTORS:
+        depth, batch = sizes(found.type)[-1], node.attributes.get("batch_dims", 0)
+        lead = rank - 1
+        vector = [at(found, (*index[:lead], column)) for column in range(depth)]
+        return (*index[:batch], *vector, *index[lead:])
+    axis, batch = _axis(node), node.attributes.get("batch_dims", 0)
+    after = axis + rank - batch
+    return (*index[:axis], at(found, (*index[:batch], *index[axis:after])), *index[after:])
+
+
+def _item_entries(node: Node) -> Iterator[tuple[str, Any, Any, int]]:
+    """Yield the entries of a subscript: kind, static part, operands, and the indexed dimension."""
+    given = positions(node)
+    rank = len(sizes(node.inputs[0].type))
+    entries = list(with_operands(node.attributes["spec"], tuple(given)))
+    covered = sum(kind in ("int", "slice", "array") for kind, _, _ in entries)
+    if not any(kind == "ellipsis" for kind, _, _ in entries):
+        entries.append(("ellipsis", (), ()))
+    axis = 0
+    for kind, static, operands in entries:
+        yield kind, static, operands, axis
+        axis += rank - covered if kind == "ellipsis" else 0 if kind == "newaxis" else 1
+
+
+def _item_place(b: Any, node: Node, index: Index, picks: Any) -> Index:
+    """Map an index through a subscript with arrays of positions.
+
+    The arrays are broadcast against each other. Their dimensions stay in place if the arrays are adjacent, else they
+    come first. Single indices among arrays count as arrays.
+    """
+    entries = list(_item_entries(node))
+    shape = sizes(node.inputs[0].type)
+    rank = len(shape)
+    covered = sum(kind in ("int", "slice", "array") for kind, *_ in entries)
+    advanced = [i for i, (kind, *_) in enumerate(entries) if kind in ("array", "int")]
+    common = max(
+        len(sizes(given[0].type)) for kind, _, given, _ in entries if kind == "array" or (kind == "int" and given)
+    )
+    side_by_side = advanced == list(range(advanced[0], advanced[-1] + 1))
+    before = 0
+    if side_by_side:
+        widths = [rank - covered if kind == "ellipsis" else 1 for kind, *_ in entries[: advanced[0]]]
+        before = sum(widths)
+    array_index = index[before : before + common]
+    rest = iter((*index[:before], *index[before + common :]))
+    dynamic = iter(picks)
+    found: list[Position] = []
+    for kind, static, given, axis in entries:
+        if kind == "newaxis":
+            next(rest)
+        elif kind == "ellipsis":
+            found += [next(rest) for _ in range(rank - covered)]
+        elif kind == "int":
+            found.append(next(dynamic) if static[0] == INPUT else counted(b.out, static[0], shape[axis]))
+        elif kind == "array" and _is_single(given):
+            found.append(next(dynamic))
+        elif kind == "array":
+            own = sizes(given[0].type)
+            aligned = array_index[len(array_index) - len(own) :]
+            where = tuple(0 if n == 1 else i for n, i in zip(own, aligned, strict=True))
+            position = b.cast(b.at(given[0], where), int64)
+            found.append(b.select(position < 0, position + b.wrap(int64, str(shape[axis])), position).ir)
+        else:
+            start, step = first_of(b.out, (kind, *static), shape[axis])
+            found.append(plus(b.out, times(b.out, next(rest), step), start))
+    return tuple(found)
+
+
+def first_of(out: Any, entry: tuple[Any, ...], size: Position) -> tuple[Position, int]:
+    """Return the start and step of a slice with constant bounds."""
+    if isinstance(size, int):
+        start, stop, step = slice(*entry[1:]).indices(size)
+        is_one = len(range(start, stop, step)) < 2 and abs(step) >= 2**31
+        return start, 1 if is_one else step  # step times stride must not overflow
+    start, step = entry[1], 1 if entry[3] is None else entry[3]
+    if start is None:
+        return (0, step) if step > 0 else (plus(out, size, -1), step)
+    return counted(out, start, size), step
+
+
+def counted(out: Any, position: int | Symbol, size: Position) -> Position:
+    """Normalise a position to count from the start."""
+    if isinstance(position, Symbol):
+        return dimension(out, position)
+    if isinstance(size, int):
+        return position % size
+    return position if position >= 0 else plus(out, size, position)
+
+
+# ---- roles
+
+
+def _gather_role(node: Node) -> str:
+    """Classify a gather; it is a view: each read maps through the positions."""
+    known = is_array(node.inputs[0].type) and _are_plain(node)
+    return "view" if known else "kernel"
+
+
+def _scatter_role(node: Node) -> str:
+    scatter = SCATTERS[node.op.name]
+    result: Any = node.results[0].type
+    if not is_array(result) or not _are_plain(node) or not _shape_is_known(node):
+        return "kernel"
+    if result.dtype.is_bool and scatter.combine not in (None, "add"):
+        return "kernel"
+    return "scatter"
+
+
+def _are_plain(node: Node) -> bool:
+    """Return whether positions are dense arrays or scalars, and slices have no operands."""
+    if node.op.name not in ITEMS:
+        return is_array(positions(node)[0].type)
+    return all(
+        entry[0] in ("newaxis", "ellipsis", "int", "array") or (entry[0] == "slice" and INPUT not in entry)
+        for entry in node.attributes["spec"]
+    )
+
+
+def _shape_is_known(node: Node) -> bool:
+    """Return whether the result's shape is given by more than the type of an operand that holds it."""
+    return len(node.inputs) == 2 or node.op.name not in ("scatter_nd", "segment_sum")
+
+
+def _indexed_role(node: Node) -> str | None:
+    """Return the role of a node with arrays of positions; None leaves other nodes to the general rules."""
+    if not is_indexed(node):
+        return None
+    return _scatter_role(node) if node.op.name in SCATTERS else _gather_role(node)
+
+
+ROLES.update(dict.fromkeys((*ROWS, *VECTORS, *ALONG, *ITEMS), _indexed_role))

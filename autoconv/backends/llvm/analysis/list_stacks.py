@@ -1,0 +1,149 @@
+"""Escape analysis of tensor lists that are used as stacks: pushed to and popped from, with one live version at a time.
+
+Such a list is one growing buffer, an array of bytes: the number of elements, the capacity, the address of the elements,
+and the elements. A loop's tape for its backward pass is of this kind. A list that is a parameter or an output of the
+graph qualifies as well, and is a list to the caller (`list_ends`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from autoconv.backends.llvm.analysis.classify import role
+from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar
+from autoconv.graph.graph import Graph, Node, Value, is_recursive
+from autoconv.graph.types import ListType
+
+HEADER = 32  # bytes before the first element
+FIRST_ROOM = 16  # elements of a new stack's capacity,
+FIRST_BYTES = 1 << 16  # unless they take more bytes than this
+MOST_KNOWN = 1 << 26  # bytes of initial capacity that one gets because others of its type needed them
+SMALL = 1 << 20  # bytes up to which a full stack grows by half
+
+_MAKES, _PUSHES, _POPS = "list_empty", "list_push", "list_pop"
+
+
+def stacks(graph: Graph) -> frozenset[Value]:
+    """Return the values, in regions too, that are versions of a stack (conservative)."""
+    found = _Classes()
+    if any(is_recursive(node) for node in graph.walk()):
+        return frozenset()
+    found.visit(graph)
+    return found.good()
+
+
+class _Classes:
+    """Equivalence classes (union-find) of values that may be versions of one list.
+
+    A class is spoiled if one of its values is used in another way than as a stack.
+    """
+
+    def __init__(self) -> None:
+        self._parent: dict[Value, Value] = {}
+        self._spoiled: set[Value] = set()
+
+    def _root(self, value: Value) -> Value:
+        self._parent.setdefault(value, value)
+        while self._parent[value] is not value:
+            self._parent[value] = self._parent[self._parent[value]]
+            value = self._parent[value]
+        return value
+
+    def join(self, first: Value, second: Value) -> None:
+        if not isinstance(first.type, ListType):
+            return
+        a, b = self._root(first), self._root(second)
+        if first.type != second.type:
+            self.spoil(first)
+            self.spoil(second)
+        if a is not b:
+            self._parent[a] = b
+            if a in self._spoiled:
+                self._spoiled.add(b)
+
+    def spoil(self, value: Value) -> None:
+        self._spoiled.add(self._root(value))
+
+    def good(self) -> frozenset[Value]:
+        bad = {self._root(value) for value in self._spoiled}
+        return frozenset(
+            value for value in list(self._parent) if self._root(value) not in bad and _holds_plain_elements(value)
+        )
+
+    def visit(self, graph: Graph) -> None:
+        uses: dict[Value, int] = {}
+        for value in graph.parameters:
+            if isinstance(value.type, ListType):
+                self._root(value)
+        for value in graph.outputs:
+            if isinstance(value.type, ListType):
+                uses[value] = uses.get(value, 0) + 1
+        for node in graph.nodes:
+            for value in node.inputs:
+                if isinstance(value.type, ListType):
+                    uses[value] = uses.get(value, 0) + 1
+            self._visit_node(node)
+            for region in node.regions:
+                self.visit(region)
+        for value, count in uses.items():
+            if count > 1:  # two uses of one version
+                self.spoil(value)
+
+    def _visit_node(self, node: Node) -> None:
+        name = node.op.name
+        if name == _MAKES:
+            self._root(node.results[0])
+        elif name in (_PUSHES, _POPS):
+            self.join(node.inputs[0], node.results[0])
+            item = node.inputs[1] if name == _PUSHES else node.results[1]
+            if item.type != node.inputs[0].type.element:  # type: ignore[union-attr]
+                self.spoil(node.inputs[0])
+            for value in (*node.inputs[1:], *node.results[1:]):
+                if isinstance(value.type, ListType):
+                    self.spoil(value)
+        elif node.regions and role(node) == "kernel":  # its regions are compiled separately and take lists as lists
+            for value in self._lists(node):
+                self.spoil(value)
+        elif name in ("cond", "call"):
+            captures = node.inputs[1:] if name == "cond" else node.inputs
+            for region in node.regions:
+                for given, parameter in zip(captures, region.parameters, strict=True):
+                    self.join(given, parameter)
+                for output, result in zip(region.outputs, node.results, strict=True):
+                    self.join(output, result)
+        elif name == "while":
+            self._visit_loop(node)
+        else:
+            for value in self._lists(node):
+                self.spoil(value)
+
+    def _visit_loop(self, node: Node) -> None:
+        count = node.attributes["state"]
+        test, body = node.regions
+        for position, given in enumerate(node.inputs):
+            for region in (test, body):
+                self.join(given, region.parameters[position])
+            if not isinstance(given.type, ListType):
+                continue
+            if position >= count:
+                self.spoil(given)  # each iteration would start with the same version
+                continue
+            self.join(body.outputs[position], given)
+            self.join(node.results[position], given)
+            if any(test.parameters[position] in inner.inputs for inner in test.nodes):
+                self.spoil(given)
+
+    @staticmethod
+    def _lists(node: Node) -> Iterator[Value]:
+        for value in (*node.inputs, *node.results):
+            if isinstance(value.type, ListType):
+                yield value
+        for region in node.regions:
+            for value in (*region.parameters, *region.outputs):
+                if isinstance(value.type, ListType):
+                    yield value
+
+
+def _holds_plain_elements(value: Value) -> bool:
+    element = value.type.element  # type: ignore[union-attr]
+    return is_scalar(element) or is_dense(element)

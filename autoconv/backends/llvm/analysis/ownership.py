@@ -1,0 +1,80 @@
+"""Ownership analysis of outputs: which arrays were allocated by the graph, with memory that nothing else refers to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autoconv.backends.llvm.analysis.classify import role
+from autoconv.backends.llvm.analysis.representation import is_scalar
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.types import TensorType
+from autoconv.ops.analysis.aliasing_ops import PASSING, VIEWS
+from autoconv.ops.numpy.list_arrays import OF_NUMBERS, OF_OBJECTS
+
+_ALWAYS = frozenset({"element", "reduce", "matmul", "whole", "join", "search", "scatter", "scalar"})
+_GENERATORS = frozenset({"zeros_like", "ones_like", "fill", "one_hot", OF_OBJECTS, OF_NUMBERS})
+
+
+def made_outputs(graph: Graph, made: Sequence[bool] = ()) -> list[bool]:
+    """Return for each output whether the graph allocated it (conservative).
+
+    `made` marks the parameters that count as allocated here.
+    """
+    known: set[Value] = set()
+    for value, is_made in zip(graph.parameters, made, strict=False):
+        if is_made:
+            known.add(value)
+    for node in graph.nodes:
+        found = _made_results(node, known)
+        known.update(value for value, is_made in zip(node.results, found, strict=True) if is_made)
+    return [value in known for value in graph.outputs]
+
+
+def keeps_nothing(graph: Graph) -> bool:
+    """Return whether no parameter array escapes from a run: neither through outputs nor through side effects."""
+    given_out = zip(made_outputs(graph), graph.outputs, strict=True)
+    if not all(made or is_scalar(value.type) for made, value in given_out):
+        return False
+    harmless = Effects.RAISE | Effects.RANDOM
+    return not any(node.effects & ~harmless or _is_of_objects(node) for node in graph.walk())
+
+
+def _is_of_objects(node: Node) -> bool:
+    return not node.regions and any(not isinstance(value.type, TensorType) for value in (*node.inputs, *node.results))
+
+
+def _made_results(node: Node, known: set[Value]) -> list[bool]:
+    given = [value in known for value in node.inputs]
+    count = len(node.results)
+    kind = role(node)
+    if node.op.name == "cond" and node.regions:
+        arms = [made_outputs(region, given[1:]) for region in node.regions]
+        return [all(one) for one in zip(*arms, strict=True)]
+    if node.op.name == "while" and node.regions:
+        return _through_loop(node, given)
+    if node.regions or node.op.name == "constant":
+        return [False] * count
+    if kind in _ALWAYS or node.op.name in _GENERATORS:
+        return [True] * count
+    if kind in ("view", "update") or node.op.name in VIEWS:
+        return [bool(given) and given[0]] * count
+    if not all(isinstance(value.type, TensorType) for value in (*node.inputs, *node.results)):
+        return [False] * count
+    harmless = not node.effects & ~(Effects.RAISE | Effects.RANDOM)
+    return [harmless and (node.op.name not in PASSING or all(given))] * count
+
+
+def _through_loop(node: Node, given: list[bool]) -> list[bool]:
+    """Return the flags of a loop's state: the greatest fixed point over its initial values and its iterations."""
+    state = node.attributes["state"]
+    made = list(given)
+    while True:
+        found = made_outputs(node.regions[1], made)[:state]
+        after = [a and b for a, b in zip(made[:state], found, strict=True)]
+        if after == made[:state]:
+            return after
+        made[:state] = after
+
+
+__all__ = ["keeps_nothing", "made_outputs"]

@@ -1,0 +1,81 @@
+"""How a value is held in native code: scalar, dense array, complex pair, object or memory view."""
+
+from __future__ import annotations
+
+from autoconv.backends.llvm.ir.index_arith import Size
+from autoconv.backends.llvm.ir.types import is_native
+from autoconv.graph.dtypes import int64
+from autoconv.graph.graph import Node
+from autoconv.graph.types import ArrayType, Symbol, TensorType, Type
+
+
+def is_memory(type_: Type) -> bool:
+    """Return whether the type is an array in memory whose elements, or their parts, fit registers."""
+    return isinstance(type_, ArrayType) and (is_native(type_.dtype) or type_.dtype.is_complex)
+
+
+def is_scalar(type_: Type) -> bool:
+    """Return whether values of the type are held in a register."""
+    return isinstance(type_, TensorType) and type_.shape == () and is_native(type_.dtype)
+
+
+def is_integer(type_: Type) -> bool:
+    """Return whether the type is a scalar int64."""
+    return isinstance(type_, TensorType) and type_.dtype is int64 and type_.shape == ()
+
+
+def is_array(type_: Type) -> bool:
+    """Return whether values are plain ndarrays of known shape, C-contiguous and aligned; complex numbers always are."""
+    return (
+        isinstance(type_, TensorType)
+        and type_.shape is not None
+        and all(isinstance(d, int) for d in type_.shape)
+        and (type_.dtype.is_complex or (len(type_.shape) > 0 and is_native(type_.dtype)))
+    )
+
+
+def is_open(type_: Type) -> bool:
+    """Return whether values are plain ndarrays as for `is_array`, but with open dimensions (bound at the call)."""
+    return (
+        isinstance(type_, TensorType)
+        and type_.shape is not None
+        and None not in type_.shape
+        and any(isinstance(d, Symbol) for d in type_.shape)
+        and (is_native(type_.dtype) or type_.dtype.is_complex)
+    )
+
+
+def is_dense(type_: Type) -> bool:
+    """Return whether values are held as plain ndarrays, C-contiguous and aligned, with known or open dimensions."""
+    return is_array(type_) or is_open(type_)
+
+
+def is_of_open(node: Node) -> bool:
+    """Return whether a node reads or makes an array with open dimensions."""
+    return any(is_open(value.type) for value in (*node.inputs, *node.results))
+
+
+def is_complex(type_: Type) -> bool:
+    """Return whether values are dense arrays of complex numbers."""
+    return is_dense(type_) and type_.dtype.is_complex  # type: ignore[union-attr]
+
+
+def sizes(type_: Type) -> tuple[int, ...]:
+    """Return the dimensions of a scalar or dense type; open dimensions are Sizes, which name registers."""
+    assert isinstance(type_, TensorType) and type_.shape is not None
+    found = tuple(d for d in type_.shape if isinstance(d, int))
+    if len(found) == len(type_.shape):
+        return found
+    return tuple(Size(register_of(d)) if isinstance(d, Symbol) else d for d in type_.shape if d is not None)  # type: ignore[misc]
+
+
+def register_of(symbol: Symbol) -> str:
+    """Return the register that holds an open dimension, the same in every function."""
+    return "%size." + symbol.name.translate(_SIGNS)
+
+
+_SIGNS = str.maketrans({"*": ".", "+": "$", "(": "_", ")": "_", "/": "-", ",": "_"})
+
+
+def is_of_complex(type_: Type) -> bool:
+    return getattr(type_, "dtype", int64).is_complex  # type: ignore[no-any-return]

@@ -1,0 +1,41 @@
+"""Lower handler cells: struct values in registers that carry scalars to exception handlers."""
+
+from __future__ import annotations
+
+from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.values import Object
+from autoconv.backends.llvm.ir.scalars import ElementWriter, load, store
+from autoconv.backends.llvm.ir.types import memory
+from autoconv.graph.dtypes import bool_
+from autoconv.graph.graph import Node
+from autoconv.graph.types import Type
+
+
+def write_cell(region: LoweringContext, node: Node) -> None:
+    """Allocate an empty cell."""
+    out, (result,) = region.out, node.results
+    cell = out.alloca(_struct(node.attributes["type"]))
+    region.set(result, Object(cell))
+    out.line(f"store i1 false, ptr {_filled(region, cell, node.attributes['type'])}")
+
+
+def write_set(region: LoweringContext, node: Node) -> None:
+    cell, number = region.object(node.inputs[0]).ir, node.inputs[1]
+    store(ElementWriter(region.out), region.number(number), cell, 0)
+    region.out.line(f"store i1 true, ptr {_filled(region, cell, number.type)}")
+
+
+def write_get(region: LoweringContext, node: Node) -> None:
+    b, cell, default = ElementWriter(region.out), region.object(node.inputs[0]).ir, region.number(node.inputs[1])
+    found = load(b, default.dtype, cell, 0)
+    filled = b.wrap(bool_, region.out.new(f"load i1, ptr {_filled(region, cell, node.inputs[1].type)}"))
+    region.set(node.results[0], b.select(filled, found, default))
+
+
+def _struct(type_: Type) -> str:
+    return f"{{ {memory(type_.dtype)}, i1 }}"  # type: ignore[union-attr]
+
+
+def _filled(region: LoweringContext, cell: str, type_: Type) -> str:
+    """Return the address of the flag that is set when a number is stored."""
+    return region.out.new(f"getelementptr {_struct(type_)}, ptr {cell}, i64 0, i32 1")

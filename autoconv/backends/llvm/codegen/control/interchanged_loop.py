@@ -1,0 +1,133 @@
+"""Lower an interchanged loop: blocks of elements in registers, each through all turns of the loop."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from autoconv.backends.llvm.analysis.representation import is_scalar, sizes
+from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.routine import PART, Routine, in_parts
+from autoconv.backends.llvm.ir.element_rules import apply_rule
+from autoconv.backends.llvm.ir.index_arith import plus, times
+from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
+from autoconv.backends.llvm.ir.types import memory, register
+from autoconv.backends.llvm.schedule.cost import cost
+from autoconv.backends.llvm.schedule.pipeline import schedule
+from autoconv.graph.dtypes import int64
+from autoconv.graph.graph import Node, Value
+
+_BYTES = 256  # bytes of a block of one array: four of the longest vectors
+_CALL = 20_000_000  # work of one call of the loops, in units of about 0.05 ns: it cannot be interrupted
+_STEPS = 8  # assumed trip count, to decide whether several threads are worth it
+
+
+def write_sunk(region: LoweringContext, node: Node) -> None:
+    """Write the loop block by block, with the first capture as trip count; long loops run in several calls."""
+    out, (_, body) = region.out, node.regions
+    count = node.attributes["state"]
+    given, captures = node.inputs[1:count], node.inputs[count + 1 :]
+    loops = _Blocks(region, node)
+    turns = region.number(node.inputs[count]).ir
+    results = [region.new_array(value.type) for value in node.results[1:]]
+    targets = [f"ptr {region.address(made)}" for made in results]
+    others = [
+        f"{register(v.type.dtype)} {region.number(v).ir}" if is_scalar(v.type) else f"ptr {region.data(v)}"  # type: ignore[union-attr]
+        for v in captures
+    ]
+    sources = [f"ptr {region.data(value)}" for value in given]
+    cell = out.alloca("i64")
+    limit = max(1, _CALL // (loops.size * sum(map(cost, body.nodes))))
+    minimum = region.body.module.declare("llvm.smin.i64", "i64", "i64, i64")
+    head, again, done = out.label("rounds"), out.label("round"), out.label("after")
+
+    def call(begin: Sequence[str], left: str) -> str:
+        now = out.new(f"call i64 {minimum}(i64 {left}, i64 {limit})")
+        out.line(f"call void @{loops.name}({', '.join([*begin, *others, *targets, f'i64 {now}'])})")
+        return out.new(f"sub i64 {left}, {now}")
+
+    out.line(f"store i64 {call(sources, turns)}, ptr {cell}")
+    out.branch(head)
+    out.begin(head)
+    left = out.new(f"load i64, ptr {cell}")
+    out.branch_if(out.new(f"icmp sgt i64 {left}, 0"), again, done)
+    out.begin(again)
+    region.body.check(out.new("call i1 @pause()"))  # each call took about a millisecond
+    out.line(f"store i64 {call(targets, left)}, ptr {cell}")
+    out.branch(head)
+    out.begin(done)
+    region.set(node.results[0], ElementWriter(out).wrap(int64, turns))
+    for value, made in zip(node.results[1:], results, strict=True):
+        region.set(value, made)
+
+
+class _Blocks:
+    """The function of the loop: it takes sources, captures, targets and the trip count; a source may be its target."""
+
+    def __init__(self, region: LoweringContext, node: Node) -> None:
+        count = node.attributes["state"]
+        self._body = node.regions[1]
+        self._state, self._captures = self._body.parameters[1:count], self._body.parameters[count + 1 :]
+        self.size = math.prod(sizes(self._state[0].type))
+        width = max(value.type.dtype.size for value in self._state)  # type: ignore[union-attr]
+        self._block = min(_BYTES // width, self.size)
+        self._plan = schedule(self._body)
+        parameters = [f"ptr %from{i}" for i in range(len(self._state))]
+        parameters += [
+            f"{register(v.type.dtype)} %c{i}" if is_scalar(v.type) else f"ptr noalias readonly %c{i}"  # type: ignore[union-attr]
+            for i, v in enumerate(self._captures)
+        ]
+        parameters += [*(f"ptr %to{i}" for i in range(len(self._state))), "i64 %times"]
+        work = self.size * (sum(map(cost, self._body.nodes)) + len(self._state)) * _STEPS
+        blocks = self.size // self._block
+        body = Routine(region, [*parameters, *PART], "i1")
+        self._loops(body, "%first", "%last", self._block, 0)
+        whole = in_parts(region, parameters, body, blocks, work)
+        rest = self.size % self._block
+        if not rest:
+            self.name = whole
+            return
+        both = Routine(region, parameters)
+        names = ", ".join(parameter.replace("noalias ", "").replace("readonly ", "") for parameter in parameters)
+        both.out.line(f"call void @{whole}({names})")
+        self._loops(both, "0", "1", rest, blocks * self._block)
+        self.name = both.finish()
+
+    def _loops(self, routine: Routine, first: str, last: str, width: int, start: int) -> None:
+        out, b = routine.out, _Elements(routine.out)
+        cells = [out.alloca(f"[{width} x {memory(v.type.dtype)}], align 64") for v in self._state]  # type: ignore[union-attr]
+        with out.loop(first, last) as block:
+            base = plus(out, times(out, block, width), start)
+            for i, value in enumerate(self._state):
+                with out.loop("0", str(width)) as j:
+                    store(b, load(b, value.type.dtype, f"%from{i}", plus(out, base, j)), cells[i], j)  # type: ignore[union-attr]
+            with out.loop("0", "%times"), out.loop("0", str(width), in_registers=True) as j:
+                self._step(b, cells, base, j)
+            for i, value in enumerate(self._state):
+                with out.loop("0", str(width)) as j:
+                    store(b, load(b, value.type.dtype, cells[i], j), f"%to{i}", plus(out, base, j))  # type: ignore[union-attr]
+
+    def _step(self, b: _Elements, cells: Sequence[str], base: Any, j: Any) -> None:
+        """Write one iteration for an element: all loads precede the first store."""
+        found: dict[Value, Element] = {}
+        for value, cell in zip(self._state, cells, strict=True):
+            found[value] = load(b, value.type.dtype, cell, j)  # type: ignore[union-attr]
+        for i, value in enumerate(self._captures):
+            dtype: Any = value.type.dtype  # type: ignore[union-attr]
+            at = b.wrap(dtype, f"%c{i}") if is_scalar(value.type) else load(b, dtype, f"%c{i}", plus(b.out, base, j))
+            found[value] = at
+        for node in self._body.nodes:
+            (result,) = node.results
+            if self._body.parameters[0] in node.inputs:  # the trip counter
+                continue
+            if node.op.name == "constant":
+                found[result] = b.constant(node.attributes["value"].item(), result.type.dtype)  # type: ignore[union-attr]
+            else:
+                found[result] = apply_rule(b, node, [found[v] for v in node.inputs])
+        for output, cell in zip(self._body.outputs[1:], cells, strict=True):
+            store(b, found[output], cell, j)
+
+
+class _Elements(ElementWriter):
+    in_loop = True

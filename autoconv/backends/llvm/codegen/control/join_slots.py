@@ -1,0 +1,72 @@
+"""Cells that carry the results of regions across basic blocks, until the control flow joins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from autoconv.backends.llvm.analysis import representation
+from autoconv.backends.llvm.analysis.representation import is_scalar
+from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.memory import array_view
+from autoconv.backends.llvm.codegen.values import Cells, Memory, Native, Object
+from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
+from autoconv.backends.llvm.ir.types import memory
+from autoconv.graph.graph import Value
+from autoconv.graph.types import Type
+
+
+def new_cell(region: LoweringContext, type_: Type) -> str | Cells:
+    """Return a cell for a value of the type: memory for a number, a slot for an object."""
+    if representation.is_memory(type_):
+        return array_view.cells(region, type_)  # type: ignore[arg-type]
+    return region.out.alloca(memory(type_.dtype)) if is_scalar(type_) else region.out.slot()  # type: ignore[union-attr]
+
+
+def fill(
+    region: LoweringContext,
+    cells: Sequence[str | Cells],
+    results: Sequence[Value],
+    outputs: Sequence[Value],
+    natives: Sequence[Native],
+) -> None:
+    """Store a region's `outputs` in the cells of `results`, which take over the references."""
+    for cell, value, output, native in zip(cells, results, outputs, natives, strict=True):
+        if isinstance(cell, Cells):
+            assert isinstance(native, Memory)
+            array_view.fill(region, cell, value.type, native)  # type: ignore[arg-type]
+            continue
+        native = converted(region, native, output.type, value.type)
+        if isinstance(native, Element):
+            store(ElementWriter(region.out), native, cell, 0)
+        elif isinstance(native, Object):
+            if native.slot is not None:
+                region.out.line(f"store ptr null, ptr {native.slot}")
+            region.out.line(f"store ptr {native.ir}, ptr {cell}")
+
+
+def read(region: LoweringContext, cell: str | Cells, type_: Type) -> Native:
+    """Load the value of a cell; an object is owned by its slot."""
+    if isinstance(cell, Cells):
+        return array_view.read(region, cell, type_)  # type: ignore[arg-type]
+    if is_scalar(type_):
+        return load(ElementWriter(region.out), type_.dtype, cell, 0)  # type: ignore[union-attr]
+    return Object(region.out.new(f"load ptr, ptr {cell}"), cell)
+
+
+def converted(region: LoweringContext, native: Native, from_type: Type, to_type: Type) -> Native:
+    """Convert a region's result to the owner's type, which may be less precise: a number may be boxed."""
+    if isinstance(native, Element):
+        if is_scalar(to_type):
+            return native
+        return region.boxed(native)
+    if isinstance(native, Memory):
+        return replace(native, owner=region.body.own(native.owner.ir))
+    return native if native.slot is not None else region.body.own(native.ir)
+
+
+def held_elsewhere(native: Native) -> Native:
+    """Return the value as borrowed, for a region that must not release it."""
+    if isinstance(native, Memory):
+        return array_view.lent(native)
+    return Object(native.ir) if isinstance(native, Object) else native

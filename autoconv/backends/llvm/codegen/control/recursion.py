@@ -1,0 +1,293 @@
+"""Lower recursive functions to native functions, which are called as C functions are.
+
+    define i1 @recursive_fib1(i64 %p0, i64 %depth, ptr %results, ptr %state)
+
+`%depth` is the number of Python frames that the calls so far stand for. `%state` is shared by all calls of an
+activation of the graph: the limit of frames, the number of polls, and the address where the thread's stack has to end.
+A call beyond that address runs on an explicit stack, and so do all functions without a native form (see
+backends/stack.py).
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Sequence
+
+from autoconv.backends import interpreter
+from autoconv.backends.heap_stack import frames_of, frames_on_stack
+from autoconv.backends.llvm.analysis import representation
+from autoconv.backends.llvm.analysis.classify import role
+from autoconv.backends.llvm.analysis.representation import is_complex, is_scalar
+from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.frame import Body
+from autoconv.backends.llvm.codegen.memory import array_view
+from autoconv.backends.llvm.codegen.objects.write_barrier import FIRST_SITE, SITES
+from autoconv.backends.llvm.codegen.values import Memory, Native, Object
+from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
+from autoconv.backends.llvm.ir.types import memory, register
+from autoconv.backends.llvm.target import abi
+from autoconv.graph.dtypes import int64
+from autoconv.graph.graph import Graph, Node, Value, is_recursive, leads_to_recursion
+
+# Frames that a call may use before those on Python's stack are counted.
+_FEW = 100
+# Largest use of a thread's stack by the calls of one graph, in bytes; a main thread has 8 MB as a rule.
+_STACK = 2 << 20
+# Bytes above the thread's floor (see prelude.py) that are reserved for callees of these calls.
+_RESERVE = 192 << 10
+_LIMIT, _TICKS, _END = 0, 8, 16  # offsets in the state, which ends with the cells of writes
+_CONTROL = ("call", "cond", "while")
+
+
+def has_form(graph: Graph) -> bool:
+    """Return whether all recursive functions of the graph can be native.
+
+    Every node that leads to a recursive call has to be a call, or a condition or loop controlled by a scalar.
+    """
+    if any(is_complex(value.type) for node in graph.walk() for value in (*node.inputs, *node.results)):
+        return False
+    return all(
+        node.op.name in _CONTROL and role(node) == "control" and (not is_recursive(node) or _keeps_types(node))
+        for node in graph.walk()
+        if leads_to_recursion(node)
+    )
+
+
+def _keeps_types(node: Node) -> bool:
+    """Return whether operands and parameters agree in being scalars or memory, and so do results."""
+    (graph,) = node.regions
+    pairs = [*zip(node.inputs, graph.parameters, strict=True), *zip(node.results, graph.outputs, strict=True)]
+    return all(
+        (is_scalar(a.type) or is_scalar(b.type)) <= (a.type == b.type)
+        and representation.is_memory(a.type) == representation.is_memory(b.type)
+        for a, b in pairs
+    )
+
+
+def write_recursive_call(region: LoweringContext, node: Node) -> None:
+    """Call the node's function; beyond the end of the thread's stack, run it on an explicit stack."""
+    body, out = region.body, region.out
+    (graph,) = node.regions
+    name = _function_of(region, graph)
+    state, depth = _state_of(body)
+    depth = out.new(f"add i64 {depth}, {frames_of(node.span, outermost=body.recursion is None)}")
+    results = out.alloca(f"[{max(len(node.results), 1)} x i64]")
+    cells = [out.alloca(memory(v.type.dtype)) if is_scalar(v.type) else out.slot() for v in node.results]  # type: ignore[union-attr]
+    far, near, done = out.label("far"), out.label("near"), out.label("called")
+    end = out.new(f"load i64, ptr {_field(out, state, _END)}")
+    out.branch_if(out.new(f"icmp ult i64 {out.new(f'ptrtoint ptr {results} to i64')}, {end}"), far, near, unlikely=True)
+
+    out.begin(far)
+    deeper = body.calls.deeper(node, region.owners)
+    _keep(region, cells, region.call_function(node, deeper, ElementWriter(out).wrap(int64, depth)))
+    out.branch(done)
+
+    out.begin(near)
+    arguments, boxes = _arguments(region, node)
+    text = ", ".join([*arguments, f"i64 {depth}", f"ptr {results}", f"ptr {state}"])
+    sizes = "".join(f", i64 {size}" for size in body.module.sizes)
+    went = out.new(f"call i1 @{name}({text}{sizes})")
+    for box in boxes:
+        body.release(box)
+    failed, fine = out.label("raised"), out.label("fine")
+    out.branch_if(went, fine, failed)
+    out.begin(failed)
+    body.module.declare("object_locate", "void", "ptr")
+    out.line(f'call void @"object_locate"(ptr {body.calls.caller(node, region.owners)(out)})')
+    out.branch(body.failed)
+    out.begin(fine)
+    _keep(region, cells, [_result(out, results, i, value) for i, value in enumerate(node.results)])
+    out.branch(done)
+
+    out.begin(done)
+    for value, cell in zip(node.results, cells, strict=True):
+        if is_scalar(value.type):
+            region.set(value, load(ElementWriter(out), value.type.dtype, cell, 0))  # type: ignore[union-attr]
+        else:
+            region.set(value, Object(out.new(f"load ptr, ptr {cell}"), cell))
+
+
+def _arguments(region: LoweringContext, node: Node) -> tuple[list[str], list[str]]:
+    """Return the arguments of the function, and the slots of temporary objects among them."""
+    found, boxes = [], []
+    for value in node.inputs:
+        native = region.native(value)
+        if isinstance(native, Memory):
+            native = array_view.boxed(region, native, value.type)  # type: ignore[arg-type]
+            boxes.append(native.slot or "")
+        if isinstance(native, Element):
+            found.append(f"{register(native.dtype)} {native.ir}")
+        else:
+            found.append(f"ptr {native.ir}")
+    return found, boxes
+
+
+def _result(out: FunctionText, results: str, position: int, value: Value) -> Native:
+    place = out.new(f"getelementptr inbounds i64, ptr {results}, i64 {position}")
+    if is_scalar(value.type):
+        return load(ElementWriter(out), value.type.dtype, place, 0)  # type: ignore[union-attr]
+    return Object(out.new(f"load ptr, ptr {place}"))
+
+
+def _keep(region: LoweringContext, cells: Sequence[str], natives: Sequence[Native]) -> None:
+    out = region.out
+    for cell, native in zip(cells, natives, strict=True):
+        if isinstance(native, Element):
+            store(ElementWriter(out), native, cell, 0)
+            continue
+        owner = native.owner if isinstance(native, Memory) else native
+        if owner.slot is not None:
+            out.line(f"store ptr null, ptr {owner.slot}")
+        out.line(f"store ptr {owner.ir}, ptr {cell}")
+
+
+# ---- the function
+
+
+def _function_of(region: LoweringContext, graph: Graph) -> str:
+    """Return the name of the function, which is written at its first call."""
+    module = region.body.module
+    if graph in module.recursive:
+        return str(module.recursive[graph])
+    name = module.recursive[graph] = module.unique("recursive")
+    names = [f"%p{i}" for i in range(len(graph.parameters))]
+    kinds = [register(v.type.dtype) if is_scalar(v.type) else "ptr" for v in graph.parameters]  # type: ignore[union-attr]
+    given = [f"{kind} {name}" for kind, name in zip(kinds, names, strict=True)]
+    sizes = [f"i64 {size}" for size in module.sizes]
+    header = ", ".join([*given, "i64 %depth", "ptr %results", "ptr %state", *sizes])
+    out = FunctionText(module, f"define internal i1 @{name}({header}) nounwind")
+    body = Body(module, out, region.body.calls, graph, frozenset())
+    body.recursion = "%state", "%depth"
+    body.count_in(_field(out, "%state", _TICKS))
+    _check_depth(body)
+    body.poll(often=False)
+    arguments: list[Native] = [
+        ElementWriter(out).wrap(v.type.dtype, ir) if is_scalar(v.type) else Object(ir)  # type: ignore[union-attr]
+        for v, ir in zip(graph.parameters, names, strict=True)
+    ]
+    inner = region.function(body, graph, arguments)
+    for i, (native, value) in enumerate(zip(inner.results(), graph.outputs, strict=True)):
+        place = out.new(f"getelementptr inbounds i64, ptr %results, i64 {i}")
+        if isinstance(native, Element):
+            store(ElementWriter(out), native, place, 0)
+            continue
+        if isinstance(native, Memory):
+            held = body.own(native.owner.ir)
+            native = array_view.boxed(inner, native, value.type)  # type: ignore[arg-type]
+            out.line(f"store ptr null, ptr {native.slot}")
+            body.release(held.slot or "")
+        out.line(f"store ptr {native.ir}, ptr {place}")
+    out.line("ret i1 true")
+    out.begin(body.failed)
+    if out.slots:
+        out.line(f"call void @release_all(ptr %slots, i64 {out.slots})")
+    out.line("ret i1 false")
+    module.add(out.text())
+    return name
+
+
+def _check_depth(body: Body) -> None:
+    """Raise RecursionError where there would be more frames than Python allows."""
+    out = body.out
+    deep, fine = out.label("deep"), out.label("shallow")
+    place = _field(out, "%state", _LIMIT)
+    limit = out.new(f"load i64, ptr {place}")
+    out.branch_if(out.new(f"icmp sgt i64 %depth, {limit}"), deep, fine, unlikely=True)
+    out.begin(deep)
+    exact = _whole(body, _frames_left)
+    out.line(f"store i64 {exact}, ptr {place}")
+    refused, counted = out.label("refused"), out.label("counted")
+    out.branch_if(out.new(f"icmp sgt i64 %depth, {exact}"), refused, counted)
+    out.begin(refused)
+    out.new(f"call ptr @call_python(ptr {body.calls.object(_refuse)(out)}, ptr null, i64 0)")
+    out.branch(body.failed)
+    out.begin(counted)
+    out.branch(fine)
+    out.begin(fine)
+
+
+def _state_of(body: Body) -> tuple[str, str]:
+    """Return the registers with the address of the state and with the depth.
+
+    Outside of recursive functions that is the state of the whole activation, initialised on first use.
+    """
+    if body.recursion is not None:
+        return body.recursion
+    out = body.out
+    if body.recursion_state is None:
+        body.recursion_state = out.alloca(f"[{FIRST_SITE // 8 + SITES} x i64]", "zeroinitializer")
+    state = body.recursion_state
+    begin, begun = out.label("begin"), out.label("begun")
+    place = _field(out, state, _LIMIT)
+    out.branch_if(out.new(f"icmp eq i64 {out.new(f'load i64, ptr {place}')}, 0"), begin, begun)
+    out.begin(begin)
+    _write_first_limit(body, place)
+    here = out.new(f"ptrtoint ptr {state} to i64")
+    most = out.new(f"sub i64 {here}, {_stack_size()}")
+    floor = out.new("call i64 @stack_floor()")
+    least = out.new(f"add i64 {floor}, {_RESERVE}")
+    end = out.new(f"select i1 {out.new(f'icmp ugt i64 {least}, {most}')}, i64 {least}, i64 {most}")
+    out.line(f"store i64 {end}, ptr {_field(out, state, _END)}")
+    out.branch(begun)
+    out.begin(begun)
+    return state, "0"
+
+
+def _write_first_limit(body: Body, place: str) -> None:
+    """Store a limit of frames: the exact one, or a lower bound, which is found faster."""
+    out = body.out
+    offset = abi.frames_left_offset()
+    count, many, counted = out.label("count"), out.label("many"), out.label("limit")
+    if offset is None:
+        out.branch(count)
+    else:
+        state = out.new(f"call ptr {body.module.declare('PyThreadState_Get', 'ptr', '')}()")
+        left = out.new(f"load i32, ptr {_field(out, state, offset)}")
+        out.branch_if(out.new(f"icmp sgt i32 {left}, {_FEW}"), many, count)
+        out.begin(many)
+        out.line(f"store i64 {_FEW}, ptr {place}")
+        out.branch(counted)
+    out.begin(count)
+    out.line(f"store i64 {_whole(body, _frames_left)}, ptr {place}")
+    out.branch(counted)
+    out.begin(counted)
+
+
+def _whole(body: Body, function: Callable[[], int]) -> str:
+    """Return the register with the int that a Python function returns."""
+    out = body.out
+    found = out.new(f"call ptr @call_python(ptr {body.calls.object(function)(out)}, ptr null, i64 0)")
+    body.check(out.new(f"icmp eq ptr {found}, null"))
+    api = body.module.declare("PyLong_AsLongLong", "i64", "ptr")
+    number = out.new(f"call i64 {api}(ptr {found})")
+    slot = out.alloca("ptr")
+    out.line(f"store ptr {found}, ptr {slot}")
+    body.release(slot)
+    return number
+
+
+def _field(out: FunctionText, state: str, offset: int) -> str:
+    return out.new(f"getelementptr inbounds i8, ptr {state}, i64 {offset}")
+
+
+# ---- Python functions that native code calls
+
+
+def _frames_left() -> int:
+    """Return how many frames a function that is called now may have above it."""
+    return sys.getrecursionlimit() - frames_on_stack(interpreter.is_own)
+
+
+def _stack_size() -> int:
+    """Return the bytes of stack for these calls.
+
+    Where the system does not report the end of a stack, that is at most a quarter of Python's size for new threads.
+    """
+    own = threading.stack_size() if sys.platform != "linux" else 0
+    return min(_STACK, own // 4) if own else _STACK
+
+
+def _refuse() -> None:
+    raise RecursionError("maximum recursion depth exceeded")

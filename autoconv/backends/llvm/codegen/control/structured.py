@@ -1,0 +1,201 @@
+"""Lower control flow: calls are inlined, conditions and loops become branches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autoconv.backends.llvm.analysis.classify import role
+from autoconv.backends.llvm.analysis.induction import Counter, counter_of, turns_of, weight
+from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.control.exceptions import write_try
+from autoconv.backends.llvm.codegen.control.interchanged_loop import write_sunk
+from autoconv.backends.llvm.codegen.control.join_slots import converted, fill, held_elsewhere, new_cell, read
+from autoconv.backends.llvm.codegen.control.recursion import write_recursive_call
+from autoconv.backends.llvm.codegen.memory import array_view
+from autoconv.backends.llvm.codegen.values import Cells, Memory, Native, Object
+from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
+from autoconv.backends.llvm.ir.types import register
+from autoconv.backends.llvm.legalize.interchange_loops import MARK
+from autoconv.graph.dtypes import bool_, int64
+from autoconv.graph.graph import Node, Value, is_recursive
+from autoconv.graph.types import Type
+
+_SHORT = frozenset({"scalar", "pick", "view", "control", "memory"})  # roles of nodes that take a few nanoseconds
+
+
+def write_control(region: LoweringContext, node: Node) -> None:
+    """Write a call, condition, loop or `try`, whose regions become part of the function."""
+    if MARK in node.attributes:
+        write_sunk(region, node)
+        return
+    {"call": _write_call, "cond": _write_cond, "while": _write_while, "try": write_try}[node.op.name](region, node)
+
+
+def _lent(region: LoweringContext, node: Node, inputs: Sequence[Value]) -> list[Native]:
+    """Return the inputs as a region takes them: owned where this node is the last use, else borrowed."""
+    lent: list[Native] = []
+    for value in inputs:
+        native = region.native(value)
+        if isinstance(native, Object):
+            last = node.inputs.count(value) == 1 and region.uses[value] == 1
+            native = Object(native.ir, native.slot if last else None)
+        lent.append(held_elsewhere(native) if isinstance(native, Memory) else native)
+    return lent
+
+
+def _write_call(region: LoweringContext, node: Node) -> None:
+    if is_recursive(node):
+        write_recursive_call(region, node)
+        return
+    owners = (node, *region.owners)
+    found = region.inner(node.regions[0], _lent(region, node, node.inputs), owners)
+    for value, output, native in zip(node.results, node.regions[0].outputs, found, strict=True):
+        region.set(value, converted(region, native, output.type, value.type))
+
+
+def _write_cond(region: LoweringContext, node: Node) -> None:
+    out = region.out
+    index = region.number(node.inputs[0])
+    cells = [new_cell(region, value.type) for value in node.results]
+    done, arms = out.label("joined"), [out.label("arm") for _ in node.regions]
+    if len(arms) == 1:
+        out.branch(arms[0])
+    elif index.dtype.is_bool:
+        out.branch_if(index.ir, arms[0], arms[1])
+        if len(arms) > 2:
+            raise AssertionError("a bool chooses between two arms")
+    else:
+        kind = register(index.dtype)
+        cases = " ".join(f"{kind} {i}, label %{arm}" for i, arm in enumerate(arms[:-1]))
+        out.line(f"switch {kind} {index.ir}, label %{arms[-1]} [ {cases} ]")
+    lent = _lent(region, node, node.inputs[1:])
+    for graph, arm in zip(node.regions, arms, strict=True):
+        out.begin(arm)
+        fill(region, cells, node.results, graph.outputs, region.inner(graph, lent))
+        out.branch(done)
+    out.begin(done)
+    for value, cell in zip(node.results, cells, strict=True):
+        region.set(value, read(region, cell, value.type))
+
+
+def _write_while(region: LoweringContext, node: Node) -> None:
+    out = region.out
+    count = node.attributes["state"]
+    test, body = node.regions
+    types = [value.type for value in body.parameters[:count]]
+    cells = [new_cell(region, type_) for type_ in types]
+    start: list[Native] = []
+    for value in node.inputs[:count]:
+        native = region.native(value)
+        if isinstance(native, Object):
+            last = node.inputs.count(value) == 1 and region.uses[value] == 1
+            native = Object(region.take(value, last))
+        start.append(array_view.taken(region, native) if isinstance(native, Memory) else native)
+    fill(region, cells, body.parameters[:count], node.inputs[:count], start)
+    captures = [held_elsewhere(region.native(value)) for value in node.inputs[count:]]
+    head, again, done = out.label("while"), out.label("again"), out.label("after")
+    region.body.begin_loop(captures)
+    is_long = any(_is_long(inner) for graph in node.regions for inner in graph.walk())
+    counter = counter_of(node)
+    turns, each = turns_of(node), weight(body)
+    quick = not is_long and turns is not None and turns <= _QUICK
+    chunk = None
+    if counter is not None and counter.alone and not is_long and not quick and each is not None and each <= _QUICK:
+        chunk = _begin_chunk(region, cells, types, counter, captures, done, each)
+    out.branch(head)
+    out.begin(head)
+    if chunk is None and not quick:
+        region.body.poll(often=is_long)
+    state = [read(region, cell, type_) for cell, type_ in zip(cells, types, strict=True)]
+    if counter is not None:
+        _note_counter(region, counter, start, state, captures, inside=False)
+    if chunk is not None:
+        assert counter is not None
+        position = state[counter.position]
+        assert isinstance(position, Element)
+        out.branch_if((position < chunk.end).ir, again, chunk.head)
+    else:
+        seen = [held_elsewhere(native) for native in state]
+        (condition,) = region.inner(test, [*seen, *captures])
+        if not isinstance(condition, Element):
+            raise AssertionError("the role of a loop says that its condition is a number")
+        out.branch_if(ElementWriter(out).cast(condition, bool_).ir, again, done)
+    out.begin(again)
+    if counter is not None:
+        _note_counter(region, counter, start, state, captures, inside=True)
+    fill(region, cells, body.parameters[:count], body.outputs, region.inner(body, [*state, *captures]))
+    out.branch(head)
+    out.begin(done)
+    region.body.end_loop()
+    for value, cell, type_ in zip(node.results, cells, types, strict=True):
+        native = read(region, cell, type_)
+        region.set(value, native if isinstance(cell, Cells) else converted(region, native, type_, value.type))
+
+
+_CHUNK = 1 << 20  # iterations of a short loop between two polls for an interrupt
+_QUICK = 64  # trip count up to which a loop leaves polling to the loop around it
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    head: str
+    end: Element
+
+
+def _begin_chunk(
+    region: LoweringContext,
+    cells: Sequence[Any],
+    types: Sequence[Type],
+    counter: Counter,
+    captures: Sequence[Native],
+    done: str,
+    each: int,
+) -> _Chunk:
+    """Strip-mine a short loop into long runs, each preceded by one poll; an iteration counts for `each` short ones."""
+    out = region.out
+    b = ElementWriter(out)
+    runs, go_on = out.label("runs"), out.label("run")
+    limit = _limit(b, counter, captures)
+    out.branch(runs)
+    out.begin(runs)
+    position = read(region, cells[counter.position], types[counter.position])
+    assert isinstance(position, Element)
+    left = limit - position
+    out.branch_if((left > 0).ir, go_on, done)
+    out.begin(go_on)
+    end = b.select(left > _CHUNK // each, position + _CHUNK // each, limit)
+    region.body.poll_after((end - position).ir if each == 1 else ((end - position) * each).ir)
+    return _Chunk(runs, end)
+
+
+def _limit(b: ElementWriter, counter: Counter, captures: Sequence[Native]) -> Element:
+    if counter.limit is not None:
+        return b.constant(counter.limit, int64)
+    found = captures[counter.capture]
+    assert isinstance(found, Element)
+    return found
+
+
+def _note_counter(
+    region: LoweringContext,
+    counter: Counter,
+    start: Sequence[Native],
+    state: Sequence[Native],
+    captures: Sequence[Native],
+    inside: bool,
+) -> None:
+    """Record the range of the loop counter; `inside` the body it is below the limit."""
+    first, now = start[counter.position], state[counter.position]
+    assert isinstance(first, Element) and isinstance(now, Element)
+    limit = _limit(ElementWriter(region.out), counter, captures)
+    low, high = region.body.range_of(first)[0], region.body.range_of(limit)[1]
+    at_most = high - 1 if inside else max(high, region.body.range_of(first)[1])  # the start may exceed the limit
+    region.body.note_range(now, (low, max(low, at_most)))
+    if inside:
+        region.body.note_limit(now, limit, -1)
+
+
+def _is_long(node: Node) -> bool:
+    return role(node) not in _SHORT and node.op.name != "constant"

@@ -1,0 +1,207 @@
+"""Call ops' kernels, which are Python functions, from native code: box the inputs, unbox the results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.llvm.analysis.contiguity import base_of
+from autoconv.backends.llvm.analysis.representation import is_array, is_dense, is_memory, is_open, is_scalar, sizes
+from autoconv.backends.llvm.codegen.frame import Body
+from autoconv.backends.llvm.codegen.memory.array_view import absent, of_array
+from autoconv.backends.llvm.codegen.memory.array_view import boxed as boxed_memory
+from autoconv.backends.llvm.codegen.values import Memory, Native, Object
+from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.index_arith import Position, is_known, product
+from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
+from autoconv.backends.llvm.target import abi
+from autoconv.graph.dtypes import DType
+from autoconv.graph.graph import Node, Value
+from autoconv.graph.types import ObjectType, Type
+
+
+class KernelCalls:
+    """The part of a region that calls kernels."""
+
+    body: Body
+    out: FunctionText
+    owners: tuple[Node, ...]
+    set: Callable[[Value, Native], None]
+    object: Callable[[Value], Object]
+    write_stack: Callable[[Node], None]
+    _values: dict[Value, Native]
+    _plan: Any
+
+    def write_kernel(self, node: Node) -> None:
+        name = node.op.name
+        if name == "constant" or (name == "absent" and is_scalar(node.results[0].type)):
+            self._write_constant(node)
+            return
+        if node.results and node.results[0] in self.body.stacks:
+            self.write_stack(node)
+            return
+        if name == "absent" and isinstance(node.results[0].type, ObjectType):  # never read
+            self.set(node.results[0], Object(self.body.calls.object(None)(self.out)))
+            return
+        if name == "absent" and is_memory(node.results[0].type):
+            self.set(node.results[0], absent(self, node.results[0].type))  # type: ignore[arg-type]
+            return
+        for value, native in zip(node.results, self.call_kernel(node), strict=True):
+            self.set(value, native)
+
+    def _write_constant(self, node: Node) -> None:
+        (result,) = node.results
+        if is_scalar(result.type):
+            number = np.asarray(node.attributes["value"]).item() if node.op.name == "constant" else 0
+            dtype = result.type.dtype  # type: ignore[union-attr]
+            self.set(result, ElementWriter(self.out).constant(number, dtype))
+        else:
+            value = node.attributes["value"]
+            if is_array(result.type):
+                value = np.ascontiguousarray(value)
+            self.set(result, Object(self.body.calls.object(value)(self.out)))
+
+    def call_kernel(self, node: Node, rarely: bool = False) -> list[Native]:
+        """Call the op's kernel as a Python function; `rarely`: only in the cases that native code does not handle."""
+        return self.call_function(node, self.body.calls.kernel(node, self.owners, rarely))
+
+    def call_function(self, node: Node, function: Callable[[FunctionText], str], *more: Element) -> list[Native]:
+        """Call a Python function that takes the node's inputs, then `more` numbers, and returns the node's results."""
+        out, body = self.out, self.body
+        count = len(node.inputs) + len(more)
+        arguments = out.alloca(f"[{max(count, 1)} x ptr]")
+        boxes: list[str] = []
+        for i, value in enumerate(node.inputs):
+            native = self._values.get(value)
+            if native is None:  # a view, which exists only as an index map: the kernel needs an array
+                native = self._shown(value)
+            if isinstance(native, Memory):
+                box = boxed_memory(self, native, value.type)  # type: ignore[arg-type]
+                boxes.append(box.slot or "")
+                native = box
+            elif isinstance(native, Element):
+                box = self.boxed(native)
+                boxes.append(box.slot or "")
+                native = box
+            elif native.made_as is not None:  # the same memory under another shape
+                native = self._reshaped(native, value.type)
+                boxes.append(native.slot or "")
+            place = out.new(f"getelementptr inbounds ptr, ptr {arguments}, i64 {i}")
+            out.line(f"store ptr {native.ir}, ptr {place}")
+        for i, number in enumerate(more, len(node.inputs)):
+            box = self.boxed(number)
+            boxes.append(box.slot or "")
+            out.line(f"store ptr {box.ir}, ptr {out.new(f'getelementptr inbounds ptr, ptr {arguments}, i64 {i}')}")
+        found = out.new(f"call ptr @call_python(ptr {function(out)}, ptr {arguments}, i64 {count})")
+        for slot in boxes:
+            body.release(slot)
+        body.check(out.new(f"icmp eq ptr {found}, null"))
+        return self._unpacked(node, found)
+
+    def _shown(self, value: Value) -> Object:
+        """Return an array for a view, for a kernel that is about to raise: only its shape matters.
+
+        A contiguous view has its elements, another one zeros.
+        """
+        base = base_of(value, self._plan.views)
+        if base in self._values and is_dense(base.type):
+            return self._reshaped(self.object(base), value.type)
+        zero = np.zeros((), value.type.dtype.numpy)  # type: ignore[union-attr]
+        shape = sizes(value.type)
+        if is_known(shape):
+            return Object(self.body.calls.object(np.broadcast_to(zero, shape))(self.out))
+        return self._viewed(Object(self.body.calls.object(zero)(self.out)), value.type.dtype, shape, [0] * len(shape))  # type: ignore[union-attr]
+
+    def _reshaped(self, array: Object, type_: Type) -> Object:
+        """Return the same elements as an array of that type's shape."""
+        shape, out = sizes(type_), self.out
+        if not is_known(shape):
+            return self._viewed(array, type_.dtype, shape)  # type: ignore[union-attr]
+        function, argument = self.body.calls.object(lambda x: x.reshape(shape)), out.alloca("ptr")
+        out.line(f"store ptr {array.ir}, ptr {argument}")
+        made = out.new(f"call ptr @call_python(ptr {function(out)}, ptr {argument}, i64 1)")
+        self.body.check(out.new(f"icmp eq ptr {made}, null"))
+        return self.body.own(made)
+
+    def _viewed(
+        self, array: Object, dtype: DType, shape: Sequence[Position], steps: Sequence[Position] | None = None
+    ) -> Object:
+        """Return a view of an array with another shape; `steps` are its strides in bytes, C-contiguous by default."""
+        out = self.out
+        strides = list(reversed(steps or ()))
+        stride: Position = dtype.size
+        for size in reversed(shape[len(strides) :]):
+            strides.append(stride)
+            stride = product(out, stride, size)
+        kind, descriptor = (self.body.calls.object(item)(out) for item in (np.ndarray, dtype.numpy))
+        address = out.new(f"load ptr, ptr {out.new(f'getelementptr inbounds i8, ptr {array.ir}, i64 {abi.DATA}')}")
+        places = [self.body.dimensions(numbers) for numbers in (shape, strides[::-1])]
+        made = out.new(
+            f"call ptr @new_view(ptr {kind}, ptr {descriptor}, i32 {len(shape)}, ptr {places[0]}, ptr {places[1]}, "
+            f"ptr {address}, ptr {array.ir}, i32 {abi.WRITABLE_FLAGS})"
+        )
+        self.body.check(out.new(f"icmp eq ptr {made}, null"))
+        return self.body.own(made)
+
+    def boxed(self, element: Element) -> Object:
+        """Return the number as an array of rank 0."""
+        out = self.out
+        descriptor = self.body.calls.object(element.dtype.numpy)
+        made = out.new(f"call ptr @new_array(i32 0, ptr null, ptr {descriptor(out)})")
+        self.body.check(out.new(f"icmp eq ptr {made}, null"))
+        address = out.new(f"getelementptr inbounds i8, ptr {made}, i64 {abi.DATA}")
+        pointer = out.new(f"load ptr, ptr {address}")
+        store(ElementWriter(out), element, pointer, 0)
+        return self.body.own(made)
+
+    def _unpacked(self, node: Node, found: str) -> list[Native]:
+        """Unpack the results of a kernel: a single one is the object itself, several are in a tuple."""
+        out, body = self.out, self.body
+        whole = body.own(found)
+        natives: list[Native] = []
+        if len(node.results) == 1:
+            natives.append(self._held(node.results[0], whole))
+            return natives
+        body.module.declare("PyTuple_GetItem", "ptr", "ptr, i64")
+        for i, value in enumerate(node.results):
+            ir = out.new(f'call ptr @"PyTuple_GetItem"(ptr {found}, i64 {i})')
+            out.line(f"call void @retain(ptr {ir})")
+            natives.append(self._held(value, body.own(ir)))
+        body.release(whole.slot or "")
+        return natives
+
+    def _check_sizes(self, value: Value, object_: Object) -> None:
+        """Check that a kernel's result has the open dimensions of its type, given those of the arguments."""
+        out, body, shape = self.out, self.body, sizes(value.type)
+        dtype = value.type.dtype  # type: ignore[union-attr]
+        kind, descriptor = (body.calls.object(item)(out) for item in (np.ndarray, dtype.numpy))
+        what = f"ptr {kind}, ptr {descriptor}, i64 {len(shape)}, ptr {body.dimensions(shape)}"
+        fits = out.new(f"call i1 @is_plain_array(ptr {object_.ir}, {what})")
+        wrong, fine = out.label("wrong"), out.label("fits")
+        out.branch_if(fits, fine, wrong)
+        out.begin(wrong)
+        refuse, argument = body.calls.object(_refuse_sizes)(out), out.alloca("ptr")
+        out.line(f"store ptr {object_.ir}, ptr {argument}")
+        found = out.new(f"call ptr @call_python(ptr {refuse}, ptr {argument}, i64 1)")
+        body.check(out.new(f"icmp eq ptr {found}, null"))
+        out.branch(fine)
+        out.begin(fine)
+
+    def _held(self, value: Value, object_: Object) -> Native:
+        if is_memory(value.type):
+            return of_array(self, object_, value.type)  # type: ignore[arg-type]
+        if is_open(value.type):
+            self._check_sizes(value, object_)
+        if not is_scalar(value.type):
+            return object_
+        out = self.out
+        address = out.new(f"getelementptr inbounds i8, ptr {object_.ir}, i64 {abi.DATA}")
+        element = load(ElementWriter(out), value.type.dtype, out.new(f"load ptr, ptr {address}"), 0)  # type: ignore[union-attr]
+        self.body.release(object_.slot or "")
+        return element
+
+
+def _refuse_sizes(array: np.ndarray) -> None:
+    raise AssertionError(f"a kernel answered the shape {array.shape}, which its rule does not say of these arguments")

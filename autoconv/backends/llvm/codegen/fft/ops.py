@@ -1,0 +1,242 @@
+"""Lower Fourier transforms of sizes without large prime factors; others run by their kernels.
+
+The size is constant, and so are the stages and the roots of unity. Along the last dimension each row is transformed by
+itself; along another one, as many adjacent columns at once as fit into the processor's cache.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.backends.llvm.analysis.fft_radices import radices
+from autoconv.backends.llvm.analysis.native_registry import complex_native
+from autoconv.backends.llvm.analysis.representation import sizes
+from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.fft.stockham import roots_in_order, roots_of_unity, stages, write_stage
+from autoconv.backends.llvm.codegen.routine import PART, Routine, call, in_parts
+from autoconv.backends.llvm.codegen.values import Object
+from autoconv.backends.llvm.ir.index_arith import Position, plus, times
+from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, store
+from autoconv.backends.llvm.ir.types import memory
+from autoconv.graph.dtypes import DType
+from autoconv.graph.graph import Node
+from autoconv.graph.types import TensorType
+
+_MOST = 1 << 18  # bytes of a thread's memory between stages
+_BLOCK = 4096  # numbers in the columns that are transformed together,
+_FEWEST = 8  # with at least so many columns,
+_MOST_COLUMNS = 64  # and at most
+_WORK = 6  # cost of a number in a stage, in units of 0.05 ns
+
+
+def _sizes_along(node: Node) -> list[int]:
+    shape = sizes(node.inputs[0].type)
+    return [shape[axis] for axis in node.attributes.get("axes", (-1,))]
+
+
+def _fits(node: Node) -> bool:
+    shape = sizes(node.inputs[0].type)
+    if 0 in shape or not shape:
+        return False
+    return all(is_known(size, node.inputs[0].type.dtype) for size in _sizes_along(node))  # type: ignore[union-attr]
+
+
+def is_known(size: int, dtype: DType) -> bool:
+    """Return whether transforms of that size are native."""
+    return radices(size) is not None and 2 * size * dtype.size <= _MOST
+
+
+@complex_native("fft", "ifft", fits=_fits, library=True)
+def write_fft(region: LoweringContext, node: Node) -> None:
+    (x,), (result,) = node.inputs, node.results
+    inverse = node.op.name == "ifft"
+    shape, norm = sizes(x.type), node.attributes.get("norm", "backward")
+    axes = [axis % len(shape) for axis in node.attributes.get("axes", (-1,)) if shape[axis] > 1]
+    source, made = region.data(x), region.new_array(result.type)
+    if not axes:
+        _copy(region, source, region.address(made), math.prod(shape) * x.type.dtype.size)  # type: ignore[union-attr]
+    for axis in reversed(axes):
+        _along(region, x.type, axis, source, region.address(made), inverse, norm)
+        source, last = region.address(made), made
+        if axis != axes[0]:
+            region.drop_later(last, result.type)
+            made = region.new_array(result.type)
+    region.set(result, made)
+
+
+def _copy(region: LoweringContext, source: str, target: str, count: int) -> None:
+    region.body.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
+    region.out.line(f'call void @"llvm.memcpy.p0.p0.i64"(ptr {target}, ptr {source}, i64 {count}, i1 false)')
+
+
+def _is_halved(real: Any, dtype: DType) -> bool:
+    """Return whether real rows of that length are transformed as rows of half as many complex numbers."""
+    return real % 2 == 0 and real > 0 and is_known(real // 2, dtype)
+
+
+def _fits_real(node: Node) -> bool:
+    (x,), (result,) = node.inputs, node.results
+    shape, real = sizes(x.type), result if node.op.name == "irfft" else x
+    if 0 in shape or 0 in sizes(result.type):
+        return False
+    size = sizes(real.type)[-1]
+    whole = x.type.dtype if node.op.name == "irfft" else result.type.dtype  # type: ignore[union-attr]
+    return _is_halved(size, whole) and (node.op.name == "rfft" or shape[-1] == size // 2 + 1)
+
+
+@complex_native("rfft", fits=_fits_real, library=True)
+def write_rfft(region: LoweringContext, node: Node) -> None:
+    """Transform pairs of neighbours as complex numbers, and separate the transforms of even and odd elements."""
+    (x,), (result,) = node.inputs, node.results
+    kind: Any = result.type
+    *rows, size = sizes(x.type)
+    half = TensorType(kind.dtype, (*rows, size // 2))
+    made, between = region.new_array(kind), region.new_array(half)
+    scale = float(size) ** -{"backward": 0.0, "forward": 1.0, "ortho": 0.5}[node.attributes.get("norm", "backward")]
+    if size > 2:
+        _along(region, half, len(rows), region.data(x), region.address(between), False, "backward")
+        source = region.address(between)
+    else:
+        source = region.data(x)
+    name = _rows(region, half, lambda b, x, y, w: _untangled(b, kind.dtype, size // 2, scale, x, y, w))
+    _call_with_roots(region, name, source, region.address(made), size, -1, kind.dtype)
+    region.drop_later(between, half)
+    region.set(result, made)
+
+
+@complex_native("irfft", fits=_fits_real, library=True)
+def write_irfft(region: LoweringContext, node: Node) -> None:
+    (x,), (result,) = node.inputs, node.results
+    given: Any = x.type
+    *rows, size = sizes(result.type)
+    half = TensorType(given.dtype, (*rows, size // 2))
+    made, between = region.new_array(result.type), region.new_array(half)
+    scale = float(size) ** -{"backward": 1.0, "forward": 0.0, "ortho": 0.5}[node.attributes.get("norm", "backward")]
+    name = _rows(region, half, lambda b, x, y, w: _tangled(b, given.dtype, size // 2, scale, x, y, w))
+    target = region.address(between if size > 2 else made)
+    _call_with_roots(region, name, region.data(x), target, size, 1, given.dtype)
+    if size > 2:
+        _along(region, half, len(rows), target, region.address(made), True, "forward")
+    region.drop_later(between, half)
+    region.set(result, made)
+
+
+def _call_with_roots(
+    region: LoweringContext, name: str, source: str, target: str, size: int, sign: int, dtype: DType
+) -> None:
+    table = roots_in_order(size, sign, dtype.real_dtype)
+    roots = region.address(Object(region.body.calls.object(table)(region.out)))
+    call(region, name, f"ptr {source}", f"ptr {target}", f"ptr {roots}")
+
+
+def _rows(region: LoweringContext, half: TensorType, write: Callable[[ElementWriter, str, str, str], None]) -> str:
+    """Return a function that runs `write(b, x, y, row)` for each row.
+
+    A row has n complex numbers on one side and n + 1 on the other; `write` defines which.
+    """
+    arguments = ["ptr noalias readonly %x", "ptr noalias %y", "ptr noalias readonly %w"]
+    body = Routine(region, [*arguments, *PART], "i1")
+    *rows, _ = sizes(half)
+    with body.out.loop("%first", "%last", unrolled=False) as row:
+        write(body.b, "%x", "%y", row)
+    return in_parts(region, arguments, body, math.prod(rows), _WORK * math.prod(sizes(half)))
+
+
+def _number(b: ElementWriter, dtype: DType, pointer: str, offset: Position) -> tuple[Element, Element]:
+    found = load(b, dtype, pointer, offset)
+    assert isinstance(found, Pair)
+    return found.real, found.imag
+
+
+def _root(b: ElementWriter, dtype: DType, k: Position, size: int) -> tuple[Element, Element]:
+    return load(b, dtype.real_dtype, "%w", k), load(b, dtype.real_dtype, "%w", plus(b.out, k, size))
+
+
+def _untangled(b: ElementWriter, dtype: DType, size: int, scale: float, x: str, y: str, row: str) -> None:
+    """X[k] = (Z[k] + Z*[n - k]) / 2 - i/2 · w^k · (Z[k] - Z*[n - k]) for the n numbers Z."""
+    out = b.out
+    before, after = times(out, row, size), times(out, row, size + 1)
+    real, imag = _number(b, dtype, x, before)
+    zero = b.constant(0.0, real.dtype)
+    store(b, b.pair((real + imag) * scale, zero), y, after)
+    store(b, b.pair((real - imag) * scale, zero), y, plus(out, after, size))
+    with out.loop("1", str(size), unrolled=False) as k:
+        one = _number(b, dtype, x, plus(out, before, k))
+        other = _number(b, dtype, x, plus(out, plus(out, before, size), times(out, k, -1)))
+        even = one[0] + other[0], one[1] - other[1]
+        odd = one[0] - other[0], one[1] + other[1]
+        root = _root(b, dtype, k, size)
+        found = (
+            even[0] + b.fma(odd[0], root[1], odd[1] * root[0]),
+            even[1] + b.fma(odd[1], root[1], -(odd[0] * root[0])),
+        )
+        store(b, b.pair(found[0] * (0.5 * scale), found[1] * (0.5 * scale)), y, plus(out, after, k))
+
+
+def _tangled(b: ElementWriter, dtype: DType, size: int, scale: float, x: str, y: str, row: str) -> None:
+    """Z[k] = (X[k] + X*[n - k]) + i · w^k · (X[k] - X*[n - k]); only the real parts of the first and last X count."""
+    out = b.out
+    before, after = times(out, row, size + 1), times(out, row, size)
+    first, last = (_number(b, dtype, x, plus(out, before, k))[0] for k in (0, size))
+    store(b, b.pair((first + last) * scale, (first - last) * scale), y, after)
+    with out.loop("1", str(size), unrolled=False) as k:
+        one = _number(b, dtype, x, plus(out, before, k))
+        other = _number(b, dtype, x, plus(out, plus(out, before, size), times(out, k, -1)))
+        even = one[0] + other[0], one[1] - other[1]
+        odd = one[0] - other[0], one[1] + other[1]
+        root = _root(b, dtype, k, size)
+        found = (
+            even[0] - b.fma(odd[0], root[1], odd[1] * root[0]),
+            even[1] + b.fma(odd[0], root[0], -(odd[1] * root[1])),
+        )
+        store(b, b.pair(found[0] * scale, found[1] * scale), y, plus(out, after, k))
+
+
+def _along(region: LoweringContext, type_: Any, axis: int, source: str, target: str, inverse: bool, norm: str) -> None:
+    shape, dtype = sizes(type_), type_.dtype
+    size, inner = shape[axis], math.prod(shape[axis + 1 :])
+    power = {"backward": float(inverse), "forward": float(not inverse), "ortho": 0.5}[norm]
+    scale = float(size) ** -power
+    sign = 1 if inverse else -1
+    columns = min(inner, max(_FEWEST, min(_MOST_COLUMNS, _BLOCK // size)))
+    while columns > 1 and 2 * size * columns * dtype.size > _MOST:
+        columns //= 2
+    for first, count, width in ((0, inner // columns, columns), (inner // columns * columns, 1, inner % columns)):
+        if width:
+            outer, block = math.prod(shape[:axis]), (first, count, width)
+            _blocks(region, dtype, size, inner, outer, block, sign, scale, source, target)
+
+
+def _blocks(
+    region: LoweringContext, dtype: DType, size: int, inner: int, outer: int, block: tuple[int, int, int], sign: int,
+    scale: float, source: str, target: str,
+) -> None:  # fmt: skip
+    """Transform `count` blocks of `width` columns from column `first` on, in each of `outer` matrices."""
+    first, count, width = block
+    part = dtype.real_dtype
+    table = roots_of_unity(size, sign, part)
+    arguments = ["ptr noalias readonly %x", "ptr noalias %y", "ptr noalias readonly %w"]
+    body = Routine(region, [*arguments, *PART], "i1")
+    out = body.out
+    steps = stages(size, width, inner)
+    names = [write_stage(region, stage, part, sign, scale) for stage in steps]
+    between = [out.alloca(f"[{size * width * part.size} x i8], align 64") for _ in range(4 if len(steps) > 1 else 0)]
+    with out.loop("%first", "%last", unrolled=False) as number:
+        if count == 1 or inner == 1:
+            offset = plus(out, times(out, number, size * inner), first)
+        else:
+            matrix, column = out.new(f"udiv i64 {number}, {count}"), out.new(f"urem i64 {number}, {count}")
+            offset = plus(out, plus(out, times(out, matrix, size * inner), times(out, column, width)), first)
+        x, y = (out.new(f"getelementptr {memory(dtype)}, ptr {name}, i64 {offset}") for name in ("%x", "%y"))
+        given = [x]
+        for i, (stage, name) in enumerate(zip(steps, names, strict=True)):
+            made = [y] if stage.is_last else between[:2] if i % 2 == 0 else between[2:]
+            texts = ", ".join(f"ptr {pointer}" for pointer in [*given, *made, "%w"])
+            out.line(f"call void @{name}({texts})")
+            given = made
+    work = _WORK * size * width * len(steps) * outer * count
+    name = in_parts(region, arguments, body, outer * count, work)
+    roots = region.address(Object(region.body.calls.object(table)(region.out)))
+    call(region, name, f"ptr {source}", f"ptr {target}", f"ptr {roots}")

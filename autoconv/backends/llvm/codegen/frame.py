@@ -1,0 +1,239 @@
+"""State that all regions of one native function share: slots, cleanup, spare arrays and integer ranges."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from autoconv.backends.llvm.analysis.representation import is_dense, sizes
+from autoconv.backends.llvm.codegen.object_table import Calls
+from autoconv.backends.llvm.codegen.stack_buffers import Locals
+from autoconv.backends.llvm.codegen.values import Native, Object
+from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.index_arith import Position, element_count, is_known, product
+from autoconv.backends.llvm.ir.module import ModuleText
+from autoconv.backends.llvm.ir.scalars import Element
+from autoconv.backends.llvm.runtime.array_pool import LARGEST, SMALLEST
+from autoconv.backends.llvm.runtime.library import handler
+from autoconv.graph.dtypes import DType
+from autoconv.graph.graph import Graph, Value
+from autoconv.graph.types import Type
+from autoconv.ops.analysis.alias import Overlaps
+from autoconv.ops.analysis.allocation import fresh_objects
+
+_MOST_SPARES = 8  # spare arrays of one type that are kept for reuse
+
+
+def _spare_key(type_: Type) -> Any:
+    return sizes(type_), type_.dtype.name  # type: ignore[union-attr]
+
+
+class Body:
+    """State that all regions of one native function share.
+
+    Inside of loops, dead arrays are kept for reuse by later ones of their type. The allocator would return their memory
+    to the system in each iteration, which costs many times the computation.
+    """
+
+    def __init__(
+        self, module: ModuleText, out: FunctionText, calls: Calls, graph: Graph, stacks: frozenset[Value]
+    ) -> None:
+        self.stacks = stacks
+        self.module = module
+        self.out = out
+        self.locals = Locals(out)
+        self.calls = calls
+        self.failed = "failed"
+        self.loops = 0  # depth of the loops around the present position
+        # Set in recursive functions and around the first call of one (see recursive.py).
+        self.recursion: tuple[str, str] | None = None
+        self.recursion_state: str | None = None
+        self._ticks: str | None = None
+        self.ranges: dict[str, tuple[int, int]] = {}  # known ranges of integers in registers
+        self.limits: dict[str, dict[str, int]] = {}  # upper bounds relative to other registers: offsets
+        self.overlaps = Overlaps(graph)
+        self.fresh = fresh_objects(graph)
+        made = (value.type for node in graph.walk() for value in node.results)
+        self._made = Counter(_spare_key(type_) for type_ in made if is_dense(type_))
+        self._spares: dict[Any, tuple[str, int]] = {}
+        # For each enclosing loop: the objects that it captures, and slots for loop-invariant values made of them.
+        self._invariants: list[tuple[frozenset[str], dict[Any, str]]] = []
+
+    def own(self, ir: str) -> Object:
+        """Store a new reference into a slot of its own."""
+        slot = self.out.slot()
+        self.out.line(f"store ptr {ir}, ptr {slot}")
+        return Object(ir, slot)
+
+    def release(self, slot: str) -> None:
+        self.out.line(f"call void @release(ptr {slot})")
+
+    def let_go(self, slot: str, type_: Type) -> None:
+        """Release a value of that type after its last use, or keep it as a spare array."""
+        spares = self._spares_of(type_)
+        if spares is None:
+            self.release(slot)
+        else:
+            self.out.line(f"call void @keep(ptr {slot}, ptr {spares[0]}, i64 {spares[1]})")
+
+    def begin_loop(self, captures: Iterable[Native]) -> None:
+        self.loops += 1
+        self._invariants.append((frozenset(one.ir for one in captures if isinstance(one, Object)), {}))
+
+    def once(self, source: Object, what: Any) -> str | None:
+        """Return a slot, initially null, for a loop-invariant value made of an object that the innermost loop captures.
+
+        The first iteration fills it. None if `source` is no such object.
+        """
+        captured, slots = self._invariants[-1] if self._invariants else (frozenset(), {})
+        if source.ir not in captured:
+            return None
+        key = source.ir, what
+        if key not in slots:
+            slots[key] = self.out.slot()
+        return slots[key]
+
+    def new_array(self, type_: Type) -> Object:
+        """Make an uninitialised array of the type."""
+        out, spares = self.out, self._spares_of(type_)
+        if spares is None:
+            made = self._made_array(type_)
+        else:
+            spare = out.new(f"call ptr @spare_array(ptr {spares[0]}, i64 {spares[1]})")
+            before, make, go_on = out.block, out.label("make"), out.label("made")
+            out.branch_if(out.new(f"icmp eq ptr {spare}, null"), make, go_on)
+            out.begin(make)
+            fresh = self._made_array(type_)
+            out.branch(go_on)
+            out.begin(go_on)
+            made = out.new(f"phi ptr [ {spare}, %{before} ], [ {fresh}, %{make} ]")
+        self.check(out.new(f"icmp eq ptr {made}, null"))
+        return self.own(made)
+
+    def _made_array(self, type_: Type) -> str:
+        out, shape, dtype = self.out, sizes(type_), type_.dtype  # type: ignore[union-attr]
+        if not is_known(shape):
+            return self._made_open(dtype, shape)
+        what = f"i32 {len(shape)}, ptr {self.calls.shape(shape)}, ptr {self.calls.object(dtype.numpy)(out)}"
+        if SMALLEST <= math.prod(shape) * dtype.size <= LARGEST:
+            return out.new(f"call ptr @new_large_array({what}, ptr {self.calls.object(handler())(out)})")
+        return out.new(f"call ptr @new_array({what})")
+
+    def _made_open(self, dtype: DType, shape: Sequence[Position]) -> str:
+        out = self.out
+        descriptor, pool = (self.calls.object(item)(out) for item in (dtype.numpy, handler()))
+        size = element_count(out, shape)
+        place = self.dimensions(shape)
+        what = f"i32 {len(shape)}, ptr {place}, ptr {descriptor}, ptr {pool}, i64 {product(out, size, dtype.size)}"
+        return out.new(f"call ptr @new_sized_array({what})")
+
+    def dimensions(self, shape: Sequence[Position]) -> str:
+        """Return the address of memory that holds the dimensions."""
+        place = self.out.alloca(f"[{max(len(shape), 1)} x i64]")
+        for i, size in enumerate(shape):
+            self.out.line(f"store i64 {size}, ptr {self.out.new(f'getelementptr inbounds i64, ptr {place}, i64 {i}')}")
+        return place
+
+    def new_counted(self, dtype: DType, shape: Sequence[Position]) -> Object:
+        """Make an uninitialised array whose dimensions are numbers or registers."""
+        out, rank = self.out, len(shape)
+        dimensions = self.dimensions(shape)
+        descriptor = self.calls.object(dtype.numpy)(out)
+        made = out.new(f"call ptr @new_array(i32 {rank}, ptr {dimensions}, ptr {descriptor})")
+        self.check(out.new(f"icmp eq ptr {made}, null"))
+        return self.own(made)
+
+    def end_loop(self) -> None:
+        """Release the loop-invariant values of the loop, and after the outermost loop the spare arrays."""
+        self.loops -= 1
+        for slot in self._invariants.pop()[1].values():
+            self.release(slot)
+        self.let_go_of_spares()
+
+    def let_go_of_spares(self) -> None:
+        """Release the spare arrays after the outermost loop, or where an error left one."""
+        if not self.loops:
+            for first, count in self._spares.values():
+                self.out.line(f"call void @release_all(ptr {first}, i64 {count})")
+
+    def _spares_of(self, type_: Type) -> tuple[str, int] | None:
+        """Return the first slot for spare arrays of the type and the number of slots; None where nothing is kept."""
+        if not self.loops or not is_dense(type_):
+            return None
+        key = _spare_key(type_)
+        if key not in self._spares:
+            slots = [self.out.slot() for _ in range(min(max(self._made[key], 1), _MOST_SPARES))]  # consecutive
+            self._spares[key] = slots[0], len(slots)
+        return self._spares[key]
+
+    def check(self, failure: str) -> None:
+        """Branch to the failure block if the i1 `failure` holds."""
+        go_on = self.out.label("ok")
+        self.out.branch_if(failure, self.failed, go_on, unlikely=True)
+        self.out.begin(go_on)
+
+    def range_of(self, number: Element) -> tuple[int, int]:
+        """Return the range (least, greatest) of an integer."""
+        if number.dtype.is_bool:
+            return 0, 1
+        if number.ir[0] != "%":
+            return int(number.ir), int(number.ir)
+        size = 8 * number.dtype.size
+        low, high = (0, (1 << size) - 1) if number.dtype.is_unsigned else (-(1 << size - 1), (1 << size - 1) - 1)
+        return self.ranges.get(number.ir, (low, high))
+
+    def note_range(self, number: Element, range_: tuple[int, int]) -> None:
+        """Record a range of an integer."""
+        if number.ir[0] == "%":
+            low, high = self.range_of(number)
+            self.ranges[number.ir] = max(low, range_[0]), min(high, range_[1])
+
+    def note_limit(self, number: Element, base: Element, by: int) -> None:
+        """Record that an integer is at most `base + by`."""
+        if number.ir[0] == "%" and base.ir[0] == "%":
+            further = {register: offset + by for register, offset in self.limits.get(base.ir, {}).items()}
+            self.limits[number.ir] = {base.ir: by, **further, **self.limits.get(number.ir, {})}
+
+    def is_below(self, number: Element, size: Position) -> bool:
+        """Return whether an integer is known to be less than a size held in a register."""
+        return self.limits.get(number.ir, {}).get(str(size), 0) < 0
+
+    def poll_after(self, iterations: str) -> None:
+        """Count `iterations` short iterations that are about to run, and poll if that is due."""
+        if self._ticks is None:
+            self._ticks = self.out.alloca("i64", "0")
+        out = self.out
+        before = out.new(f"load i64, ptr {self._ticks}")
+        more = out.new(f"add i64 {out.new(f'lshr i64 {iterations}, 3')}, 1")
+        ticks = out.new(f"add i64 {before}, {more}")
+        out.line(f"store i64 {ticks}, ptr {self._ticks}")
+        changed = out.new(f"xor i64 {before}, {ticks}")
+        self._ask(out.new(f"icmp ugt i64 {changed}, 65535"))
+
+    def count_in(self, cell: str) -> None:
+        """Count polls in that cell, which all activations of the function share."""
+        self._ticks = cell
+
+    def poll(self, often: bool) -> None:
+        """Check for an interrupt and let other threads run, in one of 256 calls if `often`, else of 65,536.
+
+        `often` is for loops with long iterations.
+        """
+        if self._ticks is None:
+            self._ticks = self.out.alloca("i64", "0")
+        out = self.out
+        ticks = out.new(f"add i64 {out.new(f'load i64, ptr {self._ticks}')}, 1")
+        out.line(f"store i64 {ticks}, ptr {self._ticks}")
+        due = out.new(f"icmp eq i64 {out.new(f'and i64 {ticks}, {255 if often else 65535}')}, 0")
+        self._ask(due)
+
+    def _ask(self, due: str) -> None:
+        out = self.out
+        ask, go_on = out.label("poll"), out.label("go")
+        out.branch_if(due, ask, go_on, unlikely=True)
+        out.begin(ask)
+        interrupted = out.new("call i1 @pause()")
+        out.branch_if(interrupted, self.failed, go_on, unlikely=True)
+        out.begin(go_on)

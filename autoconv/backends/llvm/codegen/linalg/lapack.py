@@ -1,0 +1,367 @@
+"""Call NumPy's bundled LAPACK for each matrix of a batch.
+
+As in NumPy, it computes in float64 or complex128, whatever the dtype of the matrices. Sizes are dimensions: constants,
+or symbols of open dimensions.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from autoconv.backends.llvm.analysis.representation import is_dense, is_of_open, is_scalar, register_of, sizes
+from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
+from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.matmul.blas import alone
+from autoconv.backends.llvm.codegen.matmul.transpose_kernel import transposed
+from autoconv.backends.llvm.codegen.parallel.partitioned import bounds_of, run_parts, run_split
+from autoconv.backends.llvm.codegen.routine import PART, Routine, call, open_dimensions
+from autoconv.backends.llvm.codegen.values import Object
+from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.index_arith import Position, element_count, linear, plus, product, unravelled
+from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, store
+from autoconv.backends.llvm.ir.types import memory
+from autoconv.backends.llvm.schedule.partition import Split
+from autoconv.backends.llvm.schedule.symbolic_partition import OpenSplit
+from autoconv.backends.llvm.target import abi
+from autoconv.backends.llvm.target.parallelism import available, thread_count
+from autoconv.backends.llvm.target.simd import registers
+from autoconv.graph import dimensions
+from autoconv.graph.dtypes import DType, complex128, float64
+from autoconv.graph.graph import Node, Value
+from autoconv.graph.types import Dimension, Symbol, TensorType
+
+Argument = Dimension | str  # a number or a character, passed by reference, or the register of a pointer
+
+_PART = 400_000  # least work of a part, in units of 0.05 ns
+_ON_STACK = 1 << 14  # bytes of a part's memory that may be on its stack
+_SMALL = 2000  # elements of a matrix up to which LAPACK uses no threads
+
+
+def has(*names: str) -> bool:
+    """Return whether the present LAPACK has those routines."""
+    return all(f"lapack_{name}" in abi.symbols() for name in names)
+
+
+def workspace(
+    region: LoweringContext, name: str, *arguments: Argument | None, work: int, integers: int | None = None,
+    reals: int | None = None,
+) -> tuple[int | Symbol, int | Symbol, int | Symbol]:  # fmt: skip
+    """Return LAPACK's preferred workspace sizes: of numbers, of integers and, for complex routines, of real numbers.
+
+    `arguments` are the routine's, None where a query ignores them. Its results are stored at the positions `work`,
+    `integers` and `reals`, each before its length. For open sizes, symbols are returned, whose registers are set
+    here.
+    """
+    if any(isinstance(argument, Symbol) for argument in arguments):
+        return _asked_later(region, name, arguments, (work, integers, reals))
+    return _asked_here(name, *arguments, places=(work, integers, reals))
+
+
+@functools.cache
+def _asked_here(name: str, *arguments: Argument | None, places: Sequence[int | None]) -> tuple[int, int, int]:
+    # Complex numbers take two.
+    answers: list[Any] = [(ctypes.c_double * 2)(), ctypes.c_int64(0), (ctypes.c_double * 2)()]
+    given: list[Any] = []
+    for x in arguments:
+        given.append(ctypes.c_int64(x) if isinstance(x, int) else ctypes.c_char((str(x or " ")).encode()))
+    for place, answer in zip(places, answers, strict=True):
+        if place is not None:
+            given[place : place + 2] = [answer, ctypes.c_int64(-1)]
+    ctypes.CFUNCTYPE(None)(abi.symbols()[f"lapack_{name}"])(*map(ctypes.byref, given))
+    numbers, whole, real = answers[0][0], answers[1].value, answers[2][0]
+    return max(int(numbers), 1), max(whole, 1), max(int(real), 1)
+
+
+def _asked_later(
+    region: LoweringContext, name: str, arguments: Sequence[Argument | None], places: Sequence[int | None]
+) -> tuple[Symbol, Symbol, Symbol]:
+    out = region.out
+    answers = [out.alloca("[2 x double]"), out.alloca("i64", "1"), out.alloca("[2 x double]")]
+    for answer in (answers[0], answers[2]):
+        out.line(f"store double 1.0, ptr {answer}")
+    idle, question = out.alloca("i64", "0"), out.alloca("i64", "-1")
+    given = [idle if argument is None else _by_reference(out, argument) for argument in arguments]
+    for place, answer in zip(places, answers, strict=True):
+        if place is not None:
+            given[place : place + 2] = [answer, question]
+    _call(out, name, given)
+    found = []
+    for answer, kind in zip(answers, ("double", "i64", "double"), strict=True):
+        count = out.new(f"load {kind}, ptr {answer}")
+        found.append(Symbol(out.module.unique("workspace")))
+        whole = out.new(f"fptosi double {count} to i64") if kind == "double" else count
+        out.line(f"{register_of(found[-1])} = add i64 {whole}, 0")
+    return found[0], found[1], found[2]
+
+
+def _by_reference(out: FunctionText, argument: Argument) -> str:
+    """Return the address of an argument."""
+    if isinstance(argument, int):
+        return out.alloca("i64", str(argument))
+    if isinstance(argument, Symbol):
+        cell = out.alloca("i64")
+        out.line(f"store i64 {dimension(out, argument)}, ptr {cell}")
+        return cell
+    assert argument is not None
+    return out.alloca("i8", str(ord(argument))) if len(argument) == 1 else argument
+
+
+def _call(out: FunctionText, name: str, given: Sequence[str]) -> None:
+    function = out.module.declare(f"lapack_{name}", "void", ", ".join(["ptr"] * len(given)))
+    out.line(f"call void {function}({', '.join(f'ptr {one}' for one in given)})")
+
+
+def routine_of(dtype: DType, real: str, complex_: str = "") -> str:
+    """Return the name of the routine for the dtype, derived from that for doubles."""
+    return (complex_ or "z" + real[1:]) if dtype.is_complex else real
+
+
+class Batch:
+    """A routine that goes over the matrices of `node`, as many as its results have.
+
+        with batch.each():
+            … batch.lapack("getrf", n, n, a, n, pivots)
+        batch.run(work of one matrix, in units of 0.05 ns)
+
+    `x` and `results` are pointers to the present matrices, and `spare` returns memory for the routine's own use.
+    `workspaces` are the symbols among the sizes that `workspace` returned.
+    """
+
+    def __init__(self, region: LoweringContext, node: Node, ranks: Sequence[int], *workspaces: Dimension) -> None:
+        self._region, self._node = region, node
+        type_: Any = node.inputs[0].type
+        self.dtype: DType = type_.dtype
+        self.wide = complex128 if self.dtype.is_complex else float64  # dtype of LAPACK's computation
+        shape = sizes(node.results[0].type)
+        self._batch = shape[: len(shape) - ranks[0]]
+        self._ranks = ranks
+        inputs = [f"ptr noalias readonly %x{i}" for i in range(len(node.inputs))]
+        results = [f"ptr noalias %result{i}" for i in range(len(node.results))]
+        self._sizes: list[str] = []  # open sizes
+        more: list[str] = []
+        if is_of_open(node):
+            asked = [register_of(size) for size in workspaces if isinstance(size, Symbol)]
+            self._sizes = [*open_dimensions(region), *(f"i64 {register}" for register in asked)]
+            more = ["i64 %each"]  # bytes of a part's memory
+        self._arguments = [*self._sizes, *inputs, *results, "ptr %spare", "ptr %failed", *more]
+        self.routine = Routine(region, [*self._arguments, *PART], "i1")
+        self.out, self.b = self.routine.out, self.routine.b
+        self._bytes: Dimension = 0
+        self._own = self.out.alloca("ptr")
+        self._info = self.out.alloca("i64", "0")
+        self.x: list[str] = []
+        self.results: list[str] = []
+
+    def position(self, size: Dimension) -> Position:
+        """Return a dimension within the routine."""
+        return dimension(self.out, size)
+
+    def place(self, row: Position, width: Dimension, column: Position = 0) -> Position:
+        """Return the offset of an element of a matrix with rows, or columns, of that width."""
+        return plus(self.out, product(self.out, row, self.position(width)), column)
+
+    @contextmanager
+    def each(self) -> Iterator[None]:
+        """Write the loop over the matrices."""
+        with self.out.loop("%first", "%last") as number:
+            index = unravelled(self.out, number, self._batch)
+            self.x = [self._at(f"%x{i}", value, 2, index) for i, value in enumerate(self._node.inputs)]
+            self.results = [
+                self._at(f"%result{i}", value, rank, index)
+                for i, (value, rank) in enumerate(zip(self._node.results, self._ranks, strict=True))
+            ]
+            yield
+
+    def _at(self, pointer: str, value: Value, rank: int, index: Sequence[Position]) -> str:
+        """Return the address of the matrix (or vector, or number) of a value, broadcast to the batch, at an index."""
+        shape = sizes(value.type)
+        batch, one = shape[: len(shape) - rank], shape[len(shape) - rank :]
+        aligned = index[len(index) - len(batch) :]
+        place = tuple(0 if size == 1 else i for size, i in zip(batch, aligned, strict=True))
+        by = product(self.out, linear(self.out, place, batch), element_count(self.out, one))
+        if by == 0:
+            return pointer
+        kind = memory(value.type.dtype)  # type: ignore[union-attr]
+        return self.out.new(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {by}")
+
+    def matrix(self, count: Dimension) -> str:
+        """Return memory for that many numbers of LAPACK's dtype."""
+        return self.spare(dimensions.times(count, self.wide.size // 8))
+
+    def spare(self, count: Dimension) -> str:
+        """Return memory for that many doubles or 64-bit integers, private to each part."""
+        start = self.position(self._bytes)
+        count = max(count, 1) if isinstance(count, int) else count
+        whole = dimensions.times(dimensions.rounded_down(dimensions.plus(count, 7), 8), 64)
+        self._bytes = dimensions.plus(self._bytes, whole)
+        return self.out.new(f"getelementptr inbounds i8, ptr {self.out.new(f'load ptr, ptr {self._own}')}, i64 {start}")
+
+    def routine_of(self, real: str, complex_: str = "") -> str:
+        """Return the name of the routine for these numbers, derived from that for doubles."""
+        return routine_of(self.dtype, real, complex_)
+
+    def lapack(self, name: str, *arguments: Argument) -> str:
+        """Call the routine, with `info` after the arguments; return the i1 that holds if it failed."""
+        _call(self.out, name, [*(_by_reference(self.out, argument) for argument in arguments), self._info])
+        return self.out.new(f"icmp ne i64 {self.out.new(f'load i64, ptr {self._info}')}, 0")
+
+    def fail_if(self, failure: str) -> None:
+        """Run the op's kernel in the end if the i1 holds."""
+        before = self.out.new("load i8, ptr %failed")
+        self.out.line(f"store i8 {self.out.new(f'select i1 {failure}, i8 1, i8 {before}')}, ptr %failed")
+
+    def cell(self, count: Dimension) -> str | None:
+        """Return memory for a matrix in LAPACK's dtype; None if the op has that dtype."""
+        return None if self.dtype is self.wide else self.matrix(count)
+
+    def turn(self, source: str, target: str, rows: Dimension, columns: Dimension, back: bool = False) -> None:
+        """Transpose a row-major matrix, `rows` by `columns`, from the op's dtype to LAPACK's, or `back`."""
+        machine = registers()
+        lanes = machine.size // 8 if machine is not None else 0
+        wide = isinstance(rows, int) and isinstance(columns, int) and min(rows, columns) >= lanes > 0
+        if 1 in (rows, columns):
+            self.copy(source, target, dimensions.times(rows, columns), back)
+        elif wide and self.dtype is float64:
+            name = transposed(self.out.module, self.dtype, rows, columns, lanes)  # type: ignore[arg-type]
+            self.out.line(f"call void @{name}(ptr {source}, ptr {target})")
+        else:
+            out, (from_, to) = self.out, self._kinds(back)
+            height, width = self.position(rows), self.position(columns)
+            with out.loop("0", str(height)) as i, out.loop("0", str(width)) as j:
+                found = load(self.b, from_, source, plus(out, product(out, i, width), j))
+                store(self.b, self.cast(found, to), target, plus(out, product(out, j, height), i))
+
+    def copy(
+        self, source: str, target: str, count: Dimension, back: bool = False, conjugate: bool = False
+    ) -> None:  # fmt: skip
+        """Copy numbers from the op's dtype to LAPACK's, or `back`; `conjugate` complex ones."""
+        from_, to = self._kinds(back)
+        with self.out.loop("0", str(self.position(count))) as i:
+            found = load(self.b, from_, source, i)
+            if conjugate and isinstance(found, Pair):
+                found = self.b.pair(found.real, -found.imag)
+            store(self.b, self.cast(found, to), target, i)
+
+    def copy_real(self, source: str, target: str, count: Dimension) -> None:
+        """Copy LAPACK's doubles to a result of real numbers."""
+        with self.out.loop("0", str(self.position(count))) as i:
+            store(self.b, self.b.cast(load(self.b, float64, source, i), self.dtype.real_dtype), target, i)
+
+    def cast(self, x: Element, dtype: DType) -> Element:
+        """Convert a number to another precision."""
+        if isinstance(x, Pair):
+            return self.b.pair(*(self.b.cast(part, dtype.real_dtype) for part in (x.real, x.imag)))
+        return self.b.cast(x, dtype)
+
+    def numbers(self, source: str, rows: int, columns: int) -> list[list[Element]]:
+        """Load one of the op's matrices into registers, as doubles."""
+        return [
+            [self.b.cast(load(self.b, self.dtype, source, i * columns + j), float64) for j in range(columns)]
+            for i in range(rows)
+        ]
+
+    def put(self, found: Sequence[Element], which: int = 0) -> None:
+        """Store numbers contiguously in a result."""
+        kind: Any = self._node.results[which].type
+        for place, x in enumerate(found):
+            store(self.b, self.cast(x, kind.dtype), self.results[which], place)
+
+    @contextmanager
+    def unless(self, fine: Element) -> Iterator[None]:
+        """Run the code inside of the context only where the condition does not hold."""
+        careful, done = self.out.label("careful"), self.out.label("done")
+        self.out.branch_if(fine.ir, done, careful)
+        self.out.begin(careful)
+        yield
+        self.out.branch(done)
+        self.out.begin(done)
+
+    def _kinds(self, back: bool) -> tuple[DType, DType]:
+        return (self.wide, self.dtype) if back else (self.dtype, self.wide)
+
+    def run(self, work: Dimension) -> None:
+        """Run the routine, on several threads if all matrices together take long enough, and set the results."""
+        region, out, node = self._region, self._region.out, self._node
+        count = element_count(out, self._batch)
+        split = self._split(count, work)
+        bounds = bounds_of(split, out) if isinstance(split, OpenSplit) else ("1", str(count), "1")
+        held = self._reserve(bounds[0] if split is None or isinstance(split, OpenSplit) else str(split.parts))
+        body = self.routine.finish("ret i1 false")
+        cells = self._new_results()
+        failed = out.alloca("i8")
+        out.line(f"store i8 0, ptr {failed}")
+        pointers = [region.data(value) for value in node.inputs]
+        pointers += [cell or region.data(value) for value, cell in zip(node.results, cells, strict=True)]
+        pointers += ["null" if held is None else region.address(held[0]), failed]
+        given = [*self._sizes, *(f"ptr {pointer}" for pointer in pointers)]
+        if self._sizes:
+            given.append(f"i64 {dimension(out, self._bytes)}")
+        large = bool(self._sizes) or max(math.prod(sizes(v.type)[-2:]) for v in node.inputs) > _SMALL
+        if region.launches is not None:
+            region.launches.is_alone |= large
+        with alone(out, large and region.launches is None):
+            if split is None:
+                region.launch(body, [*given, "i64 0", "i64 0", f"i64 {count}"])
+            elif isinstance(split, OpenSplit):
+                parts = ["i64 %parts", "i64 %size", "i64 %step"]
+                whole = Routine(region, [*self._arguments, *parts])
+                run_parts(split, whole.module, whole.out, body, self._arguments, False, ("%parts", "%size", "%step"))
+                call(region, whole.finish(), *given, *(f"i64 {bound}" for bound in bounds))
+            else:
+                whole = Routine(region, self._arguments)
+                run_split(split, whole.module, whole.out, body, self._arguments, False)
+                call(region, whole.finish(), *given)
+        if held is not None and held[1] is not None:
+            region.body.let_go(held[0].slot or "", held[1])
+        elif held is not None:
+            region.body.release(held[0].slot or "")
+        for value, cell in zip(node.results, cells, strict=True):
+            if cell:
+                region.set(value, load(ElementWriter(out), value.type.dtype, cell, 0))  # type: ignore[union-attr]
+        if all(is_dense(value.type) for value in node.results):
+            flag = out.new(f"load i8, ptr {failed}")
+            region.ask_kernel(node, out.new(f"icmp ne i8 {flag}, 0"))
+
+    def _split(self, count: Position, work: Dimension) -> Split | None:
+        """Split into parts of several matrices; None where one thread does it all."""
+        if not available() or thread_count() < 2 or count == 1:
+            return None
+        if isinstance(count, int) and isinstance(work, int):
+            parts = min(count, count * work // _PART, 2 * thread_count())
+            return Split(None, count, -(-count // parts)) if parts > 1 else None
+        shape = (count, dimension(self._region.out, work))
+        return OpenSplit(None, count, 1, shape, 1, part=_PART, least=2 * _PART, most=2 * thread_count())
+
+    def _reserve(self, parts: str) -> tuple[Object, TensorType | None] | None:
+        """Allocate the memory of the parts, on their stacks if it is small enough."""
+        if isinstance(self._bytes, int) and self._bytes <= _ON_STACK:
+            kind = f"[{max(self._bytes // 64, 1)} x <8 x i64>]"
+            self.out.first(f"store ptr {self.out.alloca(kind)}, ptr {self._own}")
+            return None
+        self.out.first(
+            f"%spare_offset = mul nsw i64 %part, {'%each' if self._sizes else self._bytes}",
+            "%spare_here = getelementptr inbounds i8, ptr %spare, i64 %spare_offset",
+            f"store ptr %spare_here, ptr {self._own}",
+        )
+        if isinstance(self._bytes, int) and parts.isdigit():
+            type_ = TensorType(float64, (int(parts) * self._bytes // 8,))
+            return self._region.new_array(type_), type_
+        out = self._region.out
+        count = product(out, parts, dimension(out, dimensions.rounded_down(self._bytes, 8)))
+        return self._region.body.new_counted(float64, (count,)), None
+
+    def _new_results(self) -> list[str]:
+        """Allocate the results; return the cells that scalar results are written to."""
+        cells = []
+        for value in self._node.results:
+            if is_scalar(value.type):
+                cells.append(self._region.out.alloca(memory(value.type.dtype)))  # type: ignore[union-attr]
+            else:
+                self._region.set(value, self._region.new_array(value.type))
+                cells.append("")
+        return cells

@@ -1,0 +1,265 @@
+"""Lower typed lists of numbers (see ops/typed_lists.py): items are read and written in place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.backends.llvm.analysis.native_registry import counted
+from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.memory.ops import position_of
+from autoconv.backends.llvm.codegen.routine import Routine
+from autoconv.backends.llvm.codegen.values import Object, RegisterWriter
+from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.index_arith import Position
+from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
+from autoconv.backends.llvm.ir.types import memory
+from autoconv.backends.llvm.target import abi
+from autoconv.graph.dtypes import DType, bool_, int64
+from autoconv.graph.graph import Node
+
+_LIST, _ITEMS = "!tbaa !5", "!tbaa !6"  # alias classes of lists and of their items (see text.METADATA)
+
+
+class TypedList:
+    """A typed list in native code."""
+
+    def __init__(self, out: FunctionText, ir: str, dtype: DType) -> None:
+        self.out, self.ir, self.dtype = out, ir, dtype
+
+    def size(self) -> str:
+        """Return the size in bytes."""
+        return self.out.new(f"load i64, ptr {self._at(abi.BYTE_COUNT)}, {_LIST}")
+
+    def set_size(self, size: str) -> None:
+        self.out.line(f"store i64 {size}, ptr {self._at(abi.BYTE_COUNT)}, {_LIST}")
+
+    def length(self) -> str:
+        shift = self.dtype.size.bit_length() - 1
+        return self.out.new(f"lshr exact i64 {self.size()}, {shift}") if shift else self.size()
+
+    def start(self) -> str:
+        return self.out.new(f"load ptr, ptr {self._at(abi.BYTE_START)}, {_LIST}")
+
+    def end_of_memory(self) -> str:
+        first = self.out.new(f"load ptr, ptr {self._at(abi.BYTE_MEMORY)}, {_LIST}")
+        room = self.out.new(f"load i64, ptr {self._at(abi.BYTE_ROOM)}, {_LIST}")
+        return self.out.new(f"getelementptr i8, ptr {first}, i64 {room}")
+
+    def get(self, index: Position) -> Element:
+        return get(self.out, self.start(), index, self.dtype)
+
+    def put(self, index: Position, item: Element) -> None:
+        put(self.out, self.start(), index, item)
+
+    def _at(self, offset: int) -> str:
+        return self.out.new(f"getelementptr inbounds i8, ptr {self.ir}, i64 {offset}")
+
+
+def get(out: FunctionText, start: str, index: Position, dtype: DType) -> Element:
+    place = out.new(f"getelementptr inbounds {memory(dtype)}, ptr {start}, i64 {index}")
+    return ElementWriter(out).loaded(out.new(f"load {memory(dtype)}, ptr {place}, {_ITEMS}"), dtype)
+
+
+def put(out: FunctionText, start: str, index: Position, item: Element) -> None:
+    kind, ir = memory(item.dtype), item.b.stored(item)
+    place = out.new(f"getelementptr inbounds {kind}, ptr {start}, i64 {index}")
+    out.line(f"store {kind} {ir}, ptr {place}, {_ITEMS}")
+
+
+def _always(node: Node) -> bool:
+    return True
+
+
+def dtype_of(node: Node) -> DType:
+    element: Any = node.attributes["element"]
+    found: DType = element.dtype
+    return found
+
+
+def list_of(region: LoweringContext, node: Node) -> TypedList:
+    return TypedList(region.out, region.object(node.inputs[0]).ir, dtype_of(node))
+
+
+def _set_count(region: LoweringContext, node: Node, ir: str) -> None:
+    region.set(node.results[0], RegisterWriter(region).wrap(int64, ir))
+
+
+def new_list(region: LoweringContext, size: str) -> Object:
+    """Make an uninitialised list of `size` bytes."""
+    region.body.module.declare("PyByteArray_FromStringAndSize", "ptr", "ptr, i64")
+    made = region.out.new(f'call ptr @"PyByteArray_FromStringAndSize"(ptr null, i64 {size})')
+    region.body.check(region.out.new(f"icmp eq ptr {made}, null"))
+    return region.body.own(made)
+
+
+@counted("typed_list_make", fits=_always)
+def _write_make(region: LoweringContext, node: Node) -> None:
+    dtype = dtype_of(node)
+    made = new_list(region, str(dtype.size * len(node.inputs)))
+    if node.inputs:
+        start = TypedList(region.out, made.ir, dtype).start()
+        for i, value in enumerate(node.inputs):
+            put(region.out, start, str(i), region.number(value))
+    region.set(node.results[0], made)
+
+
+@counted("typed_list_repeat", fits=_always)
+def _write_repeat(region: LoweringContext, node: Node) -> None:
+    out, x = region.out, list_of(region, node)
+    count = RegisterWriter(region).cast(region.number(node.inputs[1]), int64)
+    size = x.size()
+    none = out.new(f"icmp slt i64 {count.ir}, 0")
+    times = out.new(f"select i1 {none}, i64 0, i64 {count.ir}")
+    pair = "{ i64, i1 }"
+    function = region.body.module.declare("llvm.umul.with.overflow.i64", pair, "i64, i64")
+    both = out.new(f"call {pair} {function}(i64 {size}, i64 {times})")
+    total = out.new(f"extractvalue {pair} {both}, 0")
+    beyond = out.new(f"icmp ugt i64 {total}, {1 << 46}")
+    region.refuse(node, out.new(f"or i1 {beyond}, {out.new(f'extractvalue {pair} {both}, 1')}"))
+    made = new_list(region, total)
+    target = TypedList(out, made.ir, x.dtype).start()
+    routine = _filled(region, x.dtype)
+    out.line(f"call void @{routine}(ptr {target}, ptr {x.start()}, i64 {size}, i64 {times})")
+    region.set(node.results[0], made)
+
+
+def _filled(region: LoweringContext, dtype: DType) -> str:
+    """Return a function that repeats items `%times` times."""
+    routine = Routine(region, ["ptr noalias %target", "ptr noalias %source", "i64 %size", "i64 %times"])
+    out = routine.out
+    one, several, done = out.label("one"), out.label("several"), out.label("filled")
+    out.branch_if(out.new(f"icmp eq i64 %size, {dtype.size}"), one, several)
+    out.begin(one)
+    item = get(out, "%source", "0", dtype)
+    with out.loop("0", "%times") as i:
+        put(out, "%target", i, item)
+    out.branch(done)
+    out.begin(several)
+    out.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
+    with out.loop("0", "%times") as i:
+        place = out.new(f"getelementptr i8, ptr %target, i64 {out.new(f'mul i64 {i}, %size')}")
+        out.line(f'call void @"llvm.memcpy.p0.p0.i64"(ptr {place}, ptr %source, i64 %size, i1 false)')
+    out.branch(done)
+    out.begin(done)
+    return routine.finish()
+
+
+@counted("typed_list_length", fits=_always)
+def _write_length(region: LoweringContext, node: Node) -> None:
+    length = RegisterWriter(region).wrap(int64, list_of(region, node).length())
+    region.body.note_range(length, (0, 1 << 60))
+    region.set(node.results[0], length)
+
+
+@counted("typed_list_get", fits=_always)
+def _write_get(region: LoweringContext, node: Node) -> None:
+    x = list_of(region, node)
+    index = position_of(region, node, node.inputs[1], x.length())
+    region.set(node.results[0], x.get(index))
+
+
+@counted("typed_list_set", fits=_always)
+def _write_set(region: LoweringContext, node: Node) -> None:
+    x = list_of(region, node)
+    index = position_of(region, node, node.inputs[1], x.length())
+    x.put(index, region.number(node.inputs[2]))
+
+
+@counted("typed_list_append", fits=_always)
+def _write_append(region: LoweringContext, node: Node) -> None:
+    out, x = region.out, list_of(region, node)
+    size, step = x.size(), x.dtype.size
+    after = out.new(f"add i64 {size}, {step}")
+    # One byte more: a bytearray ends with a zero, which other code may write.
+    needed = out.new(f"getelementptr i8, ptr {x.start()}, i64 {out.new(f'add i64 {after}, 1')}")
+    full, room = out.label("full"), out.label("room")
+    out.branch_if(out.new(f"icmp ugt ptr {needed}, {x.end_of_memory()}"), full, room, unlikely=True)
+    out.begin(full)
+    region.body.check(out.new(f"call i1 @grow_bytes(ptr {x.ir}, i64 {step + 1})"))
+    out.branch(room)
+    out.begin(room)
+    place = out.new(f"getelementptr i8, ptr {x.start()}, i64 {size}")
+    put(out, place, "0", region.number(node.inputs[1]))
+    x.set_size(after)
+
+
+@counted("typed_list_pop", fits=_always)
+def _write_pop(region: LoweringContext, node: Node) -> None:
+    out, x = region.out, list_of(region, node)
+    size, step = x.size(), x.dtype.size
+    region.refuse(node, out.new(f"icmp eq i64 {size}, 0"))
+    less = out.new(f"sub i64 {size}, {step}")
+    if len(node.inputs) == 1:
+        place = out.new(f"getelementptr i8, ptr {x.start()}, i64 {less}")
+        region.set(node.results[0], get(out, place, "0", x.dtype))
+        x.set_size(less)
+        return
+    index = position_of(region, node, node.inputs[1], x.length())
+    found = x.get(index)
+    offset = out.new(f"mul i64 {index}, {step}")
+    place = out.new(f"getelementptr i8, ptr {x.start()}, i64 {offset}")
+    rest = out.new(f"getelementptr i8, ptr {place}, i64 {step}")
+    region.body.module.declare("llvm.memmove.p0.p0.i64", "void", "ptr, ptr, i64, i1")
+    moved = out.new(f"sub i64 {less}, {offset}")
+    out.line(f'call void @"llvm.memmove.p0.p0.i64"(ptr {place}, ptr {rest}, i64 {moved}, i1 false)')
+    x.set_size(less)
+    region.set(node.results[0], found)
+
+
+@counted("typed_list_clear", fits=_always)
+def _write_clear(region: LoweringContext, node: Node) -> None:
+    list_of(region, node).set_size("0")
+
+
+# ---- iteration: a cursor is a list of two numbers, the next position and the current item
+
+
+@counted("typed_list_cursor", fits=_always)
+def _write_cursor(region: LoweringContext, node: Node) -> None:
+    made = new_list(region, "16")
+    put(region.out, TypedList(region.out, made.ir, int64).start(), "0", region.number(node.inputs[0]))
+    region.set(node.results[0], made)
+
+
+@counted("typed_list_advance", fits=_always)
+def _write_advance(region: LoweringContext, node: Node) -> None:
+    out, x, b = region.out, list_of(region, node), RegisterWriter(region)
+    cell = TypedList(out, region.object(node.inputs[1]).ir, int64).start()
+    position = get(out, cell, "0", int64)
+    more = b.wrap(bool_, out.new(f"icmp slt i64 {position.ir}, {x.length()}"))
+    put(out, cell, "0", b.select(more, position + 1, (1 << 63) - 1))
+    take, done = out.label("take"), out.label("taken")
+    out.branch_if(more.ir, take, done)
+    out.begin(take)
+    put(out, out.new(f"getelementptr i8, ptr {cell}, i64 8"), "0", x.get(position.ir))
+    out.branch(done)
+    out.begin(done)
+    region.set(node.results[0], more)
+
+
+@counted("typed_list_current", fits=_always)
+def _write_current(region: LoweringContext, node: Node) -> None:
+    out = region.out
+    cell = TypedList(out, region.object(node.inputs[0]).ir, int64).start()
+    region.set(node.results[0], get(out, out.new(f"getelementptr i8, ptr {cell}, i64 8"), "0", dtype_of(node)))
+
+
+@counted("typed_list_position", fits=_always)
+def _write_position(region: LoweringContext, node: Node) -> None:
+    cell = TypedList(region.out, region.object(node.inputs[0]).ir, int64)
+    position = cell.get("0") - 1
+    region.body.note_range(position, (0, 1 << 60))
+    region.set(node.results[0], position)
+
+
+@counted("typed_list_row", fits=_always)
+def _write_row(region: LoweringContext, node: Node) -> None:
+    out, rows = region.out, region.object(node.inputs[0]).ir
+    count, items = (
+        out.new(f"load {kind}, ptr {out.new(f'getelementptr inbounds i8, ptr {rows}, i64 {offset}')}, {_LIST}")
+        for kind, offset in (("i64", abi.LIST_COUNT), ("ptr", abi.LIST_ITEMS))
+    )
+    index = position_of(region, node, node.inputs[1], count)
+    found = out.new(f"load ptr, ptr {out.new(f'getelementptr inbounds ptr, ptr {items}, i64 {index}')}")
+    out.line(f"call void @retain(ptr {found})")
+    region.set(node.results[0], region.body.own(found))

@@ -1,0 +1,265 @@
+"""Lower operations on whole typed lists: sort, sum, search, slice."""
+
+from __future__ import annotations
+
+import sys
+
+from autoconv.backends.llvm.analysis.native_registry import counted
+from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.lists.typed import TypedList, dtype_of, get, list_of, new_list, put
+from autoconv.backends.llvm.codegen.routine import Routine
+from autoconv.backends.llvm.codegen.values import RegisterWriter
+from autoconv.backends.llvm.ir.scalars import Element
+from autoconv.backends.llvm.ir.types import register
+from autoconv.graph.dtypes import DType, bool_, int64
+from autoconv.graph.graph import Node
+
+_FEW = 40  # items up to which insertion sorts; the kernel sorts more by NumPy
+_COPY = "llvm.memcpy.p0.p0.i64"
+
+
+@counted("typed_list_change", fits=lambda node: node.attributes["method"] in ("sort", "reverse"))
+def _write_change(region: LoweringContext, node: Node) -> None:
+    out, x = region.out, list_of(region, node)
+    if node.attributes["method"] == "reverse":
+        out.line(f"call void @{_reversed(region, x.dtype)}(ptr {x.start()}, i64 {x.length()})")
+        return
+    others = out.new(f"call i1 @{_sorted(region, x.dtype)}(ptr {x.start()}, i64 {x.length()})")
+    slow, done = out.label("slow"), out.label("sorted")
+    out.branch_if(others, slow, done, unlikely=True)
+    out.begin(slow)
+    region.call_kernel(node, rarely=True)
+    out.branch(done)
+    out.begin(done)
+
+
+def _sorted(region: LoweringContext, dtype: DType) -> str:
+    """Return a function that sorts a few items by insertion, which is stable.
+
+    It returns true, having done nothing, if there are many items or one is a nan.
+    """
+    routine = Routine(region, ["ptr %items", "i64 %count"], "i1")
+    out, b = routine.out, routine.b
+    few, no, go_on = out.label("few"), out.label("no"), out.label("numbers")
+    out.branch_if(out.new(f"icmp ugt i64 %count, {_FEW}"), no, few)
+    out.begin(no)
+    out.line("ret i1 true")
+    out.begin(few)
+    if dtype.is_floating:
+        wrong = out.alloca("i1", "false")
+        with out.loop("0", "%count") as i:
+            nan = b.is_nan(get(out, "%items", i, dtype))
+            before = out.new(f"load i1, ptr {wrong}")
+            out.line(f"store i1 {out.new(f'or i1 {nan.ir}, {before}')}, ptr {wrong}")
+        out.branch_if(out.new(f"load i1, ptr {wrong}"), no, go_on, unlikely=True)
+    else:
+        out.branch(go_on)
+    out.begin(go_on)
+    place = out.alloca("i64")
+    with out.loop("1", "%count") as i:
+        item = get(out, "%items", i, dtype)
+        out.line(f"store i64 {i}, ptr {place}")
+        head, look, move, done = (out.label(stem) for stem in ("head", "look", "move", "placed"))
+        out.branch(head)
+        out.begin(head)
+        at = out.new(f"load i64, ptr {place}")
+        out.branch_if(out.new(f"icmp eq i64 {at}, 0"), done, look)
+        out.begin(look)
+        before = out.new(f"sub i64 {at}, 1")
+        other = get(out, "%items", before, dtype)
+        out.branch_if(b.compare("lt", item, other).ir, move, done)
+        out.begin(move)
+        put(out, "%items", at, other)
+        out.line(f"store i64 {before}, ptr {place}")
+        out.branch(head)
+        out.begin(done)
+        put(out, "%items", out.new(f"load i64, ptr {place}"), item)
+    return routine.finish("ret i1 false")
+
+
+def _reversed(region: LoweringContext, dtype: DType) -> str:
+    routine = Routine(region, ["ptr %items", "i64 %count"])
+    out = routine.out
+    half, last = out.new("lshr i64 %count, 1"), out.new("sub i64 %count, 1")
+    with out.loop("0", half) as i:
+        other = out.new(f"sub i64 {last}, {i}")
+        first, second = (get(out, "%items", at, dtype) for at in (i, other))
+        put(out, "%items", i, second)
+        put(out, "%items", other, first)
+    return routine.finish()
+
+
+@counted("typed_list_reduce", fits=lambda node: _has_loop(node))
+def _write_reduce(region: LoweringContext, node: Node) -> None:
+    out, x = region.out, list_of(region, node)
+    function, length = node.attributes["function"], x.length()
+    if function in ("min", "max") or (function == "sum" and x.dtype.is_floating):
+        region.refuse(node, out.new(f"icmp eq i64 {length}, 0"))
+    if function == "sum" and not x.dtype.is_floating:
+        total = out.new(f"call i128 @{_whole_sum(region, x.dtype)}(ptr {x.start()}, i64 {length})")
+        found = out.new(f"trunc i128 {total} to i64")
+        region.refuse(node, out.new(f"icmp ne i128 {out.new(f'sext i64 {found} to i128')}, {total}"))
+        region.set(node.results[0], RegisterWriter(region).wrap(int64, found))
+        return
+    name = _folded(region, x.dtype, function)
+    kind = register(x.dtype)
+    found = out.new(f"call {kind} @{name}(ptr {x.start()}, i64 {length})")
+    region.set(node.results[0], RegisterWriter(region).wrap(x.dtype, found))
+
+
+def _has_loop(node: Node) -> bool:
+    """Return whether the reduction is native; floats are summed one by one, as Python does up to 3.11."""
+    dtype, function = dtype_of(node), node.attributes["function"]
+    return function in ("min", "max") or (
+        function == "sum" and (not dtype.is_floating or (sys.version_info < (3, 12) and dtype.size == 8))
+    )
+
+
+def _whole_sum(region: LoweringContext, dtype: DType) -> str:
+    routine = Routine(region, ["ptr readonly %items", "i64 %count"], "i128")
+    out, b = routine.out, routine.b
+    total = out.alloca("i128", "0")
+    with out.loop("0", "%count") as i:
+        item = b.cast(get(out, "%items", i, dtype), int64)
+        wide = out.new(f"sext i64 {item.ir} to i128")
+        before = out.new(f"load i128, ptr {total}")
+        out.line(f"store i128 {out.new(f'add i128 {wide}, {before}')}, ptr {total}")
+    return routine.finish(f"ret i128 {out.new(f'load i128, ptr {total}')}")
+
+
+def _folded(region: LoweringContext, dtype: DType, function: str) -> str:
+    """Return a function that reduces the items in order.
+
+    As in Python, a comparison with a nan keeps the earlier item.
+    """
+    kind = register(dtype)
+    routine = Routine(region, ["ptr readonly %items", "i64 %count"], kind)
+    out, b = routine.out, routine.b
+    cell = out.alloca(kind)
+    first = b.constant(0, dtype) if function == "sum" else get(out, "%items", "0", dtype)
+    out.line(f"store {kind} {first.ir}, ptr {cell}")
+    with out.loop("0", "%count") as i:
+        item, best = get(out, "%items", i, dtype), b.wrap(dtype, out.new(f"load {kind}, ptr {cell}"))
+        if function == "sum":
+            after = best + item
+        else:
+            after = b.select(b.compare("lt" if function == "min" else "gt", item, best), item, best)
+        out.line(f"store {kind} {after.ir}, ptr {cell}")
+    return routine.finish(f"ret {kind} {out.new(f'load {kind}, ptr {cell}')}")
+
+
+@counted("typed_list_find", fits=lambda node: not dtype_of(node).is_floating)
+def _write_find(region: LoweringContext, node: Node) -> None:
+    out, x, b = region.out, list_of(region, node), RegisterWriter(region)
+    item, method, length = region.number(node.inputs[1]), node.attributes["method"], x.length()
+    name = _counted(region, x.dtype) if method == "count" else _searched(region, x.dtype)
+    found = b.wrap(int64, out.new(f"call i64 @{name}(ptr {x.start()}, i64 {length}, {register(x.dtype)} {item.ir})"))
+    if method == "__contains__":
+        region.set(node.results[0], b.wrap(bool_, out.new(f"icmp ne i64 {found.ir}, {length}")))
+        return
+    if method == "index":
+        region.refuse(node, out.new(f"icmp eq i64 {found.ir}, {length}"))
+    region.body.note_range(found, (0, 1 << 60))
+    region.set(node.results[0], found)
+
+
+def _searched(region: LoweringContext, dtype: DType) -> str:
+    """Return a function that finds the first equal item; its result is the length if there is none."""
+    routine = Routine(region, ["ptr readonly %items", "i64 %count", f"{register(dtype)} %item"], "i64")
+    out, b = routine.out, routine.b
+    with out.loop("0", "%count") as i:
+        yes, no = out.label("found"), out.label("other")
+        out.branch_if(_is(b.wrap(dtype, "%item"), get(out, "%items", i, dtype)), yes, no)
+        out.begin(yes)
+        out.line(f"ret i64 {i}")
+        out.begin(no)
+    return routine.finish("ret i64 %count")
+
+
+def _counted(region: LoweringContext, dtype: DType) -> str:
+    routine = Routine(region, ["ptr readonly %items", "i64 %count", f"{register(dtype)} %item"], "i64")
+    out, b = routine.out, routine.b
+    cell = out.alloca("i64", "0")
+    with out.loop("0", "%count") as i:
+        same = out.new(f"zext i1 {_is(b.wrap(dtype, '%item'), get(out, '%items', i, dtype))} to i64")
+        before = out.new(f"load i64, ptr {cell}")
+        out.line(f"store i64 {out.new(f'add i64 {same}, {before}')}, ptr {cell}")
+    return routine.finish(f"ret i64 {out.new(f'load i64, ptr {cell}')}")
+
+
+def _is(first: Element, second: Element) -> str:
+    return first.same(second).ir
+
+
+@counted("typed_list_slice", fits=lambda node: not node.attributes["given"][2])
+def _write_slice(region: LoweringContext, node: Node) -> None:
+    out, x = region.out, list_of(region, node)
+    length = x.length()
+    start, stop, _ = node.attributes["given"]
+    bounds = iter(node.inputs[1:])
+    first = _bound(region, region.number(next(bounds)), length) if start else "0"
+    last = _bound(region, region.number(next(bounds)), length) if stop else length
+    none = out.new(f"icmp slt i64 {last}, {first}")
+    last = out.new(f"select i1 {none}, i64 {first}, i64 {last}")
+    size = out.new(f"mul i64 {out.new(f'sub i64 {last}, {first}')}, {x.dtype.size}")
+    made = new_list(region, size)
+    source = out.new(f"getelementptr i8, ptr {x.start()}, i64 {out.new(f'mul i64 {first}, {x.dtype.size}')}")
+    region.body.module.declare(_COPY, "void", "ptr, ptr, i64, i1")
+    target = TypedList(out, made.ir, x.dtype).start()
+    out.line(f'call void @"{_COPY}"(ptr {target}, ptr {source}, i64 {size}, i1 false)')
+    region.set(node.results[0], made)
+
+
+def _bound(region: LoweringContext, bound: Element, length: str) -> str:
+    """Clamp a bound of a slice to the list."""
+    out = region.out
+    wanted = RegisterWriter(region).cast(bound, int64).ir
+    below = out.new(f"icmp slt i64 {wanted}, 0")
+    moved = out.new(f"select i1 {below}, i64 {out.new(f'add i64 {wanted}, {length}')}, i64 {wanted}")
+    low = out.new(f"select i1 {out.new(f'icmp slt i64 {moved}, 0')}, i64 0, i64 {moved}")
+    return out.new(f"select i1 {out.new(f'icmp sgt i64 {low}, {length}')}, i64 {length}, i64 {low}")
+
+
+@counted("typed_list_extend", fits=lambda node: True)
+def _write_extend(region: LoweringContext, node: Node) -> None:
+    out, x = region.out, list_of(region, node)
+    more = TypedList(out, region.object(node.inputs[1]).ir, x.dtype)
+    size, added = x.size(), more.size()
+    region.body.check(out.new(f"call i1 @grow_bytes(ptr {x.ir}, i64 {out.new(f'add i64 {added}, 1')})"))
+    region.body.module.declare(_COPY, "void", "ptr, ptr, i64, i1")
+    target = out.new(f"getelementptr i8, ptr {x.start()}, i64 {size}")
+    out.line(f'call void @"{_COPY}"(ptr {target}, ptr {more.start()}, i64 {added}, i1 false)')
+    x.set_size(out.new(f"add i64 {size}, {added}"))
+
+
+@counted("typed_list_range", fits=lambda node: _step(node) == 1)
+def _write_range(region: LoweringContext, node: Node) -> None:
+    out = region.out
+    start, stop = (region.number(value).ir for value in node.inputs[:2])
+    many = out.new(f"icmp sgt i64 {stop}, {start}")
+    count = out.new(f"select i1 {many}, i64 {out.new(f'sub i64 {stop}, {start}')}, i64 0")
+    region.refuse(node, out.new(f"icmp ugt i64 {count}, {1 << 43}"))
+    made = new_list(region, out.new(f"shl i64 {count}, 3"))
+    routine = Routine(region, ["ptr %items", "i64 %count", "i64 %start"])
+    with routine.out.loop("0", "%count") as i:
+        put(routine.out, "%items", i, routine.b.wrap(int64, routine.out.new(f"add i64 {i}, %start")))
+    name = routine.finish()
+    out.line(f"call void @{name}(ptr {TypedList(out, made.ir, int64).start()}, i64 {count}, i64 {start})")
+    region.set(node.results[0], made)
+
+
+def _step(node: Node) -> int | None:
+    made = node.inputs[2].node
+    return int(made.attributes["value"]) if made is not None and made.op.name == "constant" else None
+
+
+@counted("typed_list_of", "typed_list_of_rows", fits=lambda node: node.attributes["element"].weak)
+def _write_of(region: LoweringContext, node: Node) -> None:
+    """Convert a Python list; the kernel raises if an item is of another class."""
+    out, body, dtype = region.out, region.body, dtype_of(node)
+    kind = bool if dtype.is_bool else float if dtype.is_floating else int
+    body.module.declare("object_numbers", "ptr", "ptr, ptr, i64, i64")
+    given = f"ptr {region.object(node.inputs[0]).ir}, ptr {body.calls.object(kind)(out)}"
+    made = out.new(f'call ptr @"object_numbers"({given}, i64 {dtype.size}, i64 {node.attributes.get("depth", 1)})')
+    region.refuse(node, out.new(f"icmp eq ptr {made}, null"))
+    region.set(node.results[0], body.own(made))

@@ -1,0 +1,157 @@
+"""Lower gathers and scatters: positions are checked before the loops that use them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from autoconv.backends.llvm.analysis.indexing import SCATTERS, Check, checks, is_indexed, single_positions
+from autoconv.backends.llvm.analysis.representation import sizes
+from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.loops.slice_update import writable
+from autoconv.backends.llvm.codegen.values import Object, RegisterWriter
+from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.index_arith import Position, element_count, product
+from autoconv.backends.llvm.ir.scalars import ElementWriter, load
+from autoconv.backends.llvm.ir.types import literal, register
+from autoconv.backends.llvm.schedule.plan import Item
+from autoconv.graph.dtypes import DType, int64
+from autoconv.graph.graph import Node, Value
+from autoconv.ops.index_spec import INPUT
+
+
+def write_guard(region: LoweringContext, node: Node) -> list[Any]:
+    """Let the op's kernel raise where a position is out of range; return the single positions, normalised."""
+    if not is_indexed(node):
+        return [_position(region, node, *single) for single in _singles(node)]
+    groups: dict[Value, list[Check]] = {}
+    for check in checks(node):
+        groups.setdefault(check.positions, []).append(check)
+    shape = sizes(node.inputs[0].type)
+    singles = [_position(region, node, value, shape[axis]) for value, axis in single_positions(node)]
+    for value, group in groups.items():
+        region.body.module.has_loops = True
+        name = _check_function(region, value, group)
+        if name:
+            positions = sizes(value.type) if group[0].depth == 1 else sizes(value.type)[:-1]
+            count = element_count(region.out, positions)
+            given = [f"ptr {region.data(value)}", f"i64 {count}", *_open_sizes(group)]
+            region.refuse(node, region.out.new(f"call i1 @{name}({', '.join(given)})"))
+    return singles
+
+
+def _open_sizes(group: Sequence[Check]) -> list[str]:
+    """Return the open sizes that a function of the checks takes as parameters."""
+    return list(dict.fromkeys(f"i64 {check.size}" for check in group if isinstance(check.size, str)))
+
+
+def _singles(node: Node) -> Iterator[tuple[Value, int]]:
+    """Yield the operands that are single positions, with the sizes of the dimensions that they index."""
+    name = node.op.name
+    if name not in ("gather", "get_item", "set_item", "add_at_item"):
+        return
+    shape = sizes(node.inputs[0].type)
+    if name == "gather":
+        yield node.inputs[1], shape[node.attributes.get("axis", 0) % len(shape)]
+        return
+    operands = iter(node.inputs[1 if name == "get_item" else 2 :])
+    spec, axis = node.attributes["spec"], 0
+    covered = sum(entry[0] in ("int", "slice") for entry in spec)
+    for entry in spec:
+        if entry[0] == "ellipsis":
+            axis += len(shape) - covered
+        elif entry[0] in ("int", "slice"):
+            if INPUT in entry:
+                yield next(operands), shape[axis]
+            axis += 1
+
+
+def _position(region: LoweringContext, node: Node, value: Value, size: Position) -> str:
+    """Normalise a single position to count from the start; Python's and those of subscripts may be negative."""
+    b = RegisterWriter(region)
+    index = b.cast(region.number(value), int64)
+    low, high = region.body.range_of(index)
+    below = high < size if isinstance(size, int) else region.body.is_below(index, size)
+    if low < 0 and (node.op.name != "gather" or value.type.weak):  # type: ignore[union-attr]
+        index = b.select(index < 0, index + b.wrap(int64, str(size)), index)
+    if low < 0 or not below:
+        region.refuse(node, region.out.new(f"icmp uge i64 {index.ir}, {size}"))
+    return index.ir
+
+
+def _check_function(region: LoweringContext, value: Value, group: Sequence[Check]) -> str:
+    """Return a function that tests whether any position is out of range; "" if no position of that dtype can be.
+
+    The maximum of the positions as unsigned numbers decides: negative ones exceed any size.
+    """
+    type_: Any = value.type
+    taken = ", ".join(["ptr noalias readonly %positions", "i64 %count", *_open_sizes(group)])
+    header = f"define internal i1 @FUNCTION({taken}) noinline nounwind"
+    out = FunctionText(region.body.module, header)
+    b = ElementWriter(out)
+    given: DType = type_.dtype
+    wide = any(check.wraps for check in group) and not given.is_unsigned
+    limits = {check: _limit(out, check, given) for check in group}
+    if not wide and all(limit is None for limit in limits.values()):
+        return ""
+    dtype = int64 if wide or _open_sizes(group) else given
+    kind = register(dtype)
+    cells = {check: out.alloca(kind, "0") for check in group if limits[check] is not None}
+    depth = group[0].depth
+    with out.loop("0", "%count") as i:
+        first = i if depth == 1 else out.new(f"mul nsw i64 {i}, {depth}")
+        for check, cell in cells.items():
+            at = first if not check.column else out.new(f"add nsw i64 {first}, {check.column}")
+            position = b.cast(load(b, given, "%positions", at), dtype)
+            if wide:
+                position = position + b.wrap(int64, str(check.size))
+            name = out.module.declare(f"llvm.umax.{kind}", kind, f"{kind}, {kind}")
+            before = out.new(f"load {kind}, ptr {cell}")
+            greatest = out.new(f"call {kind} {name}({kind} {before}, {kind} {position.ir})")
+            out.line(f"store {kind} {greatest}, ptr {cell}")
+    found = "false"
+    some = 0 not in sizes(type_)
+    for check, cell in cells.items():
+        greatest = out.new(f"load {kind}, ptr {cell}")
+        beyond = out.new(f"icmp uge {kind} {greatest}, {_text(limits[check], dtype)}")
+        found = out.new(f"or i1 {found}, {beyond}") if some else found
+    out.line(f"ret i1 {found}")
+    return region.body.module.function("check", out.text())
+
+
+def _limit(out: FunctionText, check: Check, dtype: DType) -> Position | None:
+    """Return the least number out of range, unsigned and as wide as the dtype; None if there is none.
+
+    For an open size it is 64 bits wide.
+    """
+    if isinstance(check.size, str):
+        return out.new(f"shl i64 {check.size}, 1") if check.wraps and not dtype.is_unsigned else check.size
+    if dtype.is_unsigned:
+        return check.size if check.size <= dtype.max else None
+    if check.wraps:
+        return 2 * check.size
+    return min(check.size, int(dtype.max) + 1)
+
+
+def _text(limit: Position | None, dtype: DType) -> str:
+    return limit if isinstance(limit, str) else literal(limit, dtype)
+
+
+def scatter_base(region: LoweringContext, item: Item, result: Value) -> Object:
+    """Return the memory that a scatter's loop updates: its base on the last use by a single owner, else a copy.
+
+    Without a base it is zeros.
+    """
+    node = result.node
+    assert node is not None
+    base = SCATTERS[node.op.name].base
+    if base is None:
+        made = region.new_array(result.type)
+        region.body.module.declare("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1")
+        type_: Any = result.type
+        region.set(result, made)
+        count = product(region.out, element_count(region.out, sizes(type_)), type_.dtype.size)
+        region.out.line(f'call void @"llvm.memset.p0.i64"(ptr {region.data(result)}, i8 0, i64 {count}, i1 false)')
+        return made
+    x = node.inputs[base]
+    return writable(region, x, region.is_last_reader(item, x))

@@ -1,0 +1,33 @@
+"""Concatenation: loops that copy each array into its part of the result."""
+
+from __future__ import annotations
+
+from autoconv.backends.llvm.analysis.representation import sizes
+from autoconv.backends.llvm.codegen.loops.nest import KernelText
+from autoconv.backends.llvm.ir.index_arith import Index, Position, plus
+from autoconv.graph.graph import Value
+
+
+class JoinText(KernelText):
+    """The function of an item that concatenates its inputs."""
+
+    def _write(self, careful: bool) -> tuple[str, bool]:
+        self._begin(self._parameters(), careful)
+        self._flat = False
+        (node,) = self._item.nodes
+        axis = node.attributes["axis"] % len(sizes(node.results[0].type))
+        start: Position = 0
+        for value in node.inputs:
+            self._part(node.results[0], value, axis, start, ())
+            start = plus(self.out, start, sizes(value.type)[axis])
+        return self._end("join")
+
+    def _part(self, result: Value, value: Value, axis: int, start: Position, index: Index) -> None:
+        own = sizes(value.type)
+        if len(index) < len(own):
+            with self.out.loop("0", str(own[len(index)])) as i:
+                self._part(result, value, axis, start, (*index, i))
+            return
+        self._memo.clear()
+        place = (*index[:axis], plus(self.out, index[axis], start), *index[axis + 1 :])
+        self._store(self.element(value, index), self.stores[result], sizes(result.type), place)

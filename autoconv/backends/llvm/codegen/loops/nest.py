@@ -1,0 +1,417 @@
+"""Loop nests over the elements of arrays, each lowered to one function."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autoconv.backends.llvm.analysis.contiguity import base_of
+from autoconv.backends.llvm.analysis.index_maps import CUT, Place, viewed
+from autoconv.backends.llvm.analysis.indexing import SCATTERS, place, updates
+from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, sizes
+from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
+from autoconv.backends.llvm.codegen.loops.reductions import MemoryReduction, Reduction, RegisterReduction
+from autoconv.backends.llvm.codegen.parallel.partitioned import bounds_of, run_parts, run_split
+from autoconv.backends.llvm.ir.element_rules import apply_rule, computed
+from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.index_arith import Index, Position, count, element_count, is_known, linear, plus, product
+from autoconv.backends.llvm.ir.metadata import QUICK
+from autoconv.backends.llvm.ir.module import ModuleText
+from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
+from autoconv.backends.llvm.ir.types import register
+from autoconv.backends.llvm.schedule.index_set_split import VECTOR, in_vectors, straight
+from autoconv.backends.llvm.schedule.partition import Split, choose_split
+from autoconv.backends.llvm.schedule.plan import Item, Plan
+from autoconv.backends.llvm.schedule.reduction_depth import BLOCK, register_depth
+from autoconv.backends.llvm.schedule.row_blocks import is_flat
+from autoconv.backends.llvm.schedule.symbolic_partition import OpenSplit, choose_open_split
+from autoconv.graph.graph import Node, Value
+
+
+class LoopWriter(ElementWriter):
+    """Write elements inside of a loop.
+
+    `rare(condition)` flags elements for which the rule is not exact enough, `fail(condition)` those that the op's
+    kernel has to decide.
+    """
+
+    def __init__(self, out: FunctionText, careful: bool, at: Callable[[Value, Index], Element]) -> None:
+        super().__init__(out)
+        self.at = at
+        self.in_loop = not careful
+        self.rare_flag: str | None = None
+
+    def number(self, value: Value) -> Element:
+        return self.at(value, ())
+
+    def rare(self, condition: Element) -> None:
+        if self.rare_flag is None:
+            self.rare_flag = self.out.alloca("i1", "false")
+        before = self.out.new(f"load i1, ptr {self.rare_flag}")
+        after = self.out.new(f"or i1 {before}, {condition.ir}")
+        self.out.line(f"store i1 {after}, ptr {self.rare_flag}")
+
+    fail = rare
+
+
+class KernelText:
+    """The function of one item.
+
+    `arguments` are the values it takes, in order: arrays as pointers, numbers as such, guarded indices of views as i64.
+    Pointers to its results follow. With `part` it is the function of one part of the loops. It then also takes the
+    number of the part, and the first and last index of its dimension.
+    """
+
+    def __init__(
+        self, module: ModuleText, plan: Plan, item: Item, picks: dict[Node, list[Any]], part: Split | None = None
+    ) -> None:
+        self._plan = plan
+        self._item = item
+        self._module = module
+        self.arguments = list(item.reads)
+        looked_through = _guarded_views(plan, item)
+        self.indices = [view for view in looked_through if picks.get(view)]
+        # Elements may be computed twice: nothing is accumulated, and no array is both read and written.
+        self._may_repeat = all(plan.roles[node] in ("element", "copy", "place") for node in item.nodes)
+        widths = [v.type.dtype.size for v in (*item.reads, *item.stored) if is_dense(v.type)]  # type: ignore[union-attr]
+        self._lanes = VECTOR // max(widths, default=1)
+        self._is_cut = not item.phases and any(view.op.name in CUT for view in looked_through)
+        self._pick_names = {
+            view: [pick if isinstance(pick, int) else f"%x{i}_{j}" for j, pick in enumerate(picks[view])]
+            for i, view in enumerate(self.indices)
+        }
+        self._names: dict[Value, str] = {v: f"%p{i}" for i, v in enumerate(self.arguments)}
+        self.stores: dict[Value, str] = {v: f"%s{i}" for i, v in enumerate(item.stored)}
+        self._is_part = part is not None
+        choose = choose_split if is_known(item.shape or ()) else choose_open_split
+        self._split = part or choose(plan, item, self._is_flat())
+        self.name, self.has_rare = self._write(careful=False)
+        self.careful_name = self._write(careful=True)[0] if self.has_rare and part is None else ""
+
+    # ---- the function around the loops
+
+    def _write(self, careful: bool) -> tuple[str, bool]:
+        """Return the name of the function, and whether it can report an inexact element."""
+        parameters = self._parameters()
+        if self._split is not None:
+            return self._write_split(self._split, parameters, careful)
+        self._begin(parameters, careful)
+        sums = self._sums()
+        self._start(sums)
+        self._loops(sums)
+        self._finish(sums)
+        return self._end("kernel")
+
+    def _parameters(self) -> list[str]:
+        parameters = [
+            f"{register(v.type.dtype)} {n}" if is_scalar(v.type) else f"ptr noalias readonly {n}"  # type: ignore[union-attr]
+            for v, n in self._names.items()
+        ]
+        for view in self.indices:
+            parameters += [f"i64 {pick}" for pick in self._pick_names[view] if isinstance(pick, str)]
+        parameters += [f"ptr noalias {n}" for n in self.stores.values()]
+        return parameters + [f"i64 {size}" for size in self._module.sizes]
+
+    def _write_split(self, split: Split, parameters: list[str], careful: bool) -> tuple[str, bool]:
+        """Write a function for a part of the loops, and one that runs all parts.
+
+        Whole sums are accumulated part by part and combined in order, so the result does not depend on which thread
+        runs what.
+        """
+        sums = self._sums()
+        partial = [one for one in sums if isinstance(one, RegisterReduction) and one.whole]
+        totals = [f"ptr noalias %t{i}" for i in range(len(partial))]
+        self._begin([*parameters, *totals, "i64 %part", "i64 %first", "i64 %last"], careful)
+        self._loops(sums)
+        for i, one in enumerate(partial):
+            one.hand_over(f"%t{i}")
+        body, has_rare = self._end("part")
+        if self._is_part:
+            return body, has_rare
+        self._begin(parameters, careful, quick=len(partial) == len(sums))
+        cells = [self.out.alloca(f"[{split.parts} x {one.total_kind}]") for one in partial]
+        self._start([one for one in sums if one not in partial])
+        given = [*parameters, *(f"ptr {cell}" for cell in cells)]
+        parts: Position = split.parts
+        if isinstance(split, OpenSplit):
+            bounds = bounds_of(split, self.out)
+            parts = bounds[0]
+            flag = run_parts(split, self._module, self.out, body, given, has_rare, bounds)
+        else:
+            flag = run_split(split, self._module, self.out, body, given, has_rare)
+        for one, cell in zip(partial, cells, strict=True):
+            one.add_up(cell, parts)
+        self._finish([one for one in sums if one not in partial])
+        self.out.line(f"ret i1 {flag}")
+        return self._module.function("kernel", self.out.text()), has_rare
+
+    def _begin(self, parameters: Sequence[str], careful: bool, quick: bool = False) -> None:
+        speed = QUICK if careful or quick else "noinline"  # careful code runs rarely
+        header = f"define internal i1 @FUNCTION({', '.join(parameters)}) nounwind {speed}"
+        self.out = FunctionText(self._module, header)
+        self.b = LoopWriter(self.out, careful, self.element)
+        self._memo: dict[Any, Element] = {}
+
+    def _end(self, stem: str) -> tuple[str, bool]:
+        flag = self.b.rare_flag
+        self.out.line(f"ret i1 {self.out.new(f'load i1, ptr {flag}') if flag else 'false'}")
+        return self._module.function(stem, self.out.text()), flag is not None
+
+    def _sums(self) -> list[Reduction]:
+        shape = self._item.shape or ()
+        found: list[Reduction] = []
+        for node in self._item.nodes:
+            if self._plan.roles[node] == "reduce":
+                depth = 0 if self._is_flat() else register_depth(node, shape)
+                found.append(
+                    MemoryReduction(self, node)
+                    if depth is None
+                    else RegisterReduction(self, node, depth, self._is_flat())
+                )
+        return found
+
+    def _start(self, sums: Sequence[Reduction]) -> None:
+        """Write the code before all loops."""
+        for one in sums:
+            if isinstance(one, MemoryReduction):
+                one.start()
+        for node in self._item.nodes:
+            if self._plan.roles[node] == "place":
+                self._fill_around(node)
+
+    def _finish(self, sums: Sequence[Reduction]) -> None:
+        """Write the code after all loops."""
+        for one in sums:
+            if isinstance(one, MemoryReduction):
+                one.finish()
+            elif isinstance(one, RegisterReduction) and one.whole:
+                one.finish(())
+
+    def _loops(self, sums: Sequence[Reduction]) -> None:
+        registers = [one for one in sums if isinstance(one, RegisterReduction)]
+        for one in registers:
+            one.enter()
+        if self._is_flat():
+            self._flat_loop(registers)
+        else:
+            self._dimension((), self._item.shape or (), registers, sums)
+
+    def _is_flat(self) -> bool:
+        return is_flat(self._plan, self._item)
+
+    def _flat_loop(self, sums: Sequence[RegisterReduction]) -> None:
+        out, shape = self.out, self._item.shape or ()
+        turns = math.prod(size for size in shape if isinstance(size, int))  # or a multiple of it
+        if self._split is None:
+            first, last = "0", str(element_count(out, shape))
+        else:
+            is_known = all(isinstance(size, int) for size in shape)  # otherwise the step of the split is open, too
+            first, last, turns = "%first", "%last", math.gcd(turns, self._split.step) if is_known else 1
+        if any(one.blocks for one in sums):
+            length = out.new(f"sub nsw i64 {last}, {first}")
+            blocks = out.new(f"sdiv i64 {out.new(f'add nsw i64 {length}, {BLOCK - 1}')}, {BLOCK}")
+            with out.loop("0", blocks) as block:
+                start = out.new(f"add nsw i64 {first}, {out.new(f'mul nsw i64 {block}, {BLOCK}')}")
+                end = out.new(f"add nsw i64 {start}, {BLOCK}")
+                inside = out.new(f"icmp slt i64 {end}, {last}")
+                end = out.new(f"select i1 {inside}, i64 {end}, i64 {last}")
+                length = out.new(f"sub nsw i64 {end}, {start}")
+                with out.loop_in_vectors("0", length, math.gcd(turns, BLOCK)) as offset:
+                    self._body((out.new(f"add nsw i64 {start}, {offset}"),), flat=True, sums=sums)
+                for one in sums:
+                    one.end_block()
+        else:
+            with out.loop_in_vectors(first, last, turns) as index:
+                self._body((index,), flat=True, sums=sums)
+
+    def _fill_around(self, node: Node) -> None:
+        """Fill the padding around the elements that the loops store: before and after, outer dimensions first."""
+        type_: Any = node.results[0].type
+        shape, pointer = sizes(type_), self.stores[node.results[0]]
+        constant = self.b.constant(node.attributes.get("constant_values", 0), type_.dtype)
+
+        def fill(first: Position, start: Position, stop: Position) -> None:
+            if start != stop:
+                with self.out.loop(str(start), str(stop)) as i:
+                    store(self.b, constant, pointer, plus(self.out, first, i))
+
+        def around(first: Position, depth: int) -> None:
+            if depth == len(shape):
+                return
+            out, stride = self.out, element_count(self.out, shape[depth + 1 :])
+            before, after = (dimension(out, amount) for amount in node.attributes["paddings"][depth])
+            end = plus(out, shape[depth], product(out, after, -1))
+            fill(first, 0, product(out, before, stride))
+            fill(first, product(out, end, stride), product(out, shape[depth], stride))
+            if any(map(any, node.attributes["paddings"][depth + 1 :])):
+                with self.out.loop(str(before), str(end)) as i:
+                    around(plus(out, first, product(out, i, stride)), depth + 1)
+
+        around(0, 0)
+
+    def _dimension(self, index: Index, shape: Sequence[int], registers: Any, sums: Any) -> None:
+        depth = len(index)
+        inner = [one for one in registers if one.depth == depth and not one.whole]
+        for one in inner:
+            one.start()
+        if depth == len(shape):
+            self._body(index, flat=False, sums=sums)
+        elif shape[depth] == 1:
+            self._dimension((*index, 0), shape, registers, sums)
+        else:
+            split = self._split is not None and self._split.dimension == depth
+            first, last = ("%first", "%last") if split else ("0", str(shape[depth]))
+
+            def write(i: Position) -> None:
+                self._dimension((*index, i), shape, registers, sums)
+
+            if all(size == 1 for size in shape[depth + 1 :]):
+                self._innermost(shape[depth], first, last, write)
+            else:
+                with self.out.loop(first, last) as i:
+                    write(i)
+        for one in inner:
+            one.finish(index)
+
+    def _innermost(self, size: int, first: str, last: str, write: Callable[[Position], None]) -> None:
+        """Write the innermost loop from `first` to `last`, cut where rolled or padded arrays begin or end.
+
+        Between the cuts, consecutive iterations read adjacent elements.
+        """
+        out, whole = self.out, (first, last) == ("0", str(size))
+        if not isinstance(size, int):
+            with out.loop(first, last) as i:
+                write(i)
+            return
+        pieces = straight(size, lambda low, high: self._cuts(low, high, write)) if self._is_cut else [(0, size)]
+        if whole and self._may_repeat:
+            pieces = [part for piece in pieces for part in in_vectors(*piece, self._lanes)]
+        for low, high in pieces:
+            start, stop = str(low), str(high)
+            if not whole:
+                kind = self.out.module.declare
+                start = out.new(f"call i64 {kind('llvm.smax.i64', 'i64', 'i64, i64')}(i64 {first}, i64 {low})")
+                stop = out.new(f"call i64 {kind('llvm.smin.i64', 'i64', 'i64, i64')}(i64 {last}, i64 {high})")
+            elif high == low + 1:
+                write(low)
+                continue
+            with out.loop(start, stop) as i:
+                count(out, i, low, high)
+                write(i)
+
+    def _cuts(self, low: int, high: int, write: Callable[[Position], None]) -> set[int]:
+        """Return the counts at which the body changes, found by writing it into a text that is discarded."""
+        kept = self.out, self.b, self._memo
+        self.out = FunctionText(ModuleText(), "")
+        self.b = LoopWriter(self.out, not self.b.in_loop, self.element)
+        self._memo = {}
+        count(self.out, "%count", low, high)
+        write("%count")
+        cuts = self.out.cuts.get("%count", set())
+        self.out, self.b, self._memo = kept
+        return cuts
+
+    def _body(self, index: Index, flat: bool, sums: Any, nodes: Sequence[Node] | None = None) -> None:
+        self._memo.clear()
+        self._flat = flat
+        self._index = index
+        for node in self._item.nodes if nodes is None else nodes:
+            (value,) = node.results
+            if self._plan.roles[node] == "place":
+                before = [dimension(self.out, pair[0]) for pair in node.attributes["paddings"]]
+                place = tuple(plus(self.out, i, by) for i, by in zip(index, before, strict=True))
+                self._store(self.element(node.inputs[0], index), self.stores[value], sizes(value.type), place)
+            elif self._plan.roles[node] == "scatter":
+                self._scatter(node, index)
+            elif self._plan.roles[node] != "reduce":
+                found = self.element(value, index)
+                if value in self.stores:
+                    self._store(found, self.stores[value], sizes(value.type), index)
+        for one in sums:
+            one.take(self.element(one.node.inputs[0], index), index)
+
+    def _store(self, element: Element, pointer: str, shape: tuple[int, ...], index: Index) -> None:
+        offset = index[0] if self._flat else linear(self.out, index, shape)
+        store(self.b, element, pointer, offset)
+
+    def _scatter(self, node: Node, index: Index) -> None:
+        """Store updates at their positions; the memory of the result already holds the base."""
+        (result,) = node.results
+        type_: Any = result.type
+        found = self.b.cast(self._operand(updates(node), result, index), type_.dtype)
+        target = place(self.b, node, index, self._pick_names.get(node, []))
+        offset = linear(self.out, target, sizes(type_))
+        combine = SCATTERS[node.op.name].combine
+        if combine is not None:
+            before = load(self.b, type_.dtype, self.stores[result], offset)
+            name = "logical_or" if combine == "add" and type_.dtype.is_bool else combine
+            found = computed(self.b, name, [before, found], before.dtype)
+        store(self.b, found, self.stores[result], offset)
+
+    # ---- elements
+
+    @property
+    def shape(self) -> tuple[Position, ...] | None:
+        """The extents of the loops."""
+        return self._item.shape
+
+    def element(self, value: Value, index: Index) -> Element:
+        """Return the number at `index` of a value; in a flat loop the index is the offset in memory."""
+        if is_scalar(value.type):
+            return self.b.wrap(value.type.dtype, self._names[value])  # type: ignore[union-attr]
+        key = value, index
+        if key not in self._memo:
+            self._memo[key] = self._element(value, index)
+        return self._memo[key]
+
+    def _element(self, value: Value, index: Index) -> Element:
+        node = value.node
+        if value in self._names:
+            offset = index[0] if self._flat else linear(self.out, index, sizes(value.type))
+            return load(self.b, value.type.dtype, self._names[value], offset)  # type: ignore[union-attr]
+        assert node is not None
+        base = base_of(value, self._plan.views)
+        if base is not value and base in self._names and is_dense(base.type):
+            # Elements in the same order have the same offsets as in the base.
+            return load(self.b, base.type.dtype, self._names[base], linear(self.out, index, sizes(value.type)))  # type: ignore[union-attr]
+        if value in self._plan.views or self._plan.roles[node] == "copy":
+            place = viewed(self.b, node, index, self._pick_names.get(node, []))
+            return self._at(place)
+        operands = [self._operand(operand, value, index) for operand in node.inputs]
+        found = apply_rule(self.b, node, operands)
+        assert found is not None, node.op.name
+        return found
+
+    def _at(self, place: Place) -> Element:
+        if isinstance(place, Element):
+            return place
+        value, index, finish = place
+        found = self.element(value, index)
+        return finish(found) if finish is not None else found
+
+    def _operand(self, operand: Value, result: Value, index: Index) -> Element:
+        """Return an operand at the index of the result to which it is broadcast."""
+        if is_scalar(operand.type) or self._flat:
+            return self.element(operand, index)
+        own = sizes(operand.type)
+        aligned = (*[0] * (len(own) - len(index)), *index[max(len(index) - len(own), 0) :])
+        return self.element(operand, tuple(0 if size == 1 else i for size, i in zip(own, aligned, strict=True)))
+
+
+def _guarded_views(plan: Plan, item: Item) -> list[Node]:
+    """Return the views that the loops of the item read through, and its own copies and scatters."""
+    found: dict[Node, None] = {}
+
+    def visit(value: Value) -> None:
+        if value in plan.views and value.node is not None:
+            found[value.node] = None
+            for operand in value.node.inputs[:1]:
+                visit(operand)
+
+    for node in item.nodes:
+        if plan.roles[node] in ("copy", "scatter"):
+            found[node] = None
+        for value in node.inputs:
+            visit(value)
+    return list(found)

@@ -1,0 +1,111 @@
+"""Compaction: the coordinates where a condition holds, and the parts of an array selected by a mask.
+
+The selected elements are counted first. Then each element is stored at the next free place, whether it is selected or
+not, and the place advances if it is. That needs no branches, and stops after the last selected element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.backends.llvm.analysis.native_registry import counted
+from autoconv.backends.llvm.analysis.representation import is_dense, sizes
+from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.routine import Routine, call, open_dimensions
+from autoconv.backends.llvm.ir.index_arith import element_count, plus, product, times, unravelled
+from autoconv.backends.llvm.ir.scalars import load, store
+from autoconv.graph.dtypes import bool_, int64
+from autoconv.graph.graph import Node
+
+
+@counted("where_indices", fits=lambda node: is_dense(node.inputs[0].type))
+def write_where(region: LoweringContext, node: Node) -> None:
+    """Store the coordinates, in the order of the elements."""
+    (condition,) = node.inputs
+    shape = sizes(condition.type)
+    rank, count = len(shape), _count(region, region.data(condition), condition.type)
+    made = region.body.new_counted(int64, (count, rank))
+    arguments = ["ptr noalias readonly %condition", "ptr noalias %result", "i64 %count"]
+    routine = Routine(region, [*open_dimensions(region), *arguments])
+    out, b = routine.out, routine.b
+
+    def write(i: str, place: str) -> None:
+        store(b, b.wrap(int64, i), "%result", times(out, place, rank))
+
+    _each(routine, write)
+    if rank > 1:
+        with out.loop("0", "%count") as row:
+            start = times(out, row, rank)
+            whole = load(b, int64, "%result", start)
+            for axis, step in enumerate(unravelled(out, whole.ir, shape)):
+                store(b, b.wrap(int64, str(step)), "%result", plus(out, start, axis))
+    pointers = f"ptr {region.data(condition)}", f"ptr {region.address(made)}", f"i64 {count}"
+    call(region, routine.finish(), *open_dimensions(region), *pointers)
+    region.set(node.results[0], made)
+
+
+def _masks(node: Node) -> bool:
+    if node.attributes["spec"] != (("mask",),) or not all(is_dense(value.type) for value in node.inputs):
+        return False
+    shape, mask = (sizes(value.type) for value in node.inputs)
+    return shape[: len(mask)] == mask
+
+
+@counted("get_item", fits=_masks)
+def write_masked(region: LoweringContext, node: Node) -> None:
+    x, mask = node.inputs
+    rest = sizes(x.type)[len(sizes(mask.type)) :]
+    dtype = x.type.dtype  # type: ignore[union-attr]
+    count = _count(region, region.data(mask), mask.type)
+    made = region.body.new_counted(dtype, (count, *rest))
+    arguments = ["ptr noalias readonly %condition", "ptr noalias readonly %x", "ptr noalias %result", "i64 %count"]
+    routine = Routine(region, [*open_dimensions(region), *arguments])
+    out, b = routine.out, routine.b
+    size = element_count(out, rest)
+
+    def write(i: str, place: str) -> None:
+        if size == 1:
+            store(b, load(b, dtype, "%x", i), "%result", place)
+        else:
+            with out.loop("0", str(size)) as j:
+                store(
+                    b,
+                    load(b, dtype, "%x", plus(out, product(out, i, size), j)),
+                    "%result",
+                    plus(out, product(out, place, size), j),
+                )
+
+    _each(routine, write)
+    pointers = [f"ptr {region.data(mask)}", f"ptr {region.data(x)}", f"ptr {region.address(made)}", f"i64 {count}"]
+    call(region, routine.finish(), *open_dimensions(region), *pointers)
+    region.set(node.results[0], made)
+
+
+def _count(region: LoweringContext, pointer: str, type_: Any) -> str:
+    """Return the number of true elements."""
+    routine = Routine(region, [*open_dimensions(region), "ptr noalias readonly %condition"], "i64")
+    out, b = routine.out, routine.b
+    cell = out.alloca("i64", "0")
+    with out.loop("0", str(element_count(out, sizes(type_)))) as i:
+        store(b, load(b, int64, cell, 0) + b.cast(load(b, bool_, "%condition", i), int64), cell, 0)
+    name = routine.finish(f"ret i64 {load(b, int64, cell, 0).ir}")
+    return region.out.new(f"call i64 @{name}({', '.join([*open_dimensions(region), f'ptr {pointer}'])})")
+
+
+def _each(routine: Routine, write: Callable[[str, str], None]) -> None:
+    """Run `write(i, place)` for each element up to the last true one; `place` is that of the next true element."""
+    out, b = routine.out, routine.b
+    place, position = out.alloca("i64", "0"), out.alloca("i64", "0")
+    head, body, done = out.label("look"), out.label("take"), out.label("all")
+    out.branch(head)
+    out.begin(head)
+    at = load(b, int64, place, 0)
+    out.branch_if(b.compare("lt", at, b.wrap(int64, "%count")).ir, body, done)
+    out.begin(body)
+    i = load(b, int64, position, 0)
+    write(i.ir, at.ir)
+    store(b, at + b.cast(load(b, bool_, "%condition", i.ir), int64), place, 0)
+    store(b, i + 1, position, 0)
+    out.branch(head)
+    out.begin(done)

@@ -1,0 +1,189 @@
+"""Copies in another layout: tiling, repetition, mirrored padding, and the adjoint of mirrored padding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autoconv.backends.llvm.analysis.classify import OPEN, ROLES
+from autoconv.backends.llvm.analysis.native_registry import native
+from autoconv.backends.llvm.analysis.representation import is_array, is_dense, sizes
+from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.routine import Routine, call, open_dimensions
+from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.index_arith import Position, element_count, linear, plus, product, times
+from autoconv.backends.llvm.ir.scalars import load, store
+from autoconv.graph.graph import Node
+
+
+def _strides(out: FunctionText, shape: Sequence[Position]) -> list[Position]:
+    return [element_count(out, shape[d + 1 :]) for d in range(len(shape))]
+
+
+def _is_static(node: Node) -> bool:
+    """Return whether the node has one operand, a dense array of known shape: all counts are constants."""
+    return len(node.inputs) == 1 and is_array(node.inputs[0].type)
+
+
+def _is_open(node: Node) -> bool:
+    return len(node.inputs) == 1 and all(is_dense(value.type) for value in (*node.inputs, *node.results))
+
+
+@native("tile", fits=_is_static, of_open=_is_open)
+def write_tile(region: LoweringContext, node: Node) -> None:
+    counts, shape = node.attributes["multiples"], sizes(node.inputs[0].type)
+    routine = _copying(region)
+    pairs = zip(counts, shape, _strides(routine.out, shape), strict=True)
+    _copy(region, node, routine, [one for count, size, step in pairs for one in ((count, 0), (size, step))])
+
+
+@native("repeat", fits=_is_static, of_open=_is_open)
+def write_repeat(region: LoweringContext, node: Node) -> None:
+    shape = sizes(node.inputs[0].type)
+    axis = node.attributes["axis"] % len(shape)
+    routine = _copying(region)
+    dimensions: list[tuple[Position, Position]] = list(zip(shape, _strides(routine.out, shape), strict=True))
+    dimensions.insert(axis + 1, (node.attributes["repeats"], 0))
+    _copy(region, node, routine, dimensions)
+
+
+def _copying(region: LoweringContext) -> Routine:
+    return Routine(region, [*open_dimensions(region), "ptr noalias readonly %x", "ptr noalias %result"])
+
+
+def _copy(
+    region: LoweringContext, node: Node, routine: Routine, dimensions: Sequence[tuple[Position, Position]]
+) -> None:
+    """Write the result in order; `dimensions` are the counts of its loops and the source's stride in each."""
+    (x,), (result,) = node.inputs, node.results
+    dimensions = _joined(dimensions)
+    out, b = routine.out, routine.b
+    kind: Any = x.type
+    inner = [element_count(out, [count for count, _ in dimensions[d + 1 :]]) for d in range(len(dimensions))]
+
+    def loops(depth: int, source: Position, target: Position) -> None:
+        if depth == len(dimensions):
+            store(b, load(b, kind.dtype, "%x", source), "%result", target)
+            return
+        count, stride = dimensions[depth]
+        with out.loop("0", str(count)) as i:
+            places = plus(out, source, product(out, i, stride)), plus(out, target, product(out, i, inner[depth]))
+            loops(depth + 1, *places)
+
+    loops(0, 0, 0)
+    region.set(result, region.new_array(result.type))
+    call(region, routine.finish(), *open_dimensions(region), f"ptr {region.data(x)}", f"ptr {region.data(result)}")
+
+
+def _joined(dimensions: Sequence[tuple[Position, Position]]) -> list[tuple[Position, Position]]:
+    """Collapse loops that are contiguous with the next inner one, as far as that is known."""
+    found: list[tuple[Position, Position]] = []
+    for count, stride in dimensions:
+        if count == 1:
+            continue
+        outer, far = found[-1] if found else ("", "")
+        numbers = isinstance(outer, int) and isinstance(count, int) and isinstance(stride, int)
+        if numbers and far == count * stride:  # type: ignore[operator]
+            found[-1] = (outer * count, stride)  # type: ignore[operator]
+        else:
+            found.append((count, stride))
+    return found
+
+
+# ---- mirrored edges
+
+
+def _mirrors(node: Node) -> bool:
+    known = _is_open(node) and node.attributes["paddings"] is not None
+    return known and 0 not in sizes(node.results[0].type)
+
+
+def _mirrored(routine: Routine, position: Position, size: Position, symmetric: bool) -> Position:
+    """Map a position before the first element, or after the last, to its mirror image; others map to themselves."""
+    out = routine.out
+    again = 0 if symmetric else 1
+    before = plus(out, times(out, position, -1), again - 1)
+    behind = plus(out, times(out, position, -1), plus(out, times(out, size, 2), -1 - again))
+    first = out.new(f"select i1 {out.new(f'icmp slt i64 {position}, 0')}, i64 {before}, i64 {position}")
+    return out.new(f"select i1 {out.new(f'icmp sge i64 {position}, {size}')}, i64 {behind}, i64 {first}")
+
+
+def _walk(
+    routine: Routine, shape: Sequence[Position], paddings: Any, symmetric: bool,
+    write: Callable[[Position, Position], None],
+) -> None:  # fmt: skip
+    """Run `write(inner, outer)` for each element of the padded array: its offset in the source and in the padded array.
+
+    The middle of the last dimension is a loop of its own, without mirroring.
+    """
+    out = routine.out
+    whole = [plus(out, size, before + after) for size, (before, after) in zip(shape, paddings, strict=True)]
+
+    def loops(inner: tuple[Position, ...], outer: tuple[Position, ...]) -> None:
+        depth = len(outer)
+        if depth == len(shape):
+            write(linear(out, inner, shape), linear(out, outer, whole))
+            return
+        size, (before, _) = shape[depth], paddings[depth]
+        if depth < len(shape) - 1:
+            spans: list[tuple[Position, Position, bool]] = [(0, whole[depth], True)]
+        else:
+            end = plus(out, size, before)
+            spans = [(0, before, True), (before, end, False), (end, whole[depth], True)]
+        for start, stop, turns in spans:
+            if start == stop:
+                continue
+            with out.loop(str(start), str(stop)) as i:
+                position = plus(out, i, -before)
+                loops((*inner, _mirrored(routine, position, size, symmetric) if turns else position), (*outer, i))
+
+    if 0 not in whole:
+        loops((), ())
+
+
+def write_mirrored_pad(region: LoweringContext, node: Node) -> None:
+    (x,), (result,) = node.inputs, node.results
+    routine = _copying(region)
+    b = routine.b
+    kind: Any = x.type
+
+    def write(inner: Position, outer: Position) -> None:
+        store(b, load(b, kind.dtype, "%x", inner), "%result", outer)
+
+    _walk(routine, sizes(kind), node.attributes["paddings"], node.attributes["mode"] == "SYMMETRIC", write)
+    region.set(result, region.new_array(result.type))
+    call(region, routine.finish(), *open_dimensions(region), f"ptr {region.data(x)}", f"ptr {region.data(result)}")
+
+
+def _unmirrors(node: Node) -> bool:
+    return _mirrors(node) and not node.inputs[0].type.dtype.is_bool  # type: ignore[union-attr]
+
+
+@native("unpad", fits=_unmirrors, of_open=_unmirrors)
+def write_unpad(region: LoweringContext, node: Node) -> None:
+    """Sum each element and its mirror images, in the order of the padded array."""
+    (x,), (result,) = node.inputs, node.results
+    routine = _copying(region)
+    out, b = routine.out, routine.b
+    kind: Any = x.type
+
+    def write(inner: Position, outer: Position) -> None:
+        store(b, load(b, kind.dtype, "%result", inner) + load(b, kind.dtype, "%x", outer), "%result", inner)
+
+    shape = sizes(result.type)
+    with out.loop("0", str(element_count(out, shape))) as i:
+        store(b, b.constant(0, kind.dtype), "%result", i)
+    _walk(routine, shape, node.attributes["paddings"], node.attributes["mode"] == "SYMMETRIC", write)
+    region.set(result, region.new_array(result.type))
+    call(region, routine.finish(), *open_dimensions(region), f"ptr {region.data(x)}", f"ptr {region.data(result)}")
+
+
+native("pad", fits=_mirrors, of_open=_mirrors)(write_mirrored_pad)
+
+
+def _unless_constant(role: Callable[[Node], str | None]) -> Callable[[Node], str | None]:
+    return lambda node: None if node.attributes.get("mode", "CONSTANT") == "CONSTANT" else role(node)
+
+
+for _roles in (ROLES, OPEN):
+    _roles["pad"] = _unless_constant(_roles["pad"])

@@ -1,0 +1,247 @@
+"""Lower cumulative sums and products, and linear recurrences, to loops."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from autoconv.backends.llvm.analysis.classify_indexing import goes_into, shape_of
+from autoconv.backends.llvm.analysis.native_registry import complex_native, native
+from autoconv.backends.llvm.analysis.representation import is_array, is_dense, sizes
+from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.routine import PART, Routine, call, in_parts, open_dimensions
+from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.index_arith import (
+    Position,
+    element_count,
+    is_known,
+    linear,
+    plus,
+    product,
+    times,
+    unravelled,
+)
+from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
+from autoconv.backends.llvm.ir.types import memory
+from autoconv.graph.dtypes import DType
+from autoconv.graph.graph import Node
+
+_LANES = 8  # interleaved rows, to hide the latency of additions
+_WORK = 8  # cost of one element, in units of 0.05 ns
+_LONG = 4096  # length from which a single row is cut into _LANES parts
+
+
+class _Walk:
+    """The iteration space: `outer` rows of `size` steps, each of `inner` columns, from the start or from the end."""
+
+    def __init__(self, out: FunctionText, node: Node, shape: Sequence[Position]) -> None:
+        given = node.attributes["axis"]
+        axis = 0 if given is None else given % len(shape)
+        self.outer = element_count(out, shape[:axis])
+        self.size = element_count(out, shape) if given is None else shape[axis]
+        self.inner: Position = 1 if given is None else element_count(out, shape[axis + 1 :])
+        self.reverse = node.attributes.get("reverse", False)
+
+    def at(self, out: Any, row: Position, step: Position, column: Position) -> Position:
+        """Return the offset of an element."""
+        along = plus(out, times(out, step, -1), plus(out, self.size, -1)) if self.reverse else step
+        start = plus(out, product(out, row, self.size), along)
+        return plus(out, product(out, start, self.inner), column)
+
+
+def _scans(node: Node) -> bool:
+    return all(is_array(value.type) for value in node.inputs)
+
+
+def _multiplies_complex(node: Node) -> bool:
+    """Return whether operands and results have one dtype (complex sums are split into parts before)."""
+    kinds = {value.type.dtype for value in (*node.inputs, *node.results)}  # type: ignore[union-attr]
+    return len(kinds) == 1 and _scans(node)
+
+
+def _scans_open(node: Node) -> bool:
+    return all(is_dense(value.type) for value in (*node.inputs, *node.results))
+
+
+@complex_native("cumprod", "numpy_cumprod", fits=_multiplies_complex)
+@native("cumsum", "cumprod", "numpy_cumsum", "numpy_cumprod", fits=_scans, of_open=_scans_open)
+def write_scan(region: LoweringContext, node: Node) -> None:
+    """Scan across columns where there are several, else several rows at once.
+
+    A single long row is cut into parts; the total of those before is added to each afterwards. Ops with NumPy's names
+    keep NumPy's order of float operations.
+    """
+    (x,), (result,) = node.inputs, node.results
+    arguments = [*open_dimensions(region), "ptr noalias readonly %x", "ptr noalias %result"]
+    routine = Routine(region, [*arguments, *PART], "i1")
+    scan = _Scan(routine, node)
+    walk, shape = scan.walk, sizes(x.type)
+    several = shape[: node.attributes["axis"] % len(shape)] if node.attributes["axis"] is not None else ()
+    rows: Position | Sequence[Position]
+    if not isinstance(walk.inner, int) or walk.inner > 1:
+        rows = several
+        scan.across()
+    elif _is_long(walk) and scan.is_associative:
+        rows = 1
+        scan.in_parts()
+    else:
+        rows = -(-walk.outer // _LANES) if isinstance(walk.outer, int) else several
+        scan.by_rows()
+    region.set(result, region.new_array(result.type))
+    work = _WORK * math.prod(shape) if is_known(shape) else _WORK
+    name = in_parts(region, arguments, routine, rows, work, shape)
+    call(region, name, *open_dimensions(region), f"ptr {region.data(x)}", f"ptr {region.data(result)}")
+
+
+def _is_long(walk: _Walk) -> bool:
+    """Return whether there are few rows, each long or of open length."""
+    few = isinstance(walk.outer, int) and walk.outer < _LANES
+    return few and (not isinstance(walk.size, int) or walk.size >= _LONG)
+
+
+def _one(b: ElementWriter, dtype: DType) -> Element:
+    """Return the neutral element of products."""
+    if not dtype.is_complex:
+        return b.constant(1, dtype)
+    return b.pair(b.constant(1, dtype.real_dtype), b.constant(0, dtype.real_dtype))
+
+
+class _Scan:
+    def __init__(self, routine: Routine, node: Node) -> None:
+        self.out, self.b = routine.out, routine.b
+        type_: Any = node.inputs[0].type
+        to: Any = node.results[0].type
+        self.given, self.dtype = type_.dtype, to.dtype
+        self.walk = _Walk(self.out, node, sizes(type_))
+        self.product = node.op.name.endswith("cumprod")
+        inexact = self.dtype.is_floating or self.dtype.is_complex
+        self.is_associative = not inexact or node.op.name == "cumsum"
+        self.exclusive = node.attributes.get("exclusive", False)
+        zero = -0.0 if self.dtype.is_floating and not self.exclusive else 0  # neutral even for a first -0.0
+        self.start = _one(self.b, self.dtype) if self.product else self.b.constant(zero, self.dtype)
+
+    def element(self, place: Position) -> Element:
+        found = load(self.b, self.given, "%x", place)
+        return found if self.given is self.dtype else self.b.cast(found, self.dtype)
+
+    def joined(self, x: Element, y: Element) -> Element:
+        return x * y if self.product else x + y
+
+    def across(self) -> None:
+        """Scan step by step, all columns of a step in one loop."""
+        out, b, at = self.out, self.b, self.walk.at
+        if not self.walk.size:
+            return
+        with out.loop("%first", "%last") as row:
+            with out.loop("0", str(self.walk.inner)) as column:
+                place = at(out, row, 0, column)
+                store(b, self.start if self.exclusive else self.element(place), "%result", place)
+            with out.loop("1", str(self.walk.size)) as step:
+                before = plus(out, step, -1)
+                with out.loop("0", str(self.walk.inner)) as column:
+                    last, place = at(out, row, before, column), at(out, row, step, column)
+                    given = self.element(last if self.exclusive else place)
+                    store(b, self.joined(load(b, self.dtype, "%result", last), given), "%result", place)
+
+    def by_rows(self) -> None:
+        """Scan _LANES rows at once.
+
+        A last, incomplete block repeats rows of the one before; with an open number of rows, it repeats the last row.
+        """
+        out, walk = self.out, self.walk
+        if not isinstance(walk.outer, int):
+            least = out.module.declare("llvm.smin.i64", "i64", "i64, i64")
+            count, end = out.new("sub nsw i64 %last, %first"), out.new("sub nsw i64 %last, 1")
+            blocks = out.new(f"sdiv i64 {plus(out, count, _LANES - 1)}, {_LANES}")
+            with out.loop("0", blocks) as block:
+                start = plus(out, times(out, block, _LANES), "%first")
+                rows = [out.new(f"call i64 {least}(i64 {plus(out, start, i)}, i64 {end})") for i in range(_LANES)]
+                self._side_by_side(rows, [0] * _LANES, walk.size)
+            return
+        lanes = min(_LANES, walk.outer)
+        with out.loop("%first", "%last") as block:
+            first, latest = times(out, block, lanes), walk.outer - lanes
+            early = out.new(f"icmp slt i64 {first}, {latest}")
+            first = out.new(f"select i1 {early}, i64 {first}, i64 {latest}")
+            self._side_by_side([plus(out, first, lane) for lane in range(lanes)], [0] * lanes, walk.size)
+
+    def in_parts(self) -> None:
+        out, b = self.out, self.b
+        size = self.walk.size
+        part = size // _LANES if isinstance(size, int) else out.new(f"sdiv i64 {size}, {_LANES}")
+        with out.loop("0", str(self.walk.outer)) as row:
+            cells = self._side_by_side([row] * _LANES, [times(out, part, lane) for lane in range(_LANES)], part)
+            total = load(b, self.dtype, cells[0], 0)
+            for lane in range(1, _LANES):
+                with out.loop(str(times(out, part, lane)), str(times(out, part, lane + 1))) as step:
+                    place = self.walk.at(out, row, step, 0)
+                    store(b, self.joined(total, load(b, self.dtype, "%result", place)), "%result", place)
+                total = self.joined(total, load(b, self.dtype, cells[lane], 0))
+            done = times(out, part, _LANES)
+            left = plus(out, size, -done if isinstance(done, int) else times(out, done, -1))
+            self._side_by_side([row], [done], left, total)
+
+    def _side_by_side(
+        self, rows: Sequence[Position], begins: Sequence[Position], length: Position, start: Element | None = None
+    ) -> list[str]:
+        """Scan `length` steps in each row from its begin; return the memory of each row's last total."""
+        out, b = self.out, self.b
+        cells = [out.alloca(memory(self.dtype)) for _ in rows]
+        for cell in cells:
+            store(b, start or self.start, cell, 0)
+        with out.loop("0", str(length)) as step:
+            places = [
+                self.walk.at(out, row, plus(out, step, begin), 0) for row, begin in zip(rows, begins, strict=True)
+            ]
+            before = [load(b, self.dtype, cell, 0) for cell in cells]
+            given = [self.element(place) for place in places]
+            after = [self.joined(x, y) for x, y in zip(before, given, strict=True)]
+            for cell, place, old, new in zip(cells, places, before, after, strict=True):
+                store(b, new, cell, 0)
+                store(b, old if self.exclusive else new, "%result", place)
+        return cells
+
+
+def _recurs_open(node: Node) -> bool:
+    whole = node.results[0].type
+    return _scans_open(node) and all(goes_into(shape_of(value.type), shape_of(whole)) for value in node.inputs)
+
+
+@complex_native("linear_recurrence", fits=_multiplies_complex)
+@native("linear_recurrence", fits=_scans, of_open=_recurs_open)
+def write_recurrence(region: LoweringContext, node: Node) -> None:
+    """Compute each step as its addend plus its coefficient times the step before."""
+    (coefficient, addend), (result,) = node.inputs, node.results
+    names = [f"ptr noalias {name}" for name in ("%coefficient", "%addend", "%result")]
+    routine = Routine(region, [*open_dimensions(region), *names])
+    out, b = routine.out, routine.b
+    type_: Any = result.type
+    shape, dtype = sizes(type_), type_.dtype
+    walk = _Walk(out, node, shape)
+
+    def operand(name: str, value: Any, place: Position) -> Element:
+        own = sizes(value.type)
+        if own != shape:
+            index = unravelled(out, place, shape)
+            index = index[len(index) - len(own) :]
+            place = linear(out, tuple(0 if n == 1 else i for n, i in zip(own, index, strict=True)), own)
+        return load(b, dtype, name, place)
+
+    def step_of(row: Position, step: Position, first: bool) -> None:
+        with out.loop("0", str(walk.inner)) as column:
+            place = walk.at(out, row, step, column)
+            found = operand("%addend", addend, place)
+            if not first:
+                last = load(b, dtype, "%result", walk.at(out, row, plus(out, step, -1), column))
+                found = found + operand("%coefficient", coefficient, place) * last
+            store(b, found, "%result", place)
+
+    if 0 not in shape:
+        with out.loop("0", str(walk.outer)) as row:
+            step_of(row, 0, True)
+            with out.loop("1", str(walk.size)) as step:
+                step_of(row, step, False)
+    region.set(result, region.new_array(result.type))
+    data = [f"ptr {region.data(value)}" for value in (coefficient, addend, result)]
+    call(region, routine.finish(), *open_dimensions(region), *data)

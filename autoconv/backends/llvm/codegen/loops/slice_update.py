@@ -1,0 +1,88 @@
+"""Updates of a part of an array: in place if the array has a single owner, else in a copy."""
+
+from __future__ import annotations
+
+from autoconv.backends.llvm.analysis.index_maps import item_index
+from autoconv.backends.llvm.analysis.indexing import item_shape
+from autoconv.backends.llvm.analysis.representation import is_scalar, sizes
+from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
+from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.values import Object, RegisterWriter
+from autoconv.backends.llvm.ir.element_rules import computed
+from autoconv.backends.llvm.ir.index_arith import Index, Position, element_count, linear, product
+from autoconv.backends.llvm.ir.scalars import load, store
+from autoconv.backends.llvm.target import abi
+from autoconv.graph.graph import Node, Value
+
+
+def write_update(region: LoweringContext, node: Node) -> None:
+    """Write into the array itself if this is its last use by a single owner, else into a copy."""
+    region.guard(node)
+    (result,) = node.results
+    x, value = node.inputs[:2]
+    last = region.uses[x] == node.inputs.count(x) == 1
+    region.set(result, writable(region, x, last))
+    pointer = region.data(result)
+    _write_part(region, node, value, pointer, (), _updated_shape(region, node))
+
+
+def _updated_shape(region: LoweringContext, node: Node) -> tuple[Position, ...]:
+    return tuple(dimension(region.out, size) for size in item_shape(node) or ())
+
+
+def _write_part(
+    region: LoweringContext, node: Node, value: Value, pointer: str, index: Index, shape: tuple[Position, ...]
+) -> None:
+    if len(index) < len(shape):
+        with region.out.loop("0", str(shape[len(index)])) as i:
+            _write_part(region, node, value, pointer, (*index, i), shape)
+        return
+    b = RegisterWriter(region)
+    if is_scalar(value.type):
+        element = region.number(value)
+    else:
+        own = sizes(value.type)
+        aligned = (*[0] * (len(own) - len(index)), *index[max(len(index) - len(own), 0) :])
+        place = tuple(0 if size == 1 else i for size, i in zip(own, aligned, strict=True))
+        element = load(b, value.type.dtype, region.data(value), linear(region.out, place, own))  # type: ignore[union-attr]
+    x = node.inputs[0]
+    dtype = x.type.dtype  # type: ignore[union-attr]
+    target = item_index(region.out, node, index, region.picks.get(node, []))
+    offset = linear(region.out, target, sizes(x.type))
+    element = b.cast(element, dtype)
+    if node.op.name == "add_at_item":
+        element = computed(b, "add", [load(b, dtype, pointer, offset), element], dtype)
+    store(b, element, pointer, offset)
+
+
+def writable(region: LoweringContext, value: Value, last: bool) -> Object:
+    """Return a new reference to a writable array: the value's own on the last use by a single owner, else a copy."""
+    out = region.out
+    given = region.object(value)
+    copied, done = out.label("copied"), out.label("writable")
+    before = out.block
+    if last and given.slot is not None:
+        alone = out.new(f"call i1 @is_alone(ptr {given.ir})")
+        taken = out.label("taken")
+        out.branch_if(alone, taken, copied)
+        out.begin(taken)
+        out.line(f"store ptr null, ptr {given.slot}")
+        before = taken
+        out.branch(done)
+    else:
+        out.branch(copied)
+        before = ""
+    out.begin(copied)
+    shape = sizes(value.type)
+    made = region.new_array(value.type)
+    out.line(f"store ptr null, ptr {made.slot}")
+    count = product(out, element_count(out, shape), value.type.dtype.size)  # type: ignore[union-attr]
+    address = out.new(f"getelementptr inbounds i8, ptr {made.ir}, i64 {abi.DATA}")
+    region.body.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
+    target = out.new(f"load ptr, ptr {address}")
+    out.line(f'call void @"llvm.memcpy.p0.p0.i64"(ptr {target}, ptr {region.data(value)}, i64 {count}, i1 false)')
+    after = out.block
+    out.branch(done)
+    out.begin(done)
+    arms = f"[ {made.ir}, %{after} ]" + (f", [ {given.ir}, %{before} ]" if before else "")
+    return region.body.own(out.new(f"phi ptr {arms}"))

@@ -1,0 +1,158 @@
+"""Batched matrix products, with broadcast batch dimensions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autoconv.backends.llvm.analysis.classify import OPEN, ROLES
+from autoconv.backends.llvm.analysis.classify_indexing import goes_into, shape_of
+from autoconv.backends.llvm.analysis.native_registry import native
+from autoconv.backends.llvm.analysis.representation import is_array, sizes
+from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.matmul.blas import alone, has_products
+from autoconv.backends.llvm.codegen.matmul.ops import call_product
+from autoconv.backends.llvm.codegen.matmul.tile_kernel import ProductText
+from autoconv.backends.llvm.codegen.matmul.transpose_kernel import transposed
+from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
+from autoconv.backends.llvm.codegen.routine import PART, Routine, call, in_parts, open_dimensions
+from autoconv.backends.llvm.ir import index_arith
+from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.index_arith import Position, element_count, is_known, linear, times, unravelled
+from autoconv.backends.llvm.ir.types import register
+from autoconv.backends.llvm.schedule.matmul_tiling import Product, Sum, tiling
+from autoconv.backends.llvm.schedule.partition import Split
+from autoconv.backends.llvm.target.parallelism import available, thread_count
+from autoconv.backends.llvm.target.simd import registers
+from autoconv.graph.dtypes import float64
+from autoconv.graph.graph import Node, Value
+from autoconv.graph.types import TensorType
+
+_SHARE = 300_000  # multiplications of a part
+_POINTERS = ("ptr noalias readonly %x", "ptr noalias readonly %y", "ptr noalias %z")
+
+
+def is_one_product(node: Node) -> bool:
+    """Return whether y is a single matrix, so that the stacked rows of x form one product with it."""
+    x, y = (len(shape_of(value.type)) for value in node.inputs)
+    return y == 2 and (x == 2 or not node.attributes.get("transpose_a", False))
+
+
+def _is_batch(node: Node) -> bool:
+    x, y = node.inputs
+    if not all(is_array(value.type) and 0 not in sizes(value.type) for value in (x, y)):
+        return False
+    kinds: list[Any] = [value.type for value in (x, y)]
+    known = all(kind.dtype.name in ("float32", "float64") for kind in kinds)
+    return known and not is_one_product(node) and (registers() is not None or has_products(float64))
+
+
+def _is_open_batch(node: Node) -> bool:
+    """Return whether the shapes agree symbolically."""
+    x, y = (shape_of(value.type) for value in node.inputs)
+    batch = shape_of(node.results[0].type)[:-2]
+    flip_x, flip_y = (node.attributes.get(name, False) for name in ("transpose_a", "transpose_b"))
+    inner = x[-2 if flip_x else -1], y[-1 if flip_y else -2]
+    kinds: list[Any] = [value.type for value in node.inputs]
+    known = all(kind.dtype.name in ("float32", "float64") for kind in kinds) and has_products(float64)
+    return known and inner[0] == inner[1] and 0 not in (*x, *y) and all(goes_into(one[:-2], batch) for one in (x, y))
+
+
+@native("matmul", fits=_is_batch)
+def write_products(region: LoweringContext, node: Node) -> None:
+    """Write each product by tiles where they suit, else by the BLAS; each is accumulated as a single product is.
+
+    Threads share the matrices and, where these are few, the tiles or rows of each.
+    """
+    (result,) = node.results
+    product, machine = Product(node, batched=True), registers()
+    blas = has_products(product.dtype)
+    region.set(result, region.new_array(result.type))
+    pointers = [region.data(value) for value in (*node.inputs, result)]
+    if machine is not None and (product.suits_tiles() or not blas):
+        plan = tiling(product.rows, product.columns, product.dtype, machine)
+        turned = _turned(region, node, product, machine.size // product.dtype.size) if product.flip_y else None
+        if turned is not None:
+            pointers[1] = region.address(turned[0])
+        steps = (product.width_x, 1) if product.flip_x else (1, product.width_x)
+        along = Sum(0, 0, product.inner, steps[0], product.columns)
+        one = ProductText(region.body.module, plan, product.dtype, (along,), steps[1], product.columns).rows()
+
+        def write(out: FunctionText, places: list[str], tile: str) -> None:
+            given = ", ".join(f"ptr {place}" for place in places)
+            out.new(f"call i1 @{one}({given}, i64 0, i64 {tile}, i64 {out.new(f'add nsw i64 {tile}, 1')})")
+
+        _run(region, node, product, plan.count, write, pointers)
+        if turned is not None:
+            region.body.let_go(turned[0].slot or "", turned[1])
+        return
+
+    def by_blas(out: FunctionText, places: list[str], _: str) -> None:
+        out.line(call_product(product, out.module, out, places))
+
+    with alone(region.out, product.work > _SHARE or not product.work):
+        _run(region, node, product, 1, by_blas, pointers)
+
+
+def _run(region: LoweringContext, node: Node, product: Product, pieces: int, write: Any, pointers: list[str]) -> None:
+    """Run `write(out, pointers, piece)` for every piece of every product."""
+    batch = sizes(node.results[0].type)[:-2]
+    taken = [*open_dimensions(region), *_POINTERS]
+    body = Routine(region, [*taken, *PART], "i1")
+    out, kind = body.out, register(product.dtype)
+    with out.loop("%first", "%last") as number:
+        index = unravelled(out, number, (*batch, pieces))
+        places = []
+        for name, value in zip(("%x", "%y", "%z"), (*node.inputs, node.results[0]), strict=True):
+            offset = _offset(out, value, index[:-1])
+            places.append(out.new(f"getelementptr inbounds {kind}, ptr {name}, i64 {offset}"))
+        write(out, places, str(index[-1]))
+    given = [*open_dimensions(region), *(f"ptr {pointer}" for pointer in pointers)]
+    if not is_known(batch) or not product.work:
+        sides = product.rows, product.columns, product.inner
+        call(region, in_parts(region, taken, body, (*batch, pieces), 1, (*batch, *sides)), *given)
+        return
+    name, count = body.finish("ret i1 false"), math.prod(batch) * pieces
+    parts = min(product.work * math.prod(batch) // _SHARE, count, 4 * thread_count())
+    if parts > 1 and thread_count() > 1 and available():
+        whole = Routine(region, taken)
+        run_split(Split(None, count, -(-count // parts)), whole.module, whole.out, name, taken, has_rare=False)
+        call(region, whole.finish(), *given)
+    else:
+        region.out.new(f"call i1 @{name}({', '.join(given)}, i64 0, i64 0, i64 {count})")
+
+
+def _offset(out: FunctionText, value: Value, index: tuple[Position, ...]) -> Position:
+    """Return the offset of the matrix that a value, broadcast to the batch, has at that index."""
+    *batch, rows, columns = sizes(value.type)
+    aligned = index[len(index) - len(batch) :]
+    place = tuple(0 if size == 1 else i for size, i in zip(batch, aligned, strict=True))
+    return index_arith.product(out, linear(out, place, batch), index_arith.product(out, rows, columns))
+
+
+def _turned(region: LoweringContext, node: Node, product: Product, lanes: int) -> Any:
+    """Transpose the matrices of y; return the new array and its type."""
+    y = node.inputs[1]
+    several, each = sizes(y.type)[:-2], product.inner * product.columns
+    if is_known(several):
+        type_ = TensorType(product.dtype, (math.prod(several) * each,))
+        made = region.new_array(type_)
+    else:
+        type_ = TensorType(product.dtype, (None,))
+        made = region.body.new_counted(product.dtype, (times(region.out, element_count(region.out, several), each),))
+    routine = Routine(region, [*open_dimensions(region), "ptr noalias readonly %y", "ptr noalias %turned"])
+    out, kind = routine.out, register(product.dtype)
+    count = element_count(out, several)
+    turn = transposed(out.module, product.dtype, product.columns, product.inner, lanes)
+    with out.loop("0", str(count)) as i:
+        start = times(out, i, each)
+        source, target = (out.new(f"getelementptr inbounds {kind}, ptr {p}, i64 {start}") for p in ("%y", "%turned"))
+        out.line(f"call void @{turn}(ptr {source}, ptr {target})")
+    pointers = f"ptr {region.data(y)}", f"ptr {region.address(made)}"
+    call(region, routine.finish(), *open_dimensions(region), *pointers)
+    return made, type_
+
+
+# `matmul` lowers a single product.
+ROLES["matmul"] = lambda node: "whole" if _is_batch(node) else None
+OPEN["matmul"] = lambda node: None if is_one_product(node) else "whole" if _is_open_batch(node) else "kernel"

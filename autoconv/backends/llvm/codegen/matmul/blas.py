@@ -1,0 +1,89 @@
+"""Call NumPy's bundled BLAS, and set the number of its threads."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.index_arith import Position
+from autoconv.backends.llvm.ir.module import ModuleText
+from autoconv.backends.llvm.ir.types import literal, register
+from autoconv.backends.llvm.target import abi
+from autoconv.graph.dtypes import DType, float32
+
+_BY_ROWS, _AS_IT_LIES, _TURNED = 101, 111, 112  # constants of the C interface
+
+
+@dataclasses.dataclass(frozen=True)
+class Matrix:
+    """A matrix in memory, with rows `width` elements apart; `turned` if it is transposed."""
+
+    pointer: str
+    width: Position
+    turned: bool = False
+
+
+def has_products(dtype: DType) -> bool:
+    """Return whether there is a BLAS for the dtype."""
+    return f"cblas_{_letter(dtype)}gemm" in abi.symbols()
+
+
+def product_call(
+    module: ModuleText, dtype: DType, x: Matrix, y: Matrix, z: Matrix, rows: Position, inner: Position,
+    columns: Position, some: bool = True,
+) -> str:  # fmt: skip
+    """Return the call that writes x, `rows` by `inner`, times y, `inner` by `columns`, to z.
+
+    A single row or column takes a third of the time as a vector. For vectors, BLAS leaves z unchanged if `inner` is 0,
+    so `some` states that it is not.
+    """
+    if some and f"cblas_{_letter(dtype)}gemv" in abi.symbols():
+        if columns == 1:
+            return _by_vector(module, dtype, x, y, z, rows, inner)
+        if rows == 1:
+            return _by_vector(module, dtype, dataclasses.replace(y, turned=not y.turned), x, z, columns, inner)
+    kind = register(dtype)
+    name, sizes = f"cblas_{_letter(dtype)}gemm", "i32, i32, i32, i64, i64, i64"
+    gemm = module.declare(name, "void", f"{sizes}, {kind}, ptr, i64, ptr, i64, {kind}, ptr, i64")
+    return (
+        f"call void {gemm}(i32 {_BY_ROWS}, i32 {_way(x)}, i32 {_way(y)}, i64 {rows}, i64 {columns}, i64 {inner}, "
+        f"{kind} {literal(1, dtype)}, ptr {x.pointer}, i64 {x.width}, ptr {y.pointer}, i64 {y.width}, "
+        f"{kind} {literal(0, dtype)}, ptr {z.pointer}, i64 {z.width})"
+    )
+
+
+def _by_vector(
+    module: ModuleText, dtype: DType, x: Matrix, y: Matrix, z: Matrix, rows: Position, inner: Position
+) -> str:  # fmt: skip
+    """Return the call, as `product_call`, for contiguous vectors y and z."""
+    kind = register(dtype)
+    name, sizes = f"cblas_{_letter(dtype)}gemv", "i32, i32, i64, i64"
+    gemv = module.declare(name, "void", f"{sizes}, {kind}, ptr, i64, ptr, i64, {kind}, ptr, i64")
+    lines, columns = (inner, rows) if x.turned else (rows, inner)
+    return (
+        f"call void {gemv}(i32 {_BY_ROWS}, i32 {_way(x)}, i64 {lines}, i64 {columns}, {kind} {literal(1, dtype)}, "
+        f"ptr {x.pointer}, i64 {x.width}, ptr {y.pointer}, i64 1, {kind} {literal(0, dtype)}, ptr {z.pointer}, i64 1)"
+    )
+
+
+def _way(matrix: Matrix) -> int:
+    return _TURNED if matrix.turned else _AS_IT_LIES
+
+
+def _letter(dtype: DType) -> str:
+    return "s" if dtype is float32 else "d"
+
+
+@contextmanager
+def alone(out: FunctionText, large: bool = True) -> Iterator[None]:
+    """Switch off the threads of BLAS and LAPACK within the context, unless the work is too small for them."""
+    if not large or "blas_set_threads" not in abi.symbols():
+        yield
+        return
+    before = out.new(f"call i32 {out.module.declare('blas_get_threads', 'i32', '')}()")
+    set_threads = out.module.declare("blas_set_threads", "void", "i32")
+    out.line(f"call void {set_threads}(i32 1)")
+    yield
+    out.line(f"call void {set_threads}(i32 {before})")

@@ -1,0 +1,166 @@
+"""Tiled matrix products: tiles of the result are held in vector registers.
+
+A tile is some rows by a few vectors of columns. For each step along the inner dimension its code loads a row of y once,
+broadcasts one number of x for each of its rows, and accumulates by fused multiply-adds. Edges are covered by smaller
+tiles, with masked vectors. Shapes and strides are constants, so an address is one register and a constant. The order
+of accumulation along the inner dimension does not depend on how rows are split over threads.
+"""
+
+from __future__ import annotations
+
+from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.index_arith import Position
+from autoconv.backends.llvm.ir.module import ModuleText
+from autoconv.backends.llvm.ir.types import register
+from autoconv.backends.llvm.ir.vectors import VectorWriter
+from autoconv.backends.llvm.schedule.matmul_tiling import CHUNK, Sum, Tiling
+from autoconv.graph.dtypes import DType
+
+
+class ProductText:
+    """Write the functions of a product.
+
+    `sums` are accumulated into each number of the result in sequence. Consecutive rows are `z_row` elements apart in
+    the result and `x_row` in x. With `lines`, `tiling` describes one of several lines, as many as the product of their
+    sizes: (size, step in elements of x), the innermost last.
+    """
+
+    def __init__(
+        self, module: ModuleText, tiling: Tiling, dtype: DType, sums: tuple[Sum, ...], x_row: int, z_row: int,
+        lines: tuple[tuple[Position, Position], ...] = (),
+    ) -> None:  # fmt: skip
+        self._module = module
+        self._tiling = tiling
+        self._dtype = dtype
+        self._kind = register(dtype)
+        self._sums = sums
+        self._x_row = x_row
+        self._z_row = z_row
+        self._lines = lines
+        self._more: tuple[str, ...] = ()  # further i64 parameters of tiles
+
+    def rows(self) -> str:
+        """Return the name of a function of the tiles, or lines, from %first to %last, counted from the top."""
+        self._module.has_loops = True
+        out, tiling = self._function(), self._tiling
+        full, rest = divmod(tiling.rows, tiling.height)
+        if self._lines:
+            with out.loop("%first", "%last", unrolled=False) as line:
+                x, z = self._line(out, line), self._moved(out, "%z", line, tiling.rows * self._z_row)
+                with out.loop("0", str(full), unrolled=False) as i:
+                    self._row(out, i, tiling.height, x, z)
+                if rest:
+                    self._row(out, str(full), rest, x, z)
+            out.line("ret i1 false")
+            return self._module.function("product", out.text())
+        last = "%last"
+        if rest:
+            inside = out.new(f"icmp slt i64 %last, {full}")
+            last = out.new(f"select i1 {inside}, i64 %last, i64 {full}")
+        with out.loop("%first", last) as i:
+            self._row(out, i, tiling.height)
+        if rest:
+            edge, done = out.label("edge"), out.label("done")
+            out.branch_if(out.new(f"icmp sgt i64 %last, {full}"), edge, done)
+            out.begin(edge)
+            self._row(out, str(full), rest)
+            out.branch(done)
+            out.begin(done)
+        out.line("ret i1 false")
+        return self._module.function("product", out.text())
+
+    def _function(self) -> FunctionText:
+        told = "".join(f"i64 {one}, " for one in self._more)
+        parameters = f"ptr noalias %x, ptr noalias %y, ptr noalias %z, {told}i64 %part, i64 %first, i64 %last"
+        return FunctionText(self._module, f"define internal i1 @FUNCTION({parameters}) noinline nounwind")
+
+    def _line(self, out: FunctionText, line: str) -> str:
+        """Return the address in x where a line begins."""
+        x = "%x"
+        for depth, (size, step) in reversed(list(enumerate(self._lines))):
+            place = out.new(f"urem i64 {line}, {size}") if depth else line
+            x = self._moved(out, x, place, step)
+            line = out.new(f"udiv i64 {line}, {size}")
+        return x
+
+    def _row(self, out: FunctionText, i: str, height: int, x: str = "%x", z: str = "%z") -> None:
+        """Write the tiles of one height from left to right."""
+        x = self._moved(out, x, i, self._tiling.height * self._x_row)
+        z = self._moved(out, z, i, self._tiling.height * self._z_row)
+        wide = self._tiling.width * self._tiling.lanes
+        full, rest = divmod(self._tiling.columns, wide)
+        if full:
+            name = self._tile(height, wide)
+            with out.loop("0", str(full), unrolled=False) as j:
+                y, target = self._moved(out, "%y", j, wide), self._moved(out, z, j, wide)
+                out.line(f"call void @{name}(ptr {x}, ptr {y}, ptr {target}{self._told()})")
+        if rest:
+            y, target = self._moved(out, "%y", "1", full * wide), self._moved(out, z, "1", full * wide)
+            out.line(f"call void @{self._tile(height, rest)}(ptr {x}, ptr {y}, ptr {target}{self._told()})")
+
+    def _moved(self, out: FunctionText, pointer: str, count: Position, step: Position) -> str:
+        offset = out.new(f"mul nsw i64 {count}, {step}")
+        return out.new(f"getelementptr inbounds {self._kind}, ptr {pointer}, i64 {offset}")
+
+    def _tile(self, height: int, columns: int) -> str:
+        """Return the name of the function of one tile."""
+        parameters = f"ptr noalias %x, ptr noalias %y, ptr noalias %z{self._told()}"
+        header = f"define internal void @FUNCTION({parameters}) noinline nounwind"
+        out, lanes = FunctionText(self._module, header), self._tiling.lanes
+        full, rest = divmod(columns, lanes)
+        widths = [lanes] * full + ([rest] if rest else [])  # numbers of each vector that are columns
+        v = VectorWriter(out, self._dtype, lanes)
+        cells = [[out.alloca(v.vector, "zeroinitializer") for _ in widths] for _ in range(height)]
+        self._sum_up(v, cells, widths)
+        for r, row in enumerate(cells):
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True)):
+                total = out.new(f"load {v.vector}, ptr {cell}")
+                v.store(total, v.at("%z", r * self._z_row + i * lanes), width)
+        out.line("ret void")
+        return self._module.function("tile", out.text())
+
+    def _told(self) -> str:
+        return "".join(f", i64 {one}" for one in self._more)
+
+    def _sum_up(self, v: VectorWriter, cells: list[list[str]], widths: list[int]) -> None:
+        """Accumulate all products in the cells."""
+        out, height = v.out, len(cells)
+        for part in self._sums:
+            chunks, left = divmod(part.count, CHUNK) if part.count > 2 * CHUNK else (0, part.count)
+            if chunks:
+                with out.loop("0", str(chunks), unrolled=False) as chunk:
+                    sums = [[out.alloca(v.vector) for _ in widths] for _ in range(height)]
+                    self._add_up(v, part, sums, widths, out.new(f"mul nsw i64 {chunk}, {CHUNK}"), CHUNK)
+                    self._join(v, cells, sums)
+            if left and chunks:
+                sums = [[out.alloca(v.vector) for _ in widths] for _ in range(height)]
+                self._add_up(v, part, sums, widths, str(chunks * CHUNK), left)
+                self._join(v, cells, sums)
+            elif left:
+                self._add_up(v, part, cells, widths, "", left)
+
+    def _add_up(
+        self, v: VectorWriter, part: Sum, cells: list[list[str]], widths: list[int], start: str, count: Position
+    ) -> None:
+        """Accumulate the products of `count` steps in the cells, which are zeroed first if a `start` is given."""
+        out = v.out
+        for cell in [cell for row in cells for cell in row] if start else ():
+            out.line(f"store {v.vector} zeroinitializer, ptr {cell}")
+        known = part.x if isinstance(part.x, int) else 0
+        x = "%x" if part.x == known else self._moved(out, "%x", part.x, 1)
+        x = self._moved(out, x, start, part.x_step) if start else x
+        y = self._moved(out, "%y", start, part.y_step) if start else "%y"
+        with out.loop("0", str(count), unrolled=False) as k:
+            left, right = self._moved(out, x, k, part.x_step), self._moved(out, y, k, part.y_step)
+            loaded = [v.load(v.at(right, part.y + i * self._tiling.lanes), width) for i, width in enumerate(widths)]
+            for r, row in enumerate(cells):
+                spread = v.spread(out.new(f"load {v.kind}, ptr {v.at(left, known + r * self._x_row)}"))
+                for cell, other in zip(row, loaded, strict=True):
+                    total = v.fma(spread, other, out.new(f"load {v.vector}, ptr {cell}"))
+                    out.line(f"store {v.vector} {total}, ptr {cell}")
+
+    def _join(self, v: VectorWriter, cells: list[list[str]], sums: list[list[str]]) -> None:
+        """Add the sums of one chunk to the totals."""
+        for cell, one in zip((c for row in cells for c in row), (c for row in sums for c in row), strict=True):
+            total, part = (v.out.new(f"load {v.vector}, ptr {place}") for place in (cell, one))
+            v.out.line(f"store {v.vector} {v.out.new(f'fadd {v.vector} {total}, {part}')}, ptr {cell}")

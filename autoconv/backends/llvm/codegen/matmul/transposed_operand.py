@@ -1,0 +1,36 @@
+"""Transpose the right-hand sides of products, where tiles need the other order."""
+
+from __future__ import annotations
+
+from autoconv.backends.llvm.analysis.representation import sizes
+from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.matmul.transpose_kernel import transposed
+from autoconv.backends.llvm.codegen.values import Object
+from autoconv.graph.dtypes import DType
+from autoconv.graph.graph import Value
+from autoconv.graph.types import TensorType
+
+
+def turned(region: LoweringContext, y: Value, lanes: int) -> str:
+    """Return the address of the transposed matrix; if it is loop-invariant, it is made once for all iterations."""
+    out, (rows, columns) = region.out, sizes(y.type)
+    dtype: DType = y.type.dtype  # type: ignore[union-attr]
+    kind = TensorType(dtype, (columns, rows))
+    turn = transposed(region.body.module, dtype, rows, columns, lanes)
+    native = None if region.is_view(y) else region.native(y)
+    slot = region.body.once(native, kind) if isinstance(native, Object) else None
+    if slot is None:
+        made = region.new_array(kind)
+        out.line(f"call void @{turn}(ptr {region.data(y)}, ptr {region.address(made)})")
+        region.drop_later(made, kind)
+        return region.address(made)
+    first, done = out.label("turn"), out.label("turned")
+    out.branch_if(out.new(f"icmp eq ptr {out.new(f'load ptr, ptr {slot}')}, null"), first, done, unlikely=True)
+    out.begin(first)
+    made = region.new_array(kind)
+    out.line(f"store ptr null, ptr {made.slot}")
+    out.line(f"store ptr {made.ir}, ptr {slot}")
+    out.line(f"call void @{turn}(ptr {region.data(y)}, ptr {region.address(made)})")
+    out.branch(done)
+    out.begin(done)
+    return region.address(Object(out.new(f"load ptr, ptr {slot}")))

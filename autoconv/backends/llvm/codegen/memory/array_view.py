@@ -1,0 +1,161 @@
+"""Represent arrays with mutation: an address, and sizes and strides that are constants or registers.
+
+The owner of the memory is kept alive while the region that made it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from autoconv.backends.llvm.analysis.representation import register_of
+from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.values import Cells, Memory, Object
+from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.index_arith import Position, Size, plus, product
+from autoconv.backends.llvm.target import abi
+from autoconv.graph.graph import Value
+from autoconv.graph.types import ArrayType, Dimension, Symbol, TensorType, Type
+
+
+def held(region: LoweringContext, value: Value) -> Memory:
+    found = region.native(value)
+    assert isinstance(found, Memory), value
+    return found
+
+
+def of_array(region: LoweringContext, object_: Object, type_: ArrayType) -> Memory:
+    """Return an ndarray as a Memory, unchanged."""
+    pointer = region.address(object_)
+    sizes = numbers_of(region.out, object_.ir, type_.shape, abi.DIMENSIONS)
+    strides = numbers_of(region.out, object_.ir, type_.strides, abi.STRIDES)
+    return Memory(object_, pointer, sizes, strides, "true")
+
+
+def numbers_of(out: FunctionText, array: str, known: Sequence[Dimension], offset: int) -> tuple[Position, ...]:
+    """Return the sizes or strides of an array; those that its type leaves open are loaded from it."""
+    found = [_position(number) for number in known]
+    if None in found:
+        first = out.new(f"load ptr, ptr {out.new(f'getelementptr inbounds i8, ptr {array}, i64 {offset}')}")
+        for axis, number in enumerate(found):
+            if number is None:
+                place = out.new(f"getelementptr inbounds i64, ptr {first}, i64 {axis}")
+                found[axis] = out.new(f"load i64, ptr {place}")
+    return tuple(number for number in found if number is not None)
+
+
+def _position(number: Dimension) -> Position | None:
+    return Size(register_of(number)) if isinstance(number, Symbol) else number
+
+
+def ends(out: FunctionText, x: Memory, width: int) -> tuple[str, str]:
+    """Return the addresses of an array's first byte and of the byte after its last; `width` is the element size."""
+    low = high = out.new(f"ptrtoint ptr {x.pointer} to i64")
+    if 0 in x.sizes:
+        return low, high
+    for size, stride in zip(x.sizes, x.strides, strict=True):
+        reach = product(out, plus(out, size, -1), stride)
+        if isinstance(reach, int):
+            low, high = (str(plus(out, low, min(reach, 0))), str(plus(out, high, max(reach, 0))))
+            continue
+        back = out.new(f"icmp slt i64 {reach}, 0")
+        below = out.new(f"select i1 {back}, i64 {reach}, i64 0")
+        above = out.new(f"select i1 {back}, i64 0, i64 {reach}")
+        low, high = out.new(f"add i64 {low}, {below}"), out.new(f"add i64 {high}, {above}")
+    return low, str(plus(out, high, width))
+
+
+def as_tensor_type(type_: Type) -> Type:
+    """Return the tensor type of the contents, under which spare arrays are kept in loops (see values.Body)."""
+    assert isinstance(type_, ArrayType)
+    return TensorType(type_.dtype, type_.shape)
+
+
+def cells(region: LoweringContext, type_: ArrayType) -> Cells:
+    out = region.out
+    open_ = [number for number in (*type_.shape, *type_.strides) if number is None]
+    return Cells(out.slot(), out.alloca("ptr"), out.alloca("i1"), tuple(out.alloca("i64") for _ in open_))
+
+
+def fill(region: LoweringContext, cells: Cells, type_: ArrayType, memory: Memory) -> None:
+    """Store `memory` in the cells, which take over the reference to its owner."""
+    out = region.out
+    out.line(f"store ptr {memory.owner.ir}, ptr {cells.owner}")
+    out.line(f"store ptr {memory.pointer}, ptr {cells.pointer}")
+    out.line(f"store i1 {memory.whole}, ptr {cells.whole}")
+    known = (*type_.shape, *type_.strides)
+    values = (*memory.sizes, *memory.strides)
+    open_ = [value for number, value in zip(known, values, strict=True) if number is None]
+    for cell, value in zip(cells.numbers, open_, strict=True):
+        out.line(f"store i64 {value}, ptr {cell}")
+
+
+def read(region: LoweringContext, cells: Cells, type_: ArrayType) -> Memory:
+    out = region.out
+    numbers = iter(cells.numbers)
+    found = map(_position, (*type_.shape, *type_.strides))
+    values: list[Position] = [
+        out.new(f"load i64, ptr {next(numbers)}") if number is None else number for number in found
+    ]
+    owner = Object(out.new(f"load ptr, ptr {cells.owner}"), cells.owner)
+    pointer, whole = out.new(f"load ptr, ptr {cells.pointer}"), out.new(f"load i1, ptr {cells.whole}")
+    return Memory(owner, pointer, tuple(values[: type_.rank]), tuple(values[type_.rank :]), whole)
+
+
+def lent(memory: Memory) -> Memory:
+    """Return the memory with a borrowed owner."""
+    return replace(memory, owner=Object(memory.owner.ir))
+
+
+def taken(region: LoweringContext, memory: Memory) -> Memory:
+    """Return the memory with a new reference to its owner."""
+    region.out.line(f"call void @retain(ptr {memory.owner.ir})")
+    return lent(memory)
+
+
+def absent(region: LoweringContext, type_: ArrayType) -> Memory:
+    """Return a placeholder for a missing array; it is never read."""
+    owner = Object(region.body.calls.object(None)(region.out))
+    sizes, strides = (tuple(_position(n) or 0 for n in numbers) for numbers in (type_.shape, type_.strides))
+    return Memory(owner, "null", sizes, strides, "true")
+
+
+def boxed(region: LoweringContext, memory: Memory, type_: ArrayType) -> Object:
+    """Return a new reference, in a slot, to the array itself or to a view of it."""
+    out = region.out
+    if memory.whole == "true":
+        out.line(f"call void @retain(ptr {memory.owner.ir})")
+        return region.body.own(memory.owner.ir)
+    if memory.whole == "false":
+        return region.body.own(_view(region, memory, type_))
+    whole, part, done = out.label("whole"), out.label("part"), out.label("boxed")
+    out.branch_if(memory.whole, whole, part)
+    out.begin(whole)
+    out.line(f"call void @retain(ptr {memory.owner.ir})")
+    out.branch(done)
+    out.begin(part)
+    made = _view(region, memory, type_)
+    after = out.block
+    out.branch(done)
+    out.begin(done)
+    return region.body.own(out.new(f"phi ptr [ {memory.owner.ir}, %{whole} ], [ {made}, %{after} ]"))
+
+
+def _view(region: LoweringContext, memory: Memory, type_: ArrayType) -> str:
+    out, rank = region.out, type_.rank
+    lists = []
+    for numbers in (memory.sizes, memory.strides):
+        cell = out.alloca(f"[{max(rank, 1)} x i64]")
+        for axis, number in enumerate(numbers):
+            out.line(f"store i64 {number}, ptr {out.new(f'getelementptr inbounds i64, ptr {cell}, i64 {axis}')}")
+        lists.append(cell)
+    kind, descriptor = (region.body.calls.object(item)(out) for item in (np.ndarray, type_.dtype.numpy))
+    flags = abi.READ_ONLY_FLAGS if type_.read_only else abi.WRITABLE_FLAGS
+    made = out.new(
+        f"call ptr @new_view(ptr {kind}, ptr {descriptor}, i32 {rank}, ptr {lists[0]}, ptr {lists[1]}, "
+        f"ptr {memory.pointer}, ptr {memory.owner.ir}, i32 {flags})"
+    )
+    region.body.check(out.new(f"icmp eq ptr {made}, null"))
+    return made

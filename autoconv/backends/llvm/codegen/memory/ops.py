@@ -1,0 +1,380 @@
+"""Lower arrays with mutation: views are address arithmetic; elements are read and written in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from autoconv.backends.llvm.analysis import representation
+from autoconv.backends.llvm.analysis.classify import MEMORY
+from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, register_of, sizes
+from autoconv.backends.llvm.analysis.symbolic_sizes import SMALLEST
+from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.control.handler_cells import write_cell, write_get, write_set
+from autoconv.backends.llvm.codegen.memory import array_view, slice_bounds
+from autoconv.backends.llvm.codegen.memory.array_view import held
+from autoconv.backends.llvm.codegen.memory.reduction import write_total
+from autoconv.backends.llvm.codegen.memory.statement import write_statement
+from autoconv.backends.llvm.codegen.values import Memory, Object, RegisterWriter
+from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.index_arith import Index, Position, Size, element_count, linear, plus, product
+from autoconv.backends.llvm.ir.scalars import Element, load, store
+from autoconv.graph.dtypes import int64
+from autoconv.graph.graph import Node, Value
+from autoconv.graph.types import ArrayType, Symbol
+from autoconv.ops.analysis.value_range import SIZES
+from autoconv.ops.index_spec import INPUT
+from autoconv.ops.numpy.arrays import entries_of, is_sure_to_fit
+from autoconv.ops.numpy.shapes import UPDATE, core_dimensions
+
+Write = Callable[["LoweringContext", Node], None]
+_WRITERS: dict[str, Write] = {
+    "array_assign": write_statement, "array_total": write_total,
+    "cell": write_cell, "cell_set": write_set, "cell_get": write_get,
+}  # fmt: skip
+
+
+def write_memory(region: LoweringContext, node: Node) -> None:
+    """Write a node by the registered writer of its op."""
+    if region.body.loops:
+        region.body.module.has_loops = region.out.goes_over_elements = True
+    _WRITERS[node.op.name](region, node)
+
+
+def _native(name: str, fits: Callable[[Node], bool] = lambda node: True) -> Callable[[Write], Write]:
+    def register(write: Write) -> Write:
+        _WRITERS[name] = write
+        MEMORY[name] = lambda node: all(map(_is_held, (*node.inputs, *node.results))) and fits(node)
+        return write
+
+    return register
+
+
+def _is_held(value: Value) -> bool:
+    """Return whether native code represents the value: a number, a dense array, or an array in memory."""
+    return is_scalar(value.type) or is_dense(value.type) or representation.is_memory(value.type)
+
+
+# ---- views
+
+
+@_native("array_view")
+def _write_view(region: LoweringContext, node: Node) -> None:
+    out, (result,) = region.out, node.results
+    x = _whole(region, node.inputs[0])
+    given = iter(node.inputs[1:])
+    found_sizes: list[Position] = []
+    found_strides: list[Position] = []
+    offset: Position = 0
+    axis = 0
+    for kind, static in entries_of(len(x.sizes), node.attributes["spec"]):
+        if kind == "newaxis":
+            found_sizes.append(1)
+            found_strides.append(0)
+            continue
+        size, stride = x.sizes[axis], x.strides[axis]
+        if kind == "int":
+            index = next(given) if static[0] == INPUT else static[0]
+            offset = plus(out, offset, product(out, position_of(region, node, index, size), stride))
+        else:
+            parts = [_bound(region, next(given)) if part == INPUT else part for part in static]
+            start, length, step = slice_bounds.resolved(region, node, parts, size)
+            offset = plus(out, offset, product(out, start, stride))
+            found_sizes.append(length)
+            found_strides.append(product(out, step, stride))
+        axis += 1
+    pointer = moved(region, x.pointer, offset)
+    region.set(result, Memory(Object(x.owner.ir), pointer, tuple(found_sizes), tuple(found_strides), "false"))
+
+
+_WRITERS["tensor_part"] = _write_view
+MEMORY.update(dict.fromkeys(("tensor_part", "cell", "cell_set", "cell_get"), lambda node: True))
+
+
+def _whole(region: LoweringContext, value: Value) -> Memory:
+    """Return an array in memory, or a tensor as one."""
+    if representation.is_memory(value.type):
+        return held(region, value)
+    shape, stride = sizes(value.type), value.type.dtype.size  # type: ignore[union-attr]
+    strides: list[Position] = []
+    for count in reversed(shape):
+        strides.append(stride)
+        stride = product(region.out, stride, count)
+    return Memory(region.holder(value), region.data(value), shape, tuple(reversed(strides)), "true")
+
+
+def moved(region: LoweringContext, pointer: str, offset: Position) -> str:
+    """Return the address `offset` bytes further on."""
+    return pointer if offset == 0 else region.out.new(f"getelementptr i8, ptr {pointer}, i64 {offset}")
+
+
+def _bound(region: LoweringContext, value: Value) -> Position:
+    b = RegisterWriter(region)
+    return b.cast(region.number(value), int64).ir
+
+
+def position_of(region: LoweringContext, node: Node, index: Any, size: Position) -> Position:
+    """Normalise a single index to count from the start; the op's kernel raises if it is out of range."""
+    b, out = RegisterWriter(region), region.out
+    if isinstance(index, int):
+        if isinstance(size, int):
+            return index % size
+        lowest = b.wrap(int64, str(index))
+    else:
+        lowest = b.cast(region.number(index), int64)
+    low, high = region.body.range_of(lowest)
+    found = lowest
+    if low < 0:
+        found = b.select(lowest < 0, b.wrap(int64, str(plus(out, lowest.ir, size))), lowest)
+    below = high < size if isinstance(size, int) else region.body.is_below(lowest, size)
+    if low < 0 or not below:
+        region.refuse(node, out.new(f"icmp uge i64 {found.ir}, {size}"))
+    return found.ir
+
+
+@_native("array_strided", lambda node: node.inputs[0].type.shape is not None)  # type: ignore[union-attr]
+def _write_strided(region: LoweringContext, node: Node) -> None:
+    x, attributes = held(region, node.inputs[0]), node.attributes
+    pointer = moved(region, x.pointer, attributes["offset"])
+    found = Memory(Object(x.owner.ir), pointer, attributes["shape"], attributes["strides"], "false")
+    region.set(node.results[0], found)
+
+
+@_native("array_transpose")
+def _write_transpose(region: LoweringContext, node: Node) -> None:
+    x, perm = held(region, node.inputs[0]), node.attributes["perm"]
+    found = replace(
+        x, owner=Object(x.owner.ir), whole="false", sizes=tuple(x.sizes[a] for a in perm),
+        strides=tuple(x.strides[a] for a in perm),
+    )  # fmt: skip
+    region.set(node.results[0], found)
+
+
+@_native("array_diagonal")
+def _write_diagonal(region: LoweringContext, node: Node) -> None:
+    x, out = held(region, node.inputs[0]), region.out
+    right = node.attributes["offset"]
+    (*outer, rows, columns), (*strides, down, across) = x.sizes, x.strides
+    length = _chosen(out, "slt", plus(out, rows, min(right, 0)), plus(out, columns, -max(right, 0)))
+    if right:  # the diagonal may lie outside
+        length = _chosen(out, "sgt", length, 0)
+    pointer = moved(region, x.pointer, product(out, abs(right), across if right > 0 else down))
+    found = replace(
+        x, owner=Object(x.owner.ir), whole="false", pointer=pointer, sizes=(*outer, length),
+        strides=(*strides, plus(out, down, across)),
+    )  # fmt: skip
+    region.set(node.results[0], found)
+
+
+def _chosen(out: FunctionText, how: str, x: Position, y: Position) -> Position:
+    """Return the smaller ("slt") or the larger ("sgt") of two sizes."""
+    if isinstance(x, int) and isinstance(y, int):
+        return min(x, y) if how == "slt" else max(x, y)
+    return x if x == y else out.new(f"select i1 {out.new(f'icmp {how} i64 {x}, {y}')}, i64 {x}, i64 {y}")
+
+
+@_native("array_part")
+def _write_part(region: LoweringContext, node: Node) -> None:
+    """View the real or the imaginary parts in place."""
+    x, (result,) = held(region, node.inputs[0]), node.results
+    offset = result.type.dtype.size if node.attributes["which"] == "imag" else 0  # type: ignore[union-attr]
+    pointer = moved(region, x.pointer, offset)
+    region.set(result, replace(x, owner=Object(x.owner.ir), whole="false", pointer=pointer))
+
+
+@_native("array_size")
+def _write_size(region: LoweringContext, node: Node) -> None:
+    found = held(region, node.inputs[0]).sizes[node.attributes["axis"]]
+    size = RegisterWriter(region).wrap(int64, str(found))
+    region.body.note_range(size, (SMALLEST if isinstance(found, Size) else SIZES[0], SIZES[1]))
+    region.set(node.results[0], size)
+
+
+@_native("numpy_shapes")
+def _write_shapes(region: LoweringContext, node: Node) -> None:
+    """Check sizes that must be equal; the kernel raises if they differ."""
+    first, second = (_sizes_of(region, value) for value in node.inputs)
+    updates, out = node.attributes["how"] == UPDATE, region.out
+    pairs = zip(second[::-1], first[::-1], strict=False) if updates else [core_dimensions(first, second)]
+    for size, other in pairs:
+        if size == other or (updates and size == 1):
+            continue
+        wrong = out.new(f"icmp ne i64 {size}, {other}")
+        if updates and isinstance(size, str) and not isinstance(size, Size):  # a Size is 2 or more
+            wrong = out.new(f"and i1 {wrong}, {out.new(f'icmp ne i64 {size}, 1')}")
+        region.refuse(node, wrong)
+
+
+def _sizes_of(region: LoweringContext, value: Value) -> tuple[Position, ...]:
+    return held(region, value).sizes if representation.is_memory(value.type) else sizes(value.type)
+
+
+# ---- elements
+
+
+def place_of(region: LoweringContext, x: Memory, index: Index) -> str:
+    """Return the address of an element."""
+    out, offset = region.out, 0
+    total: Position = offset
+    for position, stride in zip(index, x.strides, strict=True):
+        total = plus(out, total, product(out, position, stride))
+    return moved(region, x.pointer, total)
+
+
+def loops(
+    region: LoweringContext, counts: Sequence[Position], write: Callable[[Index], None], index: Index = ()
+) -> None:
+    """Write nested loops that run `write(index)` for each index below the counts, in row-major order."""
+    if len(index) == len(counts):
+        write(index)
+        return
+    region.body.module.has_loops = True
+    with region.out.loop("0", str(counts[len(index)])) as i:
+        loops(region, counts, write, (*index, i))
+
+
+@_native("array_load")
+def _write_load(region: LoweringContext, node: Node) -> None:
+    x, (result,) = held(region, node.inputs[0]), node.results
+    type_: Any = result.type
+    if is_scalar(type_):
+        region.set(result, load(RegisterWriter(region), type_.dtype, x.pointer, 0))
+        return
+    made = region.new_array(type_)
+    region.set(result, made)
+    copy(region, x, region.address(made), type_.dtype)
+
+
+def copy(region: LoweringContext, x: Memory, target: str, dtype: Any) -> None:
+    """Copy the elements, in row-major order, to the address `target`."""
+    b, shape = RegisterWriter(region), x.sizes
+    if lies_side_by_side(x, dtype.size):
+        count = product(region.out, element_count(region.out, shape), dtype.size)
+        region.body.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
+        region.out.line(f'call void @"llvm.memcpy.p0.p0.i64"(ptr {target}, ptr {x.pointer}, i64 {count}, i1 false)')
+        return
+
+    def write(index: Index) -> None:
+        element = load(b, dtype, place_of(region, x, index), 0)
+        store(b, element, target, linear(region.out, index, shape))  # type: ignore[arg-type]
+
+    loops(region, shape, write)
+
+
+def lies_side_by_side(x: Memory, size: int) -> bool:
+    """Return whether the array is known to be C-contiguous."""
+    stride: int | None = size
+    for count, own in zip(reversed(x.sizes), reversed(x.strides), strict=True):
+        if count != 1 and (stride is None or own != stride):
+            return False
+        stride = stride * count if isinstance(count, int) and stride is not None else None
+    return True
+
+
+def _is_known_to_fit(node: Node) -> bool:
+    x, value = (value.type for value in node.inputs)
+    if value.dtype.is_complex and not x.dtype.is_complex:  # type: ignore[union-attr]
+        return False
+    return isinstance(x, ArrayType) and is_sure_to_fit(x.shape, value.shape)  # type: ignore[union-attr]
+
+
+@_native("array_store", _is_known_to_fit)
+def _write_store(region: LoweringContext, node: Node) -> None:
+    x, value = held(region, node.inputs[0]), node.inputs[1]
+    dtype = node.inputs[0].type.dtype  # type: ignore[union-attr]
+    b, out = RegisterWriter(region), region.out
+    if is_scalar(value.type):
+        element = b.cast(region.number(value), dtype)
+        loops(region, x.sizes, lambda index: store(b, element, place_of(region, x, index), 0))
+        return
+    pointer, own = region.data(value), sizes(value.type)
+
+    def write(index: Index) -> None:
+        aligned = index[len(index) - len(own) :]
+        where = tuple(0 if size == 1 else i for size, i in zip(own, aligned, strict=True))
+        found = load(b, value.type.dtype, pointer, linear(out, where, own))  # type: ignore[union-attr]
+        store(b, b.cast(found, dtype), place_of(region, x, index), 0)
+
+    loops(region, x.sizes, write)
+
+
+# ---- new arrays
+
+
+@_native("array_new")
+def _write_new(region: LoweringContext, node: Node) -> None:
+    (result,), out = node.results, region.out
+    type_: Any = result.type
+    shape = [region.number(value) for value in node.inputs]
+    if not all(isinstance(size, int) for size in (*type_.shape, *node.attributes["shape"])):
+        found = _dynamic(region, node, type_, shape)
+    else:
+        made = region.new_array(array_view.as_tensor_type(type_)) if type_.rank else _scalar(region, type_)
+        found = Memory(made, region.address(made), type_.shape, type_.strides, "true")
+    region.set(result, found)
+    fill = node.attributes.get("fill")
+    if fill is None:
+        return
+    b = RegisterWriter(region)
+    if not fill:
+        region.body.module.declare("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1")
+        count: Position = type_.dtype.size
+        for size in found.sizes:
+            count = product(out, count, size)
+        out.line(f'call void @"llvm.memset.p0.i64"(ptr {found.pointer}, i8 0, i64 {count}, i1 false)')
+        return
+    element = b.constant(fill, type_.dtype)
+    loops(region, found.sizes, lambda index: store(b, element, place_of(region, found, index), 0))
+
+
+def _scalar(region: LoweringContext, type_: ArrayType) -> Object:
+    descriptor = region.body.calls.object(type_.dtype.numpy)(region.out)
+    made = region.out.new(f"call ptr @new_array(i32 0, ptr null, ptr {descriptor})")
+    region.body.check(region.out.new(f"icmp eq ptr {made}, null"))
+    return region.body.own(made)
+
+
+def _dynamic(region: LoweringContext, node: Node, type_: ArrayType, given: Sequence[Element]) -> Memory:
+    """Allocate an array whose sizes are computed by the graph; the kernel raises for negative ones."""
+    out, b = region.out, RegisterWriter(region)
+    numbers = iter(given)
+    found: list[Position] = []
+    for size, given_size in zip(type_.shape, node.attributes["shape"], strict=True):
+        number = b.cast(next(numbers), int64) if given_size == INPUT else None
+        if number is None or isinstance(size, Symbol):
+            found.append(Size(register_of(size)) if isinstance(size, Symbol) else size or 0)
+            continue
+        region.refuse(node, out.new(f"icmp ugt i64 {number.ir}, {1 << 40}"))
+        found.append(number.ir)
+    dimensions = out.alloca(f"[{type_.rank} x i64]")
+    for axis, count in enumerate(found):
+        out.line(f"store i64 {count}, ptr {out.new(f'getelementptr inbounds i64, ptr {dimensions}, i64 {axis}')}")
+    descriptor = region.body.calls.object(type_.dtype.numpy)(out)
+    made = out.new(f"call ptr @new_array(i32 {type_.rank}, ptr {dimensions}, ptr {descriptor})")
+    region.body.check(out.new(f"icmp eq ptr {made}, null"))
+    owner = region.body.own(made)
+    strides: list[Position] = []
+    stride: Position = type_.dtype.size
+    for count in reversed(found):
+        strides.append(stride)
+        stride = product(out, stride, count)
+    return Memory(owner, region.address(owner), tuple(found), tuple(reversed(strides)), "true")
+
+
+@_native("array_of")
+def _write_of(region: LoweringContext, node: Node) -> None:
+    (value,), (result,) = node.inputs, node.results
+    type_: Any = result.type
+    if is_scalar(value.type):
+        made = _scalar(region, type_)
+        store(RegisterWriter(region), region.number(value), region.address(made), 0)
+    else:
+        made = region.new_array(value.type)
+        count = product(region.out, element_count(region.out, sizes(value.type)), type_.dtype.size)
+        region.body.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
+        target = region.address(made)
+        region.out.line(
+            f'call void @"llvm.memcpy.p0.p0.i64"(ptr {target}, ptr {region.data(value)}, i64 {count}, i1 false)'
+        )
+    region.set(result, array_view.of_array(region, made, type_))

@@ -1,0 +1,221 @@
+"""Lower totals (see `totals`): loops over parts of arrays that end with one number.
+
+Long sums of floats are accumulated block by block, the blocks in float64, as in `reductions`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autoconv.backends.llvm.analysis.classify import MEMORY
+from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.memory.step_loops import Reading, Routine, either, loops
+from autoconv.backends.llvm.codegen.values import Memory, RegisterWriter
+from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.index_arith import Index, Position, element_count
+from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
+from autoconv.backends.llvm.ir.types import literal, register
+from autoconv.backends.llvm.legalize.array_reductions import KINDS
+from autoconv.backends.llvm.schedule.reduction_depth import BLOCK
+from autoconv.graph.dtypes import DType, bool_, float64, int64
+from autoconv.graph.graph import Node
+
+_NEED_ELEMENTS = ("max", "min", "argmax", "argmin")
+
+
+def write_total(region: LoweringContext, node: Node) -> None:
+    """Write the loops; the kernel runs where sizes do not fit, or where an extreme has no elements."""
+    out, (result,) = region.out, node.results
+    dtype: Any = result.type.dtype  # type: ignore[union-attr]
+    kind, b = register(dtype), RegisterWriter(region)
+    cell = out.alloca(kind)
+    total = _Total(region, node)
+    wrong = total.refused()
+    if wrong is None:
+        total.run(cell)
+    else:
+        cold, fine, over = out.label("cold"), out.label("fine"), out.label("totalled")
+        out.branch_if(wrong, cold, fine, unlikely=True)
+        out.begin(cold)
+        (slow,) = region.call_kernel(node, rarely=True)
+        assert isinstance(slow, Element)
+        out.line(f"store {kind} {slow.ir}, ptr {cell}")
+        out.branch(over)
+        out.begin(fine)
+        total.run(cell)
+        out.branch(over)
+        out.begin(over)
+    region.set(result, b.wrap(dtype, out.new(f"load {kind}, ptr {cell}")))
+
+
+class _Total(Reading):
+    def __init__(self, region: LoweringContext, node: Node) -> None:
+        super().__init__(region, node.inputs, node.attributes["steps"])
+        self.kind = KINDS[node.attributes["op"]]
+        self.to: DType = node.results[0].type.dtype  # type: ignore[union-attr]
+        self.sizes = self._sizes()
+
+    def _sizes(self) -> tuple[Position, ...]:
+        """Return the sizes of the loops: for each dimension the best known size among the inputs."""
+        shapes = [(s.type.shape or (), self.sizes_of(s, i)) for i, s in enumerate(self.steps) if not s.op]
+        rank = max(len(own) for _, own in shapes)
+        found: list[Position] = []
+        for axis in range(-rank, 0):
+            pairs = [(known[axis], own[axis]) for known, own in shapes if len(own) >= -axis]
+            wide = [pair for pair in pairs if pair[0] != 1]
+            sure = [own for known, own in wide if known is not None]
+            found.append((sure or [own for _, own in wide] or [1])[0])
+        return tuple(found)
+
+    def refused(self) -> str | None:
+        out = self.region.out
+        wrong = [found for found in [self.misfit(self.sizes)] if found is not None]
+        if self.kind in _NEED_ELEMENTS:
+            wrong += [out.new(f"icmp eq i64 {size}, 0") for size in self.sizes if not isinstance(size, int)]
+        return either(out, wrong) if wrong else None
+
+    def run(self, cell: str) -> None:
+        """Store the result in the cell."""
+        routine = Routine(self.region)
+        out = routine.out
+        answer = routine.pointer(cell)
+        given: list[Memory | Element] = []
+        for _, taken in self.given:
+            is_number = isinstance(taken, Element)
+            given.append(routine.number(taken) if is_number else routine.memory(taken, "readonly "))  # type: ignore[arg-type]
+        lasting: dict[Position, Position] = dict(zip(self.sizes, routine.numbers(self.sizes), strict=True))
+        sizes = tuple(lasting[size] for size in self.sizes)
+
+        def write(b: ElementWriter) -> None:
+            found = (_best if self.kind[:3] == "arg" else _added)(self, b, sizes, lambda i: self.value(b, given, i))
+            out.line(f"store {register(self.to)} {b.cast(found, self.to).ir}, ptr {answer}")
+
+        self.write(out, given, sizes, ("0", str(sizes[0])), write)
+        routine.call()
+
+
+def _added(total: _Total, b: ElementWriter, sizes: Sequence[Position], at: Callable[[Index], Element]) -> Element:
+    """Compute a sum, product, mean or extreme, or whether any or all are true."""
+    out, kind = b.out, total.kind
+    last = total.steps[-1].type.dtype
+    dtype = bool_ if kind in ("any", "all") else last if kind in ("max", "min") else total.to
+    register_kind, floating = register(dtype), dtype.is_floating
+    extreme = floating and kind in ("max", "min")
+    cell = out.alloca(register_kind)
+    nan = out.alloca("i1", "false") if extreme else ""
+    start = literal(_start(kind, dtype), dtype)
+    out.line(f"store {register_kind} {start}, ptr {cell}")
+    if extreme:
+        out.line(f"store i1 false, ptr {nan}")
+
+    def take(index: Index) -> None:
+        element = b.cast(at(index), dtype)
+        before = out.new(f"load {register_kind}, ptr {cell}")
+        if extreme:
+            kinds = f"{register_kind}, {register_kind}"
+            name = out.module.declare(f"llvm.{kind}num.f{8 * dtype.size}", register_kind, kinds)
+            after = out.new(
+                f"call nnan nsz {register_kind} {name}({register_kind} {before}, {register_kind} {element.ir})"
+            )
+            seen = out.new(f"load i1, ptr {nan}")
+            out.line(f"store i1 {out.new(f'or i1 {seen}, {b.is_nan(element).ir}')}, ptr {nan}")
+        elif kind in ("max", "min"):
+            sign = "u" if dtype.is_unsigned else "s"
+            after = b.intrinsic(f"{sign}{kind}", b.wrap(dtype, before), element).ir
+        elif kind in ("any", "all"):
+            after = out.new(f"{'or' if kind == 'any' else 'and'} i1 {before}, {element.ir}")
+        else:
+            name = "mul" if kind == "prod" else "add"
+            how = f"f{name}{'' if kind == 'prod' else ' reassoc'}" if floating else name
+            after = out.new(f"{how} {register_kind} {before}, {element.ir}")
+        out.line(f"store {register_kind} {after}, ptr {cell}")
+
+    if floating and kind in ("sum", "mean"):
+        whole = out.alloca("double")
+        out.line(f"store double {literal(0, float64)}, ptr {whole}")
+
+        def end_block() -> None:
+            part = b.cast(b.wrap(dtype, out.new(f"load {register_kind}, ptr {cell}")), float64)
+            before = out.new(f"load double, ptr {whole}")
+            out.line(f"store double {out.new(f'fadd double {before}, {part.ir}')}, ptr {whole}")
+            out.line(f"store {register_kind} {start}, ptr {cell}")
+
+        _in_blocks(out, sizes, take, end_block)
+        found = b.cast(b.wrap(float64, out.new(f"load double, ptr {whole}")), dtype)
+        if kind == "mean":
+            count = element_count(out, sizes)
+            found = found / b.cast(b.wrap(int64, str(count)), dtype)
+        return found
+    loops(out, sizes, ("0", str(sizes[0])), take)
+    answer = out.new(f"load {register_kind}, ptr {cell}")
+    if extreme:
+        seen, none = out.new(f"load i1, ptr {nan}"), literal(float("nan"), dtype)
+        answer = out.new(f"select i1 {seen}, {register_kind} {none}, {register_kind} {answer}")
+    return b.wrap(dtype, answer)
+
+
+def _in_blocks(
+    out: FunctionText, sizes: Sequence[Position], take: Callable[[Index], None], end_block: Callable[[], None]
+) -> None:
+    """Write loops whose innermost one is strip-mined into blocks of BLOCK elements."""
+    *outer, last = sizes
+
+    def rows(index: Index) -> None:
+        if isinstance(last, int) and last <= BLOCK:
+            loops(out, [last], ("0", str(last)), lambda i: take((*index, *i)))
+            end_block()
+            return
+        pieces = out.new(f"sdiv i64 {out.new(f'add nsw i64 {last}, {BLOCK - 1}')}, {BLOCK}")
+        with out.loop("0", pieces) as piece:
+            first = out.new(f"mul nsw i64 {piece}, {BLOCK}")
+            smallest = out.module.declare("llvm.smin.i64", "i64", "i64, i64")
+            stop = out.new(f"call i64 {smallest}(i64 {out.new(f'add nsw i64 {first}, {BLOCK}')}, i64 {last})")
+            with out.loop(first, stop) as i:
+                take((*index, i))
+            end_block()
+
+    if outer:
+        loops(out, outer, ("0", str(outer[0])), rows)
+    else:
+        rows(())
+
+
+def _best(total: _Total, b: ElementWriter, sizes: Sequence[Position], at: Callable[[Index], Element]) -> Element:
+    """Return the flat index of the first extreme; the first nan is one."""
+    out, dtype = b.out, total.steps[-1].type.dtype
+    kind = register(dtype)
+    best, place, counter = out.alloca(kind), out.alloca("i64"), out.alloca("i64")
+    for cell in (place, counter):
+        out.line(f"store i64 0, ptr {cell}")
+    out.line(f"store {kind} {literal(_start(total.kind[3:], dtype), dtype)}, ptr {best}")
+
+    def take(index: Index) -> None:
+        element = at(index)
+        before = b.wrap(dtype, out.new(f"load {kind}, ptr {best}"))
+        better = element > before if total.kind == "argmax" else element < before
+        if dtype.is_floating:
+            first_nan = out.new(f"and i1 {b.is_nan(element).ir}, {out.new(f'xor i1 {b.is_nan(before).ir}, true')}")
+            better = b.wrap(bool_, out.new(f"or i1 {better.ir}, {first_nan}"))
+        count = out.new(f"load i64, ptr {counter}")
+        earlier = out.new(f"load i64, ptr {place}")
+        value = out.new(f"select i1 {better.ir}, {kind} {element.ir}, {kind} {before.ir}")
+        out.line(f"store {kind} {value}, ptr {best}")
+        out.line(f"store i64 {out.new(f'select i1 {better.ir}, i64 {count}, i64 {earlier}')}, ptr {place}")
+        out.line(f"store i64 {out.new(f'add nsw i64 {count}, 1')}, ptr {counter}")
+
+    loops(out, sizes, ("0", str(sizes[0])), take)
+    return b.wrap(int64, out.new(f"load i64, ptr {place}"))
+
+
+def _start(kind: str, dtype: DType) -> Any:
+    if kind in ("max", "min"):
+        if dtype.is_floating:
+            return float("-inf") if kind == "max" else float("inf")
+        return dtype.min if kind == "max" else dtype.max
+    return {"sum": 0, "mean": 0, "prod": 1, "any": False, "all": True}[kind]
+
+
+MEMORY["array_total"] = lambda node: True
+
+__all__ = ["write_total"]

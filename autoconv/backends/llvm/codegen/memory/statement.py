@@ -1,0 +1,188 @@
+"""Lower statements (see `statements`) to a loop over the assigned array.
+
+Where the target may overlap an input, everything is computed into temporary memory before anything is written. If
+overlap is unknown at compile time, it is tested at run time.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autoconv.backends.llvm.analysis import representation
+from autoconv.backends.llvm.analysis.classify import MEMORY
+from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.memory import array_view
+from autoconv.backends.llvm.codegen.memory.array_view import held
+from autoconv.backends.llvm.codegen.memory.step_loops import QuickWriter, Reading, Routine, either, loops, place_of
+from autoconv.backends.llvm.codegen.values import Memory
+from autoconv.backends.llvm.ir.index_arith import Index, Position, is_known, product
+from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
+from autoconv.backends.llvm.schedule.cost import cost_of
+from autoconv.backends.llvm.schedule.partition import Split, split_counts
+from autoconv.backends.llvm.schedule.symbolic_partition import OpenSplit
+from autoconv.backends.llvm.target.parallelism import available
+from autoconv.graph.graph import Node, Value
+from autoconv.ops.analysis.alias import APART, SAME, SOME
+from autoconv.ops.elements.maths import is_elementary
+
+
+def write_statement(region: LoweringContext, node: Node) -> None:
+    """Write the assignment: in place where no input is overwritten, else through temporary memory.
+
+    The kernel runs where open sizes do not fit.
+    """
+    out = region.out
+    statement = _Statement(region, node)
+    wrong = statement.misfit(statement.target.sizes)
+    if wrong is None:
+        _write_fitting(region, statement)
+        return
+    cold, fine, over = out.label("cold"), out.label("fine"), out.label("over")
+    out.branch_if(wrong, cold, fine, unlikely=True)
+    out.begin(cold)
+    region.call_kernel(node, rarely=True)
+    out.branch(over)
+    out.begin(fine)
+    _write_fitting(region, statement)
+    out.branch(over)
+    out.begin(over)
+
+
+def _write_fitting(region: LoweringContext, statement: _Statement) -> None:
+    out, how = region.out, statement.overlap()
+    if how == APART:
+        statement.run(statement.target)
+        return
+    if how == SOME:
+        _by_other_memory(region, statement)
+        return
+    aside, straight, done = out.label("aside"), out.label("straight"), out.label("assigned")
+    out.branch_if(how, aside, straight)
+    out.begin(straight)
+    statement.run(statement.target)
+    out.branch(done)
+    out.begin(aside)
+    _by_other_memory(region, statement)
+    out.branch(done)
+    out.begin(done)
+
+
+def _by_other_memory(region: LoweringContext, statement: _Statement) -> None:
+    out, target = region.out, statement.target
+    dtype = statement.dtype
+    descriptor = region.body.calls.object(dtype.numpy)(out)
+    count: Position = 1
+    for size in target.sizes:
+        count = product(out, count, size)
+    dimensions = out.alloca("[1 x i64]")
+    out.line(f"store i64 {count}, ptr {dimensions}")
+    made = out.new(f"call ptr @new_array(i32 1, ptr {dimensions}, ptr {descriptor})")
+    region.body.check(out.new(f"icmp eq ptr {made}, null"))
+    owner = region.body.own(made)
+    strides: list[Position] = []
+    stride: Position = dtype.size
+    for size in reversed(target.sizes):
+        strides.append(stride)
+        stride = product(out, stride, size)
+    aside = Memory(owner, region.address(owner), target.sizes, tuple(reversed(strides)), "false")
+    statement.run(aside)
+    statement.copy_back(aside)
+    region.body.release(owner.slot or "")
+
+
+class _Statement(Reading):
+    def __init__(self, region: LoweringContext, node: Node) -> None:
+        super().__init__(region, node.inputs[1:], node.attributes["steps"])
+        self.node = node
+        self.target = held(region, node.inputs[0])
+        self.dtype: Any = node.inputs[0].type.dtype  # type: ignore[union-attr]
+
+    # ---- overlaps
+
+    def overlap(self) -> str:
+        """Return APART or SOME if the overlap is known, else an i1."""
+        out, node = self.region.out, self.node
+        found: list[str] = []
+        for value, taken in self.given:
+            if not representation.is_memory(value.type) or not isinstance(taken, Memory):
+                continue
+            how = self.region.body.overlaps.between(node.inputs[0], value)
+            if how == SOME or (how == SAME and not self._is_whole(value)):
+                return SOME
+            if how not in (APART, SAME):
+                found.append(self._may_meet(taken, value.type.dtype.size))  # type: ignore[union-attr]
+        return either(out, found) if found else APART
+
+    def _is_whole(self, value: Value) -> bool:
+        return len(value.type.shape) == len(self.target.sizes)  # type: ignore[union-attr, arg-type]
+
+    def _may_meet(self, x: Memory, width: int) -> str:
+        """Return an i1: whether the byte ranges of `x` and the target intersect (conservative)."""
+        out = self.region.out
+        low, high = array_view.ends(out, x, width)
+        own_low, own_high = array_view.ends(out, self.target, self.dtype.size)
+        first = out.new(f"icmp ult i64 {low}, {own_high}")
+        return out.new(f"and i1 {first}, {out.new(f'icmp ult i64 {own_low}, {high}')}")
+
+    # ---- the loop
+
+    def run(self, target: Memory) -> None:
+        """Compute everything into `target`.
+
+        Precondition: it overlaps no input, except arrays that are read at exactly the element that is written.
+        """
+        routine = Routine(self.region)
+        into = routine.memory(target, "noalias ")
+        given: list[Memory | Element] = []
+        for value, taken in self.given:
+            if isinstance(taken, Element):
+                given.append(routine.number(taken))
+            elif target is self.target and self._is_target(value):
+                given.append(into)
+            else:
+                given.append(routine.memory(taken, "noalias readonly "))
+        out, split = routine.out, self._split(target)
+        bounds = ("0", str(into.sizes[0])) if split is None else ("%first", "%last")
+
+        def write(b: ElementWriter) -> None:
+            def assign(index: Index) -> None:
+                found = self.value(b, given, index)
+                store(b, b.cast(found, self.dtype), place_of(out, into, index), 0)
+
+            loops(out, into.sizes, bounds, assign)
+
+        self.write(out, given, into.sizes, bounds, write)
+        routine.call(split)
+
+    def _split(self, target: Memory) -> Split | None:
+        """Choose how the outermost loop is split over threads."""
+        each = sum(cost_of(step.op, step.type.dtype) for step in self.steps)
+        if is_known(target.sizes):
+            return split_counts(int(target.sizes[0]), each * math.prod(map(int, target.sizes)))
+        if not available() or not any(is_elementary(step.op) for step in self.steps):
+            return None
+        return OpenSplit(None, target.sizes[0], 1, target.sizes, each)
+
+    def _is_target(self, value: Value) -> bool:
+        if not representation.is_memory(value.type):
+            return False
+        return self.region.body.overlaps.between(self.node.inputs[0], value) == SAME
+
+    def copy_back(self, aside: Memory) -> None:
+        routine = Routine(self.region)
+        into, source = routine.memory(self.target, "noalias "), routine.memory(aside, "noalias readonly ")
+        out = routine.out
+        b = QuickWriter(out)
+
+        def write(index: Index) -> None:
+            found = load(b, self.dtype, place_of(out, source, index), 0)
+            store(b, found, place_of(out, into, index), 0)
+
+        loops(out, into.sizes, ("0", str(into.sizes[0])), write)
+        routine.call()
+
+
+MEMORY["array_assign"] = lambda node: True
+
+__all__ = ["write_statement"]

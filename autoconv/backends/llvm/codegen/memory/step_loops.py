@@ -1,0 +1,216 @@
+"""Shared lowering of statements and totals: elements computed by steps, in loops of a function of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, sizes
+from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.memory.array_view import held
+from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
+from autoconv.backends.llvm.codegen.routine import PART
+from autoconv.backends.llvm.codegen.routine import Routine as PlainRoutine
+from autoconv.backends.llvm.codegen.values import Memory, Object
+from autoconv.backends.llvm.ir.element_rules import computed
+from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.index_arith import Index, Position, plus, product
+from autoconv.backends.llvm.ir.module import ModuleText
+from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load
+from autoconv.backends.llvm.ir.types import register
+from autoconv.backends.llvm.legalize.array_statements import Step
+from autoconv.backends.llvm.schedule.partition import Split
+from autoconv.graph.graph import Value
+from autoconv.ops.elements.maths import is_elementary
+
+
+class Reading:
+    """The inputs of steps, and the elements computed from them."""
+
+    def __init__(self, region: LoweringContext, inputs: Sequence[Value], steps: Sequence[Step]) -> None:
+        self.region = region
+        self.steps = steps
+        count = 1 + max(step.given[0] for step in steps if not step.op)  # later inputs only keep memory alive
+        self.given: list[tuple[Value, Memory | Element]] = [(value, self._taken(value)) for value in inputs[:count]]
+
+    def _taken(self, value: Value) -> Memory | Element:
+        region = self.region
+        if is_scalar(value.type):
+            return region.number(value)
+        if is_dense(value.type):
+            shape, size = sizes(value.type), value.type.dtype.size  # type: ignore[union-attr]
+            strides: list[Position] = [size]
+            for count in reversed(shape[1:]):
+                strides.append(product(region.out, strides[-1], count))
+            return Memory(Object("null"), region.data(value), shape, tuple(reversed(strides)), "false")
+        return held(region, value)
+
+    def sizes_of(self, step: Step, number: int) -> tuple[Position, ...]:
+        """Return the sizes of an input; empty for a scalar."""
+        found = self.given[step.given[0]][1]
+        return found.sizes if isinstance(found, Memory) else ()
+
+    def misfit(self, into: Sequence[Position]) -> str | None:
+        """Return an i1: whether an open size differs from that of the loops, so that the kernel has to run.
+
+        None if all sizes are known to fit.
+        """
+        out = self.region.out
+        wrong: list[str] = []
+        for number, step in enumerate(self.steps):
+            if step.op:
+                continue
+            own = self.sizes_of(step, number)
+            known_sizes = step.type.shape or ()
+            for size, known, wanted in zip(own[::-1], known_sizes[::-1], into[::-1], strict=False):
+                if known == 1 or size == wanted:
+                    continue
+                wrong.append(out.new(f"icmp ne i64 {size}, {wanted}"))
+        return either(out, wrong) if wrong else None
+
+    def write(
+        self, out: FunctionText, given: Sequence[Memory | Element], sizes: Sequence[Position],
+        bounds: tuple[str, str], write: Callable[[ElementWriter], None],
+    ) -> None:  # fmt: skip
+        """Write the loops over all elements by `write(b)`.
+
+        Where rules may leave elements to the C library, a first loop tests for such elements. If there are none, the
+        quick version of the loops runs.
+        """
+        if not self.is_rare:
+            write(QuickWriter(out))
+            return
+        asking = AskingWriter(out)
+        loops(out, sizes, bounds, lambda index: self.value(asking, given, index))
+        rare, fast, done = out.label("rare"), out.label("fast"), out.label("written")
+        out.branch_if(out.new(f"load i1, ptr {asking.flag}"), rare, fast, unlikely=True)
+        for label, b in ((rare, ElementWriter(out)), (fast, QuickWriter(out))):
+            out.begin(label)
+            write(b)
+            out.branch(done)
+        out.begin(done)
+
+    @property
+    def is_rare(self) -> bool:
+        """True if some elements may be left to the C library."""
+        return any(is_rare(step, self.steps) for step in self.steps)
+
+    def value(self, b: ElementWriter, given: Sequence[Memory | Element], index: Index) -> Element:
+        values: list[Element] = []
+        for step in self.steps:
+            if step.op:
+                operands = [values[i] for i in step.given]
+                values.append(computed(b, step.op, operands, step.type.dtype, step.attributes))
+                continue
+            found = given[step.given[0]]
+            if isinstance(found, Element):
+                values.append(b.wrap(found.dtype, found.ir))
+                continue
+            shape = step.type.shape or ()
+            aligned = index[len(index) - len(shape) :]
+            where = tuple(0 if size == 1 else i for size, i in zip(shape, aligned, strict=True))
+            values.append(load(b, step.type.dtype, place_of(b.out, found, where), 0))
+        return values[-1]
+
+
+def either(out: Any, conditions: Sequence[str]) -> str:
+    either = conditions[0]
+    for other in conditions[1:]:
+        either = out.new(f"or i1 {either}, {other}")
+    return either
+
+
+def place_of(out: Any, x: Memory, index: Index) -> str:
+    total: Position = 0
+    for position, stride in zip(index, x.strides, strict=True):
+        total = plus(out, total, product(out, position, stride))
+    return x.pointer if total == 0 else str(out.new(f"getelementptr inbounds i8, ptr {x.pointer}, i64 {total}"))
+
+
+def loops(
+    out: FunctionText, counts: Sequence[Position], bounds: tuple[str, str], write: Any, index: Index = ()
+) -> None:
+    """Write nested loops around `write(index)`; `bounds` are those of the outermost loop."""
+    if len(index) == len(counts):
+        write(index)
+        return
+    with out.loop(*(("0", str(counts[len(index)])) if index else bounds)) as i:
+        loops(out, counts, bounds, write, (*index, i))
+
+
+def is_rare(step: Step, steps: Sequence[Step]) -> bool:
+    """Return whether the rule of a step leaves some operands to the C library."""
+    if not is_elementary(step.op):
+        return False
+    asking = AskingWriter(FunctionText(ModuleText(), ""))
+    operands = [asking.wrap(steps[number].type.dtype, f"%{i}") for i, number in enumerate(step.given)]
+    computed(asking, step.op, operands, step.type.dtype, step.attributes)
+    return asking.asked
+
+
+class QuickWriter(ElementWriter):
+    """Write elements in a loop, none of which the rules leave to the C library."""
+
+    in_loop = True
+
+    def rare(self, condition: Element) -> None: ...
+
+
+class AskingWriter(ElementWriter):
+    """Compute elements without storing them; `flag` is set if a rule would leave one of them to the C library."""
+
+    in_loop = True
+
+    def __init__(self, out: FunctionText) -> None:
+        super().__init__(out)
+        self.asked = False
+        self.flag = out.alloca("i1", "false")
+
+    def rare(self, condition: Element) -> None:
+        self.asked = True
+        before = self.out.new(f"load i1, ptr {self.flag}")
+        self.out.line(f"store i1 {self.out.new(f'or i1 {before}, {condition.ir}')}, ptr {self.flag}")
+
+
+class Routine:
+    """A function of pointers and numbers, with the arguments of its only call."""
+
+    def __init__(self, region: LoweringContext) -> None:
+        self._region = region
+        self._names: list[str] = []
+        self._arguments: list[str] = []
+        self._inner = PlainRoutine(region, [])
+        self.out = self._inner.out
+
+    def _name(self, kind: str, attributes: str, argument: str) -> str:
+        name = f"%g{len(self._names)}"
+        self._names.append(f"{kind} {attributes}{name}")
+        self._arguments.append(f"{kind} {argument}")
+        return name
+
+    def memory(self, x: Memory, attributes: str) -> Memory:
+        pointer = self._name("ptr", attributes, x.pointer)
+        numbers = self.numbers((*x.sizes, *x.strides))
+        return Memory(x.owner, pointer, tuple(numbers[: len(x.sizes)]), tuple(numbers[len(x.sizes) :]), "false")
+
+    def pointer(self, x: str) -> str:
+        return self._name("ptr", "", x)
+
+    def numbers(self, given: Sequence[Position]) -> list[Position]:
+        return [n if isinstance(n, int) else self._name("i64", "", n) for n in given]
+
+    def number(self, x: Element) -> Element:
+        if x.ir[0] != "%":
+            return Element(x.b, x.dtype, x.ir)
+        return Element(x.b, x.dtype, self._name(register(x.dtype), "", x.ir))
+
+    def call(self, split: Split | None = None) -> None:
+        """Call the function; with a split, its body covers `%first` to `%last`, and all parts are run."""
+        kind, names = ("void", self._names) if split is None else ("i1", [*self._names, *PART])
+        self.out.header = f"define internal {kind} @FUNCTION({', '.join(names)}) noinline nounwind"
+        name = self._inner.finish("ret void" if split is None else "ret i1 false")
+        out = self._region.out
+        if split is None:
+            out.line(f"call void @{name}({', '.join(self._arguments)})")
+        else:
+            run_split(split, self._region.body.module, out, name, self._arguments, has_rare=False)

@@ -1,0 +1,161 @@
+"""References from native code to Python: objects by position in a table, kernels as functions that locate errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.interpreter import Compile, compile_with_recursion, locate, node_function
+from autoconv.backends.llvm.analysis.representation import is_array, is_open, is_scalar, sizes
+from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.module import ModuleText
+from autoconv.graph.graph import Node, Span, Value
+
+Reference = Callable[[FunctionText], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A memory address that is referred to as an object is."""
+
+    at: int
+
+
+class Calls:
+    """The objects of one native function, in the order of the table `@objects`, which is filled when it is loaded."""
+
+    def __init__(self, module: ModuleText, compile_region: Compile) -> None:
+        self.objects: list[Any] = []
+        self.kernels: list[tuple[str, Span | None]] = []  # nodes that run by kernels: op name and span
+        self._positions: dict[int, int] = {}
+        self._module = module
+        self._compile_region = compile_region
+        self._shapes: dict[tuple[int, ...], str] = {}
+
+    def object(self, value: Any) -> Reference:
+        """Return a reference to an object, which lives as long as the code."""
+        position = self._positions.get(id(value))
+        if position is None:
+            position = self._positions[id(value)] = len(self.objects)
+            self.objects.append(value)
+
+        def reference(out: FunctionText) -> str:
+            place = out.new(f"getelementptr inbounds ptr, ptr @objects, i64 {position}")
+            return out.new(f"load ptr, ptr {place}, !invariant.load !1")
+
+        return reference
+
+    def shape(self, dimensions: Sequence[int]) -> str:
+        """Return the name of a constant that holds the dimensions."""
+        key = tuple(dimensions)
+        if key not in self._shapes:
+            name = f"shape{len(self._shapes)}"
+            items = ", ".join(f"i64 {d}" for d in key)
+            text = f"@{name} = internal constant [{len(key)} x i64] [{items}]"
+            self._shapes[key] = self._module.constant(name, text)
+        return self._shapes[key]
+
+    def kernel(self, node: Node, owners: Sequence[Node], rarely: bool) -> Reference:
+        """Return the function that runs one node on Python objects, and adds the spans of enclosing calls to errors."""
+        if not rarely:
+            self.kernels.append((node.op.name, node.span))
+        run = node_function(node, self._compile_region)
+        finish = _finisher(node.results)
+        spans = [owner.span for owner in owners]
+
+        def call(*inputs: Any) -> Any:
+            try:
+                found = run(*inputs)
+            except Exception as error:
+                for span in spans:
+                    locate(error, span)
+                raise
+            return finish(found)
+
+        return self.object(call)
+
+    def deeper(self, node: Node, owners: Sequence[Node]) -> Reference:
+        """Return the function that runs a recursive call on an explicit stack.
+
+        Its last argument is the number of Python frames that the calls around it stand for.
+        """
+        finish, region, spans = _finisher(node.results), node.regions[0], [one.span for one in (node, *owners)]
+        compile_region = self._compile_region
+        compiled: list[Any] = []
+
+        def call(*inputs: Any) -> Any:
+            if not compiled:
+                compiled.append(compile_with_recursion(region, compile_region, within=True))
+            try:
+                return finish(tuple(compiled[0](inputs[:-1], int(inputs[-1]))))
+            except Exception as error:
+                for span in spans:
+                    locate(error, span)
+                raise
+
+        return self.object(call)
+
+    def caller(self, node: Node, owners: Sequence[Node]) -> Reference:
+        """Return the function, as `locator`, for an error that the call of a function raised."""
+        spans = [one.span for one in (node, *owners)]
+
+        def again(error: BaseException) -> None:
+            if isinstance(error, Exception):
+                for span in spans:
+                    locate(error, span)
+            raise error
+
+        return self.object(again)
+
+    def locator(self, node: Node, owners: Sequence[Node]) -> Reference:
+        """Return the function that reraises an error with the spans of the node and of the calls around it."""
+        spans = [one.span for one in (node, *owners)]
+
+        def again(error: BaseException) -> None:
+            if isinstance(error, Exception):
+                known = "_autoconv_spans" in error.__dict__  # raised before and reraised by a handler
+                for span in spans[known:]:
+                    locate(error, span)
+            raise error
+
+        return self.object(again)
+
+
+def _finisher(results: Sequence[Value]) -> Callable[[Any], Any]:
+    """Return the function that converts results of a kernel to the form of native code."""
+    forms = [_form(value) for value in results]
+    if len(forms) == 1:
+        form = forms[0]
+        return lambda found: form(found[0] if type(found) is tuple else found)
+    return lambda found: tuple(form(one) for form, one in zip(forms, found or (), strict=True))
+
+
+def _form(value: Value) -> Callable[[Any], Any]:
+    type_: Any = value.type
+    if value.node is not None and value.node.op.name == "numpy_read_only":
+        return lambda found: found  # passed out unchanged
+    if is_scalar(type_):
+        dtype = type_.dtype.numpy
+        return lambda found: _plain(np.asarray(found, dtype), ())
+    if is_open(type_):
+        dtype = type_.dtype.numpy
+        return lambda found: _side_by_side(np.asarray(found, dtype))
+    if is_array(type_):
+        dtype, shape = type_.dtype.numpy, sizes(type_)
+        return lambda found: _plain(np.asarray(found, dtype), shape)
+    return lambda found: found
+
+
+def _plain(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    if array.shape != shape:
+        raise AssertionError(f"a kernel answered the shape {array.shape} where its rule says {shape}")
+    return _side_by_side(array)
+
+
+def _side_by_side(array: np.ndarray) -> np.ndarray:
+    if type(array) is not np.ndarray or not array.flags.carray:
+        array = np.array(array, order="C", subok=False)
+    return array

@@ -1,0 +1,63 @@
+"""Iterate over Python objects in native code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.backends.call_form import slot_offset
+from autoconv.backends.llvm.runtime.objects import OTHER
+from autoconv.ops.python.iteration import Cursor
+
+_CURRENT, _ITERATED = (slot_offset(Cursor(iter(())), name) for name in ("current", "items"))
+
+
+def write_iterate(op: Any) -> None:
+    """Make a Cursor at the beginning of a built-in container."""
+    (items,), out = op.operands(), op.out
+    iterator = op.call("object_iterator", f"ptr {items}")
+
+    def fast() -> list[str]:
+        op.check(out.new(f"icmp eq ptr {iterator}, null"))
+        kind, nothing = (op.body.calls.object(value)(out) for value in (Cursor, None))
+        held = op.body.own(iterator)
+        made = out.new(f"call ptr {op.api('PyType_GenericAlloc', 'ptr', 'ptr', 'i64')}(ptr {kind}, i64 0)")
+        op.check(out.new(f"icmp eq ptr {made}, null"))
+        out.line(f"store ptr null, ptr {held.slot}")
+        out.line(f"call void @retain(ptr {nothing})")
+        for offset, held in ((_ITERATED, iterator), (_CURRENT, nothing)):
+            out.line(f"store ptr {held}, ptr {op.place(made, offset)}")
+        return [made]
+
+    op.join(out.new(f"icmp eq ptr {iterator}, {OTHER}"), fast)
+
+
+def write_advance(op: Any) -> None:
+    """Advance a Cursor; the result is whether there was another item."""
+    (cursor,), out = op.operands(), op.out
+    items = out.new(f"load ptr, ptr {op.place(cursor, _ITERATED)}")
+    found = op.call("object_advance", f"ptr {items}, ptr {op.place(cursor, _CURRENT)}")
+    op.check(out.new(f"icmp slt i32 {found}, 0"))
+    op.set(op.node.results[0], out.new(f"icmp ne i32 {found}, 0"))
+
+
+def write_current(op: Any) -> None:
+    """Return the current item of a Cursor."""
+    (cursor,), out = op.operands(), op.out
+    found = out.new(f"load ptr, ptr {op.place(cursor, _CURRENT)}")
+    out.line(f"call void @retain(ptr {found})")
+    op.set(op.node.results[0], found)
+
+
+def write_unpack(op: Any) -> None:
+    """Unpack a tuple with exactly as many items as there are names; the kernel handles the rest."""
+    (items,), out, count = op.operands(), op.out, op.attributes["count"]
+    fits = op.call("object_is_tuple", f"ptr {items}, i64 {count}")
+
+    def fast() -> list[str]:
+        api = op.api("PyTuple_GetItem", "ptr", "ptr", "i64")
+        found = [out.new(f"call ptr {api}(ptr {items}, i64 {i})") for i in range(count)]
+        for item in found:
+            out.line(f"call void @retain(ptr {item})")
+        return found
+
+    op.join(out.new(f"xor i1 {fits}, true"), fast)

@@ -1,0 +1,370 @@
+"""Operations on Python objects: common cases through Python's C API, all others by the op's kernel.
+
+An object is held as its address. For operands of built-in classes, an operation is one call of a function of
+`object_text`; an error gets its place in the user's source as an error of a kernel does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.backends.llvm.analysis.classify import OBJECTS
+from autoconv.backends.llvm.analysis.representation import is_scalar
+from autoconv.backends.llvm.codegen.control.exceptions import names_exceptions, write_match
+from autoconv.backends.llvm.codegen.objects.construct import is_plainly_made, write_make
+from autoconv.backends.llvm.codegen.objects.iteration import write_advance, write_current, write_iterate, write_unpack
+from autoconv.backends.llvm.codegen.objects.write_barrier import write_attribute, write_item, write_method
+from autoconv.backends.llvm.codegen.values import Object
+from autoconv.backends.llvm.ir.scalars import ElementWriter
+from autoconv.backends.llvm.ir.types import register
+from autoconv.backends.llvm.runtime.objects import EVERY, FUNCTIONS, NUMBERS, OTHER, mask
+from autoconv.backends.llvm.target import abi
+from autoconv.graph.dtypes import bool_, float64, int64
+from autoconv.graph.graph import Node, Value
+from autoconv.graph.types import ObjectType
+from autoconv.ops.python import objects
+from autoconv.ops.python.undo_log import MAKING_ITERATORS, changes, is_noted
+
+_TEXT = mask("str", "tuple", "list")
+_ITEMS = mask("list", "tuple", "dict", "str", "range", "bytes")
+_CONSTANT = mask("int", "float", "bool", "str", "tuple", "range", "bytes")
+# C API functions of operators, with the classes of their operands: operands of exactly these classes run no code of the
+# user's and have no side effects.
+_BINARY: dict[str, tuple[str, int, int]] = {
+    name: (f"PyNumber_{function}", classes, classes)
+    for name, function, classes in (
+        ("add", "Add", NUMBERS | _TEXT), ("sub", "Subtract", NUMBERS), ("mul", "Multiply", NUMBERS | _TEXT),
+        ("truediv", "TrueDivide", NUMBERS), ("floordiv", "FloorDivide", NUMBERS), ("mod", "Remainder", NUMBERS),
+        ("lshift", "Lshift", NUMBERS), ("rshift", "Rshift", NUMBERS), ("and", "And", NUMBERS), ("or", "Or", NUMBERS),
+        ("xor", "Xor", NUMBERS), ("iadd", "InPlaceAdd", NUMBERS | mask("str")), ("isub", "InPlaceSubtract", NUMBERS),
+        ("imul", "InPlaceMultiply", NUMBERS), ("itruediv", "InPlaceTrueDivide", NUMBERS),
+        ("ifloordiv", "InPlaceFloorDivide", NUMBERS), ("imod", "InPlaceRemainder", NUMBERS),
+        ("ilshift", "InPlaceLshift", NUMBERS), ("irshift", "InPlaceRshift", NUMBERS), ("iand", "InPlaceAnd", NUMBERS),
+        ("ior", "InPlaceOr", NUMBERS), ("ixor", "InPlaceXor", NUMBERS),
+    )
+} | {"getitem": ("PyObject_GetItem", _ITEMS, EVERY)}  # fmt: skip
+_UNARY = {"neg": "Negative", "pos": "Positive", "invert": "Invert", "abs": "Absolute"}
+_COMPARE = {"lt": 0, "le": 1, "eq": 2, "ne": 3, "gt": 4, "ge": 5}
+_CHANGING = frozenset(
+    name for kind in (list, dict, set) for name in dir(kind) if not name.startswith("_") and is_noted(kind, name)
+) - {name for kind in (list, dict, set) for name in dir(kind) if not is_noted(kind, name)}
+
+
+def write_object(region: Any, node: Node) -> None:
+    """Write an op whose operands are objects, or numbers in registers."""
+    WRITERS[node.op.name](Operation(region, node))
+
+
+class Operation:
+    """A node, with helpers to write the code around its common case."""
+
+    def __init__(self, region: Any, node: Node) -> None:
+        self.region, self.node = region, node
+        self.body, self.out = region.body, region.out
+        self.attributes = node.attributes
+
+    def operands(self) -> list[str]:
+        return [self.region.object(value).ir for value in self.node.inputs]
+
+    def array(self, items: list[str]) -> str:
+        """Store the items in consecutive memory and return its address."""
+        place = self.out.alloca(f"[{max(len(items), 1)} x ptr]")
+        for i, item in enumerate(items):
+            self.out.line(f"store ptr {item}, ptr {self.out.new(f'getelementptr inbounds ptr, ptr {place}, i64 {i}')}")
+        return place
+
+    def call(self, name: str, arguments: str) -> str:
+        """Call a function of `object_text`."""
+        result, parameters = FUNCTIONS[name]
+        self.body.module.declare(name, result, parameters)
+        if result == "void":
+            self.out.line(f'call void @"{name}"({arguments})')
+            return ""
+        return self.out.new(f'call {result} @"{name}"({arguments})')
+
+    def place(self, object_: str, offset: int) -> str:
+        """Return the address `offset` bytes after the beginning of an object."""
+        return self.out.new(f"getelementptr inbounds i8, ptr {object_}, i64 {offset}")
+
+    def api(self, name: str, result: str, *kinds: str) -> str:
+        """Declare a function of Python's C API and return its address."""
+        return str(self.body.module.declare(name, result, ", ".join(kinds)))
+
+    def is_fresh(self, value: Value) -> bool:
+        """Return whether the value was allocated in this run, so that changes to it need no undo log."""
+        return value in self.body.fresh
+
+    # ---- results
+
+    def answer(self, found: str, after: Callable[[], None] | None = None) -> None:
+        """Set the result, if there is one, to `found`, the result of a function of `object_text`.
+
+        `after` writes code after the kernel call in the uncommon case.
+        """
+
+        def fast() -> list[str]:
+            self.check(self.out.new(f"icmp eq ptr {found}, null"))
+            return [found] if self.node.results else []
+
+        self.join(self.out.new(f"icmp eq ptr {found}, {OTHER}"), fast, after)
+
+    def check(self, failed: str) -> None:
+        """If the i1 `failed` holds, locate the raised error and leave the function."""
+        raised, fine = self.out.label("raised"), self.out.label("fine")
+        self.out.branch_if(failed, raised, fine, unlikely=True)
+        self.out.begin(raised)
+        self.call("object_locate", f"ptr {self.body.calls.locator(self.node, self.region.owners)(self.out)}")
+        self.out.branch(self.body.failed)
+        self.out.begin(fine)
+
+    def join(self, other: str, fast: Callable[[], list[str]], after: Callable[[], None] | None = None) -> None:
+        """Set the results: those of the kernel if the i1 `other` holds, else the new references that `fast` writes."""
+        out = self.out
+        cold, go_on, done = out.label("other"), out.label("known"), out.label("done")
+        out.branch_if(other, cold, go_on, unlikely=True)
+        out.begin(cold)
+        slow = self.region.call_kernel(self.node, rarely=True)
+        if after is not None:
+            after()
+        for native in slow:
+            if isinstance(native, Object):
+                out.line(f"store ptr null, ptr {native.slot}")
+        last = out.block
+        out.branch(done)
+        out.begin(go_on)
+        found = fast()
+        before = out.block
+        out.branch(done)
+        out.begin(done)
+        kinds = [register(v.type.dtype) if is_scalar(v.type) else "ptr" for v in self.node.results]  # type: ignore[union-attr]
+        both = [
+            out.new(f"phi {kind} [ {one.ir}, %{last} ], [ {other}, %{before} ]")
+            for kind, one, other in zip(kinds, slow, found, strict=True)
+        ]
+        for result, ir in zip(self.node.results, both, strict=True):
+            self.set(result, ir)
+
+    def set(self, result: Value, ir: str) -> None:
+        """Set a result from a register: a number, or a new reference."""
+        type_: Any = result.type
+        number = ElementWriter(self.out).wrap(type_.dtype, ir) if is_scalar(type_) else None
+        self.region.set(result, self.body.own(ir) if number is None else number)
+
+    def own(self, made: str) -> None:
+        """Set the result to a new reference; NULL signals an error."""
+        self.check(self.out.new(f"icmp eq ptr {made}, null"))
+        self.set(self.node.results[0], made)
+
+
+def _apply(op: Operation) -> None:
+    function, operands = op.attributes["function"], op.operands()
+    text = ", ".join(f"ptr {operand}" for operand in operands)
+    if function == "setitem" and not op.is_fresh(op.node.inputs[0]):
+        write_item(op, text)
+    elif (changes(function) and not op.is_fresh(op.node.inputs[0])) or function in MAKING_ITERATORS:
+        op.region.write_kernel(op.node)  # the kernel records the change for undo
+    elif function in _BINARY and len(operands) == 2:
+        name, left, right = _BINARY[function]
+        api = op.api(name, "ptr", "ptr", "ptr")
+        op.answer(op.call("object_binary", f"{text}, ptr {api}, i64 {left}, i64 {right}"))
+    elif function in _UNARY:
+        api = op.api(f"PyNumber_{_UNARY[function]}", "ptr", "ptr")
+        op.answer(op.call("object_unary", f"{text}, ptr {api}, i64 {NUMBERS}"))
+    elif function in _COMPARE:
+        op.answer(op.call("object_compare", f"{text}, i32 {_COMPARE[function]}"))
+    elif function in ("is", "is_not"):
+        _identity(op, operands, function == "is")
+    elif function in _PLACED:
+        op.answer(op.call(_PLACED[function], text))
+    else:
+        called = op.body.calls.object(objects.FUNCTIONS[function])(op.out)
+        op.answer(op.call("object_call", f"ptr {called}, ptr {op.array(operands)}, i64 {len(operands)}"))
+
+
+_PLACED = {"setitem": "object_set_item", "delitem": "object_delete_item", "contains": "object_contains"}
+
+
+def _identity(op: Operation, operands: list[str], same: bool) -> None:
+    equal = op.out.new(f"icmp {'eq' if same else 'ne'} ptr {operands[0]}, {operands[1]}")
+    op.set(op.node.results[0], _truth_object(op, equal))
+
+
+def _method(op: Operation) -> None:
+    name, operands = op.attributes["name"], op.operands()
+    if name == "append" and len(operands) == 2 and op.is_fresh(op.node.inputs[0]):
+        op.answer(op.call("object_append", f"ptr {operands[0]}, ptr {operands[1]}"))
+        return
+    owners = _CONSTANT
+    if not op.is_fresh(op.node.inputs[0]) and name in _CHANGING:
+        write_method(op, owners)
+        return
+    for kind in (list, dict, set):
+        if op.is_fresh(op.node.inputs[0]) or not is_noted(kind, name):
+            owners |= mask(kind.__name__)
+    text = op.body.calls.object(name)(op.out)
+    op.answer(op.call("object_call_method", f"ptr {text}, ptr {op.array(operands)}, i64 {len(operands)}, i64 {owners}"))
+
+
+def _get_attribute(op: Operation) -> None:
+    name = op.body.calls.object(op.attributes["name"])(op.out)
+    op.answer(op.call("object_attribute", f"ptr {op.operands()[0]}, ptr {name}"))
+
+
+def _set_attribute(op: Operation) -> None:
+    owner, value = op.operands()
+    name = op.body.calls.object(op.attributes["name"])(op.out)
+    text = f"ptr {owner}, ptr {name}, ptr {value}"
+    if op.is_fresh(op.node.inputs[0]):
+        op.answer(op.call("object_put_attribute", text))
+    else:
+        write_attribute(op, text)
+
+
+def _box(op: Operation) -> None:
+    """Box a number as a Python number, or as a NumPy scalar if it comes out of an array."""
+    number, out = op.region.number(op.node.inputs[0]), op.out
+    if op.attributes["how"] == "array":
+        whole = op.region.boxed(number)
+        out.line(f"store ptr null, ptr {whole.slot}")
+        found = out.new(f"call ptr {op.api('PyArray_Return', 'ptr', 'ptr')}(ptr {whole.ir})")
+    elif number.dtype is bool_:
+        found = _truth_object(op, number.ir)
+    elif number.dtype is float64 and op.attributes["how"] == "identified":
+        _box_identified(op, number.ir)
+        return
+    elif number.dtype is float64:
+        found = out.new(f"call ptr {op.api('PyFloat_FromDouble', 'ptr', 'double')}(double {number.ir})")
+    else:
+        found = out.new(f"call ptr {op.api('PyLong_FromLongLong', 'ptr', 'i64')}(i64 {number.ir})")
+    op.own(found)
+
+
+def _box_identified(op: Operation, number: str) -> None:
+    """Box a float; the kernel boxes a NaN."""
+
+    def fast() -> list[str]:
+        found = op.out.new(f"call ptr {op.api('PyFloat_FromDouble', 'ptr', 'double')}(double {number})")
+        op.check(op.out.new(f"icmp eq ptr {found}, null"))
+        return [found]
+
+    op.join(op.out.new(f"fcmp uno double {number}, {number}"), fast)
+
+
+def _truth_object(op: Operation, truth: str) -> str:
+    """Return a new reference to True or False."""
+    yes, no = (op.body.calls.object(value)(op.out) for value in (True, False))
+    found = op.out.new(f"select i1 {truth}, ptr {yes}, ptr {no}")
+    op.out.line(f"call void @retain(ptr {found})")
+    return found
+
+
+def _unbox(op: Operation) -> None:
+    (result,) = op.node.results
+    (object_,), out = op.operands(), op.out
+    dtype = result.type.dtype  # type: ignore[union-attr]
+    if dtype is int64:
+        place = out.alloca("i64")
+        fits = op.call("object_whole", f"ptr {object_}, ptr {place}")
+        op.join(out.new(f"xor i1 {fits}, true"), lambda: [out.new(f"load i64, ptr {place}")])
+        return
+    kind = out.new(f"load ptr, ptr {op.place(object_, abi.TYPE)}")
+    other = out.new(f"icmp ne ptr {kind}, {op.body.calls.object(bool if dtype is bool_ else float)(out)}")
+    if dtype is bool_:
+        truth = op.body.calls.object(True)(out)
+        op.join(other, lambda: [out.new(f"icmp eq ptr {object_}, {truth}")])
+    else:
+        op.join(other, lambda: [out.new(f"load double, ptr {op.place(object_, abi.FLOAT_VALUE)}")])
+
+
+def _build(op: Operation) -> None:
+    operands, out, kind = op.operands(), op.out, op.attributes["kind"]
+    if kind == "dict":
+        made = op.call("object_map", f"ptr {op.array(operands)}, i64 {len(operands)}")
+    elif kind == "set":
+        made = op.call("object_collect", f"ptr {op.array(operands)}, i64 {len(operands)}")
+    elif operands:
+        made = op.call("object_list", f"ptr {op.array(operands)}, i64 {len(operands)}")
+    else:
+        made = out.new(f"call ptr {op.api('PyList_New', 'ptr', 'i64')}(i64 0)")
+    if kind == "tuple":
+        op.check(out.new(f"icmp eq ptr {made}, null"))
+        items = op.body.own(made)
+        made = out.new(f"call ptr {op.api('PyList_AsTuple', 'ptr', 'ptr')}(ptr {items.ir})")
+        op.body.release(items.slot or "")
+    op.own(made)
+
+
+def _length(op: Operation) -> None:
+    found = op.call("object_length", f"ptr {op.operands()[0]}")
+    op.join(op.out.new(f"icmp slt i64 {found}, 0"), lambda: [found])
+
+
+def _truth(op: Operation) -> None:
+    found = op.call("object_truth", f"ptr {op.operands()[0]}")
+    op.join(op.out.new(f"icmp slt i32 {found}, 0"), lambda: [op.out.new(f"icmp ne i32 {found}, 0")])
+
+
+def _index(op: Operation) -> None:
+    """Unbox an int or bool to a number."""
+    (object_,), out = op.operands(), op.out
+    place = out.alloca("i64")
+    whole = op.call("object_whole", f"ptr {object_}, ptr {place}")
+    truths = [out.new(f"icmp eq ptr {object_}, {op.body.calls.object(truth)(out)}") for truth in (True, False)]
+    known = out.new(f"or i1 {whole}, {out.new('or i1 {}, {}'.format(*truths))}")
+
+    def fast() -> list[str]:
+        number = out.new(f"load i64, ptr {place}")
+        return [out.new(f"select i1 {whole}, i64 {number}, i64 {out.new(f'zext i1 {truths[0]} to i64')}")]
+
+    op.join(out.new(f"xor i1 {known}, true"), fast)
+
+
+def _isinstance(op: Operation) -> None:
+    (object_,), out = op.operands(), op.out
+    kinds = op.body.calls.object(op.attributes["kinds"])(out)
+    found = out.new(f"call i32 {op.api('PyObject_IsInstance', 'i32', 'ptr', 'ptr')}(ptr {object_}, ptr {kinds})")
+    op.check(out.new(f"icmp slt i32 {found}, 0"))
+    op.set(op.node.results[0], out.new(f"icmp ne i32 {found}, 0"))
+
+
+def _constant(op: Operation) -> None:
+    op.region.set(op.node.results[0], Object(op.body.calls.object(op.attributes["value"])(op.out)))
+
+
+WRITERS: dict[str, Callable[[Operation], None]] = {
+    "object_constant": _constant, "object_apply": _apply, "object_method": _method, "object_box": _box,
+    "object_get_attribute": _get_attribute, "object_set_attribute": _set_attribute, "object_unbox": _unbox,
+    "object_build": _build, "object_length": _length, "object_truth": _truth, "object_iterate": write_iterate,
+    "object_advance": write_advance, "object_current": write_current, "object_unpack": write_unpack,
+    "object_index": _index, "object_isinstance": _isinstance, "object_make": write_make,
+    "object_match": lambda op: write_match(op.region, op.node),
+}  # fmt: skip
+
+
+def _fits(node: Node) -> bool:
+    """Return whether the node has a common case here."""
+    name, attributes = node.op.name, node.attributes
+    if name == "object_box":
+        type_ = node.inputs[0].type
+        return is_scalar(type_) and (attributes["how"] == "array" or type_.dtype in _NUMBERS)  # type: ignore[union-attr]
+    if not all(isinstance(value.type, ObjectType) for value in node.inputs):
+        return False
+    if name == "object_match":
+        return names_exceptions(attributes["clauses"])
+    if name == "object_make":
+        return is_plainly_made(attributes["kind"], attributes["names"])
+    if name == "object_unbox":
+        type_ = node.results[0].type
+        return is_scalar(type_) and type_.dtype in _NUMBERS  # type: ignore[union-attr]
+    if name in ("object_advance", "object_current"):
+        return node.inputs[0].type == ObjectType("iterator")
+    if name == "object_unpack":
+        return attributes.get("star", -1) < 0
+    if name == "object_iterate":
+        return not attributes.get("start")
+    return not attributes.get("keywords")
+
+
+_NUMBERS = (bool_, int64, float64)
+OBJECTS.update(dict.fromkeys(WRITERS, _fits))

@@ -1,0 +1,77 @@
+"""Writes to objects older than the run: kernels write and record how to undo it, until nothing is left to record.
+
+From then on native code writes. Each writing place of the program has a cell with the object for which that holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.backends.llvm.codegen.frame import Body
+from autoconv.backends.llvm.runtime.objects import OTHER, mask
+from autoconv.ops.python.undo_log import attribute_is_settled, items_are_settled, length_is_settled, owner_is_settled
+
+FIRST_SITE = 24  # offset in bytes of the first cell in the state of recursive functions (see recursive.py)
+SITES = 32  # places in recursive functions whose cells all calls share
+_CONTAINERS = mask("list", "dict", "set")
+
+
+def write_item(op: Any, text: str) -> None:
+    """Lower `x[i] = y`."""
+    _write(op, lambda: op.call("object_set_item", text), items_are_settled)
+
+
+def write_attribute(op: Any, text: str) -> None:
+    """Lower `x.name = y`; `text` includes the name."""
+    name = op.attributes["name"]
+    _write(op, lambda: op.call("object_put_attribute", text), lambda owner: attribute_is_settled(owner, name))
+
+
+def write_method(op: Any, owners: int) -> None:
+    """Lower `x.append(y)` and other mutating methods of containers."""
+    name, operands = op.attributes["name"], op.operands()
+    if name == "append" and len(operands) == 2:
+        text = f"ptr {operands[0]}, ptr {operands[1]}"
+        _write(op, lambda: op.call("object_append", text), length_is_settled)
+        return
+    method = op.body.calls.object(name)(op.out)
+    given = f"ptr {method}, ptr {op.array(operands)}, i64 {len(operands)}, i64 {owners | _CONTAINERS}"
+    _write(op, lambda: op.call("object_call_method", given), owner_is_settled)
+
+
+def _write(op: Any, write: Callable[[], str], settled: Callable[[Any], bool]) -> None:
+    out, owner = op.out, op.operands()[0]
+    cell = _cell(op.body)
+    known = out.new(f"icmp eq ptr {owner}, {out.new(f'load ptr, ptr {cell}')}")
+    before, noted, done = out.block, out.label("noted"), out.label("written")
+    out.branch_if(known, noted, done)
+    out.begin(noted)
+    found, end = write(), out.block
+    out.branch(done)
+    out.begin(done)
+
+    def ask() -> None:
+        answer = out.new(
+            f"call ptr @call_python(ptr {op.body.calls.object(settled)(out)}, ptr {op.array([owner])}, i64 1)"
+        )
+        op.body.check(out.new(f"icmp eq ptr {answer}, null"))
+        yes = out.new(f"icmp eq ptr {answer}, {op.body.calls.object(True)(out)}")
+        out.line(f"store ptr {out.new(f'select i1 {yes}, ptr {owner}, ptr null')}, ptr {cell}")
+        slot = out.alloca("ptr")
+        out.line(f"store ptr {answer}, ptr {slot}")
+        op.body.release(slot)
+
+    op.answer(out.new(f"phi ptr [ {OTHER}, %{before} ], [ {found}, %{end} ]"), ask)
+
+
+def _cell(body: Body) -> str:
+    """Return the address of the cell for the object, initially null."""
+    if body.recursion is not None and len(body.module.sites) < SITES:
+        body.module.sites.append(None)
+        offset = FIRST_SITE + 8 * (len(body.module.sites) - 1)
+        return body.out.new(f"getelementptr inbounds i8, ptr {body.recursion[0]}, i64 {offset}")
+    return body.out.alloca("ptr", "null")
+
+
+__all__ = ["FIRST_SITE", "SITES", "write_attribute", "write_item", "write_method"]

@@ -1,0 +1,119 @@
+"""Call a function for each part of a partitioned loop nest, by the threads that are free.
+
+A part gets its number and its first and last count. Where the size of the loop is an argument of the graph, the number
+of parts is computed at run time, and a loop that turns out short is run whole by the thread that calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.index_arith import Position, element_count
+from autoconv.backends.llvm.ir.metadata import QUICK
+from autoconv.backends.llvm.ir.module import ModuleText
+from autoconv.backends.llvm.schedule.partition import Split
+from autoconv.backends.llvm.schedule.symbolic_partition import OpenSplit
+
+
+def run_split(
+    split: Split, module: ModuleText, out: FunctionText, body: str, parameters: Sequence[str], has_rare: bool
+) -> str:
+    """Write the call of all parts into `out`; return the i1 that is true where one of them returned true.
+
+    `body` takes `parameters`, then the number of the part and its first and last count as i64.
+    """
+    if isinstance(split, OpenSplit):
+        return run_parts(split, module, out, body, parameters, has_rare, bounds_of(split, out))
+    return _hand_out(split, module, out, body, parameters, has_rare, split.parts)
+
+
+def bounds_of(split: OpenSplit, out: FunctionText) -> tuple[str, str, str]:
+    """Compute at run time the number of parts, the size of the loop, and the step of a part."""
+    count = element_count(out, split.shape)
+    size = split.size or (count if split.dimension is None else split.shape[split.dimension])
+    work = out.new(f"mul nsw i64 {count}, {split.each}")
+    low, high = (out.module.declare(f"llvm.{name}.i64", "i64", "i64, i64") for name in ("smax", "smin"))
+    wanted = out.new(f"call i64 {high}(i64 {out.new(f'sdiv i64 {work}, {split.part}')}, i64 {split.most})")
+    wanted = out.new(f"call i64 {low}(i64 {wanted}, i64 2)")
+    step = _quotient(out, _quotient(out, str(size), wanted), str(split.multiple))
+    step = out.new(f"mul nsw i64 {step}, {split.multiple}")
+    large = out.new(f"icmp sge i64 {work}, {split.least}")
+    step = out.new(f"select i1 {large}, i64 {step}, i64 {size}")
+    step = out.new(f"call i64 {low}(i64 {step}, i64 1)")
+    return _quotient(out, str(size), step), str(size), step
+
+
+def _quotient(out: FunctionText, dividend: str, divisor: str) -> str:
+    """Divide, rounding up."""
+    if divisor == "1":
+        return dividend
+    more = out.new(f"add nsw i64 {dividend}, {out.new(f'sub nsw i64 {divisor}, 1')}")
+    return out.new(f"sdiv i64 {more}, {divisor}")
+
+
+def run_parts(
+    split: OpenSplit, module: ModuleText, out: FunctionText, body: str, parameters: Sequence[str], has_rare: bool,
+    bounds: tuple[str, str, str],
+) -> str:  # fmt: skip
+    """Write the call of as many parts as `bounds_of` computed, by this thread alone where that is one."""
+    parts, size, step = bounds
+    cell = out.alloca("i1", "false")
+    alone, shared, done = out.label("alone"), out.label("shared"), out.label("done")
+    out.branch_if(out.new(f"icmp sgt i64 {parts}, 1"), shared, alone)
+    out.begin(shared)
+    flag = _hand_out(split, module, out, body, parameters, has_rare, parts, (size, step))
+    out.line(f"store i1 {flag}, ptr {cell}")
+    out.branch(done)
+    out.begin(alone)
+    given = [f"{one.split(' ')[0]} {one.split(' ')[-1]}" for one in parameters]
+    flag = out.new(f"call i1 @{body}({', '.join([*given, 'i64 0', 'i64 0', f'i64 {size}'])})")
+    out.line(f"store i1 {flag}, ptr {cell}")
+    out.branch(done)
+    out.begin(done)
+    return out.new(f"load i1, ptr {cell}") if has_rare else "false"
+
+
+def _hand_out(
+    split: Split, module: ModuleText, out: FunctionText, body: str, parameters: Sequence[str], has_rare: bool,
+    parts: Position, bounds: Sequence[str] = (),
+) -> str:  # fmt: skip
+    """Write the call of the thread pool. `bounds` are the registers of size and step, where they are computed."""
+    kinds = [parameter.split(" ")[0] for parameter in parameters]
+    names = [parameter.split(" ")[-1] for parameter in parameters]
+    kinds += ["i64"] * len(bounds)
+    names += bounds
+    frame = "{ " + ", ".join(["i8", *kinds]) + " }"
+    share = _share(split, module, body, frame, kinds, bool(bounds))
+    place = out.alloca(frame)
+    out.line(f"store i8 0, ptr {place}")
+    for i, (kind, name) in enumerate(zip(kinds, names, strict=True)):
+        address = out.new(f"getelementptr inbounds {frame}, ptr {place}, i32 0, i32 {i + 1}")
+        out.line(f"store {kind} {name}, ptr {address}")
+    parallel = module.declare("parallel", "void", "ptr, ptr, i64")
+    out.line(f"call void {parallel}(ptr @{share}, ptr {place}, i64 {parts})")
+    if not has_rare:
+        return "false"
+    return out.new(f"icmp ne i8 {out.new(f'load i8, ptr {place}')}, 0")
+
+
+def _share(split: Split, module: ModuleText, body: str, frame: str, kinds: Sequence[str], bounded: bool) -> str:
+    """Write the function of one part, which loads the arguments of `body` from the frame.
+
+    `bounded`: the size and the step of the loop follow the arguments there.
+    """
+    out = FunctionText(module, f"define internal void @FUNCTION(ptr %frame, i64 %part) nounwind {QUICK}")
+    arguments = []
+    for i, kind in enumerate(kinds):
+        address = out.new(f"getelementptr inbounds {frame}, ptr %frame, i32 0, i32 {i + 1}")
+        arguments.append(f"{kind} {out.new(f'load {kind}, ptr {address}')}")
+    size, step = (one.split(" ")[1] for one in arguments[-2:]) if bounded else (str(split.size), str(split.step))
+    arguments = arguments[: len(arguments) - 2 * bounded]
+    first = out.new(f"mul nsw i64 %part, {step}")
+    end = out.new(f"add nsw i64 {first}, {step}")
+    last = out.new(f"select i1 {out.new(f'icmp slt i64 {end}, {size}')}, i64 {end}, i64 {size}")
+    arguments += ["i64 %part", f"i64 {first}", f"i64 {last}"]
+    rare = out.new(f"call i1 @{body}({', '.join(arguments)})")
+    out.new(f"atomicrmw or ptr %frame, i8 {out.new(f'zext i1 {rare} to i8')} monotonic")
+    out.line("ret void")
+    return module.function("share", out.text())

@@ -1,0 +1,49 @@
+"""Range-based lowering of Python's ints: unchecked code where they cannot overflow, and upper bounds of results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autoconv.backends.llvm.analysis.representation import is_integer
+from autoconv.backends.llvm.codegen.frame import Body
+from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
+from autoconv.graph.dtypes import int32, int64
+from autoconv.graph.graph import Node
+from autoconv.ops.analysis.value_range import Range
+
+
+def unchecked(b: ElementWriter, name: str, operands: Sequence[Element], given: Sequence[Range]) -> Element | None:
+    """Return the result of an op that is known not to raise; None if it has no shorter form."""
+    if any(x.dtype is not int64 for x in operands):
+        return None
+    if name in _PLAIN:
+        x, y = operands
+        return b.wrap(int64, b.out.new(f"{_PLAIN[name]} nsw i64 {x.ir}, {y.ir}"))
+    if name in ("python_floor_divide", "python_modulo") and given[0][0] >= 0 and given[1][0] > 0:
+        x, y = operands
+        return b.wrap(int64, b.out.new(f"{'udiv' if name == 'python_floor_divide' else 'urem'} i64 {x.ir}, {y.ir}"))
+    return None
+
+
+def note_limits(body: Body, node: Node, found: Element, operands: Sequence[Element]) -> None:
+    """Record upper bounds of a node's integer result relative to its operands."""
+    name = node.op.name
+    if not is_integer(node.results[0].type) or not all(x.dtype in (int32, int64) for x in operands):
+        return
+    ranges = [body.range_of(x) for x in operands]
+    if name == "range_item" and ranges[3][0] > 0:
+        body.note_limit(found, operands[2], -1)
+    elif name == "range_item" and ranges[3][1] < 0:
+        body.note_limit(found, operands[1], 0)
+    elif name == "python_add":
+        body.note_limit(found, operands[0], ranges[1][1])
+        body.note_limit(found, operands[1], ranges[0][1])
+    elif name == "python_subtract":
+        body.note_limit(found, operands[0], -ranges[1][0])
+    elif name == "python_modulo" and ranges[1][0] > 0:
+        body.note_limit(found, operands[1], -1)
+    elif name in ("python_int", "python_cast"):
+        body.note_limit(found, operands[0], 0)
+
+
+_PLAIN = {"python_add": "add", "python_subtract": "sub", "python_multiply": "mul"}

@@ -1,0 +1,434 @@
+"""Lower a graph, with its regions, to the body of one native function.
+
+Numbers live in registers. Dense arrays and all other values are Python objects: each object that a region makes has a
+slot that owns a reference, released after the last use. The taker of the last use takes over the reference. On
+failure all slots are released and the function returns NULL.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from autoconv.backends.llvm.analysis import representation
+from autoconv.backends.llvm.analysis.contiguity import base_of, is_block
+from autoconv.backends.llvm.analysis.index_maps import viewed
+from autoconv.backends.llvm.analysis.representation import is_integer, is_scalar, sizes
+from autoconv.backends.llvm.codegen.context import Launches
+from autoconv.backends.llvm.codegen.control.structured import write_control
+from autoconv.backends.llvm.codegen.fallback import KernelCalls
+from autoconv.backends.llvm.codegen.frame import Body
+from autoconv.backends.llvm.codegen.lists.stack import write_list_empty, write_list_pop, write_list_push
+from autoconv.backends.llvm.codegen.loops.arg_extreme import write_search
+from autoconv.backends.llvm.codegen.loops.bounds_checks import scatter_base, write_guard
+from autoconv.backends.llvm.codegen.loops.concat import JoinText
+from autoconv.backends.llvm.codegen.loops.nest import KernelText
+from autoconv.backends.llvm.codegen.loops.row_blocks import write_blocks
+from autoconv.backends.llvm.codegen.loops.row_chain import RowsText
+from autoconv.backends.llvm.codegen.loops.slice_update import write_update
+from autoconv.backends.llvm.codegen.matmul.ops import write_matmul
+from autoconv.backends.llvm.codegen.matmul.symbolic import write_extent
+from autoconv.backends.llvm.codegen.memory import array_view
+from autoconv.backends.llvm.codegen.memory.ops import write_memory
+from autoconv.backends.llvm.codegen.objects.ops import write_object
+from autoconv.backends.llvm.codegen.parallel.launch import write_apart
+from autoconv.backends.llvm.codegen.range_facts import note_limits, unchecked
+from autoconv.backends.llvm.codegen.routine import write_whole
+from autoconv.backends.llvm.codegen.values import Memory, Native, Object, RegisterWriter
+from autoconv.backends.llvm.ir.element_rules import apply_rule
+from autoconv.backends.llvm.ir.index_arith import Index, linear
+from autoconv.backends.llvm.ir.scalars import Element, load, store
+from autoconv.backends.llvm.ir.types import memory, register
+from autoconv.backends.llvm.schedule.implicit_im2col import Patches
+from autoconv.backends.llvm.schedule.pipeline import schedule
+from autoconv.backends.llvm.schedule.plan import WHOLE, Item, Plan
+from autoconv.backends.llvm.schedule.stack_buffers import is_local
+from autoconv.backends.llvm.target import abi
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.types import Type
+from autoconv.ops.analysis.value_range import Range, is_inside, result_range
+
+# Writers of the roles that other files lower.
+_WRITERS: dict[str, Callable[[Any, Node], None]] = {
+    "control": write_control, "matmul": write_matmul, "update": write_update, "search": write_search,
+    "whole": write_whole, "object": write_object, "extent": write_extent,
+    "memory": write_memory, "list_empty": write_list_empty, "list_push": write_list_push, "list_pop": write_list_pop,
+}  # fmt: skip
+
+
+class Region(KernelCalls):
+    """Write the body of one graph.
+
+    `arguments` are the native values of its parameters; the region releases an Object with a slot. `owners` are the
+    enclosing calls, whose spans are added to errors.
+    """
+
+    def __init__(self, body: Body, plan: Plan, arguments: Sequence[Native], owners: tuple[Node, ...]) -> None:
+        self.body = body
+        self.out = body.out
+        self.graph = graph = plan.graph
+        self.owners = owners
+        self._values: dict[Value, Native] = {}
+        self._kept: list[tuple[str, Type]] = []  # slots of memory that views refer to, released at the end
+        for value, native in zip(graph.parameters, arguments, strict=True):
+            self.set(value, native)
+        self.picks: dict[Node, list[Any]] = {}
+        self._dropped: list[tuple[str, Type]] = []
+        self.launches: Launches | None = None
+        self._plan = plan
+        self.uses = Counter(value for item in self._plan.items for value in self._reads(item))
+        self.uses.update(graph.outputs)
+        for value in graph.parameters:
+            self._let_go_if_unused(value)
+        for item in self._plan.items:
+            self.write(item)
+            for slot, type_ in self._dropped:
+                self.body.let_go(slot, type_)
+            self._dropped.clear()
+            for value, count in Counter(self._reads(item)).items():
+                self._used(value, count)
+            for node in item.nodes:
+                for value in node.results:
+                    if value in self._values:
+                        self._let_go_if_unused(value)
+
+    def _reads(self, item: Item) -> list[Value]:
+        if item.members:
+            return [value for member in item.members for value in self._reads(member)]
+        single = item.nodes[0]
+        if self._plan.roles[single] not in WHOLE:
+            return item.reads
+        inputs = self._plan.inputs(single)
+        return [base for value in inputs for base, _ in self._plan.bases(value) if base not in self._plan.views]
+
+    # ---- values and their references
+
+    def number(self, value: Value) -> Element:
+        found = self._values[value]
+        assert isinstance(found, Element), value
+        return found
+
+    def object(self, value: Value) -> Object:
+        found = self._values[value]
+        assert isinstance(found, Object), value
+        return found
+
+    def data(self, value: Value) -> str:
+        """Return the address of an array's first element; for a contiguous view, its address in the source."""
+        if value in self._plan.views:
+            value = base_of(value, self._plan.views)
+        if value in self._plan.views and value.node is not None:
+            node, kind = value.node, value.type
+            place = viewed(RegisterWriter(self), node, (0,) * len(sizes(kind)), self.picks.get(node, []))
+            assert not isinstance(place, Element) and is_block(value), node
+            source, index, _ = place
+            offset = linear(self.out, index, sizes(source.type))
+            return self.out.new(f"getelementptr {memory(kind.dtype)}, ptr {self.data(source)}, i64 {offset}")  # type: ignore[union-attr]
+        return self.address(self.object(value))
+
+    def holder(self, value: Value) -> Object:
+        """Return the object that owns the memory of an array or view."""
+        while value not in self._values and value.node is not None:
+            value = value.node.inputs[0]
+        return self.object(value)
+
+    def address(self, array: Object) -> str:
+        """Return the address of an array's first element."""
+        if array.memory:
+            return array.memory
+        address = self.out.new(f"getelementptr inbounds i8, ptr {array.ir}, i64 {abi.DATA}")
+        return self.out.new(f"load ptr, ptr {address}")
+
+    def _used(self, value: Value, times: int) -> None:
+        self.uses[value] -= times
+        self._let_go_if_unused(value)
+
+    def _let_go_if_unused(self, value: Value) -> None:
+        found = self._values.get(value)
+        if self.uses[value] > 0 or not isinstance(found, Object):
+            return
+        if found.memory:
+            self.body.locals.give(found.memory)
+        elif found.slot is not None:
+            self.body.let_go(found.slot, found.made_as or value.type)
+
+    def take(self, value: Value, last: bool) -> str:
+        """Return a new reference to an object; on its last use, the reference that its slot owned."""
+        found = self.object(value)
+        if last and found.slot is not None:
+            self.out.line(f"store ptr null, ptr {found.slot}")
+        else:
+            self.out.line(f"call void @retain(ptr {found.ir})")
+        return found.ir
+
+    def results(self) -> list[Native]:
+        """Return the outputs: numbers, and new references to objects, without slots."""
+        found: list[Native] = []
+        for value in self.graph.outputs:
+            native = self._values[value]
+            if isinstance(native, Object):
+                self.uses[value] -= 1
+                native = Object(self.take(value, self.uses[value] == 0))
+            found.append(array_view.taken(self, native) if isinstance(native, Memory) else native)
+        for slot, type_ in self._kept:
+            self.body.let_go(slot, type_)
+        return found
+
+    def is_last_reader(self, item: Item, value: Value) -> bool:
+        """Return whether `item` holds the last use of `value`, by exactly one node."""
+        return self.uses[value] == 1 and self._plan.reads(item, value) == 1
+
+    def set(self, value: Value, native: Native) -> None:
+        if isinstance(native, Object) and representation.is_memory(value.type):
+            native = array_view.of_array(self, native, value.type)  # type: ignore[arg-type]
+        self._values[value] = native
+        if isinstance(native, Memory) and native.owner.slot is not None:
+            made = value.node is not None and value.node.op.name in ("array_new", "array_of")
+            self._kept.append((native.owner.slot, array_view.as_tensor_type(value.type) if made else value.type))
+
+    def native(self, value: Value) -> Native:
+        return self._values[value]
+
+    def inner(self, graph: Graph, arguments: Sequence[Native], owners: tuple[Node, ...] | None = None) -> list[Native]:
+        """Write a region of a node and return its results."""
+        return write_region(self.body, graph, arguments, self.owners if owners is None else owners).results()
+
+    def function(self, body: Body, graph: Graph, arguments: Sequence[Native]) -> Region:
+        """Write a graph as the body of a native function of its own."""
+        return write_region(body, graph, arguments)
+
+    # ---- items
+
+    def write(self, item: Item) -> None:
+        if item.apart:
+            write_apart(self, item)
+            return
+        if item.members:
+            if not write_blocks(self, self._plan, item):
+                for member in item.members:
+                    self.write(member)
+            return
+        if item.shape is not None:
+            self._write_loops(item)
+            return
+        (node,) = item.nodes
+        kind = self._plan.roles[node]
+        if kind == "join":
+            self._call_loops(item, JoinText(self.body.module, self._plan, item, self.picks))
+            return
+        if kind in _WRITERS:
+            _WRITERS[kind](self, node)
+        elif kind == "kernel":
+            self.write_kernel(node)
+        else:
+            getattr(self, f"_write_{kind}")(node)
+
+    def write_stack(self, node: Node) -> None:
+        _WRITERS[node.op.name](self, node)
+
+    def _write_scalar(self, node: Node) -> None:
+        """Lower by the op's element rule, with a cold path that calls the kernel in the rule's exceptional cases."""
+        operands = [self.number(value) for value in node.inputs]
+        (result,) = node.results
+        known = self._range_of(node, operands)
+        if known is not None:
+            given = [self.body.range_of(x) for x in operands]
+            short = unchecked(RegisterWriter(self), node.op.name, operands, given)
+            if short is not None:
+                self.body.note_range(short, known)
+                self.set(result, short)
+                note_limits(self.body, node, self.number(result), operands)
+                return
+        cold, done = self.out.label("cold"), self.out.label("done")
+        failing: list[str] = []
+
+        def fail(condition: Element) -> None:
+            go_on = self.out.label("fine")
+            self.out.branch_if(condition.ir, cold, go_on, unlikely=True)
+            self.out.begin(go_on)
+            failing.append(go_on)
+
+        b = RegisterWriter(self, fail)
+        found = apply_rule(b, node, operands)
+        if not failing:
+            if known is not None:
+                self.body.note_range(found, known)
+            self.set(result, found)
+            note_limits(self.body, node, self.number(result), operands)
+            return
+        fast = self.out.block
+        self.out.branch(done)
+        self.out.begin(cold)
+        slow = self.call_kernel(node, rarely=True)[0]
+        assert isinstance(slow, Element)
+        after = self.out.block
+        self.out.branch(done)
+        self.out.begin(done)
+        kind = register(found.dtype)
+        self.set(
+            result, b.wrap(found.dtype, self.out.new(f"phi {kind} [ {found.ir}, %{fast} ], [ {slow.ir}, %{after} ]"))
+        )
+
+    def _range_of(self, node: Node, operands: Sequence[Element]) -> Range | None:
+        """Return the range of an integer result that cannot overflow, or None if that is not known."""
+        if any(x.dtype.is_floating for x in operands) or not is_integer(node.results[0].type):
+            return None
+        found = result_range(node.op.name, [self.body.range_of(x) for x in operands])
+        return found if found is not None and is_inside(found) else None
+
+    def _write_pair(self, node: Node) -> None:
+        """Lower a scalar complex result, stored in an array."""
+        (result,) = node.results
+        b = RegisterWriter(self)
+        self.set(result, self.new_array(result.type))
+        found = apply_rule(b, node, [self.number(value) for value in node.inputs])
+        store(b, found, self.data(result), 0)
+
+    def _write_view(self, node: Node) -> None:
+        self.guard(node)
+
+    def _write_alias(self, node: Node) -> None:
+        """Reuse the object under another type: its consumers read nothing but the elements."""
+        (result,) = node.results
+        source = node.inputs[0]
+        found = self.object(source)
+        own = self.body.own(self.take(source, self.uses[source] == 1))
+        self.set(result, replace(own, made_as=found.made_as or source.type))
+
+    def guard(self, node: Node) -> None:
+        """Normalise the dynamic indices of a view; the kernel raises for one that is out of range."""
+        if node not in self.picks:
+            self.picks[node] = write_guard(self, node)
+
+    def refuse(self, node: Node, outside: str) -> None:
+        """Call the node's kernel, which raises, if the i1 holds."""
+        cold, fine = self.out.label("cold"), self.out.label("fine")
+        self.out.branch_if(outside, cold, fine, unlikely=True)
+        self.out.begin(cold)
+        self.call_kernel(node, rarely=True)
+        self.out.branch(fine)  # unreachable: the kernel raises
+        self.out.begin(fine)
+
+    def _write_pick(self, node: Node) -> None:
+        """Read a single element of an array."""
+        self.guard(node)
+        (result,) = node.results
+        b = RegisterWriter(self)
+        self.set(result, self._element_at(b, viewed(b, node, (), self.picks.get(node, []))))
+
+    def _element_at(self, b: Any, place: Any) -> Element:
+        if isinstance(place, Element):
+            return place
+        value, index, finish = place
+        found = self.element(value, index)
+        return finish(found) if finish is not None else found
+
+    def element(self, value: Value, index: Index) -> Element:
+        """Return the number at `index` of a value, through views."""
+        b = RegisterWriter(self)
+        if is_scalar(value.type):
+            return self.number(value)
+        if value in self._plan.views:
+            assert value.node is not None
+            return self._element_at(b, viewed(b, value.node, index, self.picks.get(value.node, [])))
+        dtype = value.type.dtype  # type: ignore[union-attr]
+        return load(b, dtype, self.data(value), linear(self.out, index, sizes(value.type)))
+
+    def _write_loops(self, item: Item) -> None:
+        for node in item.nodes:
+            if self._plan.roles[node] in ("copy", "scatter"):
+                self.guard(node)
+        loops = RowsText if item.phases else KernelText
+        self._call_loops(item, loops(self.body.module, self._plan, item, self.picks))
+
+    def _call_loops(self, item: Item, kernel: KernelText) -> None:
+        self.body.module.has_loops = True
+        cells, arguments = self.loop_arguments(item, kernel)
+        text = ", ".join(arguments)
+        rare = self.launch(kernel.name, arguments)
+        if kernel.has_rare and item.nodes[0].effects and self._plan.roles[item.nodes[0]] == "element":
+            self.ask_kernel(item.nodes[0], rare)
+        elif kernel.has_rare:
+            again, done = self.out.label("careful"), self.out.label("done")
+            self.out.branch_if(rare, again, done, unlikely=True)
+            self.out.begin(again)
+            self.out.new(f"call i1 @{kernel.careful_name}({text})")
+            self.out.branch(done)
+            self.out.begin(done)
+        b = RegisterWriter(self)
+        for value, cell in cells.items():
+            self.set(value, load(b, value.type.dtype, cell, 0))  # type: ignore[union-attr]
+
+    def launch(self, function: str, arguments: Sequence[str], answers: bool = True) -> str:
+        """Call a long-running function, or add it to the concurrent ones; return its i1 result, if it has one."""
+        if self.launches is not None and self.launches.cut is None:
+            return self.launches.add(function, arguments, answers)
+        text = f"@{function}({', '.join(arguments)})"
+        if answers:
+            return self.out.new(f"call i1 {text}")
+        self.out.line(f"call void {text}")
+        return ""
+
+    def loop_arguments(self, item: Item, kernel: KernelText) -> tuple[dict[Value, str], list[str]]:
+        """Allocate the loops' results; return the cells of scalar ones, and the arguments of the loops' function."""
+        arguments = []
+        for value in kernel.arguments:
+            if is_scalar(value.type):
+                arguments.append(f"{register(value.type.dtype)} {self.number(value).ir}")  # type: ignore[union-attr]
+            else:
+                arguments.append(f"ptr {self.data(value)}")
+        for view in kernel.indices:
+            arguments += [f"i64 {pick}" for pick in self.picks[view] if isinstance(pick, str)]
+        cells: dict[Value, str] = {}
+        for value in item.stored:
+            if is_scalar(value.type):
+                cells[value] = self.out.alloca(memory(value.type.dtype))  # type: ignore[union-attr]
+                arguments.append(f"ptr {cells[value]}")
+            else:
+                scatter = value.node is not None and self._plan.roles[value.node] == "scatter"
+                place = self.body.locals.take(value.type) if is_local(self._plan, value) else None
+                made = Object("", memory=place) if place is not None else None
+                self.set(value, scatter_base(self, item, value) if scatter else made or self.new_array(value.type))
+                arguments.append(f"ptr {self.data(value)}")
+        return cells, [*arguments, *(f"i64 {size}" for size in self.body.module.sizes)]
+
+    def ask_kernel(self, node: Node, rare: str) -> None:
+        """Call the op's kernel if the i1 `rare` holds: it raises, or its results replace those of native code."""
+        out, fast = self.out, [self.object(value) for value in node.results]
+        before, cold, done = out.block, out.label("cold"), out.label("done")
+        out.branch_if(rare, cold, done, unlikely=True)
+        out.begin(cold)
+        slow = [native for native in self.call_kernel(node, rarely=True) if isinstance(native, Object)]
+        for old, new in zip(fast, slow, strict=True):
+            self.body.release(old.slot or "")
+            out.line(f"store ptr null, ptr {new.slot}")
+            out.line(f"store ptr {new.ir}, ptr {old.slot}")
+        after = out.block
+        out.branch(done)
+        out.begin(done)
+        for value, old, new in zip(node.results, fast, slow, strict=True):
+            found = out.new(f"phi ptr [ {old.ir}, %{before} ], [ {new.ir}, %{after} ]")
+            self.set(value, Object(found, old.slot))
+
+    def is_view(self, value: Value) -> bool:
+        return value in self._plan.views
+
+    def patches(self, node: Node) -> Patches | None:
+        """Return the patches that a matrix product reads, if any."""
+        return self._plan.patches.get(node)
+
+    def drop_later(self, made: Object, type_: Type) -> None:
+        """Release, after the present item, an object that no value refers to."""
+        assert made.slot is not None
+        self._dropped.append((made.slot, type_))
+
+    def new_array(self, type_: Type) -> Object:
+        """Make an uninitialised array of the type."""
+        return self.body.new_array(type_)
+
+
+def write_region(body: Body, graph: Graph, arguments: Sequence[Native], owners: tuple[Node, ...] = ()) -> Region:
+    """Schedule a graph, and write it into a native function."""
+    return Region(body, schedule(graph), arguments, owners)

@@ -1,0 +1,82 @@
+"""Registry of ops over whole arrays that have native code of their own: predicates and writers, by op name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autoconv.backends.llvm.analysis.native_registry import WRITERS
+from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
+from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.index_arith import Position, element_count, is_known
+from autoconv.backends.llvm.ir.scalars import ElementWriter
+from autoconv.backends.llvm.schedule.partition import Split, split_counts
+from autoconv.backends.llvm.schedule.symbolic_partition import OpenSplit
+from autoconv.backends.llvm.target.parallelism import available
+from autoconv.graph.graph import Node
+
+PART = ("i64 %part", "i64 %first", "i64 %last")
+
+
+def write_whole(region: LoweringContext, node: Node) -> None:
+    """Write a node by the registered writer of its op."""
+    WRITERS[node.op.name](region, node)
+
+
+class Routine:
+    """A function of arrays, separate from its caller; equal ones are compiled once.
+
+    `short`: optimise for size, for loops that would not gain by unrolling.
+    """
+
+    def __init__(
+        self, region: LoweringContext, arguments: Sequence[str], result: str = "void", short: bool = False
+    ) -> None:
+        self.module = region.body.module
+        attributes = "noinline nounwind" + (" optsize" if short else "")
+        header = f"define internal {result} @FUNCTION({', '.join(arguments)}) {attributes}"
+        self.out = FunctionText(self.module, header)
+        self.b = ElementWriter(self.out)
+
+    def finish(self, answer: str = "ret void") -> str:
+        """Finish the function and return its name."""
+        self.out.line(answer)
+        self.module.has_loops = True
+        return self.module.function("routine", self.out.text())
+
+
+def open_dimensions(region: LoweringContext) -> list[str]:
+    """Return the open dimensions as parameters of a routine, which are its arguments too: names agree everywhere."""
+    return [f"i64 {size}" for size in region.body.module.sizes]
+
+
+def in_parts(
+    region: LoweringContext, arguments: Sequence[str], body: Routine, size: Position | Sequence[Position], work: int,
+    shape: Sequence[Position] = (),
+) -> str:  # fmt: skip
+    """Return the name of a function of `arguments` that runs `body` for the counts from 0 to `size`.
+
+    Several threads share the counts, where the work (in units of 0.05 ns) is worth it. Several sizes stand for their
+    product. For an open size, the work is that of one element of `shape`, or of one count. The body takes `PART` as
+    well, and goes from `%first` to `%last`.
+    """
+    name = body.finish("ret i1 false")
+    whole = Routine(region, arguments)
+    if not isinstance(size, (int, str)):
+        size = element_count(whole.out, size)
+    split: Split | None
+    if isinstance(size, int) and is_known(shape):
+        split = split_counts(size, work)
+    else:
+        split = OpenSplit(None, size, 1, tuple(shape) or (size,), work) if available() and work else None
+    if split is None:
+        names = [argument.replace("noalias ", "").replace("readonly ", "") for argument in arguments]
+        whole.out.new(f"call i1 @{name}({', '.join([*names, 'i64 0', 'i64 0', f'i64 {size}'])})")
+    else:
+        run_split(split, whole.module, whole.out, name, arguments, False)
+    return whole.finish()
+
+
+def call(region: LoweringContext, name: str, *arguments: Any) -> None:
+    region.launch(name, arguments, answers=False)

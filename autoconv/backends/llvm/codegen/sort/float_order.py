@@ -1,0 +1,39 @@
+"""Order-preserving map from floats to integers: a search for the best is one instruction, without a test for nan."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
+from autoconv.graph.dtypes import DType, float32, float64, int32, int64
+
+_INTEGER = {float32: int32, float64: int64}
+
+
+def key_dtype(dtype: DType) -> DType:
+    """Return the dtype of the keys of numbers of `dtype`: integers are their own keys."""
+    return _INTEGER.get(dtype, dtype)
+
+
+def key(b: ElementWriter, x: Element, kind: str) -> Element:
+    """Return the key of a number for a search for the "max" or the "min", in which nan counts as best."""
+    if not x.dtype.is_floating:
+        return x
+    dtype = key_dtype(x.dtype)
+    bits = b.bitcast(x, dtype)
+    # The bits of negative floats, read as integers, have the reverse order.
+    ordered = bits ^ (b.bits("ashr", bits, dtype.size * 8 - 1) & dtype.max)
+    return b.select(b.is_nan(x), dtype.max if kind == "max" else dtype.min, ordered)
+
+
+def worst(dtype: DType, kind: str) -> Any:
+    """Return the worst key."""
+    if dtype.is_floating:  # the key of an infinity
+        infinity = {4: 0x7F800000, 8: 0x7FF0000000000000}[dtype.size]
+        return -infinity - 1 if kind == "max" else infinity
+    return dtype.min if kind == "max" else dtype.max
+
+
+def better(b: ElementWriter, x: Element, y: Element, kind: str) -> Element:
+    """Return the better of two keys."""
+    return b.intrinsic(("u" if x.dtype.is_unsigned or x.dtype.is_bool else "s") + kind, x, y)

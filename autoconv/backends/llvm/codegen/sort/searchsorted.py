@@ -1,0 +1,146 @@
+"""Binary search in sorted vectors, several searches interleaved."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autoconv.backends.llvm.analysis.classify_indexing import shape_of
+from autoconv.backends.llvm.analysis.native_registry import native
+from autoconv.backends.llvm.analysis.representation import is_array, is_complex, is_dense, sizes
+from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.routine import PART, Routine, call, in_parts, open_dimensions
+from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.index_arith import Position, element_count, is_known, plus, product, times, unravelled
+from autoconv.backends.llvm.ir.scalars import Element, load, store
+from autoconv.graph.dtypes import int64
+from autoconv.graph.graph import Node
+
+_WORK = 25  # cost of one step of one search, in units of 0.05 ns
+_LANES = 8  # interleaved searches, to hide the latency of memory
+_STEPS = 10  # assumed steps of a search in a sequence of open size
+
+
+def _of_open(node: Node) -> bool:
+    """Return whether each row of numbers has a sequence, by the symbols of both."""
+    if not all(is_dense(value.type) and not is_complex(value.type) for value in (*node.inputs, *node.results)):
+        return False
+    shape, wanted = (shape_of(value.type) for value in node.inputs)
+    return 0 not in (*shape, *wanted) and shape[:-1] in ((), wanted[:-1])
+
+
+@native("searchsorted", fits=lambda node: all(is_array(value.type) for value in node.inputs), of_open=_of_open)
+def write_searchsorted(region: LoweringContext, node: Node) -> None:
+    (sequence, values), (result,) = node.inputs, node.results
+    shape, wanted = sizes(sequence.type), sizes(values.type)
+    arguments = ["ptr noalias readonly %sequence", "ptr noalias readonly %values", "ptr noalias %result"]
+    region.set(result, region.new_array(result.type))
+    given = [f"ptr {region.data(value)}" for value in (sequence, values, result)]
+    if is_known((*shape, *wanted)):
+        rows = math.prod(shape[:-1])
+        each = math.prod(wanted) // rows if rows else 0
+        lanes = max(min(_LANES, each), 1)
+        search = _Search(Routine(region, [*arguments, *PART], "i1", short=True), node)
+        search.write((rows, -(-each // lanes)), each, lanes)
+        work = _WORK * rows * each * max(shape[-1], 1).bit_length()
+        name = in_parts(region, arguments, search.routine, rows * -(-each // lanes), work)
+    else:
+        out, dimensions = region.out, open_dimensions(region)
+        given += [f"i64 {_groups(out, _each(out, node))}", *dimensions]
+        arguments += ["i64 %groups", *dimensions]
+        search = _Search(Routine(region, [*arguments, *PART], "i1", short=True), node)
+        counts: list[Position] = [*shape[:-1], "%groups"]
+        search.write_either(counts, _each(search.out, node))
+        name = in_parts(region, arguments, search.routine, counts, _WORK * _STEPS, wanted)
+    call(region, name, *given)
+
+
+def _each(out: FunctionText, node: Node) -> Position:
+    """Return how many numbers are searched in one sequence."""
+    shape, wanted = (sizes(value.type) for value in node.inputs)
+    return element_count(out, wanted if len(shape) == 1 else wanted[-1:])
+
+
+def _groups(out: FunctionText, each: Position) -> str:
+    """Return the number of groups: of _LANES numbers where there are enough, else of one."""
+    several = out.new(f"udiv i64 {plus(out, each, _LANES - 1)}, {_LANES}")
+    return out.new(f"select i1 {out.new(f'icmp slt i64 {each}, {_LANES}')}, i64 {each}, i64 {several}")
+
+
+class _Search:
+    """Branch-free binary search, with equally many steps for every number; nan exceeds all numbers."""
+
+    def __init__(self, routine: Routine, node: Node) -> None:
+        self.routine, self.out, self.b = routine, routine.out, routine.b
+        kind, target = node.inputs[0].type, node.results[0].type
+        self._dtype: Any = kind.dtype  # type: ignore[union-attr]
+        self._target: Any = target.dtype  # type: ignore[union-attr]
+        self._size = sizes(kind)[-1]
+        self._right = node.attributes.get("side", "left") == "right"
+
+    def write_either(self, counts: list[Position], each: Position) -> None:
+        """Write the search, as `write`, in groups of one or _LANES numbers, chosen at run time."""
+        out = self.out
+        few, many, done = out.label("few"), out.label("many"), out.label("searched")
+        out.branch_if(out.new(f"icmp slt i64 {each}, {_LANES}"), few, many)
+        for label, lanes in ((few, 1), (many, _LANES)):
+            out.begin(label)
+            self.write(counts, each, lanes)
+            out.branch(done)
+        out.begin(done)
+
+    def write(self, counts: Any, each: Position, lanes: int) -> None:
+        """Search the part's groups of `lanes` numbers.
+
+        A row has `each` numbers, in as many groups as the last of `counts`.
+        """
+        out = self.out
+        with out.loop("%first", "%last") as number:
+            *rows, group = unravelled(out, number, counts)
+            row: Position = 0
+            for position, size in zip(rows, counts, strict=False):
+                row = plus(out, product(out, row, size), position)
+            # The last group of a row starts earlier, to be full.
+            begin, latest = times(out, group, lanes), plus(out, each, -lanes)
+            early = out.new(f"icmp slt i64 {begin}, {latest}")
+            begin = out.new(f"select i1 {early}, i64 {begin}, i64 {latest}")
+            begin = plus(out, product(out, row, each), begin)
+            self._search(row, [plus(out, begin, lane) for lane in range(lanes)])
+
+    def _is_less(self, x: Element, y: Element) -> Element:
+        less = self.b.compare("lt", x, y)
+        return less | (self.b.is_nan(y) & ~self.b.is_nan(x)) if self._dtype.is_floating else less
+
+    def _goes_before(self, found: Element, value: Element) -> Element:
+        return ~self._is_less(value, found) if self._right else self._is_less(found, value)
+
+    def _steps(self) -> str:
+        if isinstance(self._size, int):
+            return str(max(self._size - 1, 0).bit_length())
+        zeros = self.out.module.declare("llvm.ctlz.i64", "i64", "i64, i1")
+        before = plus(self.out, self._size, -1)
+        return self.out.new(f"sub i64 64, {self.out.new(f'call i64 {zeros}(i64 {before}, i1 false)')}")
+
+    def _search(self, row: Position, places: list[Position]) -> None:
+        out, b, size = self.out, self.b, self._size
+        start = product(out, row, size)
+        sought = [load(b, self._dtype, "%values", place) for place in places]
+        cells = [out.alloca("i64") for _ in (None, *places)]
+        store(b, b.wrap(int64, str(max(size, 1) if isinstance(size, int) else size)), cells[0], 0)
+        for cell in cells[1:]:
+            store(b, b.constant(0, int64), cell, 0)
+        with out.loop("0", self._steps()):
+            left = load(b, int64, cells[0], 0)
+            half = b.bits("lshr", left, 1)
+            lows = [load(b, int64, cell, 0) for cell in cells[1:]]
+            middle = plus(out, start, (half - 1).ir)
+            found = [load(b, self._dtype, "%sequence", plus(out, middle, low.ir)) for low in lows]
+            for one, value, low, cell in zip(found, sought, lows, cells[1:], strict=True):
+                store(b, b.select(self._goes_before(one, value), low + half, low), cell, 0)
+            store(b, left - half, cells[0], 0)
+        for place, value, cell in zip(places, sought, cells[1:], strict=True):
+            low = load(b, int64, cell, 0)
+            if size:
+                last = self._goes_before(load(b, self._dtype, "%sequence", plus(out, start, low.ir)), value)
+                low = b.select(last, low + 1, low)
+            store(b, b.cast(low, self._target), "%result", place)

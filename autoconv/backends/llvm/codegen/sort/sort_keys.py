@@ -1,0 +1,43 @@
+"""Sort keys: map numbers to unsigned integers that order as the numbers are sorted, nan last."""
+
+from __future__ import annotations
+
+from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
+from autoconv.graph.dtypes import DType, uint8, uint16, uint32, uint64
+
+_UNSIGNED = {1: uint8, 2: uint16, 4: uint32, 8: uint64}
+
+
+def key_dtype(dtype: DType) -> DType:
+    """Return the dtype of the keys of numbers of `dtype`."""
+    return _UNSIGNED[dtype.size]
+
+
+def to_key(b: ElementWriter, x: Element, descending: bool, zeros_alike: bool) -> Element:
+    """Return the key of a number. -0.0 comes before 0.0 unless `zeros_alike`; `descending` reverses the order."""
+    dtype = key_dtype(x.dtype)
+    top = 1 << dtype.size * 8 - 1
+    if x.dtype.is_floating:
+        if zeros_alike:
+            x = x + 0.0
+        bits = b.bitcast(x, dtype)
+        turned = b.bits("xor", bits, b.bits("or", b.bits("ashr", bits, dtype.size * 8 - 1), top))
+        key = b.select(b.is_nan(x), b.constant(2 * top - 1, dtype), turned)
+    elif x.dtype.is_bool or x.dtype.is_unsigned:
+        key = b.cast(x, dtype)
+    else:
+        key = b.bits("xor", b.cast(x, dtype), top)
+    return ~key if descending else key
+
+
+def from_key(b: ElementWriter, key: Element, dtype: DType, descending: bool) -> Element:
+    """Return the number of a key, the inverse of `to_key`."""
+    if descending:
+        key = ~key
+    top = 1 << key.dtype.size * 8 - 1
+    if dtype.is_floating:
+        mask = b.bits("or", b.bits("lshr", key, key.dtype.size * 8 - 1) - 1, top)
+        return b.bitcast(b.bits("xor", key, mask), dtype)
+    if dtype.is_bool or dtype.is_unsigned:
+        return b.cast(key, dtype)
+    return b.cast(b.bits("xor", key, top), dtype)

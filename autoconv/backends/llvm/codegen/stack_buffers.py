@@ -1,0 +1,38 @@
+"""Stack allocation of small arrays that only loops read: they are no Python objects."""
+
+from __future__ import annotations
+
+from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.schedule.stack_buffers import size_in_bytes
+from autoconv.graph.types import Type
+
+_MOST = 1 << 14  # bytes of all such arrays of a function
+
+
+class Locals:
+    """The memory of one function's small arrays; that of dead arrays is reused for later ones of their size."""
+
+    def __init__(self, out: FunctionText) -> None:
+        self._out = out
+        self._free: dict[int, list[str]] = {}
+        self._taken: dict[str, int] = {}
+        self.size_in_bytes = 0
+
+    def take(self, type_: Type) -> str | None:
+        """Return memory for an array of that type; None if there is no room."""
+        size = size_in_bytes(type_)
+        free = self._free.get(size)
+        if free:
+            found = free.pop()
+        elif self.size_in_bytes + size > _MOST:
+            return None
+        else:
+            self.size_in_bytes += size
+            found = self._out.alloca(f"[{size} x i8], align 64")
+        self._taken[found] = size
+        return found
+
+    def give(self, memory: str) -> None:
+        size = self._taken.pop(memory, None)
+        if size is not None:
+            self._free.setdefault(size, []).append(memory)

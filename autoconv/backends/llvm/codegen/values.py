@@ -1,0 +1,78 @@
+"""Represent values in native code outside of loops, and the state that all regions of one function share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.index_arith import Index, Position
+from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
+from autoconv.graph.graph import Value
+from autoconv.graph.types import Type
+
+
+@dataclass(slots=True)
+class Object:
+    """A Python object: the register with its address, and the slot that owns a reference (None: borrowed).
+
+    A small array without a Python object has only `memory`, the address of its elements.
+    """
+
+    ir: str
+    slot: str | None = None
+    made_as: Type | None = None  # the type at creation, if the value has another
+    memory: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """An array in memory. `pointer` is the address of the first element, `strides` are in bytes.
+
+    `whole` is an i1: whether this is the array `owner` itself rather than a view of it.
+    """
+
+    owner: Object
+    pointer: str
+    sizes: tuple[Position, ...]
+    strides: tuple[Position, ...]
+    whole: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Storage of a Memory across blocks: a slot for the owner, and allocas for all that is not constant."""
+
+    owner: str
+    pointer: str
+    whole: str
+    numbers: tuple[str, ...]
+
+
+Native = Element | Object | Memory
+
+
+class ElementSource(Protocol):
+    """Where a RegisterWriter finds elements, and writes its instructions."""
+
+    out: FunctionText
+
+    def number(self, value: Value) -> Element: ...
+
+    def element(self, value: Value, index: Index) -> Element: ...
+
+
+class RegisterWriter(ElementWriter):
+    """Write numbers outside of loops, with calls of the C library."""
+
+    in_loop = False
+
+    def __init__(self, region: ElementSource, fail: Any = None) -> None:
+        super().__init__(region.out, fail)
+        self._region = region
+
+    def number(self, value: Value) -> Element:
+        return self._region.number(value)
+
+    def at(self, value: Value, index: Index) -> Element:
+        return self._region.element(value, index)

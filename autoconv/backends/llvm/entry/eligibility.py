@@ -1,0 +1,44 @@
+"""Decide whether a native entry can accept a user's call, by the forms of arguments and results."""
+
+from __future__ import annotations
+
+from autoconv.backends.call_form import CallForm, Captured, Listed, Whole, outputs_of
+from autoconv.backends.llvm.analysis.representation import is_complex, is_dense, is_memory, is_scalar, sizes
+from autoconv.graph.graph import Graph, Value
+from autoconv.graph.types import TensorType, Type
+
+
+def can_call(graph: Graph, form: CallForm) -> bool:
+    """Return whether native code can unwrap such arguments and build such results."""
+    parameters = zip(form.parameters, graph.parameters, strict=True)
+    for given, value in parameters:
+        if isinstance(given, (Captured, Listed, Whole)):
+            continue
+        if not is_data(value) or (given == "array" and _is_complex_number(value)):
+            return False
+    kinds = outputs_of(form.answer)
+    return all(
+        kind in ("memory", "object")
+        or (kind == "number" and is_complex(graph.outputs[i].type))
+        or is_scalar(graph.outputs[i].type)
+        or (kind in ("tensor", "array") and (is_dense(graph.outputs[i].type) or _is_array(graph.outputs[i].type)))
+        for i, kind in kinds.items()
+    )
+
+
+def _is_array(type_: Type) -> bool:
+    """Return whether the type is an array whose sizes only a kernel determines; it is passed on unchanged."""
+    return isinstance(type_, TensorType) and bool(type_.shape) and type_.dtype.numpy.kind in "biufc"
+
+
+def _is_complex_number(value: Value) -> bool:
+    """Return whether the value is a complex number, which graphs hold as an array of rank 0, not as a scalar."""
+    return is_complex(value.type) and sizes(value.type) == ()
+
+
+def is_data(value: Value) -> bool:
+    """Return whether native code unwraps the value: a number, a dense array, or memory."""
+    return is_scalar(value.type) or is_dense(value.type) or is_memory(value.type)
+
+
+__all__ = ["can_call", "is_data"]

@@ -1,0 +1,72 @@
+"""Convert stacks from and to the caller's lists (see `stacks`).
+
+An incoming list becomes a header alone, which points to the elements of the caller's list in place. They are only read:
+a push allocates a buffer of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.llvm.analysis.list_stacks import HEADER
+from autoconv.backends.llvm.analysis.representation import sizes
+from autoconv.backends.llvm.codegen.frame import Body
+from autoconv.backends.llvm.codegen.values import Object
+from autoconv.graph.graph import Value
+from autoconv.ops.values.list_value import ListValue
+from autoconv.ops.values.packed_list import PackedList, rows_of
+
+
+def write_borrowed(body: Body, given: str, value: Value) -> Object:
+    """Return the stack of a list, in a slot of its own."""
+    element: Any = value.type.element  # type: ignore[union-attr]
+    dtype, shape = element.dtype.numpy, sizes(element)
+    return body.own(_asked(body, lambda list_: _borrowed(list_, dtype, shape), given))
+
+
+def write_given(body: Body, stack: Object, value: Value) -> Object:
+    """Return the list of a stack; takes over the reference to the stack."""
+    element: Any = value.type.element  # type: ignore[union-attr]
+    dtype, shape, weak = element.dtype.numpy, sizes(element), element.weak
+    held = body.own(stack.ir)
+    made = _asked(body, lambda array: _given(array, dtype, shape, weak), stack.ir)
+    body.release(held.slot or "")
+    return Object(made)
+
+
+def _asked(body: Body, function: Callable[[Any], Any], argument: str) -> str:
+    out = body.out
+    place, called = out.alloca("ptr"), body.calls.object(function)(out)
+    out.line(f"store ptr {argument}, ptr {place}")
+    found = out.new(f"call ptr @call_python(ptr {called}, ptr {place}, i64 1)")
+    body.check(out.new(f"icmp eq ptr {found}, null"))
+    return found
+
+
+class _Borrowed(np.ndarray):
+    """The header of a stack with borrowed elements, which `kept` keeps alive."""
+
+    kept: np.ndarray
+
+
+def _borrowed(list_: ListValue, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray:
+    rows = rows_of(list_, dtype, shape)
+    header = np.array([len(rows), 0, rows.ctypes.data, 0], np.int64).view(_Borrowed)
+    header.kept = rows
+    return header
+
+
+def _given(stack: np.ndarray, dtype: np.dtype[Any], shape: tuple[int, ...], weak: bool) -> ListValue:
+    if isinstance(stack, _Borrowed):
+        rows = stack.kept[: stack[0]]
+    else:
+        length = int(stack[:HEADER].view(np.int64)[0])
+        size = dtype.itemsize * int(np.prod(shape))
+        rows = stack[HEADER : HEADER + length * size].view(dtype).reshape(length, *shape)
+    return PackedList(rows, weak)
+
+
+__all__ = ["write_borrowed", "write_given"]

@@ -1,0 +1,72 @@
+"""Open dimensions at the entry of a graph: loaded from arguments, checked, and computed from others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.llvm.analysis.representation import register_of
+from autoconv.backends.llvm.analysis.symbolic_sizes import SMALLEST, OpenSizes, dimension, write_dimension
+from autoconv.backends.llvm.codegen.object_table import Calls
+from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.target import abi
+from autoconv.graph.types import Symbol
+
+
+class SizesOfArguments:
+    """Write each open dimension into its register. `check(test)` refuses the call unless the test holds."""
+
+    def __init__(self, open_: OpenSizes, out: FunctionText, calls: Calls, check: Callable[[str], None]) -> None:
+        self._open = open_
+        self._out = out
+        self._calls = calls
+        self._check = check
+        self._known: set[str] = set()
+
+    def take(self, given: str, type_: Any) -> None:
+        """Check that an object is a plain ndarray of the type, and load its open dimensions.
+
+        Dimensions that other arguments have determined must agree.
+        """
+        out = self._out
+        place = out.alloca(f"[{len(type_.shape)} x i64]")
+        registers = [size if isinstance(size, int) else register_of(size) for size in type_.shape]
+        for i, size in enumerate(registers):
+            known = size if isinstance(size, int) or size in self._known else -1
+            out.line(f"store i64 {known}, ptr {out.new(f'getelementptr inbounds i64, ptr {place}, i64 {i}')}")
+        kind, descriptor = (self._calls.object(item)(out) for item in (np.ndarray, type_.dtype.numpy))
+        what = f"ptr {given}, ptr {kind}, ptr {descriptor}, i64 {len(registers)}, ptr {place}"
+        self._check(f"icmp ne i1 {out.new(f'call i1 @is_open_array({what})')}, false")
+        self._take(place, registers)
+
+    def take_memory(self, given: str, type_: Any) -> None:
+        """Load and check the open dimensions of an array in memory, which otherwise has the type."""
+        if any(isinstance(size, Symbol) for size in type_.shape):
+            at = self._out.new(f"getelementptr inbounds i8, ptr {given}, i64 {abi.DIMENSIONS}")
+            sizes = [register_of(size) if isinstance(size, Symbol) else size or 0 for size in type_.shape]
+            self._take(self._out.new(f"load ptr, ptr {at}"), sizes)
+
+    def _take(self, place: str, sizes: Sequence[int | str]) -> None:
+        """Load the dimensions at `place` into their registers; constants are skipped."""
+        out = self._out
+        for i, size in enumerate(sizes):
+            if isinstance(size, int):
+                continue
+            found = out.new(f"load i64, ptr {out.new(f'getelementptr inbounds i64, ptr {place}, i64 {i}')}")
+            if size in self._known:
+                self._check(f"icmp eq i64 {found}, {size}")
+                continue
+            self._known.add(size)
+            out.line(f"{size} = add i64 {found}, 0")
+            self._check(f"icmp sge i64 {size}, {SMALLEST}")
+
+    def compute(self) -> None:
+        """Compute derived dimensions, once all arguments are taken, and check the ranges of all."""
+        for symbol in self._open.symbols:
+            if register_of(symbol) not in self._known:
+                write_dimension(self._out, symbol)
+                self._check(f"icmp sge i64 {register_of(symbol)}, {SMALLEST}")
+        for need in self._open.needs:
+            self._check(f"icmp sge i64 {dimension(self._out, need)}, 0")

@@ -1,0 +1,404 @@
+"""Entry points: METH_FASTCALL functions that check and unwrap arguments, call the graph, and wrap its results.
+
+`run` takes and returns arrays; `call` accepts a user's call, as its CallForm describes. Both return NotImplemented,
+before any side effect, for arguments of another form.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.call_form import ABSENT, DICT_COUNT, CallForm, Captured, CellGuard, Listed, Whole
+from autoconv.backends.llvm.analysis.classify import role
+from autoconv.backends.llvm.analysis.list_stacks import stacks
+from autoconv.backends.llvm.analysis.ownership import made_outputs
+from autoconv.backends.llvm.analysis.representation import is_dense, is_memory, is_open, is_scalar, sizes
+from autoconv.backends.llvm.codegen.frame import Body
+from autoconv.backends.llvm.codegen.memory.array_view import boxed, ends, numbers_of
+from autoconv.backends.llvm.codegen.object_table import Address, Calls
+from autoconv.backends.llvm.codegen.region import write_region
+from autoconv.backends.llvm.codegen.values import Memory, Native, Object
+from autoconv.backends.llvm.entry.eligibility import is_data
+from autoconv.backends.llvm.entry.list_stacks import write_borrowed, write_given
+from autoconv.backends.llvm.entry.results import Answers
+from autoconv.backends.llvm.entry.symbolic_sizes import SizesOfArguments
+from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.metadata import QUICK
+from autoconv.backends.llvm.ir.module import ModuleText
+from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
+from autoconv.backends.llvm.ir.types import register
+from autoconv.backends.llvm.target import abi
+from autoconv.graph.dtypes import float64
+from autoconv.graph.graph import Graph, Value
+
+RUN, CALL = "autoconv_run", "autoconv_call"
+# Roles lowered to functions of their own, and roles that take next to no time inline.
+_OWN_FUNCTIONS, _SHORT = {"element", "reduce", "matmul", "join"}, {"scalar", "view", "kernel"}
+
+
+def write_graph(graph: Graph, module: ModuleText, calls: Calls, donated: Collection[int] = ()) -> None:
+    """Write `i1 @graph(parameters, ptr %results)`, which returns whether it succeeded.
+
+    Numbers are passed by value, objects by address. A result is a number in its eight bytes, or a new reference. The
+    function owns the references of the parameters at the positions `donated`.
+    """
+    names = [f"%p{i}" for i in range(len(graph.parameters))]
+    given = [f"{_kind(v)} {n}" for v, n in zip(graph.parameters, names, strict=True)]
+    header = ", ".join([*given, "ptr %results", *(f"i64 {size}" for size in module.sizes)])
+    # Without loops of its own, the function does little but call those over arrays.
+    roles = {role(node) for node in graph.walk()}
+    speed = QUICK if roles & _OWN_FUNCTIONS and roles <= _OWN_FUNCTIONS | _SHORT else ""
+    out = FunctionText(module, f"define internal i1 @graph({header}) nounwind {speed}")
+    body = Body(module, out, calls, graph, stacks(graph))
+    b = ElementWriter(out)
+    arguments: list[Native] = [
+        b.wrap(v.type.dtype, n) if is_scalar(v.type) else Object(n)  # type: ignore[union-attr]
+        for v, n in zip(graph.parameters, names, strict=True)
+    ]
+    donated = [i for i in donated if is_dense(graph.parameters[i].type)]
+    for i in donated:
+        arguments[i] = body.own(names[i])
+    if donated:
+        body.begin_loop(())  # arrays are kept for reuse, as in a loop
+    for i, value in enumerate(graph.parameters):
+        if value in body.stacks:
+            arguments[i] = write_borrowed(body, names[i], value)
+    region = write_region(body, graph, arguments)
+    results = region.results()
+    if donated:
+        body.end_loop()
+    for i, (native, value) in enumerate(zip(results, graph.outputs, strict=True)):
+        if isinstance(native, Memory):
+            held = body.own(native.owner.ir)
+            native = boxed(region, native, value.type)  # type: ignore[arg-type]
+            out.line(f"store ptr null, ptr {native.slot}")
+            body.release(held.slot or "")
+        elif value in body.stacks:
+            assert isinstance(native, Object)
+            native = write_given(body, native, value)
+        place = out.new(f"getelementptr inbounds i64, ptr %results, i64 {i}")
+        if isinstance(native, Element):
+            store(b, native, place, 0)
+        else:
+            out.line(f"store ptr {native.ir}, ptr {place}")
+    out.line("ret i1 true")
+    out.begin(body.failed)
+    if out.slots:
+        out.line(f"call void @release_all(ptr %slots, i64 {out.slots})")
+    out.line("ret i1 false")
+    module.add(out.text())
+
+
+def _kind(value: Value) -> str:
+    return register(value.type.dtype) if is_scalar(value.type) else "ptr"  # type: ignore[union-attr]
+
+
+def write_run(graph: Graph, module: ModuleText, calls: Calls, donated: Collection[int] = ()) -> None:
+    """Write the entry from arrays to a tuple of arrays; values of other types are passed through."""
+    entry = _Entry(graph, module, calls, RUN, len(graph.parameters))
+    arguments = [entry.argument(i) for i in range(len(graph.parameters))]
+    natives = [
+        entry.taken(entry.array_of(given, value), value) if is_data(value) and not is_memory(value.type) else given
+        for given, value in zip(arguments, graph.parameters, strict=True)
+    ]
+    for given, value in zip(arguments, graph.parameters, strict=True):
+        if is_memory(value.type):
+            entry.open.take_memory(given, value.type)
+    entry.open.compute()
+    for i in donated:
+        if is_dense(graph.parameters[i].type):  # the caller keeps its reference, so the array is not written to
+            entry.out.line(f"call void @retain(ptr {natives[i]})")
+    found = entry.results(natives)
+    entry.answers.as_tuple(found)
+    entry.refuse()
+
+
+def write_call(graph: Graph, module: ModuleText, calls: Calls, form: CallForm) -> None:
+    """Write the entry for a user's call."""
+    given = [i for i, parameter in enumerate(form.parameters) if not isinstance(parameter, Captured)]
+    count, exact = len(given) + len(form.exact), dict(form.exact)
+    places = dict(zip(given, (position for position in range(count) if position not in exact), strict=True))
+    entry = _Entry(graph, module, calls, CALL, count)
+    entry.check_idle(form)
+    for position, wanted in exact.items():
+        entry.check_exactly(entry.argument(position), wanted)
+    entry.check_guards(form)
+    weak = iter(form.weak)
+    natives: list[Any] = []
+    for i, (parameter, value) in enumerate(zip(form.parameters, graph.parameters, strict=True)):
+        if isinstance(parameter, Captured):
+            object_ = calls.object(parameter.value)(entry.out)
+            held = entry.array_of(object_, value) if is_open(value.type) else object_
+            natives.append(entry.taken(held, value) if is_scalar(value.type) else held)
+            continue
+        argument = entry.argument(places[i])
+        if parameter == "number":
+            natives.append(entry.number(argument, value))
+            continue
+        if isinstance(parameter, Listed):
+            natives.append(entry.list_of(argument, parameter))
+            continue
+        if isinstance(parameter, Whole):
+            natives.append(entry.whole(argument, parameter))
+            continue
+        if parameter == "memory":
+            natives.append(entry.memory_of(argument, value))
+            continue
+        if parameter == "array" and is_scalar(value.type):
+            natives.append(entry.scalar(argument, value))
+            continue
+        if parameter == "tensor":
+            argument = entry.unwrapped(argument, form, next(weak))
+        natives.append(entry.taken(entry.array_of(argument, value), value))
+    entry.check_apart()
+    entry.open.compute()
+    boxes = [i for i, native in enumerate(natives) if isinstance(native, tuple)]
+    arrays = [i for i, value in enumerate(graph.parameters) if is_dense(value.type)]
+    for i in sorted(form.donated):
+        if i in arrays:
+            entry.check_different(natives[i], [natives[j] for j in arrays if j != i and j not in boxes])
+    slots = []
+    for i in boxes:  # after the last check, so that a refusal has allocated nothing
+        natives[i], slot = entry.boxed(natives[i])
+        slots.append(slot)
+    for i in sorted(form.donated):
+        entry.give_away(places[i], form, to_graph=i in arrays)
+    found = entry.results(natives, slots)
+    entry.answers.as_form(found, form, made_outputs(graph))
+    entry.refuse()
+
+
+class _Entry:
+    def __init__(self, graph: Graph, module: ModuleText, calls: Calls, name: str, count: int) -> None:
+        self._graph = graph
+        self._module = module
+        self._calls = calls
+        self._memories: list[tuple[str, Any]] = []
+        header = f"define ptr @{name}(ptr %self, ptr %arguments, i64 %count) nounwind {QUICK}"
+        self.out = FunctionText(module, header)
+        self.answers = Answers(self.out, calls)
+        self._other = self.out.label("other")
+        self._check("icmp eq i64 %count, " + str(count))
+        self.open = SizesOfArguments(module.open, self.out, calls, self._check)
+
+    def _check(self, test: str) -> None:
+        """Refuse the call unless the test holds."""
+        go_on = self.out.label("ok")
+        self.out.branch_if(self.out.new(test), go_on, self._other)
+        self.out.begin(go_on)
+
+    def _field(self, object_: str, offset: int, kind: str) -> str:
+        place = self.out.new(f"getelementptr inbounds i8, ptr {object_}, i64 {offset}")
+        return self.out.new(f"load {kind}, ptr {place}")
+
+    def argument(self, position: int) -> str:
+        return self._field("%arguments", 8 * position, "ptr")
+
+    # ---- checks
+
+    def check_idle(self, form: CallForm) -> None:
+        cell = self._calls.object(Address(ctypes.addressof(form.busy)))(self.out)
+        busy = self.out.new(f"load atomic i64, ptr {cell} monotonic, align 8")
+        self._check(f"icmp eq i64 {busy}, 0")
+
+    def check_guards(self, form: CallForm) -> None:
+        for guard in form.guards:
+            if isinstance(guard, CellGuard):
+                found = self._field(self._calls.object(guard.cell)(self.out), abi.CELL_CONTENTS, "ptr")
+            else:
+                self._module.declare("PyDict_GetItemWithError", "ptr", "ptr, ptr")
+                namespace = self._calls.object(guard.namespace)(self.out)
+                name = self._calls.object(guard.name)(self.out)
+                found = self.out.new(f'call ptr @"PyDict_GetItemWithError"(ptr {namespace}, ptr {name})')
+            value = "null" if guard.value is ABSENT else self._calls.object(guard.value)(self.out)
+            self._check(f"icmp eq ptr {found}, {value}")
+            for offset, wanted in guard.words:
+                expected = "null" if wanted is None else self._calls.object(wanted)(self.out)
+                self._check(f"icmp eq ptr {self._field(found, offset, 'ptr')}, {expected}")
+            if guard.empty is not None:
+                held = self._calls.object(guard.empty)(self.out)
+                self._check(f"icmp eq i64 {self._field(held, DICT_COUNT, 'i64')}, 0")
+
+    def check_different(self, array: str, others: Sequence[str]) -> None:
+        for other in others:
+            self._check(f"icmp ne ptr {array}, {other}")
+
+    # ---- arguments
+
+    def give_away(self, position: int, form: CallForm, to_graph: bool) -> None:
+        """Move the array out of the tensor: its reference passes to the graph, or is released."""
+        out, donation = self.out, self._calls.object(form.donation)(self.out)
+        place = out.new(f"getelementptr inbounds i8, ptr {self.argument(position)}, i64 {form.array_slot}")
+        out.line(f"call void @retain(ptr {donation})")
+        if not to_graph:
+            out.line(f"call void @release(ptr {place})")
+        out.line(f"store ptr {donation}, ptr {place}")
+
+    def unwrapped(self, given: str, form: CallForm, weak: bool) -> str:
+        """Return the array of a tensor."""
+        kind = self._calls.object(form.tensor_class)(self.out)
+        self._check(f"icmp eq ptr {self._field(given, abi.TYPE, 'ptr')}, {kind}")
+        expected = self._calls.object(weak)(self.out)
+        self._check(f"icmp eq ptr {self._field(given, form.weak_slot, 'ptr')}, {expected}")
+        return self._field(given, form.array_slot, "ptr")
+
+    def array_of(self, given: str, value: Value) -> str:
+        """Check that the object is a plain ndarray of the exact type, and return it."""
+        type_: Any = value.type
+        shape = sizes(type_)
+        if is_open(type_):
+            self.open.take(given, type_)
+            return given
+        kind, descriptor = (self._calls.object(item)(self.out) for item in (np.ndarray, type_.dtype.numpy))
+        dimensions = self._calls.shape(shape) if shape else "null"
+        plain = self.out.new(
+            f"call i1 @is_plain_array(ptr {given}, ptr {kind}, ptr {descriptor}, i64 {len(shape)}, ptr {dimensions})"
+        )
+        self._check(f"icmp ne i1 {plain}, false")
+        return given
+
+    def memory_of(self, given: str, value: Value) -> str:
+        """Check that the object is an ndarray laid out in memory as its type states, and return it."""
+        type_: Any = value.type
+        kind, descriptor = (self._calls.object(item)(self.out) for item in (np.ndarray, type_.dtype.numpy))
+        numbers = [[n if isinstance(n, int) else abi.ANY_NUMBER for n in all_] for all_ in (type_.shape, type_.strides)]
+        lists = [self._calls.shape(wanted) if wanted else "null" for wanted in numbers]
+        fits = self.out.new(
+            f"call i1 @is_memory(ptr {given}, ptr {kind}, ptr {descriptor}, i64 {type_.rank}, ptr {lists[0]}, "
+            f"ptr {lists[1]})"
+        )
+        self._check(f"icmp ne i1 {fits}, false")
+        self.open.take_memory(given, type_)
+        self._memories.append((given, type_))
+        return given
+
+    def list_of(self, given: str, listed: Listed) -> str:
+        """Check that the object is such a list, by the classes of its first items, and return it."""
+        out, total, found = self.out, "1", given
+        for _ in range(listed.depth):
+            self._check(f"icmp eq ptr {self._field(found, abi.TYPE, 'ptr')}, {self._calls.object(list)(out)}")
+            count = self._field(found, abi.LIST_COUNT, "i64")
+            self._check(f"icmp ne i64 {count}, 0")
+            total = out.new(f"mul i64 {total}, {count}")
+            found = self._field(self._field(found, abi.LIST_ITEMS, "ptr"), 0, "ptr")
+        self._check(f"icmp uge i64 {total}, {listed.least}")
+        self._check(f"icmp eq ptr {self._field(found, abi.TYPE, 'ptr')}, {self._calls.object(listed.items)(out)}")
+        return given
+
+    def whole(self, given: str, whole: Whole) -> str:
+        """Check the class of the object, and return it."""
+        self._check(f"icmp eq ptr {self._field(given, abi.TYPE, 'ptr')}, {self._calls.object(whole.kind)(self.out)}")
+        return given
+
+    def check_apart(self) -> None:
+        """Check that arrays do not overlap, unless their types allow it.
+
+        Conservative: an array counts as the whole range from its first to its last byte.
+        """
+        found: list[tuple[str, str]] = []
+        memories = [(given, type_) for given, type_ in self._memories if not type_.shared]
+        for given, type_ in memories if len(memories) > 1 else ():
+            pointer = self._field(given, abi.DATA, "ptr")
+            shape = numbers_of(self.out, given, type_.shape, abi.DIMENSIONS)
+            strides = numbers_of(self.out, given, type_.strides, abi.STRIDES)
+            taken = Memory(Object(given), pointer, shape, strides, "true")
+            found.append(ends(self.out, taken, type_.dtype.size))
+        for i, (low, high) in enumerate(found):
+            for other_low, other_high in found[:i]:
+                before = self.out.new(f"icmp ule i64 {high}, {other_low}")
+                behind = self.out.new(f"icmp ule i64 {other_high}, {low}")
+                self._check(f"or i1 {before}, {behind}")
+
+    def taken(self, given: str, value: Value) -> str:
+        """Return the graph's argument: a number loaded from its array, or the array itself."""
+        if not is_scalar(value.type):
+            return given
+        element = load(ElementWriter(self.out), value.type.dtype, self._field(given, abi.DATA, "ptr"), 0)  # type: ignore[union-attr]
+        return element.ir
+
+    def number(self, given: str, value: Value) -> str | tuple[str, str]:
+        """Unwrap a Python bool, int or float of exactly that type, or both parts of a complex number."""
+        dtype = value.type.dtype  # type: ignore[union-attr]
+        if dtype.is_complex:
+            kind = self._calls.object(complex)(self.out)
+            self._check(f"icmp eq ptr {self._field(given, abi.TYPE, 'ptr')}, {kind}")
+            return self._field(given, abi.REAL_PART, "double"), self._field(given, abi.IMAGINARY_PART, "double")
+        return self._number(given, bool if dtype.is_bool else int if dtype.is_integer else float)
+
+    def scalar(self, given: str, value: Value) -> str:
+        """Unwrap a NumPy scalar of exactly the type; an array of rank 0 is refused."""
+        dtype = value.type.dtype  # type: ignore[union-attr]
+        kind = self._calls.object(dtype.numpy.type)(self.out)
+        self._check(f"icmp eq ptr {self._field(given, abi.TYPE, 'ptr')}, {kind}")
+        place = self.out.new(f"getelementptr inbounds i8, ptr {given}, i64 {abi.SCALAR_VALUE}")
+        return load(ElementWriter(self.out), dtype, place, 0).ir
+
+    def boxed(self, parts: tuple[str, str]) -> tuple[str, str]:
+        """Box a complex number in the array of rank 0 that the graph takes; return it with the slot that owns it."""
+        b = ElementWriter(self.out)
+        made = self.answers.boxed(b.pair(*(b.wrap(float64, part) for part in parts)))
+        return made, self.answers.held(made)
+
+    def check_exactly(self, given: str, wanted: Any) -> None:
+        if type(wanted) not in (int, float):
+            self._check(f"icmp eq ptr {given}, {self._calls.object(wanted)(self.out)}")
+            return
+        found, expected = self._number(given, type(wanted)), str(wanted)
+        if type(wanted) is float:  # compare bits
+            found = self.out.new(f"bitcast double {found} to i64")
+            expected = str(struct.unpack("<q", struct.pack("<d", wanted))[0])
+        self._check(f"icmp eq i64 {found}, {expected}")
+
+    def _number(self, given: str, kind: type) -> str:
+        out = self.out
+        self._check(f"icmp eq ptr {self._field(given, abi.TYPE, 'ptr')}, {self._calls.object(kind)(out)}")
+        if kind is bool:
+            return out.new(f"icmp eq ptr {given}, {self._calls.object(True)(out)}")
+        if kind is float:
+            return self._field(given, abi.FLOAT_VALUE, "double")
+        self._module.declare("PyLong_AsLongLongAndOverflow", "i64", "ptr, ptr")
+        overflow = out.alloca("i32", "0")
+        found = out.new(f'call i64 @"PyLong_AsLongLongAndOverflow"(ptr {given}, ptr {overflow})')
+        self._check(f"icmp eq i32 {out.new(f'load i32, ptr {overflow}')}, 0")
+        return found
+
+    # ---- results
+
+    def results(self, natives: Sequence[str], boxes: Sequence[str] = ()) -> list[Element | Object]:
+        """Call the graph, and release the temporary objects in the slots `boxes`."""
+        out, outputs = self.out, self._graph.outputs
+        cells = out.alloca(f"[{max(len(outputs), 1)} x i64]")
+        texts = [f"{_kind(v)} {n}" for v, n in zip(self._graph.parameters, natives, strict=True)]
+        texts += [f"ptr {cells}", *(f"i64 {size}" for size in self._module.sizes)]
+        well = out.new(f"call i1 @graph({', '.join(texts)})")
+        for slot in boxes:
+            out.line(f"call void @release(ptr {slot})")
+        go_on, failed = out.label("well"), out.label("failed")
+        out.branch_if(well, go_on, failed)
+        out.begin(failed)
+        out.line("ret ptr null")
+        out.begin(go_on)
+        found: list[Element | Object] = []
+        for i, value in enumerate(outputs):
+            place = out.new(f"getelementptr inbounds i64, ptr {cells}, i64 {i}")
+            if is_scalar(value.type):
+                found.append(load(ElementWriter(out), value.type.dtype, place, 0))  # type: ignore[union-attr]
+            else:
+                found.append(Object(out.new(f"load ptr, ptr {place}")))
+        return found
+
+    def refuse(self) -> None:
+        """End the function with the exit for arguments of another form, which returns NotImplemented."""
+        self.out.begin(self._other)
+        missing = self._calls.object(NotImplemented)(self.out)
+        self.out.line(f"call void @retain(ptr {missing})")
+        self.out.line(f"ret ptr {missing}")
+        self._module.add(self.out.text())
+
+
+__all__ = ["CALL", "RUN", "write_call", "write_graph", "write_run"]

@@ -1,0 +1,31 @@
+"""Apply the ops' element rules to numbers in registers.
+
+16-bit numbers are computed as by NumPy and ml_dtypes: in float32, and rounded once for an op.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autoconv.backends.llvm.ir.scalars import Element
+from autoconv.backends.llvm.ir.types import is_narrow
+from autoconv.graph.dtypes import DType, float32
+from autoconv.graph.graph import Node
+from autoconv.ops.elements import ELEMENTS
+
+_AS_THEY_ARE = frozenset({"bitcast", "squared_difference"})  # an op on bits; one that NumPy computes as two ops
+
+
+def apply_rule(b: Any, node: Node, operands: Sequence[Element]) -> Any:
+    """Apply the rule of the node's op to the operands; None for unsupported dtypes."""
+    (result,) = node.results
+    return computed(b, node.op.name, operands, result.type.dtype, node.attributes)  # type: ignore[union-attr]
+
+
+def computed(b: Any, name: str, operands: Sequence[Element], dtype: DType, attributes: Any = None) -> Any:
+    """Apply the rule, as `apply_rule`, of an op by its name, with a result of that dtype."""
+    if name not in _AS_THEY_ARE:
+        operands = [b.cast(x, float32) if is_narrow(x.dtype) else x for x in operands]
+    found = ELEMENTS[name](b, *operands, **(attributes or {}))
+    return b.cast(found, dtype) if found is not None and found.dtype is float32 and is_narrow(dtype) else found

@@ -1,0 +1,154 @@
+"""Writer of one LLVM function: blocks, phis, loops and cold paths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from autoconv.backends.llvm.ir.metadata import ELEMENTS, LONG_LOOP, WRITTEN_OUT
+from autoconv.backends.llvm.ir.module import ModuleText
+
+# Trip count above which LLVM may not unroll a loop: the remainder after the vectorised loop would be most of the
+# code, and of the compile time.
+_SHORT = 15
+_MOST_LINES = 400  # lines of a loop after unrolling, inner loops unrolled too; larger loops stay rolled
+_WIDEST = 64  # most elements that one iteration of a vectorised loop covers
+
+
+class FunctionText:
+    """The body of one function, written from top to bottom; allocas gather in its entry block."""
+
+    def __init__(self, module: ModuleText, header: str) -> None:
+        self.module = module
+        self.header = header
+        self._allocas: list[str] = []
+        self._lines: list[str] = []
+        self._count = 0
+        self._repeated = 0  # lines that unrolling will add
+        self.slots = 0
+        self.goes_over_elements = False  # in loops that are written as the program has them
+        self.block = "entry"
+        # For positions.py: registers as counter, factor and offset; the ranges of counters; the counts at which the
+        # behaviour of a counter's loop changes.
+        self.lines: dict[str, tuple[str, int, int]] = {}
+        self.limits: dict[str, tuple[int, int]] = {}
+        self.cuts: dict[str, set[int]] = {}
+
+    def new(self, text: str) -> str:
+        """Append `%name = text` and return the name."""
+        self._count += 1
+        name = f"%v{self._count}"
+        self._lines.append(f"  {name} = {text}")
+        return name
+
+    def length(self) -> int:
+        """Return the number of lines so far."""
+        return len(self._lines)
+
+    def take(self, start: int) -> list[str]:
+        """Remove and return the lines from `start` on."""
+        lines, self._lines = self._lines[start:], self._lines[:start]
+        return lines
+
+    def append_block(self, lines: list[str], end: str) -> None:
+        """Append removed lines, which begin with a label; `end` is the block that they leave open."""
+        self.branch(lines[0].removesuffix(":"))
+        self._lines += lines
+        self.block = end
+
+    def line(self, text: str) -> None:
+        self._lines.append(f"  {text}")
+
+    def alloca(self, kind: str, start: str | None = None) -> str:
+        """Allocate memory for one value for the whole activation, initialised to `start` if that is given."""
+        self._count += 1
+        name = f"%a{self._count}"
+        self._allocas.append(f"  {name} = alloca {kind}")
+        if start is not None:
+            self._allocas.append(f"  store {kind} {start}, ptr {name}")
+        return name
+
+    def first(self, *lines: str) -> None:
+        """Append lines to the entry block, after the allocas so far."""
+        self._allocas += [f"  {line}" for line in lines]
+
+    def slot(self) -> str:
+        """Return a new pointer slot of the function's frame, initially null."""
+        name = f"%slot{self.slots}"
+        self._allocas.append(f"  {name} = getelementptr ptr, ptr %slots, i64 {self.slots}")
+        self.slots += 1
+        return name
+
+    def label(self, stem: str = "b") -> str:
+        self._count += 1
+        return f"{stem}{self._count}"
+
+    def begin(self, label: str) -> None:
+        """Start the block `label`; the block before must have ended with a branch."""
+        self._lines.append(f"{label}:")
+        self.block = label
+
+    def branch(self, label: str) -> None:
+        self.line(f"br label %{label}")
+
+    def branch_if(self, condition: str, then: str, otherwise: str, unlikely: bool = False) -> None:
+        weights = ", !prof !0" if unlikely else ""
+        self.line(f"br i1 {condition}, label %{then}, label %{otherwise}{weights}")
+
+    @contextmanager
+    def loop_in_vectors(self, start: str, stop: str, turns: int) -> Iterator[str]:
+        """Write a `loop` whose trip count is a multiple of `turns`.
+
+        The count is masked so that LLVM can prove it, and emits no remainder loop, which would be larger than the rest.
+        """
+        multiple = min(turns & -turns, _WIDEST)
+        if multiple == 1 or (start.isdigit() and stop.isdigit()):
+            with self.loop(start, stop) as i:
+                yield i
+            return
+        count = self.new(f"and i64 {self.new(f'sub nsw i64 {stop}, {start}')}, {-multiple}")
+        with self.loop("0", count, whole=True) as i:
+            yield i if start == "0" else self.new(f"add nsw i64 {start}, {i}")
+
+    @contextmanager
+    def loop(
+        self, start: str, stop: str, unrolled: bool = True, in_registers: bool = False, whole: bool = False
+    ) -> Iterator[str]:
+        """Write a counted loop around the statements of the `with` block, which gets the i64 counter.
+
+        It may have no iterations. `unrolled`: LLVM may unroll a short loop; `in_registers`: it vectorises and fully
+        unrolls a long one. `whole`: `start` is not above `stop`.
+        """
+        head, body, done = self.label("loop"), self.label("body"), self.label("done")
+        before = self.block
+        self.branch(head)
+        self.begin(head)
+        self._count += 1
+        index = f"%i{self._count}"
+        at, repeated = len(self._lines), self._repeated
+        self.line("")
+        inside = self.new(f"icmp {'ne' if whole else 'slt'} i64 {index}, {stop}")
+        self.branch_if(inside, body, done)
+        self.begin(body)
+        yield index
+        after = self.new(f"add nsw i64 {index}, 1")
+        self._lines[at] = f"  {index} = phi i64 [ {start}, %{before} ], [ {after}, %{self.block} ]"
+        lines = len(self._lines) - at
+        turns = int(stop) - int(start) if unrolled and start.isdigit() and stop.isdigit() else 0
+        written_out = (lines + self._repeated - repeated) * turns
+        short = turns <= _SHORT and 0 < written_out <= _MOST_LINES
+        short = short and not in_registers
+        if short:
+            self._repeated = repeated + written_out - lines
+        mark = WRITTEN_OUT if in_registers else LONG_LOOP
+        self.line(f"br label %{head}" + ("" if short else f", !llvm.loop {mark}"))
+        self.begin(done)
+
+    def text(self) -> str:
+        frame = []
+        if self.slots:
+            self.module.declare("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1")
+            clear = f'call void @"llvm.memset.p0.i64"(ptr %slots, i8 0, i64 {8 * self.slots}, i1 false)'
+            frame = [f"  %slots = alloca [{self.slots} x ptr]", f"  {clear}"]
+        start = [f"  {ELEMENTS}"] if self.goes_over_elements else []
+        return "\n".join([self.header + " {", "entry:", *start, *frame, *self._allocas, *self._lines, "}"])

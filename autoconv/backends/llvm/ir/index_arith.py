@@ -1,0 +1,129 @@
+"""Arithmetic on the positions of an index: constants where known, else registers.
+
+A register that is affine in a loop counter (factor · counter + offset) is recorded. `below` then decides bounds for
+whole ranges of the counter, and records where a loop has to be split into such ranges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from autoconv.backends.llvm.ir.function import FunctionText
+
+Position = int | str  # a constant, or the name of an i64 register
+Index = tuple[Position, ...]
+
+
+class UnknownSize(TypeError):
+    """An open size was used where a constant is required."""
+
+
+class Size(str):
+    """An open dimension, bound at the call and always 2 or more; the register of that name holds it in every function.
+
+    Arithmetic on it as a number raises at compile time, instead of producing wrong code.
+    """
+
+    __slots__ = ()
+
+    def _refuse(self, *_: object) -> Any:
+        raise UnknownSize(f"{self} is a dimension that only the call knows")
+
+    __add__ = __radd__ = __mul__ = __rmul__ = __mod__ = __rmod__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+    __int__ = __index__ = _refuse
+
+
+def is_known(shape: Iterable[Position]) -> bool:
+    """Return whether all sizes are constants."""
+    return all(isinstance(size, int) for size in shape)
+
+
+def element_count(out: FunctionText, shape: Iterable[Position]) -> Position:
+    """Return the number of elements."""
+    found: Position = 1
+    for size in shape:
+        found = product(out, found, size)
+    return found
+
+
+def plus(out: FunctionText, x: Position, y: Position) -> Position:
+    if isinstance(x, int) and isinstance(y, int):
+        return x + y
+    if x == 0:
+        return y
+    if y == 0:
+        return x
+    found = out.new(f"add nsw i64 {x}, {y}")
+    line, by = (out.lines.get(x), y) if isinstance(x, str) else (out.lines.get(str(y)), x)
+    if line is not None and isinstance(by, int):
+        out.lines[found] = (line[0], line[1], line[2] + by)
+    return found
+
+
+def times(out: FunctionText, x: Position, factor: int) -> Position:
+    if isinstance(x, int):
+        return x * factor
+    if factor in (0, 1):
+        return x if factor else 0
+    found = out.new(f"mul nsw i64 {x}, {factor}")
+    line = out.lines.get(x)
+    if line is not None:
+        out.lines[found] = (line[0], line[1] * factor, line[2] * factor)
+    return found
+
+
+def count(out: FunctionText, counter: str, low: int, high: int) -> None:
+    """Record that a loop counter goes from `low` up to `high`."""
+    out.lines[counter] = (counter, 1, 0)
+    out.limits[counter] = (low, high)
+
+
+def below(out: FunctionText, position: Position, limit: Position) -> bool | None:
+    """Return whether the position is below the limit; None where that depends on the count, or is unknown."""
+    if not isinstance(limit, int):
+        return None
+    if isinstance(position, int):
+        return position < limit
+    line = out.lines.get(position)
+    if line is None:
+        return None
+    counter, factor, offset = line
+    low, high = out.limits[counter]
+    ends = sorted((factor * low + offset, factor * (high - 1) + offset))
+    if ends[1] < limit:
+        return True
+    if ends[0] >= limit:
+        return False
+    if factor in (1, -1):
+        out.cuts.setdefault(counter, set()).add(limit - offset if factor == 1 else offset - limit + 1)
+    return None
+
+
+def product(out: FunctionText, x: Position, y: Position) -> Position:
+    if isinstance(x, int):
+        return times(out, y, x)
+    return times(out, x, y) if isinstance(y, int) else out.new(f"mul nsw i64 {x}, {y}")
+
+
+def linear(out: FunctionText, index: Index, shape: Sequence[Position]) -> Position:
+    """Return the row-major offset of an element, in elements."""
+    found: Position = 0
+    for position, size in zip(index, shape, strict=True):
+        found = plus(out, product(out, found, size), position)
+    return found
+
+
+def unravelled(out: FunctionText, offset: Position, shape: Sequence[Position]) -> Index:
+    """Return the index of the element at a row-major offset."""
+    index: list[Position] = []
+    for size in reversed(shape[1:]):
+        if isinstance(offset, int) and isinstance(size, int):
+            index.append(offset % size if size else 0)
+            offset = offset // size if size else 0
+        elif isinstance(size, str) or size > 1:
+            index.append(out.new(f"urem i64 {offset}, {size}"))
+            offset = out.new(f"udiv i64 {offset}, {size}")
+        else:
+            index.append(0)
+    return (offset, *reversed(index)) if len(shape) else ()

@@ -1,0 +1,25 @@
+"""Attributes and metadata: compile effort, branch weights, alias scopes and loop hints."""
+
+from __future__ import annotations
+
+QUICK = "noinline optnone"  # Attributes of functions to compile quickly: they do little, or run rarely.
+# !5 and !6 are the alias classes (TBAA) of lists and of their items: a write to one never changes the other.
+METADATA = """
+!0 = !{!"branch_weights", i32 1, i32 1000000}
+!1 = !{}
+!2 = !{!"lists"}
+!3 = !{!"list", !2, i64 0}
+!4 = !{!"items", !2, i64 0}
+!5 = !{!3, !3, i64 0}
+!6 = !{!4, !4, i64 0}
+"""
+LOOP = "!llvm.loop"
+ELEMENTS = "; elements"  # marks a function that accesses elements in loops of the program itself
+LONG_LOOP = "!LONG"  # placeholder for the metadata of a loop that is not unrolled
+WRITTEN_OUT = "!WHOLE"  # placeholder for a loop to vectorise and unroll fully, so that stored values stay in registers
+FIRST_LOOP = 10  # number of a module's first loop metadata node
+MARKS = {
+    LONG_LOOP: '!{!"llvm.loop.unroll.disable"}',
+    WRITTEN_OUT: '!{!"llvm.loop.unroll.disable"}, !{!"llvm.loop.vectorize.followup_vectorized", '
+    '!{!"llvm.loop.unroll.full"}}',
+}

@@ -1,0 +1,375 @@
+"""Numbers in registers: the interface that the ops' element rules are written against, as LLVM instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.types import is_narrow, literal, memory, register
+from autoconv.backends.llvm.target.cpu import has_ldexp
+from autoconv.graph.dtypes import (
+    DType,
+    bfloat16,
+    bool_,
+    complex64,
+    complex128,
+    float16,
+    float32,
+    float64,
+    int32,
+    int64,
+    uint32,
+)
+
+
+class Element:
+    """One number: a register or a literal, and its dtype. Python's operators apply, also with Python numbers."""
+
+    __slots__ = ("b", "dtype", "ir")
+
+    def __init__(self, b: ElementWriter, dtype: DType, ir: str) -> None:
+        self.b = b
+        self.dtype = dtype
+        self.ir = ir
+
+    def __add__(self, other: Any) -> Element:
+        return self.b.add(self, other)
+
+    def __radd__(self, other: Any) -> Element:
+        return self.b.add(self, other)
+
+    def __sub__(self, other: Any) -> Element:
+        return self.b.subtract(self, other)
+
+    def __rsub__(self, other: Any) -> Element:
+        return self.b.subtract(self.b.like(self, other), self)
+
+    def __mul__(self, other: Any) -> Element:
+        return self.b.multiply(self, other)
+
+    def __rmul__(self, other: Any) -> Element:
+        return self.b.multiply(self, other)
+
+    def __truediv__(self, other: Any) -> Element:
+        return self.b.divide(self, other)
+
+    def __rtruediv__(self, other: Any) -> Element:
+        return self.b.divide(self.b.like(self, other), self)
+
+    def __neg__(self) -> Element:
+        return self.b.negative(self)
+
+    def __and__(self, other: Any) -> Element:
+        return self.b.bits("and", self, other)
+
+    def __or__(self, other: Any) -> Element:
+        return self.b.bits("or", self, other)
+
+    def __xor__(self, other: Any) -> Element:
+        return self.b.bits("xor", self, other)
+
+    def __invert__(self) -> Element:
+        return self.b.bits("xor", self, True if self.dtype.is_bool else -1)
+
+    def __lt__(self, other: Any) -> Element:
+        return self.b.compare("lt", self, other)
+
+    def __le__(self, other: Any) -> Element:
+        return self.b.compare("le", self, other)
+
+    def __gt__(self, other: Any) -> Element:
+        return self.b.compare("gt", self, other)
+
+    def __ge__(self, other: Any) -> Element:
+        return self.b.compare("ge", self, other)
+
+    def same(self, other: Any) -> Element:
+        return self.b.compare("eq", self, other)
+
+    def differs(self, other: Any) -> Element:
+        return self.b.compare("ne", self, other)
+
+
+class Pair(Element):
+    """A complex number while it is loaded or stored."""
+
+    __slots__ = ("imag", "real")
+
+    def __init__(self, b: ElementWriter, dtype: DType, real: Element, imag: Element) -> None:
+        super().__init__(b, dtype, "")
+        self.real = real
+        self.imag = imag
+
+    def __add__(self, other: Any) -> Pair:
+        return self.b.pair(self.real + other.real, self.imag + other.imag)
+
+    def __mul__(self, other: Any) -> Pair:
+        real = self.real * other.real - self.imag * other.imag
+        return self.b.pair(real, self.real * other.imag + self.imag * other.real)
+
+
+_FLOAT_TESTS = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge"}
+
+
+class ElementWriter:
+    """Write instructions into `out`. A rule calls `fail(condition)` where its op raises."""
+
+    in_loop = False
+
+    def __init__(self, out: FunctionText, fail: Callable[[Element], None] | None = None) -> None:
+        self.out = out
+        self.fails = fail
+
+    def wrap(self, dtype: DType, ir: str) -> Element:
+        return Element(self, dtype, ir)
+
+    def _new(self, dtype: DType, text: str) -> Element:
+        return Element(self, dtype, self.out.new(text))
+
+    def constant(self, number: Any, dtype: DType) -> Element:
+        return Element(self, dtype, literal(number, dtype))
+
+    def pair(self, real: Element, imag: Element) -> Pair:
+        """Return the complex number of two parts of one dtype."""
+        return Pair(self, complex64 if real.dtype is float32 else complex128, real, imag)
+
+    def like(self, model: Element, operand: Any) -> Element:
+        return operand if isinstance(operand, Element) else self.constant(operand, model.dtype)
+
+    # ---- arithmetic
+
+    def _binary(self, floating: str, integer: str, x: Element, y: Any) -> Element:
+        name = floating if x.dtype.is_floating else integer
+        return self._rounded(self._new(x.dtype, f"{name} {register(x.dtype)} {x.ir}, {self.like(x, y).ir}"))
+
+    def add(self, x: Element, y: Any) -> Element:
+        return self._binary("fadd", "add", x, y)
+
+    def subtract(self, x: Element, y: Any) -> Element:
+        return self._binary("fsub", "sub", x, y)
+
+    def multiply(self, x: Element, y: Any) -> Element:
+        return self._binary("fmul", "mul", x, y)
+
+    def divide(self, x: Element, y: Any) -> Element:
+        """Divide floats; for integers, divide towards zero by a nonzero divisor."""
+        return self._binary("fdiv", "udiv" if x.dtype.is_unsigned else "sdiv", x, y)
+
+    def remainder(self, x: Element, y: Any) -> Element:
+        """Return the remainder with the sign of `x`, as in C."""
+        return self._binary("frem", "urem" if x.dtype.is_unsigned else "srem", x, y)
+
+    def negative(self, x: Element) -> Element:
+        if x.dtype.is_floating:
+            return self._new(x.dtype, f"fneg {register(x.dtype)} {x.ir}")
+        return self.subtract(self.constant(0, x.dtype), x)
+
+    def bits(self, name: str, x: Element, y: Any) -> Element:
+        """Apply and, or, xor, shl, lshr or ashr."""
+        return self._new(x.dtype, f"{name} {register(x.dtype)} {x.ir}, {self.like(x, y).ir}")
+
+    # ---- tests and choices
+
+    def compare(self, test: str, x: Element, y: Any) -> Element:
+        y = self.like(x, y)
+        if x.dtype.is_floating:
+            return self._new(bool_, f"fcmp {_FLOAT_TESTS[test]} {register(x.dtype)} {x.ir}, {y.ir}")
+        sign = "" if test in ("eq", "ne") else "u" if x.dtype.is_unsigned or x.dtype.is_bool else "s"
+        return self._new(bool_, f"icmp {sign}{test} {register(x.dtype)} {x.ir}, {y.ir}")
+
+    def select(self, condition: Element, x: Any, y: Any) -> Element:
+        if not isinstance(x, Element):
+            x = self.like(y, x)
+        y = self.like(x, y)
+        kind = register(x.dtype)
+        return self._new(x.dtype, f"select i1 {condition.ir}, {kind} {x.ir}, {kind} {y.ir}")
+
+    def is_nan(self, x: Element) -> Element:
+        return self._new(bool_, f"fcmp uno {register(x.dtype)} {x.ir}, {x.ir}")
+
+    def fail(self, condition: Element) -> None:
+        """Run the op's kernel instead if the condition holds; it raises, or returns the result."""
+        assert self.fails is not None
+        self.fails(condition)
+
+    # ---- functions
+
+    def intrinsic(self, name: str, *operands: Element) -> Element:
+        """Call llvm.NAME on numbers, such as sqrt, fabs, floor, fma."""
+        dtype, kind = operands[0].dtype, register(operands[0].dtype)
+        suffix = {"float": "f32", "double": "f64"}.get(kind, kind)
+        function = self.out.module.declare(f"llvm.{name}.{suffix}", kind, ", ".join([kind] * len(operands)))
+        found = self._new(dtype, f"call {kind} {function}({', '.join(f'{kind} {x.ir}' for x in operands)})")
+        return self._rounded(found)
+
+    def libm(self, name: str, *operands: Element) -> Element:
+        """Call the C library's function of doubles or of floats."""
+        dtype, kind = operands[0].dtype, register(operands[0].dtype)
+        name = name if dtype is float64 else name + "f"
+        function = self.out.module.declare(
+            name, kind, ", ".join([kind] * len(operands)), "nounwind willreturn memory(none)"
+        )
+        return self._new(dtype, f"call {kind} {function}({', '.join(f'{kind} {x.ir}' for x in operands)})")
+
+    def fma(self, x: Element, y: Any, z: Any) -> Element:
+        return self.intrinsic("fma", x, self.like(x, y), self.like(x, z))
+
+    def scaled(self, x: Element, n: Element) -> Element:
+        """Return x·2^n for an n as wide as x, rounded once where it becomes subnormal, inf beyond the largest number.
+
+        |n| is at most the range of exponents.
+        """
+        if self.in_loop and has_ldexp():
+            kind = register(x.dtype)
+            function = self.out.module.declare(f"llvm.ldexp.f{8 * x.dtype.size}.i32", kind, f"{kind}, i32")
+            return self._new(x.dtype, f"call {kind} {function}({kind} {x.ir}, i32 {self.cast(n, int32).ir})")
+        half = self.bits("ashr", n, 1)  # two steps, the first of which is exact
+        return x * self._power_of_two(half, x.dtype) * self._power_of_two(n - half, x.dtype)
+
+    def _power_of_two(self, n: Element, dtype: DType) -> Element:
+        bias, width = (127, 23) if dtype is float32 else (1023, 52)
+        return self.bitcast(self.bits("shl", n + bias, width), dtype)
+
+    def checked(self, name: str, x: Element, y: Element) -> tuple[Element, Element]:
+        """Integer add, sub or mul; return the result and whether it overflows."""
+        kind = register(x.dtype)
+        pair = f"{{ {kind}, i1 }}"
+        sign = "u" if x.dtype.is_unsigned else "s"
+        function = self.out.module.declare(f"llvm.{sign}{name}.with.overflow.{kind}", pair, f"{kind}, {kind}")
+        both = self.out.new(f"call {pair} {function}({kind} {x.ir}, {kind} {y.ir})")
+        return (
+            self._new(x.dtype, f"extractvalue {pair} {both}, 0"),
+            self._new(bool_, f"extractvalue {pair} {both}, 1"),
+        )
+
+    # ---- conversions
+
+    def bitcast(self, x: Element, dtype: DType) -> Element:
+        """Reinterpret the bits as another dtype of the same size."""
+        if not is_narrow(x.dtype) and not is_narrow(dtype):
+            return self._new(dtype, f"bitcast {register(x.dtype)} {x.ir} to {register(dtype)}")
+        kind, ir = memory(x.dtype), self.stored(x)
+        if kind != memory(dtype):
+            ir = self.out.new(f"bitcast {kind} {ir} to {memory(dtype)}")
+        return self.loaded(ir, dtype)
+
+    def loaded(self, ir: str, dtype: DType) -> Element:
+        """Convert a number from its form in memory to that in a register."""
+        if dtype is bool_:
+            ir = self.out.new(f"icmp ne i8 {ir}, 0")
+        elif dtype is float16:
+            ir = self.out.new(f"fpext half {ir} to float")
+        elif dtype is bfloat16:  # the upper half of a float32
+            ir = self.out.new(f"shl i32 {self.out.new(f'zext i16 {ir} to i32')}, 16")
+            ir = self.out.new(f"bitcast i32 {ir} to float")
+        return Element(self, dtype, ir)
+
+    def stored(self, x: Element) -> str:
+        """Convert a number from its form in a register to that in memory."""
+        if x.dtype is bool_:
+            return self.out.new(f"zext i1 {x.ir} to i8")
+        if x.dtype is float16:
+            return self.out.new(f"fptrunc float {x.ir} to half")
+        if x.dtype is bfloat16:
+            bits = self.out.new(f"lshr i32 {self.out.new(f'bitcast float {x.ir} to i32')}, 16")
+            return self.out.new(f"trunc i32 {bits} to i16")
+        return x.ir
+
+    def _rounded(self, x: Element) -> Element:
+        """Round to a narrow dtype, whose register may hold any float32: to nearest, ties to even."""
+        if x.dtype is float16:
+            return self.loaded(self.stored(x), float16)
+        if x.dtype is not bfloat16:
+            return x
+        bits = self.bitcast(self.wrap(float32, x.ir), uint32)
+        up = self.bits("and", self.bits("lshr", bits, 16), 1) + 0x7FFF
+        quiet = self.bits("or", bits, 0x400000)
+        whole = self.bits("and", self.select(self.is_nan(x), quiet, bits + up), 0xFFFF0000)
+        return Element(self, bfloat16, self.bitcast(whole, float32).ir)
+
+    def _to_odd(self, x: Element) -> Element:
+        """Round a double to float32 so that rounding again, to a narrower type, equals rounding the double.
+
+        Round to odd: inexactness sets the last bit (Boldo and Melquiond, When double rounding is odd).
+        """
+        near = self._cast("fptrunc", x, float32)
+        back = self._cast("fpext", near, float64)
+        beyond = self.compare("gt", self.intrinsic("fabs", back), self.intrinsic("fabs", x))
+        bits = self.bitcast(near, int32)
+        inexact = self._new(bool_, f"fcmp one double {back.ir}, {x.ir}")
+        odd = self.bits("or", bits - self.cast(beyond, int32), 1)
+        return self.bitcast(self.select(inexact, odd, bits), float32)
+
+    def cast(self, x: Element, dtype: DType) -> Element:
+        """Convert as NumPy's astype does on this machine.
+
+        Integers wrap; floats outside the range of an integer type give its lowest number.
+        """
+        source = x.dtype
+        if source is dtype:
+            return x
+        if is_narrow(source):
+            return self.cast(self.wrap(float32, x.ir), dtype)
+        if is_narrow(dtype):
+            exact = source is float64 and dtype is float16  # other numbers are converted to float32 first, as in NumPy
+            return self._rounded(self.wrap(dtype, (self._to_odd(x) if exact else self.cast(x, float32)).ir))
+        if dtype.is_bool:
+            return self.compare("ne", x, 0)
+        if source.is_floating and dtype.is_floating:
+            return self._cast("fpext" if dtype.size > source.size else "fptrunc", x, dtype)
+        if source.is_floating:
+            return self._float_to_integer(x, dtype)
+        if dtype.is_floating:
+            return self._cast("uitofp" if source.is_unsigned or source.is_bool else "sitofp", x, dtype)
+        if not source.is_bool and dtype.size == source.size:
+            return Element(self, dtype, x.ir)
+        if not source.is_bool and dtype.size < source.size:
+            return self._cast("trunc", x, dtype)
+        return self._cast("zext" if source.is_unsigned or source.is_bool else "sext", x, dtype)
+
+    def _cast(self, name: str, x: Element, dtype: DType) -> Element:
+        return self._new(dtype, f"{name} {register(x.dtype)} {x.ir} to {register(dtype)}")
+
+    def _float_to_integer(self, x: Element, dtype: DType) -> Element:
+        if dtype.size < 8 and dtype.name != "int32":
+            return self.cast(self._float_to_integer(x, int64), dtype)
+        if dtype.name == "uint64":
+            large = self.compare("ge", x, 2.0**63)
+            less = self._float_to_integer(self.select(large, x - 2.0**63, x), int64)
+            return Element(self, dtype, self.select(large, self.bits("xor", less, -(2**63)), less).ir)
+        limit = 2.0 ** (dtype.size * 8 - 1)
+        inside = self.compare("ge", x, -limit) & self.compare("lt", x, limit)
+        found = self._cast("fptosi", self.select(inside, x, 0.0), dtype)
+        return self.select(inside, found, int(-limit))
+
+
+def load(b: ElementWriter, dtype: Any, pointer: str, offset: Any) -> Element:
+    kind = memory(dtype)
+    if dtype.is_complex:
+        part = dtype.real_dtype
+        places = _parts(b, dtype, pointer, offset)
+        real, imag = (b.wrap(part, b.out.new(f"load {register(part)}, ptr {place}")) for place in places)
+        return Pair(b, dtype, real, imag)
+    address = b.out.new(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {offset}")
+    return b.loaded(b.out.new(f"load {kind}, ptr {address}"), dtype)
+
+
+def _parts(b: ElementWriter, dtype: DType, pointer: str, offset: Any) -> list[str]:
+    """Return the addresses of the real and the imaginary part."""
+    place = f"getelementptr inbounds {memory(dtype)}, ptr {pointer}, i64 {offset}"
+    return [b.out.new(f"{place}, i32 {which}") for which in range(2)]
+
+
+def store(b: ElementWriter, element: Element, pointer: str, offset: Any) -> None:
+    if isinstance(element, Pair):
+        places = _parts(b, element.dtype, pointer, offset)
+        for part, place in zip((element.real, element.imag), places, strict=True):
+            b.out.line(f"store {register(part.dtype)} {part.ir}, ptr {place}")
+        return
+    kind, ir = memory(element.dtype), b.stored(element)
+    address = b.out.new(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {offset}")
+    b.out.line(f"store {kind} {ir}, ptr {address}")
+
+
+__all__ = ["Element", "ElementWriter", "Pair", "load", "store"]

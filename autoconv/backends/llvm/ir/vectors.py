@@ -1,0 +1,63 @@
+"""Vector registers: their number on this machine, and instructions on (partly filled) vectors."""
+
+from __future__ import annotations
+
+from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.types import register
+from autoconv.graph.dtypes import DType
+
+
+class VectorWriter:
+    """Write instructions on vectors of `lanes` numbers of a dtype into `out`."""
+
+    def __init__(self, out: FunctionText, dtype: DType, lanes: int) -> None:
+        self.out = out
+        self.kind = register(dtype)
+        self.vector = f"<{lanes} x {self.kind}>"
+        self._size = dtype.size
+        self._lanes = lanes
+        self._suffix = f"v{lanes}f{8 * dtype.size}"
+
+    def at(self, pointer: str, offset: int | str) -> str:
+        return self.out.new(f"getelementptr inbounds {self.kind}, ptr {pointer}, i64 {offset}")
+
+    def load(self, pointer: str, width: int) -> str:
+        """Load the first `width` numbers, with zeros after them."""
+        if width == self._lanes:
+            return self.out.new(f"load {self.vector}, ptr {pointer}, align {self._size}")
+        name = f"llvm.masked.load.{self._suffix}.p0"
+        function = self.out.module.declare(
+            name, self.vector, f"ptr, i32 immarg, <{self._lanes} x i1>, {self.vector}"
+        )  # fmt: skip
+        given = f"ptr {pointer}, i32 {self._size}, {self._mask(width)}, {self.vector} zeroinitializer"
+        return self.out.new(f"call {self.vector} {function}({given})")
+
+    def store(self, value: str, pointer: str, width: int) -> None:
+        """Store the first `width` numbers."""
+        if width == self._lanes:
+            self.out.line(f"store {self.vector} {value}, ptr {pointer}, align {self._size}")
+            return
+        name = f"llvm.masked.store.{self._suffix}.p0"
+        function = self.out.module.declare(name, "void", f"{self.vector}, ptr, i32 immarg, <{self._lanes} x i1>")
+        self.out.line(
+            f"call void {function}({self.vector} {value}, ptr {pointer}, i32 {self._size}, {self._mask(width)})"
+        )
+
+    def _mask(self, width: int) -> str:
+        lanes = ", ".join(f"i1 {'true' if i < width else 'false'}" for i in range(self._lanes))
+        return f"<{self._lanes} x i1> <{lanes}>"
+
+    def spread(self, number: str) -> str:
+        """Broadcast one number to all lanes."""
+        single = self.out.new(f"insertelement {self.vector} poison, {self.kind} {number}, i64 0")
+        zeros = f"<{self._lanes} x i32> zeroinitializer"
+        return self.out.new(f"shufflevector {self.vector} {single}, {self.vector} poison, {zeros}")
+
+    def fma(self, x: str, y: str, z: str) -> str:
+        function = self.out.module.declare(f"llvm.fma.{self._suffix}", self.vector, ", ".join([self.vector] * 3))
+        return self.out.new(f"call {self.vector} {function}({self.vector} {x}, {self.vector} {y}, {self.vector} {z})")
+
+    def shuffle(self, x: str, y: str, lanes: list[int]) -> str:
+        """Select numbers of both vectors, by their positions."""
+        mask = ", ".join(f"i32 {lane}" for lane in lanes)
+        return self.out.new(f"shufflevector {self.vector} {x}, {self.vector} {y}, <{len(lanes)} x i32> <{mask}>")

@@ -1,0 +1,60 @@
+"""Compile modules to object files, on several threads of this process."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+from autoconv.backends.llvm.jit import machine_code
+from autoconv.backends.llvm.target.parallelism import thread_count
+
+PIPELINE = 7  # Version of the result of `object_file`; part of cache keys.
+
+
+def object_file(text: str, level: int) -> bytes:
+    """Compile a module to an object file at `level` 3 (fast code), 1 (short compilation) or 0 (shortest compilation).
+
+    Raises machine_code.BadText for text that is no valid module.
+    """
+    (found,) = object_files([(text, level)])
+    if isinstance(found, BaseException):
+        raise found
+    return found
+
+
+def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseException]:
+    """Compile several modules on as many threads as this process may use, each with an LLVM context of its own.
+
+    Not reentrant. An error takes the place of the file that it prevents. Without modules, LLVM is only loaded.
+    """
+    make = machine_code.maker()
+    found: list[bytes | BaseException] = [b""] * len(modules)
+    waiting = longest_last(modules)
+
+    def work() -> None:
+        while True:
+            try:
+                i = waiting.pop()
+            except IndexError:
+                return
+            try:
+                found[i] = make(*modules[i])
+            except BaseException as error:
+                found[i] = error
+
+    count = min(len(modules), thread_count()) if machine_code.is_for_threads() else 1
+    helpers = [threading.Thread(target=work) for _ in range(count - 1)]
+    for helper in helpers:
+        helper.start()
+    work()
+    for helper in helpers:
+        helper.join()
+    return found
+
+
+def longest_last(modules: Sequence[tuple[str, int]]) -> list[int]:
+    """Return the positions of the modules by ascending compile time.
+
+    Workers pop from the end, so they start with the longest.
+    """
+    return sorted(range(len(modules)), key=lambda i: (modules[i][1] > 0, len(modules[i][0])))

@@ -1,0 +1,190 @@
+"""Machine code in this process: compile it, or take it from the disk cache, and load it."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+import itertools
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.llvm.jit import compiler, helper
+from autoconv.backends.llvm.jit.compiler import PIPELINE
+from autoconv.backends.llvm.jit.elf_loader import Loaded, Unlinkable
+from autoconv.backends.llvm.jit.machine_code import binding, linking_machine
+from autoconv.backends.llvm.target.abi import symbols
+from autoconv.backends.llvm.target.cpu import description
+from autoconv.code_cache import NATIVE
+from autoconv.config import SETTINGS
+from autoconv.forks import COMPILATION, after_fork, new_lock
+
+_COUNT = itertools.count()
+_LOCK = new_lock(waited=COMPILATION)  # LLVM's global context is not thread-safe
+after_fork(helper.forget)  # it belongs to the parent
+_PROCESSOR = (
+    "vendor_id", "cpu family", "model", "model name", "stepping", "flags", "CPU implementer", "CPU architecture",
+    "CPU variant", "CPU part", "Features",
+)  # fmt: skip
+_LIBRARIES = 16  # libraries that share a linker: each leaves 9 KB in it until the last of them is dropped
+
+
+class Code:
+    """Loaded machine code, valid as long as this object lives.
+
+    `address(name)` returns the address of an exported function or global. `texts` are modules that refer to each other,
+    with the level of each: 3 for speed, 1 for a short compilation, 0 for the shortest. `imports` are addresses by the
+    declared names, besides those of abi.symbols. Compiled code is cached on disk (see code_cache).
+    """
+
+    def __init__(
+        self, texts: Mapping[str, int], exports: Sequence[str], imports: Mapping[str, int] | None = None
+    ) -> None:
+        with _LOCK:
+            make_ready(texts)
+            codes = [_READY.pop(text) for text in texts]
+        known = {**symbols(), **(imports or {})}
+        try:
+            self._library: Loaded | _Linked = Loaded(codes, known)
+        except Unlinkable:
+            # Each name known to a library of LLVM's costs a kilobyte.
+            wanted = {name: at for name, at in known.items() if any(name in text for text in texts)}
+            self._library = _Linked(codes, wanted, exports)
+
+    def address(self, name: str) -> int:
+        return self._library.address(name)
+
+
+class NoMachineCode(Exception):
+    """LLVM makes no machine code of a text at any level; `str()` gives the reason."""
+
+
+_READY: dict[str, bytes] = {}  # object files by text, until they are loaded
+_NONE: dict[str, str] = {}  # by key, why there is no machine code of a text
+_LESS: dict[str, str] = {}  # by text, why it was compiled at a lower level
+_LOWER = {3: (2, 1, 0), 1: (0,), 0: ()}  # levels to try next where LLVM ends over a text
+
+
+def make_ready(texts: Mapping[str, int]) -> None:
+    """Obtain the object files of texts for `Code` to load, from the disk or by compiling them concurrently.
+
+    Raises NoMachineCode.
+    """
+    with _LOCK:
+        keys = {
+            text: hashlib.sha256(f"{level}\0{_fingerprint()}\0{text}".encode()).hexdigest()
+            for text, level in texts.items()
+            if text not in _READY
+        }
+        for text, key in keys.items():
+            kept = NATIVE.load(key)
+            if kept is not None:
+                _READY[text] = kept
+        missing = [(text, texts[text]) for text in keys if text not in _READY]
+        for text, _ in missing:
+            if keys[text] in _NONE:
+                raise NoMachineCode(_NONE[keys[text]])
+        for (text, level), made in zip(missing, _object_files(missing) if missing else (), strict=True):
+            code = _with_less(text, level, made, keys[text]) if isinstance(made, helper.Ended) else made
+            if isinstance(code, BaseException):
+                raise code
+            NATIVE.store(keys[text], code)
+            _READY[text] = code
+
+
+def _with_less(text: str, level: int, ended: helper.Ended, key: str) -> bytes | BaseException:
+    """Compile a text over which LLVM ended at a lower level."""
+    for lower in _LOWER[level][-1:] if ended.is_late else _LOWER[level]:
+        (made,) = _object_files([(text, lower)])
+        if not isinstance(made, helper.Ended):
+            _LESS[text] = f"compiled at level {lower}, not {level}: {ended}"
+            return made
+    _NONE[key] = str(ended)
+    return NoMachineCode(str(ended))
+
+
+def notes(texts: Iterable[str]) -> list[str]:
+    """Return the texts' notes on compilation at lower levels."""
+    return [_LESS[text] for text in texts if text in _LESS]
+
+
+def _object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseException]:
+    """Compile in the helper; if no process can be started, in this one."""
+    if SETTINGS.helper:
+        try:
+            return helper.object_files(modules)
+        except helper.Unavailable:
+            pass
+    return compiler.object_files(modules)
+
+
+def warm_up() -> None:
+    """Load LLVM, if it is not loaded."""
+    with _LOCK:
+        _object_files([])
+
+
+class _Linked:
+    """Code loaded by LLVM's linker, which supports every format; otherwise as `Loaded`."""
+
+    def __init__(self, codes: Sequence[bytes], imports: Mapping[str, int], exports: Sequence[str]) -> None:
+        with _LOCK:
+            library = binding().JITLibraryBuilder()
+            for code in codes:
+                library.add_object_img(code)
+            for name, address in imports.items():
+                library.import_symbol(name, address)
+            library.add_current_process()
+            for name in exports:
+                library.export_symbol(name)
+            number = next(_COUNT)
+            self._tracker = library.link(_linker(number // _LIBRARIES), f"autoconv{number}")
+
+    def address(self, name: str) -> int:
+        return int(self._tracker[name])
+
+
+@functools.lru_cache(maxsize=1)
+def _linker(batch: int) -> Any:
+    """Return the linker of that batch of libraries; it lives as long as one of them."""
+    return binding().create_lljit_compiler(linking_machine(), use_jit_link=False, suppress_errors=False)
+
+
+@functools.cache
+def _fingerprint() -> str:
+    """Return what machine code depends on besides its text.
+
+    It is found without LLVM, which cached code does not need.
+    """
+    import llvmlite  # light: only for its version
+
+    return repr((llvmlite.__version__, sys.platform, processor(), sys.version_info[:2], np.__version__, PIPELINE))
+
+
+def processor() -> str:
+    """Return a description of the processor, its instructions above all: the system's, else LLVM's."""
+    told = description()
+    if "flags" in told or "Features" in told:
+        return repr([told.get(key) for key in _PROCESSOR])
+    return repr((binding().get_host_cpu_name(), binding().get_host_cpu_features().flatten()))
+
+
+def native_entry(address: int, name: str, keep: Any) -> Any:
+    """Return the METH_FASTCALL function at `address` as a Python callable, which keeps `keep` alive."""
+    definition = _MethodDefinition(name.encode(), address, 0x0080, None)
+    make = ctypes.pythonapi.PyCFunction_NewEx
+    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+    owner = (definition, keep)
+    return make(ctypes.addressof(definition), owner, None)
+
+
+class _MethodDefinition(ctypes.Structure):
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("text", ctypes.c_char_p),
+    )

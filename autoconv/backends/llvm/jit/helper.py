@@ -1,0 +1,214 @@
+"""Run LLVM in a helper process: its assertions, failed allocations and endless loops would end or block this process.
+
+The helper starts with the first compilation. It lives as long as this process, or until it was idle for a while, and
+is restarted if it ended. It is no child of this process, so that programs that wait for their children do not meet it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import re
+import select
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from autoconv.backends.llvm.jit import helper_main as protocol
+from autoconv.backends.llvm.jit.compiler import longest_last
+from autoconv.backends.llvm.jit.machine_code import BadText
+from autoconv.backends.llvm.target.parallelism import thread_count
+
+SECONDS = 4.0  # processor time that a short text may take
+_CODE = """
+import sys
+sys.path.append(sys.argv[1])
+import helper_main
+helper_main.serve(lambda: __import__("machine_code").maker(apart=True))
+"""
+_TOLD = re.compile(r"Assertion .*|LLVM ERROR.*")
+_MOST_TOLD = 1 << 16
+
+
+class Unavailable(Exception):
+    """No process can be started; `str()` gives the reason."""
+
+
+class Ended(Exception):
+    """LLVM ended its process over a text, or exceeded its time; `str()` describes how."""
+
+    def __init__(self, how: str, is_late: bool = False) -> None:
+        super().__init__(how)
+        self.is_late = is_late
+
+
+class _Left(Exception):
+    """The helper ended because it was idle, or over another text."""
+
+
+class Helper:
+    """A helper process, which the constructor starts. Raises Unavailable."""
+
+    def __init__(self) -> None:
+        import _socket  # light, unlike `socket`
+
+        import llvmlite  # light: only for its path
+
+        program, folder = sys.executable, os.path.dirname(os.path.abspath(__file__))
+        is_python = bool(program) and "python" in os.path.basename(program).lower() and not hasattr(sys, "frozen")
+        if not is_python or not hasattr(os, "posix_spawn") or not os.path.isdir(folder):
+            raise Unavailable("there is no Python that a process could run")
+        self.threads = thread_count()
+        mine, its = (_above_standard(end.detach()) for end in _socket.socketpair())
+        self._told, tell = map(_above_standard, os.pipe())
+        self._connection = _socket.socket(fileno=mine)
+        try:
+            libraries = os.path.dirname(os.path.dirname(os.path.abspath(llvmlite.__file__)))
+            _spawn(program, [folder, libraries, str(self.threads), str(SECONDS)], its, tell)
+            self._without_signal = getattr(_socket, "MSG_NOSIGNAL", 0)
+            if self._answer() != (0, protocol.READY, b""):
+                raise Unavailable("the process does not start")
+        except BaseException as error:
+            self.close()
+            if isinstance(error, (OSError, Ended)):
+                raise Unavailable(f"the process does not start: {error}") from None
+            raise
+        finally:
+            os.close(its)
+            os.close(tell)
+
+    def close(self) -> None:
+        """Close the connection, on which the process ends itself at once."""
+        self._connection.close()
+        with contextlib.suppress(OSError):
+            os.close(self._told)
+
+    def exchange(self, modules: Sequence[tuple[str, int]], found: dict[int, bytes | BaseException]) -> None:
+        """Compile the modules and put the results into `found`, by position.
+
+        Raises Ended or _Left if the process ends before all are done. A module that took too long has Ended as its
+        result.
+        """
+        for number, (text, level) in enumerate(modules):
+            data = text.encode()
+            self._send(protocol.REQUEST.pack(number, level, len(data)) + data)
+        while len(found) < len(modules):
+            number, kind, data = self._answer()
+            if kind == protocol.CODE:
+                found[number] = data
+            elif kind == protocol.BAD:
+                found[number] = BadText(data.decode(errors="replace"))
+            elif kind == protocol.OVER:
+                found[number] = Ended("LLVM does not come to an end", is_late=True)
+            elif kind == protocol.FAILED:
+                raise Ended(f"LLVM cannot be loaded: {data.decode(errors='replace')}")
+            else:
+                raise _Left
+
+    def _send(self, data: bytes) -> None:
+        with contextlib.suppress(ConnectionError):  # its last message is read next
+            self._connection.sendall(data, self._without_signal)
+
+    def _answer(self) -> tuple[int, int, bytes]:
+        number, kind, size = protocol.ANSWER.unpack(self._received(protocol.ANSWER.size))
+        return number, kind, self._received(size)
+
+    def _received(self, size: int) -> bytes:
+        data = bytearray()
+        while len(data) < size:
+            try:
+                part = self._connection.recv(min(size - len(data), 1 << 20))
+            except ConnectionError:
+                part = b""
+            if not part:
+                raise Ended(self._last_words())
+            data += part
+        return bytes(data)
+
+    def _last_words(self) -> str:
+        """Return LLVM's error message on ending."""
+        text = ""
+        if select.select([self._told], [], [], 0)[0]:
+            text = os.read(self._told, _MOST_TOLD).decode(errors="replace")
+        found = _TOLD.search(text)
+        return f"LLVM ended its process: {found[0][:200]}" if found else "LLVM ended its process"
+
+
+def _above_standard(descriptor: int) -> int:
+    """Move a file descriptor above those of the standard streams, in case the program has closed these."""
+    if descriptor > 2:
+        return descriptor
+    import fcntl
+
+    found = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
+    os.close(descriptor)
+    return found
+
+
+def _spawn(program: str, arguments: list[str], connection: int, tell: int) -> None:
+    """Start a process that starts another one, the helper, and ends."""
+    actions: list[Any] = [
+        (os.POSIX_SPAWN_DUP2, connection, 0),
+        (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+        (os.POSIX_SPAWN_DUP2, tell, 2),
+    ]
+    import signal
+
+    default = {number for number in signal.valid_signals() if signal.getsignal(number) is not signal.SIG_DFL}
+    started = os.posix_spawn(
+        program, [program, "-I", "-S", "-c", _CODE, *arguments], os.environ, file_actions=actions, setsigmask=(),
+        setsigdef=default - {signal.SIGKILL, signal.SIGSTOP},
+    )  # fmt: skip
+    with contextlib.suppress(ChildProcessError):  # the program reaps its children itself
+        os.waitpid(started, 0)
+
+
+_HELPER: list[Helper] = []
+
+
+def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseException]:
+    """Compile as compiler.object_files, in the helper; a module over which LLVM ends the helper has Ended for its file.
+
+    The same if LLVM cannot be loaded, for want of memory for instance. Not reentrant. Raises Unavailable.
+    """
+    found: dict[int, bytes | BaseException] = {}
+    waiting = longest_last(modules)[::-1]
+    alone = 0  # number of waiting modules to compile one by one, after LLVM ended over one of them
+    while waiting or not modules:
+        is_new = not _HELPER  # an older helper may have been killed from outside
+        helper = _running()
+        if not modules:
+            break
+        batch = waiting[:1] if alone else waiting
+        done: dict[int, bytes | BaseException] = {}
+        try:
+            helper.exchange([modules[i] for i in batch], done)
+        except (Ended, _Left) as error:
+            forget()
+            if isinstance(error, Ended) and len(batch) == 1 and is_new:
+                done[0] = error
+            elif isinstance(error, Ended):
+                alone = helper.threads + 1
+        except BaseException:
+            forget()  # it is still working on discarded modules
+            raise
+        found.update({batch[number]: what for number, what in done.items()})
+        waiting = [i for i in waiting if i not in found]
+        alone = max(alone - 1, 0)
+    return [found[i] for i in range(len(modules))]
+
+
+def _running() -> Helper:
+    if not _HELPER:
+        _HELPER.append(Helper())
+    return _HELPER[0]
+
+
+def forget() -> None:
+    """Drop the helper; the next call starts another one. A forked child must not use that of its parent."""
+    while _HELPER:
+        _HELPER.pop().close()
+
+
+atexit.register(forget)

@@ -1,0 +1,126 @@
+"""Fuse full reductions of array parts of unknown size with the elementwise computation of their operand.
+
+Sums, extremes and positions of extremes become one step, which reads elements in place and copies nothing.
+
+    before   %v = array_view(%A, %i, spec=…); %x = array_load(%v); %y = multiply(%x, %c); %s = numpy_sum(%y, axis=None)
+    after    %s = array_total(%v, %c, steps=((None, 0), (None, 1), ("multiply", (0, 1))), op="numpy_sum", …)
+
+The product of two vectors is a sum as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.llvm.ir.types import is_narrow, is_native
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Node, Value
+from autoconv.graph.types import ArrayType, TensorType, dense_strides
+from autoconv.ops import OPS
+from autoconv.ops.index_spec import Spec
+from autoconv.ops.record import Op, none
+
+_REDUCTIONS = ("sum", "prod", "mean", "max", "min", "any", "all")
+KINDS = {
+    **{f"{of}_{kind}": kind for of in ("numpy", "reduce") for kind in _REDUCTIONS},
+    **{f"numpy_{kind}": kind for kind in ("argmax", "argmin")},
+}
+_PLAIN = {"axis", "keepdims", "dtype"}  # attributes that are implied by the type of the result
+_PRODUCT = ("squeeze", "matmul", "expand_dims")
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """The reduced values, the op and its options, and the nodes in between that nothing else reads."""
+
+    values: tuple[Value, ...]
+    op: str
+    options: Mapping[str, Any]
+    between: tuple[Node, ...] = ()
+
+
+def total_of(node: Node) -> Total | None:
+    """Return the full reduction that a node computes; None if it is none, or none that native code supports."""
+    if node.op.name == "squeeze":
+        return _product(node)
+    kind = KINDS.get(node.op.name)
+    if kind is None or node.results[0].type.shape != ():  # type: ignore[union-attr]
+        return None
+    if not node.attributes.keys() <= _PLAIN or node.attributes.get("keepdims"):
+        return None
+    types = [value.type for value in (*node.inputs, *node.results)]
+    if len(types) != 2 or not all(isinstance(t, TensorType) and is_native(t.dtype) for t in types):
+        return None
+    of, to = (t.dtype for t in types)  # type: ignore[union-attr]
+    if is_narrow(of) or is_narrow(to) or to.is_bool != (kind in ("any", "all")):
+        return None
+    if (kind == "mean" and not to.is_floating) or (of.is_bool and kind[:3] == "arg"):
+        return None
+    return Total((node.inputs[0],), node.op.name, node.attributes)
+
+
+def _product(squeeze: Node) -> Total | None:
+    """Match a product of two vectors, `squeeze(matmul(expand_dims(x, 0), expand_dims(y, 1)))`."""
+    if squeeze.results[0].type.shape != ():  # type: ignore[union-attr]
+        return None
+    chain = [squeeze, squeeze.inputs[0].node]
+    if chain[1] is not None:
+        chain += [value.node for value in chain[1].inputs]
+    nodes = tuple(node for node in chain if node is not None)
+    if tuple(node.op.name for node in nodes) != (*_PRODUCT, "expand_dims"):
+        return None
+    if nodes[1].inputs[0].type.shape[0] != 1 or any(nodes[1].attributes.values()):  # type: ignore[index, union-attr]
+        return None
+    values = tuple(node.inputs[0] for node in nodes[2:])
+    dtypes = {value.type.dtype for value in (*values, squeeze.results[0])}  # type: ignore[union-attr]
+    dtype = dtypes.pop()
+    if dtypes or not is_native(dtype) or is_narrow(dtype) or dtype.is_bool:
+        return None
+    if any(len(value.type.shape or ()) != 1 for value in values):  # type: ignore[union-attr]
+        return None
+    return Total(values, "reduce_sum", {"axis": None, "keepdims": False}, nodes[1:])
+
+
+def _total(*inputs: Any, steps: Sequence[Any], op: str, options: tuple[tuple[str, Any], ...]) -> Any:
+    """Evaluate the steps and the reduction by the kernels of their ops."""
+    kernel = OPS[op].kernel
+    assert kernel is not None
+    return kernel(value_of(inputs, steps), **dict(options))
+
+
+def value_of(inputs: Sequence[Any], steps: Sequence[Any]) -> Any:
+    """Return the value of the last step."""
+    values: list[Any] = []
+    for step in steps:
+        if step.op:
+            kernel = OPS[step.op].kernel
+            assert kernel is not None
+            values.append(kernel(*(values[i] for i in step.given), **step.attributes))
+        else:
+            values.append(np.array(inputs[step.given[0]]))
+    return values[-1]
+
+
+TOTAL = Op(
+    name="array_total", graphdef="ArrayTotal", kernel=_total, effects=Effects.READ | Effects.RAISE,
+    result=lambda *_, **__: None, gradient=none("made by the native backend"),  # type: ignore[arg-type, return-value]
+)  # fmt: skip
+
+
+def _part_type(x: TensorType, *operands: TensorType, spec: Spec) -> Any:
+    assert x.shape is not None
+    whole = ArrayType(x.dtype, x.shape, dense_strides(x.shape, x.dtype), read_only=True)
+    return OPS["array_view"].result(whole, *operands, spec=spec)
+
+
+# A part of a tensor, read in place.
+PART = Op(
+    name="tensor_part", graphdef="TensorPart", kernel=OPS["get_item"].kernel, effects=Effects.RAISE, result=_part_type,
+    gradient=none("made by the native backend"),
+)  # fmt: skip
+
+__all__ = ["KINDS", "PART", "TOTAL", "Total", "total_of", "value_of"]

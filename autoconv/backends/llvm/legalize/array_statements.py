@@ -1,0 +1,360 @@
+"""Fuse an array assignment with the elementwise computation of its value into one step, which stores in place.
+
+    before   %v = array_view(%A, spec=…); %x = array_load(%v); %y = multiply(%x, %c); array_store(%w, %y)
+    after    array_assign(%w, %v, %c, steps=((None, 0), (None, 1), ("multiply", (0, 1), …)))
+
+A fused load reads when the step runs. It is fused only where no write to its array lies in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.llvm.analysis.classify import has_element_rule
+from autoconv.backends.llvm.analysis.representation import is_dense
+from autoconv.backends.llvm.ir.types import is_native
+from autoconv.backends.llvm.legalize.array_reductions import PART, TOTAL, Total, total_of, value_of
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Graph, Node, Value, copied_regions, copy_node, own_effects, settle_effects
+from autoconv.graph.rewrite import begin_copy
+from autoconv.graph.types import ArrayType, TensorType
+from autoconv.ops import OPS
+from autoconv.ops.analysis.alias import APART, Overlaps
+from autoconv.ops.index_spec import INPUT
+from autoconv.ops.numpy.shapes import UPDATE
+from autoconv.ops.record import Op, none
+
+_MOST_STEPS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One value of an assignment: an input by its number (then `op` is ""), or an op on the values of other steps."""
+
+    type: TensorType
+    op: str = ""
+    given: tuple[int, ...] = ()
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.op, self.given))
+
+
+def _assign(x: np.ndarray, *inputs: Any, steps: tuple[Step, ...]) -> tuple[()]:
+    """Evaluate the steps by the kernels of their ops."""
+    store = OPS["array_store"].kernel
+    assert store is not None
+    store(x, value_of(inputs, steps))
+    return ()
+
+
+ASSIGN = Op(
+    name="array_assign", graphdef="ArrayAssign", result=lambda *_, steps: (), kernel=_assign,
+    gradient=none("made by the native backend"), effects=Effects.READ | Effects.WRITE | Effects.RAISE,
+)  # fmt: skip
+
+
+def with_statements(graph: Graph) -> Graph:
+    """Return a copy of the graph, regions included, with elementwise assignments and their totals fused into one step
+    each.
+    """
+    if not any(node.op.name in ("array_store", "array_of", "array_load") or _is_part(node) for node in graph.walk()):
+        return graph
+    copy = _rebuilt(graph, Overlaps(graph), {})
+    settle_effects(copy)
+    return copy
+
+
+def _rebuilt(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Graph:
+    copy, values = begin_copy(graph)
+    copies[graph] = copy
+    found = _Statements(graph, overlaps)
+    parts: dict[Value, Value] = {}
+    for node in graph.nodes:
+        if node in found.absorbed:
+            continue
+        if node in found.parts:
+            given = [values[value] for value in node.inputs]
+            part = copy.add(PART, given, node.attributes, name=node.name, span=node.span)
+            parts[node.results[0]] = part.results[0]
+            if found.is_part_only(node):
+                continue
+        if node in found.totals:
+            inputs, steps, total = found.totals[node]
+            attributes = {"steps": steps, "op": total.op, "options": tuple(total.options.items())}
+            types = [value.type for value in node.results]
+            given = [parts.get(v) or values[v] for v in inputs]
+            given += _kept(inputs, parts, values)
+            made = copy.add(TOTAL, given, attributes, types=types, name=node.name, span=node.span)
+            values[node.results[0]] = made.results[0]
+            continue
+        if node in found.matches:
+            given = [parts.get(v) or values[_memory_of(v)] for v in node.inputs]
+            copy.add(node.op, given, node.attributes, name=node.name, span=node.span)
+            continue
+        statement = found.of.get(node)
+        if node in found.checks and node.inputs[1].node in found.absorbed:
+            for leaf in found.leaves(node.inputs[1]):
+                given = [values[node.inputs[0]], values[leaf]]
+                copy.add(node.op, given, node.attributes, name=node.name, span=node.span)
+            continue
+        if statement is None:
+            regions = copied_regions(node, copies, lambda region: _rebuilt(region, overlaps, copies))
+            copied = copy_node(copy, node, [values[value] for value in node.inputs], regions)
+            values.update(zip(node.results, copied.results, strict=True))
+            continue
+        inputs, steps = statement
+        given = [parts.get(v) or values[v] for v in inputs]
+        if node.op.name == "array_of":
+            target = values[node.results[0]] = _new(copy, node, given, steps)
+        else:
+            target = values[node.inputs[0]]
+        given += _kept(inputs, parts, values)
+        copy.add(ASSIGN, [target, *given], {"steps": steps}, types=(), name=node.name, span=node.span)
+    copy.outputs = [values[value] for value in graph.outputs]
+    return copy
+
+
+def _kept(inputs: Sequence[Value], parts: Mapping[Value, Value], values: Mapping[Value, Value]) -> list[Value]:
+    """Return the tensors that contain the parts: as inputs they live as long as the step reads the parts."""
+    return [values[v.node.inputs[0]] for v in inputs if v in parts and v.node is not None]
+
+
+def _new(copy: Graph, node: Node, inputs: Sequence[Value], steps: Sequence[Step]) -> Value:
+    """Allocate the array that a statement fills; its unknown sizes are those of the inputs."""
+    type_: Any = node.results[0].type
+    shape: list[Any] = []
+    sizes: list[Value] = []
+    for axis, size in enumerate(type_.shape):
+        if size is not None:  # or a symbol: only native code runs this node
+            shape.append(size)
+            continue
+        found = []
+        for step in steps:
+            own = step.type.shape or ()
+            at = axis - type_.rank + len(own)
+            if not step.op and at >= 0 and own[at] is None:
+                given = inputs[step.given[0]]
+                found.append(copy.add(OPS["array_size"], [given], {"axis": at}, span=node.span).results[0])
+        sizes.append(copy.add(OPS["common_size"], found, span=node.span).results[0] if len(found) > 1 else found[0])
+        shape.append(INPUT)
+    attributes = {"shape": tuple(shape), "dtype": type_.dtype, "fill": None}
+    return copy.add(OPS["array_new"], sizes, attributes, name=node.name, span=node.span).results[0]
+
+
+def _memory_of(value: Value) -> Value:
+    """Return the array of which a tensor is the contents; else the tensor."""
+    node = value.node
+    if node is None or node.op.name != "array_load" or not is_native(node.inputs[0].type.dtype):  # type: ignore[union-attr]
+        return value
+    return node.inputs[0]
+
+
+class _Statements:
+    """Choose the stores of one graph that become statements, and the reductions that become totals.
+
+    `of` and `totals` hold their inputs and steps, `absorbed` the nodes fused into them. `checks` compare sizes with
+    those of an assignment's target, `matches` the sizes of two arrays.
+    """
+
+    def __init__(self, graph: Graph, overlaps: Overlaps) -> None:
+        self._graph = graph
+        self._overlaps = overlaps
+        self._positions = {node: i for i, node in enumerate(graph.nodes)}
+        self._writes = [node for node in graph.nodes if node.effects.must_run]
+        asked = [node for node in graph.nodes if node.op.name == "numpy_shapes"]
+        # Compare with the target of an assignment.
+        self.checks = {node for node in asked if node.attributes["how"] == UPDATE}
+        self.matches = set(asked) - self.checks
+        self._users: dict[Value, set[Node]] = {}
+        for node in graph.nodes:
+            for value in node.inputs:
+                self._users.setdefault(value, set()).add(node)
+        self._outputs = set(graph.outputs)
+        self.of: dict[Node, tuple[list[Value], tuple[Step, ...]]] = {}
+        self.totals: dict[Node, tuple[list[Value], tuple[Step, ...], Total]] = {}
+        self.absorbed: set[Node] = set()
+        self.parts: set[Node] = set()  # parts of tensors that are read in place
+        self._pending: list[Node] = []
+        for node in graph.nodes:
+            if node.op.name in ("array_store", "array_of"):
+                self._visit(node)
+            elif (total := total_of(node)) is not None:
+                self._visit_total(node, total)
+        made = [inputs for inputs, _ in self.of.values()] + [inputs for inputs, _, _ in self.totals.values()]
+        for node in graph.nodes:  # loads that only statements use are read in place
+            if node.op.name != "array_load" or any(node.results[0] in inputs for inputs in made):
+                continue
+            if self._is_used_by(node, self.absorbed | set(self.of) | set(self.totals)):
+                self.absorbed.add(node)
+
+    def _visit(self, store: Node) -> None:
+        value = store.inputs[-1]
+        kind = store.inputs[0].type if store.op.name == "array_store" else store.results[0].type
+        if not isinstance(kind, ArrayType) or not is_native(kind.dtype) or not kind.rank or value.type.shape == ():  # type: ignore[union-attr]
+            return
+        self._pending = []
+        tree = self._tree([value], {store}, store)
+        inputs: list[Value] = []
+        steps: list[Step] = []
+        if self._step(value, store, tree, inputs, steps, {}) is None or len(steps) > _MOST_STEPS:
+            return
+        if not tree and not any(isinstance(value.type, ArrayType) for value in inputs):
+            return
+        if store.op.name == "array_of" and not _has_sizes(kind, steps):
+            return
+        self.of[store] = inputs, tuple(steps)
+        self.parts |= set(self._pending)
+        self.absorbed |= tree
+
+    def _visit_total(self, node: Node, total: Total) -> None:
+        users = {node, *total.between}
+        if not all(self._is_used_by(between, users) for between in total.between):
+            return
+        self._pending = []
+        tree = self._tree(total.values, users, node)
+        inputs: list[Value] = []
+        steps: list[Step] = []
+        numbers: dict[Value, int] = {}
+        found = [self._step(value, node, tree, inputs, steps, numbers) for value in total.values]
+        given = tuple(number for number in found if number is not None)
+        if len(given) < len(found) or len(steps) >= _MOST_STEPS:
+            return
+        if not any(not step.op and None in (step.type.shape or ()) for step in steps):
+            return  # loops over known sizes are better optimised elsewhere
+        if total.between:
+            steps.append(Step(steps[given[0]].type, "multiply", given))
+        self.totals[node] = inputs, tuple(steps), total
+        self.parts |= set(self._pending)
+        self.absorbed |= tree | set(total.between)
+
+    def is_part_only(self, node: Node) -> bool:
+        """Return whether only statements and totals read a part of a tensor."""
+        (result,) = node.results
+        reading = {user for user, (inputs, _) in self.of.items() if result in inputs}
+        reading |= {user for user, (inputs, _, _) in self.totals.items() if result in inputs}
+        return result not in self._outputs and self._users[result] <= reading | self.absorbed | self.matches
+
+    def _is_used_by(self, node: Node, users: set[Node]) -> bool:
+        (result,) = node.results
+        asking = self.checks | self.matches if _memory_of(result) is not result else self.checks
+        return result not in self._outputs and self._users.get(result, set()) <= users | asking
+
+    def leaves(self, value: Value) -> Iterator[Value]:
+        """Yield the inputs with dimensions of a value that only statements compute."""
+        node = value.node
+        if node is None or node not in self.absorbed:
+            if value.type.shape != ():  # type: ignore[union-attr]
+                yield value
+        elif node.op.name == "array_load":
+            yield node.inputs[0]
+        else:
+            for each in node.inputs:
+                yield from self.leaves(each)
+
+    def _tree(self, values: Sequence[Value], users: set[Node], last: Node) -> set[Node]:
+        """Return the nodes that compute the values elementwise, and only for `users`."""
+        found: set[Node] = set()
+        wanted = {value.node for value in values}
+        for node in reversed(self._graph.nodes[: self._positions[last]]):
+            if node not in wanted or getattr(node.results[0].type, "shape", ()) == ():
+                continue
+            if _is_element(node) and self._is_used_by(node, found | users):
+                found.add(node)
+                wanted |= {value.node for value in node.inputs}
+        return found
+
+    def _step(
+        self,
+        value: Value,
+        store: Node,
+        tree: set[Node],
+        inputs: list[Value],
+        steps: list[Step],
+        numbers: dict[Value, int],
+    ) -> int | None:
+        """Return the number of the step that yields the value; None if it cannot be part of a statement."""
+        if value in numbers:
+            return numbers[value]
+        type_, node = value.type, value.node
+        if not isinstance(type_, TensorType) or not is_native(type_.dtype) or type_.shape is None:
+            return None
+        if node is not None and node.op.name == "array_load" and type_.shape and self._is_as_good(node, store):
+            return self._leaf(node.inputs[0], value, inputs, steps, numbers)
+        if node not in tree:
+            return self._leaf(value, value, inputs, steps, numbers)
+        assert node is not None
+        given = [self._step(operand, store, tree, inputs, steps, numbers) for operand in node.inputs]
+        if any(number is None for number in given):
+            return None
+        steps.append(Step(type_, node.op.name, tuple(n for n in given if n is not None), node.attributes))
+        numbers[value] = len(steps) - 1
+        return numbers[value]
+
+    def _leaf(
+        self, given: Value, value: Value, inputs: list[Value], steps: list[Step], numbers: dict[Value, int]
+    ) -> int | None:
+        """Add an input: a tensor, read as a whole, or an array in memory, read element by element."""
+        type_ = value.type
+        assert isinstance(type_, TensorType)
+        if given is value and type_.shape and None in type_.shape:
+            if value.node is None or not _is_part(value.node):
+                return None  # a kernel's result: not known to be contiguous
+            self._pending.append(value.node)
+        if given not in inputs:
+            inputs.append(given)
+        steps.append(Step(type_, "", (inputs.index(given),)))
+        numbers[value] = len(steps) - 1
+        return numbers[value]
+
+    def _is_as_good(self, load: Node, store: Node) -> bool:
+        """Return whether no write to the loaded array lies between the load and the store (conservative)."""
+        first, last = self._positions[load], self._positions[store]
+        for node in self._writes:
+            if not first < self._positions[node] < last or node.op.name in ("array_new", "array_of"):
+                continue
+            if node.op.name not in ("array_store", "array_set"):
+                return False
+            if self._overlaps.between(node.inputs[0], load.inputs[0]) != APART:
+                return False
+        return True
+
+
+def _is_part(node: Node) -> bool:
+    """Return whether a node takes a part of a tensor that is a view in NumPy and has an unknown size."""
+    if node.op.name != "get_item" or any(entry[0] in ("array", "mask") for entry in node.attributes["spec"]):
+        return False
+    of, to = node.inputs[0].type, node.results[0].type
+    return is_dense(of) and is_native(of.dtype) and None in (to.shape or ())  # type: ignore[union-attr]
+
+
+def _has_sizes(type_: ArrayType, steps: Sequence[Step]) -> bool:
+    """Return whether each unknown dimension is determined by an input."""
+    for axis, size in enumerate(type_.shape):
+        back = axis - type_.rank
+        leaves = [step.type.shape or () for step in steps if not step.op]
+        if size is None and not any(len(own) >= -back and own[back] is None for own in leaves):
+            return False
+    return True
+
+
+def _is_element(node: Node) -> bool:
+    """Return whether a node computes its result elementwise, without effects."""
+    if len(node.results) != 1 or not node.op.elementwise:
+        return False
+    if own_effects(node.op, node.attributes, node.inputs) is not Effects.PURE:  # the statement checks sizes itself
+        return False
+    types = [value.type for value in node.inputs]
+    return all(isinstance(t, TensorType) and is_native(t.dtype) for t in types) and has_element_rule(node)
+
+
+def is_sure(target: ArrayType, steps: Sequence[Step]) -> bool:
+    """Return whether all sizes are constant, so that the value is known to fit."""
+    return None not in target.shape and all(None not in (step.type.shape or ()) for step in steps)
+
+
+__all__ = ["ASSIGN", "Step", "is_sure", "with_statements"]

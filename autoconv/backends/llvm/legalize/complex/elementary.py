@@ -1,0 +1,173 @@
+"""Elementary functions of complex numbers in terms of real ones.
+
+Infinities, nans and signed zeros are as in C's Annex G. Each rule is `(b, x, y) -> (real, imag)` for x + iy. Formulas
+are Kahan's (Branch cuts for complex elementary functions, 1987). Factors that are powers of two, or of e, keep squares
+and exponentials in range until the product is small again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.backends.llvm.legalize.complex.inverse_trig import INVERSES, turned
+from autoconv.graph.dtypes import float32
+from autoconv.graph.graph import Value
+from autoconv.ops.builder import GraphBuilder
+
+Parts = tuple[Value, Value]
+_INFINITY = float("inf")
+# Bounds beyond which numbers are scaled before they are squared, each with its (even) exponent of two.
+_SCALES = {float32: (2.0**40, -80, 2.0**-40, 80), float: (2.0**400, -600, 2.0**-400, 600)}
+
+
+def _is_single(x: Value) -> bool:
+    return x.type.dtype is float32  # type: ignore[union-attr]
+
+
+def _larger(b: GraphBuilder, x: Any, y: Any) -> tuple[Any, Any]:
+    """Return the larger and the smaller of two magnitudes."""
+    order = b.greater(x, y)
+    return b.select(order, x, y), b.select(order, y, x)
+
+
+def _scale(b: GraphBuilder, size: Any) -> tuple[Any, Callable[[Callable[[int], float]], Any]]:
+    """Return a power of two that brings a magnitude near 1, and a map from functions of its exponent to values.
+
+    The exponent is 0 where no scaling is needed.
+    """
+    high, shrink, low, grow = _SCALES[float32 if _is_single(size) else float]
+    far, near, like = b.greater(size, high), b.less(size, low), b.ones_like(size)
+
+    def by(function: Callable[[int], float]) -> Any:
+        up, down, none = (b.multiply(like, function(n)) for n in (grow, shrink, 0))
+        return b.select(far, down, b.select(near, up, none))
+
+    return by(lambda n: 2.0**n), by
+
+
+def exp(b: GraphBuilder, x: Value, y: Value) -> Parts:
+    limit = 80.0 if _is_single(x) else 700.0
+    beyond = b.greater(x, limit)
+    size = b.exp(b.select(beyond, b.subtract(x, limit), x))
+    scale = b.select(beyond, b.multiply(b.ones_like(x), math.exp(limit)), b.ones_like(x))
+    real = b.multiply(b.multiply(size, b.cos(y)), scale)
+    imag = b.multiply(b.multiply(size, b.sin(y)), scale)
+    wild = b.logical_not(b.is_finite(y))
+    known = b.logical_and(wild, b.is_inf(x))  # infinite or zero at any angle
+    real = b.select(known, size, real)
+    imag = b.select(b.logical_and(known, b.less(x, 0.0)), b.copysign(size, y), imag)
+    return real, b.select(b.equal(y, 0.0), y, imag)
+
+
+def log(b: GraphBuilder, x: Value, y: Value) -> Parts:
+    """Near the unit circle, use log1p of the squared magnitude's distance from 1, computed to twice the digits."""
+    large, small = _larger(b, b.abs(x), b.abs(y))
+    scale, by = _scale(b, large)
+    first, second = b.multiply(large, scale), b.multiply(small, scale)
+    square = b.multiply_add(first, first, b.multiply(second, second))
+    far = b.add(b.multiply(b.log(square), 0.5), by(lambda n: -n * math.log(2)))
+    over = b.subtract(large, 1.0)
+    parts = [(b.multiply(z, z), z) for z in (small, over)]
+    (high, _), (low, _) = parts
+    lost = [b.multiply_add(z, z, b.negative(product)) for product, z in parts]
+    total = b.add(high, low)
+    beside = b.subtract(total, high)
+    rest = b.add(b.subtract(high, b.subtract(total, beside)), b.subtract(low, beside))
+    above = b.add(b.add(b.multiply(over, 2.0), total), b.add(rest, b.add(*lost)))
+    close = b.logical_and(b.greater(square, 0.5), b.less(square, 2.0))
+    close = b.logical_and(close, b.equal(scale, 1.0))
+    real = b.select(close, b.multiply(b.log1p(b.select(close, above, b.zeros_like(above))), 0.5), far)
+    endless = b.logical_or(b.is_inf(x), b.is_inf(y))
+    return b.select(endless, b.multiply(b.ones_like(x), _INFINITY), real), b.atan2(y, x)
+
+
+def expm1(b: GraphBuilder, x: Value, y: Value) -> Parts:
+    """Follow NumPy: the cosine's distance from 1 is computed from the sine of half the angle."""
+    half = b.sin(b.multiply(y, 0.5))
+    real = b.subtract(b.multiply(b.expm1(x), b.cos(y)), b.multiply(b.multiply(half, half), 2.0))
+    return real, b.multiply(b.exp(x), b.sin(y))
+
+
+def log1p(b: GraphBuilder, x: Value, y: Value) -> Parts:
+    """Follow NumPy's formula."""
+    above = b.add(x, 1.0)
+    return b.log(b.hypot(above, y)), b.atan2(y, above)
+
+
+def sqrt(b: GraphBuilder, x: Value, y: Value) -> Parts:
+    size, height = b.abs(x), b.abs(y)
+    scale, by = _scale(b, _larger(b, size, height)[0])
+    first, second = b.multiply(size, scale), b.multiply(height, scale)
+    length = b.sqrt(b.multiply_add(first, first, b.multiply(second, second)))
+    root = b.multiply(b.sqrt(b.multiply(b.add(length, first), 0.5)), by(lambda n: 2.0 ** (-n // 2)))
+    other = b.select(b.equal(root, 0.0), root, b.divide(height, b.multiply(root, 2.0)))
+    right = b.greater_equal(x, 0.0)
+    real, imag = b.select(right, root, other), b.select(right, other, root)
+    endless = b.multiply(b.ones_like(x), _INFINITY)
+    tall = b.is_inf(y)
+    real = b.select(b.logical_or(tall, b.equal(x, _INFINITY)), endless, real)
+    imag = b.select(b.logical_or(tall, b.equal(x, -_INFINITY)), endless, imag)
+    return real, b.copysign(imag, y)
+
+
+def _hyperbolic(b: GraphBuilder, x: Value) -> tuple[Any, Any, Any]:
+    """Return the hyperbolic sine and cosine, divided by a scale, and the scale."""
+    limit = 80.0 if _is_single(x) else 700.0
+    size = b.abs(x)
+    beyond = b.greater(size, limit)
+    less = b.expm1(b.select(beyond, b.subtract(size, limit), size))
+    whole = b.add(less, 1.0)
+    ratio = b.divide(less, whole)
+    half = b.multiply(whole, 0.5)
+    sine = b.select(beyond, half, b.multiply(b.add(less, ratio), 0.5))
+    cosine = b.select(beyond, half, b.add(b.multiply(b.multiply(less, ratio), 0.5), 1.0))
+    scale = b.select(beyond, b.multiply(b.ones_like(x), math.exp(limit)), b.ones_like(x))
+    return b.copysign(sine, x), cosine, scale
+
+
+def sinh(b: GraphBuilder, x: Value, y: Value) -> Parts:
+    sine, cosine, scale = _hyperbolic(b, x)
+    wild = b.logical_not(b.is_finite(y))
+    real = b.multiply(b.multiply(sine, b.cos(y)), scale)
+    imag = b.multiply(b.multiply(cosine, b.sin(y)), scale)
+    known = b.logical_and(wild, b.logical_or(b.is_inf(x), b.equal(x, 0.0)))
+    return b.select(known, b.select(b.is_inf(x), b.abs(x), x), real), b.select(b.equal(y, 0.0), y, imag)
+
+
+def cosh(b: GraphBuilder, x: Value, y: Value) -> Parts:
+    sine, cosine, scale = _hyperbolic(b, x)
+    wild = b.logical_not(b.is_finite(y))
+    real = b.multiply(b.multiply(cosine, b.cos(y)), scale)
+    imag = b.multiply(b.multiply(sine, b.sin(y)), scale)
+    real = b.select(b.logical_and(wild, b.is_inf(x)), b.abs(x), real)
+    flat = b.equal(y, 0.0)
+    sign = b.copysign(b.ones_like(x), b.select(b.is_nan(x), b.ones_like(x), x))
+    none = b.select(flat, b.multiply(y, sign), b.zeros_like(y))
+    return real, b.select(b.logical_or(flat, b.logical_and(wild, b.equal(x, 0.0))), none, imag)
+
+
+def tanh(b: GraphBuilder, x: Value, y: Value) -> Parts:
+    size = b.abs(x)
+    far = b.greater(size, 10.0 if _is_single(x) else 22.0)
+    sine, cosine, _ = _hyperbolic(b, b.select(far, b.zeros_like(x), x))
+    up, along = b.sin(y), b.cos(y)
+    under = b.multiply_add(sine, sine, b.multiply(along, along))
+    turned = b.multiply(up, along)
+    small = b.multiply(b.multiply(turned, 4.0), b.exp(b.multiply(size, -2.0)))
+    real = b.select(far, b.copysign(b.ones_like(x), x), b.divide(b.multiply(sine, cosine), under))
+    imag = b.select(far, small, b.divide(turned, under))
+    wild = b.logical_not(b.is_finite(y))
+    imag = b.select(b.logical_and(wild, b.is_inf(x)), b.copysign(b.zeros_like(y), y), imag)
+    broken = b.logical_and(wild, b.logical_not(b.is_inf(x)))
+    nan = b.multiply(b.ones_like(x), float("nan"))
+    real = b.select(broken, b.select(b.equal(x, 0.0), x, nan), real)
+    return real, b.select(b.equal(y, 0.0), y, imag)
+
+
+FUNCTIONS: dict[str, Callable[..., Parts]] = {
+    "exp": exp, "log": log, "expm1": expm1, "log1p": log1p, "sqrt": sqrt, "sinh": sinh, "cosh": cosh,
+    "tanh": tanh, "sin": turned(sinh), "tan": turned(tanh), "cos": lambda b, x, y: cosh(b, b.negative(y), x),
+    **INVERSES,
+}  # fmt: skip

@@ -1,0 +1,142 @@
+"""Rules for `complex_parts`: ops on Python's complex numbers, in terms of real and imaginary parts.
+
+A real operand has the imaginary part 0.0. An op that may raise becomes one `python_complex_part` for each part, which
+computes both; LLVM removes the duplicate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import DType, bool_, float64
+from autoconv.graph.graph import Node, Value
+from autoconv.ops.builder import GraphBuilder
+from autoconv.ops.elements.python_complex import BY_STEPS
+from autoconv.ops.elementwise.python_complex import BOOL_CMATH, FLOAT_CMATH, OF_REALS
+
+Rule = Callable[[GraphBuilder, Node, Any], Any]
+
+
+def _dtype(x: Value) -> DType:
+    return x.type.dtype  # type: ignore[union-attr]
+
+
+def _zero(b: GraphBuilder) -> Any:
+    return b.constant(value=np.array(0.0), weak=True)
+
+
+def _real(b: GraphBuilder, x: Value) -> Any:
+    return x if _dtype(x) is float64 else b.python_cast(x, dtype=float64, weak=True)
+
+
+def _pair(b: GraphBuilder, x: Any) -> tuple[Any, Any]:
+    return x if isinstance(x, tuple) else (_real(b, x), _zero(b))
+
+
+def _by_part(name: str) -> Rule:
+    """Return the rule that applies an op to each part, as in Python after both operands are converted to complex."""
+
+    def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
+        if not BY_STEPS:
+            return None
+        pairs = [_pair(b, one) for one in x]
+        return tuple(getattr(b, name)(*parts) for parts in zip(*pairs, strict=True))
+
+    return rule
+
+
+def _multiply(b: GraphBuilder, node: Node, x: Any) -> Any:
+    if not BY_STEPS:
+        return None
+    (xr, xi), (yr, yi) = (_pair(b, one) for one in x)
+    real = b.python_subtract(b.python_multiply(xr, yr), b.python_multiply(xi, yi))
+    return real, b.python_add(b.python_multiply(xr, yi), b.python_multiply(xi, yr))
+
+
+def _checked(function: str) -> Rule:
+    """Return the rule of a function that may raise; a magnitude has a real part only."""
+
+    def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
+        return _parts(b, node, function, [part for one in x for part in _pair(b, one)])
+
+    return rule
+
+
+def _parts(b: GraphBuilder, node: Node, function: str, operands: list[Any]) -> Any:
+    if not BY_STEPS:
+        return None
+
+    def part(name: str) -> Any:
+        return b.python_complex_part(*operands, function=function, part=name)
+
+    return (part("real"), part("imag")) if _dtype(node.results[0]).is_complex else part("real")
+
+
+def _power(b: GraphBuilder, node: Node, x: Any) -> Any:
+    whole = not isinstance(x[1], tuple) and (_dtype(x[1]) is not float64 or _is_small(node.inputs[1]))
+    return _checked("power_by_int" if whole else "power")(b, node, x)
+
+
+def _is_small(exponent: Value) -> bool:
+    """Return whether an exponent is a constant integer of at most 100 in magnitude."""
+    if exponent.node is None or exponent.node.op.name != "constant":
+        return False
+    number = float(exponent.node.attributes["value"])
+    return abs(number) <= 100 and number.is_integer()
+
+
+def _comparison(name: str, both: str) -> Rule:
+    """Return the rule that compares the parts; an int operand is compared exactly, not as a float."""
+
+    def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
+        (xr, xi), (yr, yi) = (one if isinstance(one, tuple) else (one, _zero(b)) for one in x)
+        return getattr(b, both)(getattr(b, name)(xr, yr), getattr(b, name)(xi, yi))
+
+    return rule
+
+
+def _truth(b: GraphBuilder, node: Node, x: Any) -> Any:
+    return b.python_or(*(b.python_not_equal(part, _zero(b)) for part in x[0]))
+
+
+def _cast(b: GraphBuilder, node: Node, x: Any) -> Any:
+    target, weak = node.attributes["dtype"], node.attributes.get("weak", False)
+    if target is bool_:
+        return _truth(b, node, x)
+    if not target.is_complex:
+        return None
+    parts = _pair(b, x[0]) if isinstance(x[0], tuple) or _dtype(x[0]) is not float64 else (x[0], _zero(b))
+    return tuple(b.python_cast(part, dtype=target.real_dtype, weak=weak) for part in parts)
+
+
+def _cmath(b: GraphBuilder, node: Node, x: Any) -> Any:
+    function = node.attributes["function"]
+    if function in OF_REALS:
+        return _parts(b, node, function, [_real(b, one) for one in x])
+    if len(x) > 1:
+        return None
+    if function in BOOL_CMATH:
+        tests = [getattr(b, _TESTS[function])(part) for part in _pair(b, x[0])]
+        found = getattr(b, "logical_and" if function == "isfinite" else "logical_or")(*tests)
+        return b.python_cast(found, dtype=bool_, weak=True)
+    return _checked(function)(b, node, x) if function in FLOAT_CMATH or function in _NATIVE else None
+
+
+_TESTS = {"isnan": "is_nan", "isinf": "is_inf", "isfinite": "is_finite"}
+_NATIVE = frozenset({
+    "sqrt", "exp", "log", "log10", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan", "asinh",
+    "acosh", "atanh",
+})  # fmt: skip
+
+PYTHON: dict[str, Rule] = {
+    "python_add": _by_part("python_add"), "python_subtract": _by_part("python_subtract"),
+    "python_negative": _by_part("python_negative"), "python_multiply": _multiply, "python_divide": _checked("divide"),
+    "python_abs": _checked("abs"), "python_power": _power, "python_equal": _comparison("python_equal", "python_and"),
+    "python_not_equal": _comparison("python_not_equal", "python_or"), "python_bool": _truth, "python_cast": _cast,
+    "python_cmath": _cmath,
+}  # fmt: skip
+
+__all__ = ["PYTHON"]

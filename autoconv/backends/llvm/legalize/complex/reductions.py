@@ -1,0 +1,165 @@
+"""Variances, extremes, sorts and norms of complex numbers by their parts: rules for `complex_parts`.
+
+NumPy's order is lexicographic: real parts first, then imaginary parts. A number with a nan part comes last in sorted
+rows, and is the extreme of any row.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.llvm.analysis.representation import is_complex, sizes
+from autoconv.backends.llvm.ir.index_arith import is_known
+from autoconv.graph.dtypes import int32, uint8
+from autoconv.graph.graph import Node, Value
+from autoconv.ops.builder import GraphBuilder
+
+Parts = tuple[Value, Value]
+Rule = Callable[[GraphBuilder, Node, Any], Any]
+
+
+def _spread(root: bool) -> Rule:
+    """Return the rule of the variance, the sum of the parts' variances, or of its root."""
+
+    def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
+        total = b.add(*(b.numpy_var(part, **node.attributes) for part in x[0]))
+        return b.sqrt(total) if root else total
+
+    return rule
+
+
+def _norm(b: GraphBuilder, node: Node, x: Any) -> Any:
+    (xr, xi), over = x[0], {name: node.attributes.get(name) for name in ("axis", "keepdims")}
+    squares = b.multiply_add(xr, xr, b.multiply(xi, xi))
+    found = b.sqrt(b.reduce_sum(squares, axis=over["axis"], keepdims=bool(over["keepdims"])))
+    return found, b.zeros_like(found)
+
+
+def _quantifier(name: str) -> Rule:
+    def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
+        truth = b.logical_or(*(b.not_equal(part, 0.0) for part in x[0]))
+        return getattr(b, name)(truth, **node.attributes)
+
+    return rule
+
+
+def _rounded(b: GraphBuilder, node: Node, x: Any) -> Any:
+    return tuple(b.numpy_round(part, **node.attributes) for part in x[0])
+
+
+# ---- extremes
+
+
+def _has_nan(b: GraphBuilder, x: Parts) -> Any:
+    return b.logical_or(*(b.is_nan(part) for part in x))
+
+
+def _hits(b: GraphBuilder, x: Parts, largest: bool, axis: Any) -> Any:
+    """Return ones at the extremes along the axis, or at the nans if there are any; zeros elsewhere."""
+    extreme, worst = (b.reduce_max, -math.inf) if largest else (b.reduce_min, math.inf)
+    axes = None if axis is None else (axis,)
+    first = b.equal(x[0], extreme(x[0], axis=axes, keepdims=True))
+    rest = b.select(first, x[1], b.multiply(b.ones_like(x[1]), worst))
+    found = b.logical_and(first, b.equal(rest, extreme(rest, axis=axes, keepdims=True)))
+    broken = _has_nan(b, x)
+    return b.cast(b.select(b.reduce_any(broken, axis=axes, keepdims=True), broken, found), dtype=uint8)
+
+
+def _position(largest: bool) -> Rule:
+    def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
+        if 0 in sizes(x[0][0].type):
+            return None
+        return b.numpy_argmax(_hits(b, x[0], largest, node.attributes.get("axis")), **node.attributes)
+
+    return rule
+
+
+def _extreme(largest: bool) -> Rule:
+    """Return the rule that takes the first extreme, along the reduced axes joined to one."""
+
+    def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
+        shape, given = sizes(x[0][0].type), node.attributes.get("axis")
+        if not is_known(shape) or 0 in shape or not shape:
+            return None
+        axes = range(len(shape)) if given is None else (given,) if isinstance(given, int) else given
+        gone = sorted({axis % len(shape) for axis in axes})
+        if not gone:
+            return None
+        kept = [axis for axis in range(len(shape)) if axis not in gone]
+        flat = (*(shape[axis] for axis in kept), math.prod(shape[axis] for axis in gone))
+        lines = tuple(b.reshape(b.transpose(part, perm=(*kept, *gone)), shape=flat) for part in x[0])
+        last = len(kept)
+        where = b.numpy_argmax(_hits(b, lines, largest, last), axis=last, keepdims=True)
+        found = (b.take_along_axis(line, where, axis=last) for line in lines)
+        return tuple(b.reshape(part, shape=sizes(node.results[0].type)) for part in found)
+
+    return rule
+
+
+def _clip(b: GraphBuilder, node: Node, x: Any) -> Any:
+    """Take the maximum of the number and the lower bound, then the minimum of that and the upper bound."""
+    if not all(isinstance(one, tuple) for one in x):
+        return None
+    number, low, high = x
+    return _chosen(b, _chosen(b, number, low, "greater"), high, "less")
+
+
+def _chosen(b: GraphBuilder, x: Any, y: Any, order: str) -> Any:
+    known = b.logical_not(b.logical_or(b.is_nan(x[1]), b.is_nan(y[1])))
+    before = b.logical_and(getattr(b, order)(x[0], y[0]), known)
+    level = b.logical_and(b.equal(x[0], y[0]), getattr(b, f"{order}_equal")(x[1], y[1]))
+    first = b.logical_or(b.logical_or(before, level), _has_nan(b, x))
+    return tuple(b.select(first, *pair) for pair in zip(x, y, strict=True))
+
+
+# ---- sorting
+
+
+def _order(b: GraphBuilder, node: Node, x: Parts) -> Any:
+    """Sort by the imaginary parts, then stably by the real parts, then stably by the presence of nans."""
+    axis, descending = node.attributes.get("axis", -1), node.attributes.get("descending", False)
+    nans = [b.cast(b.is_nan(part), dtype=uint8) for part in x]
+    broken = b.add(b.multiply(nans[0], b.constant(value=np.uint8(2))), nans[1])
+    order = b.argsort(x[1], axis=axis, descending=descending)
+    for key in (x[0], broken):
+        later = b.argsort(b.take_along_axis(key, order, axis=axis), axis=axis, descending=descending)
+        order = b.take_along_axis(order, later, axis=axis)
+    return order
+
+
+def _sorts(node: Node, x: Any) -> bool:
+    """Return whether all sizes are constants; the kernel sorts arrays of open sizes."""
+    return is_known(sizes(x[0][0].type)) and bool(sizes(x[0][0].type))
+
+
+def _sort(b: GraphBuilder, node: Node, x: Any) -> Any:
+    if not _sorts(node, x):
+        return None
+    order, axis = _order(b, node, x[0]), node.attributes.get("axis", -1)
+    return tuple(b.take_along_axis(part, order, axis=axis) for part in x[0])
+
+
+def _argsort(b: GraphBuilder, node: Node, x: Any) -> Any:
+    return b.cast(_order(b, node, x[0]), dtype=int32) if _sorts(node, x) else None
+
+
+def _of_complex(rule: Rule) -> Rule:
+    """Restrict a rule to nodes whose first operand is complex."""
+    return lambda b, node, x: rule(b, node, x) if is_complex(node.inputs[0].type) else None
+
+
+REDUCTIONS: dict[str, Rule] = {
+    name: _of_complex(rule)
+    for name, rule in {
+        "numpy_var": _spread(False), "numpy_std": _spread(True), "reduce_euclidean_norm": _norm,
+        "numpy_any": _quantifier("numpy_any"), "numpy_all": _quantifier("numpy_all"), "numpy_round": _rounded,
+        "numpy_argmax": _position(True), "numpy_argmin": _position(False), "numpy_max": _extreme(True),
+        "numpy_min": _extreme(False), "numpy_clip": _clip, "sort": _sort, "argsort": _argsort,
+    }.items()
+}  # fmt: skip
+
+__all__ = ["REDUCTIONS"]

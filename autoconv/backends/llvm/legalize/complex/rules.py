@@ -1,0 +1,326 @@
+"""Rules for `complex_parts`: ops on complex numbers, in terms of their real and imaginary parts.
+
+A rule takes `(b, node, operands)`, a complex operand as the pair of its parts. It returns a pair, a value, a list of
+such for several results, or None to leave the node to the op's kernel. Products and quotients are NumPy's: a product of
+arrays uses fused multiply-adds, a quotient Smith's method.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.llvm.analysis.fft_radices import radices
+from autoconv.backends.llvm.analysis.representation import is_complex, sizes
+from autoconv.backends.llvm.ir.index_arith import is_known
+from autoconv.backends.llvm.legalize.complex import elementary as functions
+from autoconv.backends.llvm.legalize.complex.arithmetic import fused_product, power, prod, product, quotient
+from autoconv.backends.llvm.legalize.complex.python_numbers import PYTHON
+from autoconv.backends.llvm.legalize.complex.reductions import REDUCTIONS
+from autoconv.backends.llvm.legalize.shaped_builder import broadcast, dimensions
+from autoconv.graph.dtypes import DType
+from autoconv.graph.graph import Node, Value
+from autoconv.graph.types import ArrayType
+from autoconv.ops.builder import GraphBuilder
+
+Parts = tuple[Value, Value]
+Rule = Callable[[GraphBuilder, Node, Any], Any]
+
+
+def _dtype(x: Value) -> DType:
+    return x.type.dtype  # type: ignore[union-attr]
+
+
+def _both(name: str) -> Rule:
+    """Return the rule that applies an op to each part."""
+    return lambda b, node, x: tuple(getattr(b, name)(*part) for part in zip(*x, strict=True))
+
+
+# ---- elementwise ops
+
+
+def _divide(b: GraphBuilder, node: Node, x: Any) -> Any:
+    return quotient(b, *x)
+
+
+def _reciprocal(b: GraphBuilder, x: Parts) -> Parts:
+    return quotient(b, (b.ones_like(x[0]), b.zeros_like(x[0])), x)
+
+
+def _cast(b: GraphBuilder, node: Node, x: Any) -> Any:
+    (given,), target = x, _dtype(node.results[0])
+    if not target.is_complex:
+        if target.is_bool:
+            return b.logical_or(b.not_equal(given[0], 0.0), b.not_equal(given[1], 0.0))
+        return given[0] if _dtype(given[0]) is target else b.cast(given[0], dtype=target)
+    real = target.real_dtype
+    if not isinstance(given, tuple):
+        given = (given, None)
+    parts = [x if x is None or _dtype(x) is real else b.cast(x, dtype=real) for x in given]
+    return parts[0], b.zeros_like(parts[0]) if parts[1] is None else parts[1]
+
+
+def _truth(b: GraphBuilder, x: Any) -> Any:
+    return b.logical_or(b.not_equal(x[0], 0.0), b.not_equal(x[1], 0.0)) if isinstance(x, tuple) else x
+
+
+def _logical(name: str) -> Rule:
+    return lambda b, node, x: getattr(b, name)(*(_truth(b, one) for one in x))
+
+
+def _select(b: GraphBuilder, node: Node, x: Any) -> Any:
+    condition, first, second = x
+    return tuple(b.select(_truth(b, condition), *pair) for pair in zip(first, second, strict=True))
+
+
+def _sign(b: GraphBuilder, node: Node, x: Any) -> Any:
+    """Return the number over its magnitude; zero for zero."""
+    ((xr, xi),) = x
+    size = b.hypot(xr, xi)
+    none = b.equal(size, 0.0)
+    found = quotient(b, (xr, xi), (size, b.zeros_like(size)))
+    return tuple(b.select(none, b.zeros_like(part), part) for part in found)
+
+
+def _real_or(name: str) -> Rule:
+    """Return the rule that selects a part."""
+
+    def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
+        return x[0][name == "imag"]
+
+    return rule
+
+
+def _function(rule: Callable[..., Parts]) -> Rule:
+    return lambda b, node, x: rule(b, *x[0])
+
+
+ELEMENTWISE: dict[str, Rule] = {
+    "add": _both("add"), "subtract": _both("subtract"), "negative": _both("negative"), "identity": _both("identity"),
+    "stop_gradient": _both("stop_gradient"), "select": _select,
+    "multiply": lambda b, node, x: product(b, *x), "square": lambda b, node, x: fused_product(b, x[0], x[0]),
+    "divide": _divide,
+    "reciprocal": lambda b, node, x: _reciprocal(b, x[0]), "sigmoid": lambda b, node, x: _sigmoid(b, node, x),
+    "rsqrt": lambda b, node, x: _reciprocal(b, functions.sqrt(b, *x[0])), "power": power,
+    "squared_difference": lambda b, node, x: _square_of(b, _both("subtract")(b, node, x)),
+    "conjugate": lambda b, node, x: (x[0][0], b.negative(x[0][1])),
+    "complex": lambda b, node, x: _broadcast(b, node, x), "real": _real_or("real"), "imag": _real_or("imag"),
+    "abs": lambda b, node, x: b.hypot(*x[0]), "angle": lambda b, node, x: b.atan2(x[0][1], x[0][0]),
+    "sign": _sign, "cast": _cast,
+    "equal": lambda b, node, x: b.logical_and(*_both("equal")(b, node, x)),
+    "not_equal": lambda b, node, x: b.logical_or(*_both("not_equal")(b, node, x)),
+    "is_nan": lambda b, node, x: b.logical_or(b.is_nan(x[0][0]), b.is_nan(x[0][1])),
+    "is_inf": lambda b, node, x: b.logical_or(b.is_inf(x[0][0]), b.is_inf(x[0][1])),
+    "is_finite": lambda b, node, x: b.logical_and(b.is_finite(x[0][0]), b.is_finite(x[0][1])),
+    **{name: _logical(name) for name in ("logical_and", "logical_or", "logical_xor", "logical_not")},
+    **{name: _function(rule) for name, rule in functions.FUNCTIONS.items()},
+}  # fmt: skip
+
+
+def _sigmoid(b: GraphBuilder, node: Node, x: Any) -> Any:
+    real, imag = functions.exp(b, *_both("negative")(b, node, x))
+    return _reciprocal(b, (b.add(real, 1.0), imag))
+
+
+def _square_of(b: GraphBuilder, x: Parts) -> Parts:
+    return product(b, x, x)
+
+
+def _broadcast(b: GraphBuilder, node: Node, x: Any) -> Any:
+    """Broadcast both parts to the shape of the result."""
+    return tuple(broadcast(b, part, dimensions(node.results[0])) for part in x)
+
+
+# ---- ops over arrays
+
+# Ops that apply to both parts alike: data movement, sums, and all that is linear over the reals.
+_LINEAR = (
+    "transpose", "matrix_transpose", "reverse", "expand_dims", "squeeze", "reshape", "broadcast_to", "get_item", "roll",
+    "unpad", "concat", "stack", "unstack", "split", "split_like", "tile", "repeat", "shift", "gather", "gather_nd",
+    "ungather", "ungather_nd", "reshape_like", "broadcast_to_shape_of", "sum_to_shape_of", "reduce_sum", "reduce_mean",
+    "numpy_sum", "numpy_mean", "sum_tiles", "cumsum", "numpy_cumsum", "diag", "diag_part", "set_diag",
+    "matrix_band_part", "take_along_axis", "add_along_axis", "segment_sum", "set_item", "add_at_item", "scatter_nd",
+    "tensor_scatter_nd_update", "tensor_scatter_nd_add", "tensor_scatter_nd_sub", "numpy_copy", "fill", "pad",
+    "ensure_shape",
+)  # fmt: skip
+
+
+def _linear(name: str) -> Rule:
+    def rule(b: GraphBuilder, node: Node, operands: Any) -> Any:
+        if any(not is_complex(value.type) for value in node.results):
+            return None
+        found: list[Any] = []
+        attributes = _real_attributes(node)
+        for which in range(2):
+            given = [x[which] if isinstance(x, tuple) else x for x in operands]
+            if which and _has_real_values(node):
+                return None
+            made = getattr(b, name)(*given, **attributes)
+            found.append(made if isinstance(made, tuple) else (made,))
+            for part, whole in zip(found[-1], node.results, strict=True):
+                part.type = part.type.with_shape(dimensions(whole))  # the op's result rule may be less precise
+        pairs = list(zip(*found, strict=True))
+        return pairs if len(node.results) != 1 else pairs[0]
+
+    return rule
+
+
+def _real_attributes(node: Node) -> dict[str, Any]:
+    found = dict(node.attributes)
+    for name, value in found.items():
+        if isinstance(value, DType) and value.is_complex:
+            found[name] = value.real_dtype
+    return found
+
+
+def _has_real_values(node: Node) -> bool:
+    """Return whether a real operand stands beside the complex one: it must not be used for the imaginary part."""
+    name = node.op.name
+    if name == "pad":
+        return bool(node.attributes.get("constant_values", 0)) or len(node.inputs) > 1
+    if name in ("set_item", "add_at_item", "set_diag"):
+        return not all(is_complex(value.type) for value in node.inputs[:2])
+    if name in ("tensor_scatter_nd_update", "tensor_scatter_nd_add", "tensor_scatter_nd_sub", "ungather_nd"):
+        return False
+    if name in ("numpy_sum", "numpy_mean", "numpy_cumsum", "numpy_copy"):
+        return not is_complex(node.inputs[0].type)
+    return False
+
+
+def _of_no_values(number: int) -> Rule:
+    """Return the rule that makes zeros or ones in the shape of its operand."""
+
+    def rule(b: GraphBuilder, node: Node, operands: Any) -> Any:
+        (given,), target = operands, _dtype(node.results[0])
+        like = given[0] if isinstance(given, tuple) else given
+        name = "ones_like" if number else "zeros_like"
+        if not target.is_complex:
+            return getattr(b, name)(like, dtype=target)
+        real = target.real_dtype
+        return getattr(b, name)(like, dtype=real), b.zeros_like(like, dtype=real)
+
+    return rule
+
+
+def _like_real(b: GraphBuilder, node: Node, operands: Any) -> Any:
+    """Apply an op that reads only the shape to the real part."""
+    given = [x[0] if isinstance(x, tuple) else x for x in operands]
+    return getattr(b, node.op.name)(*given, **node.attributes)
+
+
+def _matmul(b: GraphBuilder, node: Node, operands: Any) -> Any:
+    """Compute four products of real matrices."""
+    (xr, xi), (yr, yi) = operands
+
+    def times(x: Value, y: Value) -> Value:
+        return b.matmul(x, y, **node.attributes)  # type: ignore[no-any-return]
+
+    return b.subtract(times(xr, yr), times(xi, yi)), b.add(times(xr, yi), times(xi, yr))
+
+
+def _contraction(b: GraphBuilder, node: Node, operands: Any) -> Any:
+    """Contract two complex operands of any rank."""
+    if len(operands) != 2 or not all(isinstance(x, tuple) for x in operands):
+        return None
+    (xr, xi), (yr, yi) = operands
+
+    def times(x: Value, y: Value) -> Value:
+        return getattr(b, node.op.name)(x, y, **node.attributes)  # type: ignore[no-any-return]
+
+    return b.subtract(times(xr, yr), times(xi, yi)), b.add(times(xr, yi), times(xi, yr))
+
+
+def _constant(b: GraphBuilder, node: Node, operands: Any) -> Any:
+    array, weak = np.asarray(node.attributes["value"]), node.attributes.get("weak", False)
+    parts = (np.ascontiguousarray(part).reshape(array.shape) for part in (array.real, array.imag))
+    return tuple(b.constant(value=part, weak=weak) for part in parts)
+
+
+# ---- Fourier transforms of real numbers
+
+
+def _rfft(b: GraphBuilder, node: Node, operands: Any) -> Any:
+    """Transform an odd number of real values as complex ones."""
+    (x,), size = operands, sizes(operands[0].type)[-1]
+    if not is_known((size,)) or size % 2 == 0 or radices(size) is None:
+        return None
+    whole = b.fft(b.complex(x, b.zeros_like(x)), axes=(-1,), norm=node.attributes.get("norm", "backward"))
+    spec = (("ellipsis",), ("slice", None, size // 2 + 1, None))
+    return b.get_item(b.real(whole), spec=spec), b.get_item(b.imag(whole), spec=spec)
+
+
+def _irfft(b: GraphBuilder, node: Node, operands: Any) -> Any:
+    """Cut or zero-pad to the length; for an odd length, append the mirror image and transform as complex numbers."""
+    ((xr, xi),), (*rows, size) = operands, sizes(node.results[0].type)
+    given = sizes(xr.type)[-1]
+    if not is_known((size, given)):
+        return None
+    width = size // 2 + 1
+    if size < 1 or (given == width and size % 2 == 0) or (size % 2 and radices(size) is None):
+        return None
+    if given > width:
+        spec = (("ellipsis",), ("slice", None, width, None))
+        xr, xi = b.get_item(xr, spec=spec), b.get_item(xi, spec=spec)
+    elif given < width:
+        paddings = (*[(0, 0)] * len(rows), (0, width - given))
+        xr, xi = (b.pad(part, paddings=paddings, mode="CONSTANT", constant_values=0) for part in (xr, xi))
+    norm = node.attributes.get("norm", "backward")
+    if size % 2 == 0:
+        return b.irfft(b.complex(xr, xi), length=size, norm=norm)
+    rest, first = (("ellipsis",), ("slice", 1, None, None)), (("ellipsis",), ("slice", None, 1, None))
+    tail_real, tail_imag = b.get_item(xr, spec=rest), b.get_item(xi, spec=rest)
+    back_real, back_imag = (b.reverse(part, axis=(len(rows),)) for part in (tail_real, tail_imag))
+    real = b.concat(xr, back_real, axis=len(rows))
+    imag = b.concat(b.zeros_like(b.get_item(xi, spec=first)), tail_imag, b.negative(back_imag), axis=len(rows))
+    return b.real(b.ifft(b.complex(real, imag), axes=(-1,), norm=norm))
+
+
+RULES: dict[str, Rule] = {
+    "rfft": _rfft, "irfft": _irfft,
+    **ELEMENTWISE, **{name: _linear(name) for name in _LINEAR}, "zeros_like": _of_no_values(0),
+    "ones_like": _of_no_values(1), "size": _like_real, "shape": _like_real, "rank": _like_real, "dimension": _like_real,
+    "matmul": _matmul, "tensordot": _contraction, "einsum": _contraction, "constant": _constant, "reduce_prod": prod,
+    "numpy_prod": prod, **PYTHON, **REDUCTIONS,
+}  # fmt: skip
+
+
+# ---- arrays in memory
+
+
+def _load(b: GraphBuilder, node: Node, operands: Any) -> Any:
+    return tuple(b.array_load(b.array_part(operands[0], which=which)) for which in ("real", "imag"))
+
+
+def _write(name: str) -> Rule:
+    """Return the rule that writes each part, once both are computed."""
+
+    def rule(b: GraphBuilder, node: Node, operands: Any) -> Any:
+        x, value, *rest = operands
+        if not isinstance(node.inputs[0].type, ArrayType) or any(isinstance(one, tuple) for one in rest):
+            return None
+        real = node.inputs[0].type.dtype.real_dtype
+        given = value if isinstance(value, tuple) else (value, b.zeros_like(value, dtype=real))
+        for which, part in zip(("real", "imag"), given, strict=True):
+            getattr(b, name)(b.array_part(x, which=which), part, *rest, **node.attributes)
+        return []
+
+    return rule
+
+
+def _new(b: GraphBuilder, node: Node, operands: Any) -> Any:
+    fill = node.attributes.get("fill")
+    made = b.array_new(*operands, **{**node.attributes, "fill": fill if fill is None or not fill else None})
+    if fill:
+        for which in ("real", "imag"):
+            number = np.asarray(getattr(complex(fill), which), made.type.dtype.real_dtype.numpy)
+            b.array_store(b.array_part(made, which=which), b.constant(value=number))
+    return made
+
+
+MEMORY_RULES: dict[str, Rule] = {
+    "array_load": _load, "array_store": _write("array_store"), "array_set": _write("array_set"), "array_new": _new,
+}  # fmt: skip
+
+__all__ = ["MEMORY_RULES", "RULES", "Parts"]

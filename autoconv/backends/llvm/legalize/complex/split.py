@@ -1,0 +1,251 @@
+"""Split complex values into real and imaginary parts (scalar replacement): computations on them use the parts.
+
+    before   graph f(%x: complex128[9]) {
+               %square = square(%x): complex128[9]
+               return %square
+             }
+    after    %real = real(%x), %imag = imag(%x): float64[9], which loops read where %x lies
+             %result = complex(…, …), which the loop writes as pairs
+
+Complex numbers thus benefit from all that exists for real ones: loops, registers, control flow, tiled products. Loops
+and conditions carry both parts. Ops without a rule here run by their kernels, which take complex numbers; so does the
+caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.llvm.analysis.classify import role
+from autoconv.backends.llvm.analysis.representation import is_complex, is_dense, is_memory, is_scalar
+from autoconv.backends.llvm.legalize.complex.rules import MEMORY_RULES, RULES, Parts
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Graph, Node, Value, clone, copy_node, is_recursive
+from autoconv.graph.types import ArrayType, TensorType, Type
+from autoconv.ops.builder import GraphBuilder
+
+
+def split_complex(graph: Graph) -> Graph:
+    """Return the graph, regions included, with computations on complex numbers rewritten to their parts."""
+    if not _has_complex(graph):
+        return graph
+    writer = _Writer(Graph(graph.name))
+    for value in graph.parameters:
+        writer.held[value] = _Held(writer.graph.add_parameter(value.type, value.name))
+    writer.write(graph)
+    writer.graph.outputs = [writer.whole(value) for value in graph.outputs]
+    for before, after in zip(graph.outputs, writer.graph.outputs, strict=True):
+        if before.type != after.type:  # keep facts of the type, such as weakness
+            after.type = before.type
+    sweep(writer.graph)
+    return writer.graph
+
+
+def is_split(node: Node) -> bool:
+    """Return whether the node is computed from parts."""
+    if node.op.name in MEMORY_RULES:
+        kinds = [value.type for value in (*node.inputs[:1], *node.results[:1])]
+        there = any(isinstance(kind, ArrayType) and kind.dtype.is_complex for kind in kinds)
+        values = (*node.inputs, *node.results)
+        return there and all(is_dense(v.type) or is_scalar(v.type) or is_memory(v.type) for v in values)
+    if node.op.name not in RULES or node.effects not in (Effects.PURE, Effects.RAISE) or node.regions:
+        return False
+    types = [value.type for value in (*node.inputs, *node.results)]
+    return any(map(is_complex, types)) and all(is_dense(t) or is_scalar(t) for t in types)
+
+
+def sweep(graph: Graph) -> None:
+    """Remove dead nodes, regions included: loops would have to store their results."""
+    read = set(graph.outputs)
+    kept: list[Node] = []
+    for node in reversed(graph.nodes):
+        if node.effects is not Effects.PURE or not read.isdisjoint(node.results):
+            kept.append(node)
+            read.update(node.inputs)
+            if not is_recursive(node):
+                for region in node.regions:
+                    sweep(region)
+    graph.nodes = kept[::-1]
+
+
+def _has_complex(graph: Graph) -> bool:
+    values = [*graph.parameters, *(value for node in graph.walk() for value in node.results)]
+    return any(is_complex(v.type) or (is_memory(v.type) and v.type.dtype.is_complex) for v in values)  # type: ignore[union-attr]
+
+
+class _Held:
+    """A value of the old graph in the new one: whole, in parts, or both."""
+
+    def __init__(self, whole: Value | None, parts: Parts | None = None) -> None:
+        self.whole = whole
+        self.parts = parts
+        self.asked: set[str] | None = None  # for a capture of a region: the forms that the region uses
+
+
+def _part_type(type_: Type) -> TensorType:
+    assert isinstance(type_, TensorType)
+    return type_.with_dtype(type_.dtype.real_dtype, type_.weak)
+
+
+class _Writer:
+    """Write one graph."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.held: dict[Value, _Held] = {}
+
+    # ---- values
+
+    def whole(self, value: Value) -> Value:
+        held = self.held[value]
+        if held.whole is None:
+            if held.asked is not None:
+                held.asked.add("whole")
+                held.whole = Value(self.graph, value.type, self.graph.unique_name(value.name))
+            else:
+                assert held.parts is not None
+                held.whole = GraphBuilder(self.graph).complex(*held.parts)
+        assert held.whole is not None
+        return held.whole
+
+    def parts(self, value: Value) -> Parts:
+        held = self.held[value]
+        if held.parts is None:
+            if held.asked is not None:
+                held.asked.add("parts")
+                kind = _part_type(value.type)
+                names = (self.graph.unique_name(f"{value.name}_{part}") for part in ("real", "imag"))
+                real, imag = (Value(self.graph, kind, name) for name in names)
+                held.parts = real, imag
+            else:
+                assert held.whole is not None
+                held.parts = self._taken_apart(held.whole)
+        return held.parts
+
+    def _taken_apart(self, whole: Value) -> Parts:
+        b, node = GraphBuilder(self.graph), whole.node
+        if node is not None and node.op.name == "constant":
+            array, weak = np.asarray(node.attributes["value"]), node.attributes.get("weak", False)
+            real, imag = (b.constant(value=np.ascontiguousarray(p).reshape(array.shape), weak=weak)
+                          for p in (array.real, array.imag))  # fmt: skip
+            return real, imag
+        return b.real(whole), b.imag(whole)
+
+    def set(self, value: Value, found: Any) -> None:
+        """Record the new value, or the pair of its parts."""
+        if isinstance(found, tuple):
+            self.held[value] = _Held(None, (found[0], found[1]))
+        else:
+            self.held[value] = _Held(found)
+
+    # ---- nodes
+
+    def write(self, graph: Graph) -> None:
+        for node in graph.nodes:
+            if is_split(node):
+                self._write_split(node)
+            elif node.regions and role(node) == "control" and not is_recursive(node):
+                self._write_control(node)
+            else:
+                regions = None
+                if node.regions and not is_recursive(node):
+                    regions = [clone(region, lambda *_: None) for region in node.regions]
+                made = copy_node(self.graph, node, [self.whole(value) for value in node.inputs], regions)
+                for value, result in zip(node.results, made.results, strict=True):
+                    self.set(value, result)
+
+    def _write_split(self, node: Node) -> None:
+        b = GraphBuilder(self.graph, node.span)
+        operands = [self.parts(v) if is_complex(v.type) else self.whole(v) for v in node.inputs]
+        found = (MEMORY_RULES.get(node.op.name) or RULES[node.op.name])(b, node, operands)
+        if found is None:
+            made = copy_node(self.graph, node, [self.whole(value) for value in node.inputs])
+            found = list(made.results)
+        for value, result in zip(node.results, found if isinstance(found, list) else [found], strict=True):
+            self.set(value, result)
+
+    # ---- control flow
+
+    def _write_control(self, node: Node) -> None:
+        touched = any(is_complex(v.type) for v in (*node.inputs, *node.results))
+        if not touched and not any(map(_has_complex, node.regions)):
+            made = copy_node(self.graph, node, [self.whole(v) for v in node.inputs])
+            for value, result in zip(node.results, made.results, strict=True):
+                self.set(value, result)
+            return
+        is_loop, name = node.op.name == "while", node.op.name
+        count = node.attributes["state"] if is_loop else 0
+        first = 1 if name == "cond" else 0  # number of operands that are no region parameters
+        given = node.inputs[first:]
+        carried = [self._is_carried(node, i) for i in range(len(node.results))]
+        writers = [_Writer(Graph(region.name)) for region in node.regions]
+        for region, writer in zip(node.regions, writers, strict=True):
+            for i, (value, outer) in enumerate(zip(region.parameters, given, strict=True)):
+                writer.held[value] = self._parameter(writer.graph, value, outer, i < count and carried[i], is_loop)
+            writer.write(region)
+            if is_loop and region is node.regions[0]:
+                writer.graph.outputs = [writer.whole(value) for value in region.outputs]
+            else:
+                writer.graph.outputs = _flat(writer, region.outputs, carried)
+        inputs = [self.whole(value) for value in node.inputs[:first]]
+        parameters: list[list[Value]] = [[] for _ in writers]
+        for i, outer in enumerate(given):
+            held = [w.held[region.parameters[i]] for w, region in zip(writers, node.regions, strict=True)]
+            forms = ["parts"] if i < count and carried[i] else ["whole"]
+            if held and held[0].asked is not None:
+                forms = sorted({form for one in held for form in one.asked or ()})
+            for form in forms:
+                inputs += self.parts(outer) if form == "parts" else (self.whole(outer),)
+                for region, writer, own in zip(node.regions, writers, parameters, strict=True):
+                    value = region.parameters[i]
+                    own += writer.parts(value) if form == "parts" else (writer.whole(value),)
+        for writer, own in zip(writers, parameters, strict=True):
+            writer.graph.parameters = own
+        attributes = dict(node.attributes)
+        if is_loop:
+            attributes["state"] = count + sum(carried)
+        types: list[Type] = []
+        for value, pair in zip(node.results, carried, strict=True):
+            types += [_part_type(value.type)] * 2 if pair else [value.type]
+        made = self.graph.add(
+            node.op, inputs, attributes, regions=[w.graph for w in writers], types=types, name=node.name,
+            span=node.span, device=node.device,
+        )  # fmt: skip
+        left = iter(made.results)
+        for value, pair in zip(node.results, carried, strict=True):
+            self.set(value, (next(left), next(left)) if pair else next(left))
+
+    def _is_carried(self, node: Node, i: int) -> bool:
+        """Return whether a result, and for a loop its state, is carried in parts: its shape must not vary."""
+        values = [node.results[i]]
+        if node.op.name == "while":
+            values += [node.inputs[i], *(region.parameters[i] for region in node.regions), node.regions[1].outputs[i]]
+        else:
+            values += [region.outputs[i] for region in node.regions]
+        return all(is_complex(v.type) for v in values) and len({v.type.shape for v in values}) == 1  # type: ignore[union-attr]
+
+    def _parameter(self, graph: Graph, value: Value, outer: Value, carried: bool, is_loop: bool) -> _Held:
+        """Return the form of a region's parameter; a loop takes parts before it, other regions where they are used."""
+        if not is_complex(value.type):
+            return _Held(Value(graph, value.type, graph.unique_name(value.name)))
+        held = _Held(None)
+        held.asked = set()
+        if carried:
+            real, imag = (Value(graph, _part_type(value.type), graph.unique_name(value.name)) for _ in range(2))
+            return _Held(None, (real, imag))
+        if outer.type != value.type or not (is_loop or self.held[outer].parts is not None):
+            return _Held(Value(graph, value.type, graph.unique_name(value.name)))
+        return held
+
+
+def _flat(writer: _Writer, values: Sequence[Value], carried: Sequence[bool]) -> list[Value]:
+    found: list[Value] = []
+    for value, pair in zip(values, carried, strict=True):
+        found += writer.parts(value) if pair else (writer.whole(value),)
+    return found
+
+
+__all__ = ["is_split", "split_complex"]

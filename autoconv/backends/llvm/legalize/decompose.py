@@ -1,0 +1,236 @@
+"""Expand composite ops into ops that have loops: a softmax becomes a maximum, an exp, a sum and a quotient."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.llvm.analysis.representation import is_array, is_complex, is_dense, is_scalar, sizes
+from autoconv.backends.llvm.ir.index_arith import is_known
+from autoconv.backends.llvm.legalize.decompose_rules import COMPOSITES
+from autoconv.backends.llvm.legalize.shaped_builder import count, dimensions, reshaped
+from autoconv.graph.dimensions import product
+from autoconv.graph.dtypes import bool_
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Graph, Node, Value, clone, copy_node, leads_to_recursion
+from autoconv.ops.builder import GraphBuilder
+
+_SAME = frozenset({"identity", "stop_gradient"})  # ops that return their input
+Rule = Callable[[GraphBuilder, Node, Any], Any]
+
+
+def expand(graph: Graph) -> Graph:
+    """Return a copy of the graph, regions included, with composite ops of known shapes expanded."""
+    return clone(graph, _replaced)
+
+
+def is_composite(node: Node) -> bool:
+    """Return whether `expand` would replace the node, judging by its name and types."""
+    return node.op.name in _RULES and _is_known(node)
+
+
+def _replaced(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+    if any(_is_empty_list(value) for value in inputs) and not leads_to_recursion(node):
+        # An empty list of its own for every use, so that each can be a stack.
+        own = [copy_node(copy, v.node, ()).results[0] if v.node and _is_empty_list(v) else v for v in inputs]
+        return copy_node(copy, node, own, [clone(region, _replaced) for region in node.regions]).results
+    if node.op.name in _SAME and inputs[0].type == node.results[0].type:
+        return inputs
+    rule = _RULES.get(node.op.name)
+    if rule is None or node.effects not in (Effects.PURE, Effects.RANDOM):
+        return None
+    if not _is_known(node):
+        return None
+    if not is_dense(node.inputs[0].type) and node.op.name not in _OF_NUMBERS:
+        return None
+    found = rule(GraphBuilder(copy, node.span), node, inputs)
+    if found is None:
+        return None
+    results = found if isinstance(found, tuple) else (found,)
+    assert [v.type for v in results] == [v.type for v in node.results], node
+    return results
+
+
+def _is_known(node: Node) -> bool:
+    """Return whether all shapes are known, constant or, where the rule supports it, open."""
+    known = is_dense if node.op.name in _BY_SYMBOLS else is_array
+    types = [value.type for value in (*node.inputs, *node.results)]
+    return all((known(type_) or is_scalar(type_)) and not is_complex(type_) for type_ in types)
+
+
+def _is_empty_list(value: Value) -> bool:
+    return value.node is not None and value.node.op.name == "list_empty"
+
+
+def _softmax(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    """Multiply by the reciprocal of the sum: one division a row, accurate to an ulp."""
+    (x,), axis = inputs, (node.attributes["axis"],)
+    powers = b.exp(b.subtract(x, b.reduce_max(x, axis=axis, keepdims=True)))
+    return b.multiply(powers, b.reciprocal(b.reduce_sum(powers, axis=axis, keepdims=True)))
+
+
+def _log_softmax(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    (x,), axis = inputs, (node.attributes["axis"],)
+    shifted = b.subtract(x, b.reduce_max(x, axis=axis, keepdims=True))
+    return b.subtract(shifted, b.log(b.reduce_sum(b.exp(shifted), axis=axis, keepdims=True)))
+
+
+def _norm(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    if not node.inputs[0].type.dtype.is_floating:  # type: ignore[union-attr]
+        return None
+    return b.sqrt(b.reduce_sum(b.square(inputs[0]), **_over(node)))
+
+
+def _over(node: Node) -> dict[str, Any]:
+    axis = node.attributes.get("axis")
+    axes = (axis,) if isinstance(axis, int) else axis
+    return {"axis": axes, "keepdims": node.attributes.get("keepdims", False)}
+
+
+def _as_numpy(name: str) -> Rule:
+    """Return the rule of a reduction that first converts elements to the dtype of its result."""
+
+    def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+        (x,), dtype = inputs, node.results[0].type.dtype  # type: ignore[union-attr]
+        if dtype.is_bool or (name == "reduce_mean" and not dtype.is_floating):
+            return None
+        if x.type.dtype is not dtype:
+            x = b.cast(x, dtype=dtype)
+        return getattr(b, name)(x, **_over(node))
+
+    return rule
+
+
+def _truth(name: str) -> Rule:
+    def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+        (x,) = inputs
+        return getattr(b, name)(x if x.type.dtype is bool_ else b.cast(x, dtype=bool_), **_over(node))
+
+    return rule
+
+
+def _spread(root: bool) -> Rule:
+    """Return the rule of the variance, or its root: the mean of squared differences from the mean, as in NumPy."""
+
+    def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+        (x,), dtype = inputs, node.results[0].type.dtype  # type: ignore[union-attr]
+        if not dtype.is_floating:
+            return None
+        if x.type.dtype is not dtype:
+            x = b.cast(x, dtype=dtype)
+        over = _over(node)
+        shape = sizes(x.type)
+        axes = range(len(shape)) if over["axis"] is None else over["axis"]
+        total = b.reduce_sum(b.square(b.subtract(x, b.reduce_mean(x, axis=over["axis"], keepdims=True))), **over)
+        less = node.attributes.get("ddof", 0)
+        if is_known(shape):
+            found = b.divide(total, float(max(math.prod(shape[a] for a in axes) - less, 0)))
+        else:
+            rest = b.subtract(count(b, x, axes, dtype), b.constant(value=np.asarray(less, dtype.numpy)))
+            found = b.divide(total, b.maximum(rest, b.constant(value=np.zeros((), dtype.numpy))))
+        return b.sqrt(found) if root else found
+
+    return rule
+
+
+def _index_of(name: str) -> Rule:
+    def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+        (x,), axis = inputs, node.attributes.get("axis")
+        result: Any = node.results[0].type
+        if axis is None:
+            x, axis = reshaped(b, x, (product(dimensions(x)),)), 0
+        found = getattr(b, name)(x, axis=axis, dtype=result.dtype)
+        if not node.attributes.get("keepdims"):
+            return found
+        if is_scalar(found.type):
+            return b.fill(found, shape=sizes(result))
+        return reshaped(b, found, dimensions(node.results[0]))
+
+    return rule
+
+
+def _astype(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    """Convert to another dtype, which always makes a new array."""
+    kind = node.results[0].type.dtype  # type: ignore[union-attr]
+    if node.attributes["how"] != "astype" or kind is node.inputs[0].type.dtype:  # type: ignore[union-attr]
+        return None
+    return b.cast(inputs[0], dtype=kind)
+
+
+def _stack(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    rank = len(sizes(node.results[0].type))
+    axis = node.attributes.get("axis", 0) % rank
+    shape = sizes(node.results[0].type)
+    single = (*shape[:axis], 1, *shape[axis + 1 :])
+    if rank == 1:
+        return b.concat(*(b.fill(x, shape=single) for x in inputs), axis=0)
+    if not is_known(single):
+        return b.concat(*(b.expand_dims(x, axis=axis) for x in inputs), axis=axis)
+    return b.concat(*(b.reshape(x, shape=single) for x in inputs), axis=axis)
+
+
+def _unstack(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    (x,), count = inputs, node.attributes["num"]
+    axis = node.attributes.get("axis", 0) % len(sizes(x.type))
+    if sizes(x.type)[axis] != count:
+        return None  # the count is checked at run time: the kernel raises
+    whole = (("slice", None, None, None),) * axis
+    return tuple(b.get_item(x, spec=(*whole, ("int", i))) for i in range(count))
+
+
+def _like(number: int) -> Rule:
+    """Return the rule that makes a scalar constant of the result's type."""
+
+    def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+        (result,) = node.results
+        if not is_scalar(result.type):
+            return None
+        return b.constant(value=np.asarray(number, result.type.dtype.numpy), weak=result.type.weak)  # type: ignore[union-attr]
+
+    return rule
+
+
+def _rank(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    return b.constant(value=np.asarray(len(dimensions(inputs[0])), node.results[0].type.dtype.numpy))  # type: ignore[union-attr]
+
+
+def _size(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    count = int(np.prod(sizes(node.inputs[0].type), dtype=np.int64))
+    return b.constant(value=np.asarray(count, node.results[0].type.dtype.numpy))  # type: ignore[union-attr]
+
+
+def _spread_number(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    if is_array(node.inputs[0].type) or is_scalar(node.results[0].type):
+        return None
+    if len(inputs) > 1 and node.op.name != "broadcast_to_shape_of":
+        return None
+    return b.fill(inputs[0], shape=sizes(node.results[0].type))
+
+
+_OF_NUMBERS = frozenset({
+    "ones_like", "zeros_like", "size", "broadcast_to_shape_of", "broadcast_to", "expand_dims", "reshape", "xlogy",
+    "xdivy", "logaddexp", "stack", "numpy_round",
+})  # fmt: skip
+# Ops whose rules take open dimensions.
+_BY_SYMBOLS = frozenset({
+    "softmax", "log_softmax", "reduce_euclidean_norm", "numpy_sum", "numpy_prod", "numpy_mean", "numpy_max",
+    "numpy_min", "numpy_any", "numpy_all", "numpy_copy", "numpy_clip", "xlogy", "xdivy", "logaddexp", "matmul",
+    "stack", "unstack", "shift", "unpad", "split", "split_like", "sum_tiles", "reduce_logsumexp", "einsum", "tensordot",
+    "numpy_var", "numpy_std", "numpy_argmax", "numpy_argmin", "reduce_mean", "random_shuffle", "stateless_shuffle",
+    "rank", "numpy_round",
+})  # fmt: skip
+_RULES: dict[str, Rule] = {
+    **COMPOSITES,
+    "ones_like": _like(1), "zeros_like": _like(0), "size": _size, "broadcast_to_shape_of": _spread_number,
+    "broadcast_to": _spread_number, "expand_dims": _spread_number, "reshape": _spread_number,
+    "softmax": _softmax, "log_softmax": _log_softmax, "reduce_euclidean_norm": _norm, "stack": _stack,
+    "unstack": _unstack, "rank": _rank,
+    "numpy_sum": _as_numpy("reduce_sum"), "numpy_prod": _as_numpy("reduce_prod"),
+    "numpy_mean": _as_numpy("reduce_mean"), "numpy_max": _as_numpy("reduce_max"),
+    "numpy_min": _as_numpy("reduce_min"), "numpy_any": _truth("reduce_any"), "numpy_all": _truth("reduce_all"),
+    "numpy_var": _spread(False), "numpy_std": _spread(True), "numpy_argmax": _index_of("argmax"),
+    "numpy_argmin": _index_of("argmin"), "numpy_copy": _astype,
+}  # fmt: skip

@@ -1,0 +1,208 @@
+"""Expand ops that move, cut or select elements into ops that have loops: rules for `expand`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.llvm.analysis.representation import is_scalar, sizes
+from autoconv.backends.llvm.ir.index_arith import is_known
+from autoconv.backends.llvm.legalize.contractions import CONTRACTIONS
+from autoconv.backends.llvm.legalize.shaped_builder import count, dimensions, fill, joined, part, reshaped
+from autoconv.graph.dimensions import plus, quotient, times
+from autoconv.graph.dtypes import float32, float64, uint64
+from autoconv.graph.graph import Node
+from autoconv.graph.types import Dimension, Symbol
+from autoconv.ops.builder import GraphBuilder
+
+
+def _shift(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    """Shift by one along an axis, filling with zeros."""
+    (x,) = inputs
+    shape = dimensions(x)
+    axis = node.attributes["axis"] % len(shape)
+    if not shape[axis]:
+        return x
+    back = node.attributes.get("reverse", False)
+    less, edge = plus(shape[axis], -1), fill(b, x, (*shape[:axis], 1, *shape[axis + 1 :]))
+    if less == 0:
+        return edge
+    kept = part(b, x, axis, 1, None, less) if back else part(b, x, axis, None, -1, less)
+    return joined(b, (kept, edge) if back else (edge, kept), axis, shape)
+
+
+def _unpad(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    if node.attributes.get("mode", "CONSTANT") != "CONSTANT" or len(inputs) > 1:
+        return None
+    (found,) = inputs
+    for axis, (before, after) in enumerate(node.attributes["paddings"]):
+        size = dimensions(found)[axis]
+        if before or after:
+            stop = plus(size, times(after, -1)) if isinstance(after, Symbol) else -after or None
+            found = part(b, found, axis, before, stop, plus(size, times(plus(before, after), -1)))
+    return found
+
+
+def _split(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    """Slice by the sizes of the results."""
+    by_lengths = node.op.name == "split" and len(inputs) > 1
+    if by_lengths and (inputs[1].node is None or inputs[1].node.op.name != "constant"):
+        return None
+    x, axis = inputs[0], node.attributes.get("axis", 0) % len(dimensions(inputs[0]))
+    found: list[Any] = []
+    start: Dimension = 0
+    for value in node.results:
+        size = dimensions(value)[axis]
+        stop = plus(start, size)
+        found.append(part(b, x, axis, start, stop, size))
+        start = stop
+    if start != dimensions(x)[axis] and (by_lengths or node.op.name == "split_like"):
+        return None
+    return tuple(found) if len(found) > 1 else found[0] if found else None
+
+
+def _sum_tiles(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    x, parts = inputs[0], dimensions(node.results[0])
+    if 0 in parts or x.type.dtype.is_bool:
+        return None
+    shape: list[Dimension] = []
+    for whole, size in zip(dimensions(x), parts, strict=True):
+        shape += [quotient(whole, size), size]
+    if None in shape:
+        return None
+    return b.reduce_sum(reshaped(b, x, shape), axis=tuple(range(0, len(shape), 2)), keepdims=False)
+
+
+def _shuffle(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    """Gather the rows in the order of random numbers, one for each row."""
+    x = inputs[-1]
+    if is_scalar(x.type) or node.attributes.get("alg", "philox") != "philox":
+        return None
+    # The attributes include its seed, or its algorithm.
+    how = {"shape": dimensions(x)[:1], "dtype": uint64, **node.attributes}
+    bits = b.random_bits(**how) if node.op.name == "random_shuffle" else b.stateless_random_bits(inputs[0], **how)
+    return b.gather(x, b.argsort(bits, axis=0, descending=False), axis=0, batch_dims=0)
+
+
+def _masked(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    """Select a number where a mask holds."""
+    spec, rest = node.attributes["spec"], list(inputs)
+    if spec != (("mask",),) or not is_scalar(rest[1].type):
+        return None
+    x, value, mask = rest
+    missing = len(sizes(x.type)) - len(sizes(mask.type))
+    mask = b.reshape(mask, shape=(*sizes(mask.type), *[1] * missing))
+    return b.select(mask, value if value.type.dtype is x.type.dtype else b.cast(value, dtype=x.type.dtype), x)
+
+
+def _clip(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    """Clip by maximum and minimum.
+
+    For -0.0 and 0.0, NumPy's clip keeps x if the bounds are numbers; maximum and minimum keep their second operand. For
+    floats and arrays of bounds the choice depends on NumPy's iteration, so the kernel runs.
+    """
+    x, low, high = inputs
+    numbers = all(dimensions(bound) == () for bound in (low, high))
+    return b.minimum(high, b.maximum(low, x)) if x.type.dtype.is_integer or numbers else None
+
+
+def _log_sum_exp(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    (x,), axis = inputs, node.attributes.get("axis")
+    if 0 in dimensions(x):
+        return None
+    highest = b.reduce_max(x, axis=axis, keepdims=True)
+    zero = b.constant(value=np.zeros((), x.type.dtype.numpy))
+    highest = b.select(b.is_finite(highest), highest, zero)
+    total = b.reduce_sum(b.exp(b.subtract(x, highest)), axis=axis, keepdims=True)
+    return reshaped(b, b.add(b.log(total), highest), dimensions(node.results[0]))
+
+
+def _unless_zero(name: str) -> Any:
+    """Return the rule for x times log(y), or x over y, which is zero where x is, unless y is nan."""
+
+    def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+        x, y = inputs
+        found = b.multiply(x, b.log(y)) if name == "xlogy" else b.divide(x, y)
+        zero = b.constant(value=np.zeros((), x.type.dtype.numpy))
+        return b.select(b.logical_and(b.equal(x, zero), b.logical_not(b.is_nan(y))), zero, found)
+
+    return rule
+
+
+def _log_add_exp(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    """Follow NumPy: equal operands, which may be infinite, give the operand plus log(2)."""
+    x, y = inputs
+    gap, two = b.subtract(x, y), b.constant(value=np.asarray(np.log(2.0), x.type.dtype.numpy))
+    zero = b.constant(value=np.zeros((), x.type.dtype.numpy))
+    larger = b.select(b.greater(gap, zero), x, y)
+    apart = b.add(larger, b.log1p(b.exp(b.negative(b.abs(gap)))))
+    return b.select(b.equal(x, y), b.add(x, two), apart)
+
+
+def _integer_mean(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    """Divide the sum towards zero; the mean of no elements is left to the kernel."""
+    (x,), dtype = inputs, inputs[0].type.dtype
+    if not dtype.is_integer:
+        return None
+    axis = node.attributes.get("axis")
+    total = b.reduce_sum(x, axis=axis, keepdims=node.attributes.get("keepdims", False))
+    if not is_known(sizes(x.type)):
+        if dtype.size < 4:
+            return None
+        axes = range(len(sizes(x.type))) if axis is None else (axis,) if isinstance(axis, int) else axis
+        return _towards_zero(b, total, count(b, x, axes, dtype))
+    several = math.prod(sizes(x.type)) // max(math.prod(sizes(total.type)), 1)
+    divisor = int(np.asarray(several, np.int64).astype(dtype.numpy))
+    if several == 0 or divisor == 0:
+        return None
+    return _towards_zero(b, total, b.constant(value=np.asarray(divisor, dtype.numpy)))
+
+
+def _towards_zero(b: GraphBuilder, total: Any, by: Any) -> Any:
+    dtype = total.type.dtype
+    quotient = b.floor_divide(total, by)
+    zero, one = (b.constant(value=np.asarray(number, dtype.numpy)) for number in (0, 1))
+    rest = b.subtract(total, b.multiply(quotient, by))
+    short = b.logical_and(b.not_equal(rest, zero), b.less(total, zero))
+    return b.add(quotient, b.select(short, one, zero))
+
+
+def _rounded(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    """Round to `decimals` digits after the point as NumPy does: scale by a power of ten, round, scale back."""
+    (x,), decimals = inputs, node.attributes.get("decimals", 0)
+    kind = node.results[0].type.dtype  # type: ignore[union-attr]
+    if x.type.dtype is not kind or kind not in (float32, float64) or abs(decimals) > _DECIMALS:
+        return None
+    if decimals == 0:
+        return b.rint(x)
+    power = b.constant(value=np.asarray(10.0 ** abs(decimals), kind.numpy))
+    there, back = (b.multiply, b.divide) if decimals > 0 else (b.divide, b.multiply)
+    return back(b.rint(there(x, power)), power)
+
+
+_DECIMALS = 22  # largest exact power of ten in float64
+
+
+def _matmul(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    """Fold transposes of the operands into the attributes of the product."""
+    found, flips = list(inputs), [node.attributes.get(name, False) for name in ("transpose_a", "transpose_b")]
+    for i, value in enumerate(inputs):
+        if value.node is None or len(sizes(value.type)) != 2:
+            continue
+        turns = value.node.op.name == "matrix_transpose"
+        if value.node.op.name == "transpose":
+            perm = value.node.attributes.get("perm")
+            turns = len(value.node.inputs) == 1 and (perm is None or [axis % 2 for axis in perm] == [1, 0])
+        if turns:
+            found[i], flips[i] = value.node.inputs[0], not flips[i]
+    return None if found == list(inputs) else b.matmul(*found, transpose_a=flips[0], transpose_b=flips[1])
+
+
+COMPOSITES: dict[str, Any] = {
+    "shift": _shift, "unpad": _unpad, "split": _split, "split_like": _split, "sum_tiles": _sum_tiles,
+    "stateless_shuffle": _shuffle, "random_shuffle": _shuffle, "set_item": _masked, "numpy_round": _rounded,
+    "numpy_clip": _clip, "matmul": _matmul, "reduce_logsumexp": _log_sum_exp, "xlogy": _unless_zero("xlogy"),
+    "xdivy": _unless_zero("xdivy"), "logaddexp": _log_add_exp, "reduce_mean": _integer_mean, **CONTRACTIONS,
+}  # fmt: skip

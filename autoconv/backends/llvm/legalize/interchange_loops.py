@@ -1,0 +1,176 @@
+"""Interchange a scalar-controlled loop with the elementwise loops in its body, and strip-mine the result.
+
+    before   while i < n: z, i = z * z + c, i + 1
+    after    how often: while i < n: i, times = i + 1, times + 1
+             and for each block of elements that many times: z = z * z + c
+
+A block of elements stays in registers. The test and the counters of the loop are scalars, which are computed first, and
+raise there. The second loop is in the graph as a marked one, which `write_sunk` lowers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from autoconv.backends.llvm.analysis.classify import role
+from autoconv.backends.llvm.analysis.representation import is_array, is_complex, is_scalar, sizes
+from autoconv.backends.llvm.ir.element_rules import apply_rule
+from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.module import ModuleText
+from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
+from autoconv.graph.dtypes import int64
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Graph, Node, Value, clone, copy_node, is_recursive
+from autoconv.ops.builder import GraphBuilder
+
+MARK = "of_elements"  # attribute that marks such a loop
+_MOST_ARRAYS, _MOST_NODES = 6, 40  # limits beyond which registers do not suffice
+
+
+def sink(graph: Graph) -> Graph:
+    """Return the graph, regions included, with such loops split in two."""
+    if not any(node.op.name == "while" and _fits(node) for node in graph.walk()):
+        return graph
+
+    def rewrite(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+        return _in_two(copy, node, inputs) if node.op.name == "while" and _fits(node) else None
+
+    return clone(graph, rewrite)
+
+
+def _fits(node: Node) -> bool:
+    test, body = node.regions
+    count = node.attributes["state"]
+    state = body.parameters[:count]
+    arrays = [value for value in state if is_array(value.type)]
+    if is_recursive(node) or MARK in node.attributes or not 0 < len(arrays) <= _MOST_ARRAYS:
+        return False
+    types = [value.type for value in state]
+    if [value.type for value in body.outputs] != types or [value.type for value in node.inputs[:count]] != types:
+        return False
+    if not all(is_array(value.type) or is_scalar(value.type) for value in (*state, *node.inputs)):
+        return False
+    shape = sizes(arrays[0].type)
+    if not math.prod(shape) or any(sizes(value.type) != shape for value in arrays):
+        return False
+    if len(body.nodes) > _MOST_NODES or any(value.type.dtype.is_bool for value in arrays):  # type: ignore[union-attr]
+        return False
+    changing = {value for value in state if is_scalar(value.type)}
+    seen = {*test.parameters[:count]} - {t for t, value in zip(test.parameters, state, strict=False) if value in arrays}
+    allowed = seen | {value for value in test.parameters[count:] if is_scalar(value.type)}
+    return _numbers_alone(test, allowed) and _by_elements(body, changing, shape)
+
+
+def _is_number(node: Node) -> bool:
+    constant = node.op.name == "constant" and is_scalar(node.results[0].type)
+    return constant or (role(node) == "scalar" and node.effects in (Effects.PURE, Effects.RAISE))
+
+
+def _numbers_alone(test: Graph, allowed: set[Value]) -> bool:
+    for node in test.nodes:
+        if not _is_number(node) or not allowed.issuperset(node.inputs):
+            return False
+        allowed.update(node.results)
+    return allowed.issuperset(test.outputs)
+
+
+def _by_elements(body: Graph, changing: set[Value], shape: tuple[int, ...]) -> bool:
+    """Return whether the body is elementwise, over arrays of the shape and loop-invariant numbers."""
+    changing = set(changing)
+    some = False
+    for node in body.nodes:
+        if _is_number(node):
+            if any(is_array(value.type) for value in node.inputs):
+                return False
+            if node.effects is not Effects.PURE or not changing.isdisjoint(node.inputs):
+                changing.update(node.results)
+            continue
+        if role(node) != "element" or node.effects is not Effects.PURE or _is_rare(node):
+            return False
+        for value in (*node.inputs, *node.results):
+            if value in changing or is_complex(value.type):
+                return False
+            if is_array(value.type) and sizes(value.type) != shape:
+                return False
+        some = True
+    outputs = [value for value in body.outputs if is_array(value.type)]
+    return some and all(sizes(value.type) == shape for value in outputs)
+
+
+class _Asking(ElementWriter):
+    """Detect whether a rule leaves some operands to the C library."""
+
+    in_loop = True
+    asked = False
+
+    def rare(self, condition: Element) -> None:
+        self.asked = True
+
+    fail = rare
+
+
+def _is_rare(node: Node) -> bool:
+    b = _Asking(FunctionText(ModuleText(), ""))
+    operands: list[Any] = [b.wrap(value.type.dtype, f"%{i}") for i, value in enumerate(node.inputs)]  # type: ignore[union-attr]
+    apply_rule(b, node, operands)
+    return b.asked
+
+
+def _in_two(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]:
+    test, body = node.regions
+    count = node.attributes["state"]
+    numbers = [i for i in range(count) if is_scalar(inputs[i].type)]
+    arrays = [i for i in range(count) if i not in numbers]
+    captured = [i for i in range(count, len(inputs)) if is_scalar(inputs[i].type)]
+    b = GraphBuilder(copy, node.span)
+    zero = b.constant(value=int64.numpy.type(0))
+    counting = [_counting(graph, numbers, captured, graph is body) for graph in (test, body)]
+    first = copy.add(
+        node.op, [*(inputs[i] for i in numbers), zero, *(inputs[i] for i in captured)], {"state": len(numbers) + 1},
+        regions=counting, types=[*(node.results[i].type for i in numbers), zero.type], span=node.span,
+    )  # fmt: skip
+    head, whole = Graph(test.name), Graph(body.name)
+    for graph in (head, whole):
+        for value in (zero, *(inputs[i] for i in arrays), first.results[-1], *inputs[count:]):
+            graph.add_parameter(value.type)
+    head.outputs = [GraphBuilder(head).less(head.parameters[0], head.parameters[1 + len(arrays)])]
+    step, *rest = whole.parameters
+    places = {body.parameters[i]: value for i, value in zip([*arrays, *range(count, len(inputs))],
+              [*rest[: len(arrays)], *rest[len(arrays) + 1 :]], strict=True)}  # fmt: skip
+    changing = {body.parameters[i] for i in numbers}
+    for inner in body.nodes:
+        if not changing.isdisjoint(inner.inputs) or inner.effects is not Effects.PURE:
+            changing.update(inner.results)
+            continue
+        made = copy_node(whole, inner, [places[value] for value in inner.inputs])
+        places.update(zip(inner.results, made.results, strict=True))
+    one = GraphBuilder(whole).constant(value=int64.numpy.type(1))
+    whole.outputs = [GraphBuilder(whole).add(step, one), *(places[body.outputs[i]] for i in arrays)]
+    second = copy.add(
+        node.op, [zero, *(inputs[i] for i in arrays), first.results[-1], *inputs[count:]],
+        {"state": 1 + len(arrays), MARK: True}, regions=(head, whole),
+        types=[zero.type, *(node.results[i].type for i in arrays)], span=node.span,
+    )  # fmt: skip
+    found = dict(zip(numbers, first.results, strict=False)) | dict(zip(arrays, second.results[1:], strict=True))
+    return [found[i] for i in range(count)]
+
+
+def _counting(graph: Graph, numbers: Sequence[int], captured: Sequence[int], is_body: bool) -> Graph:
+    """Reduce a region to its scalars, and append the trip count to the state."""
+    copy = Graph(graph.name)
+    values = {graph.parameters[i]: copy.add_parameter(graph.parameters[i].type) for i in numbers}
+    turns = copy.add_parameter(GraphBuilder(Graph("")).constant(value=int64.numpy.type(0)).type)
+    values.update({graph.parameters[i]: copy.add_parameter(graph.parameters[i].type) for i in captured})
+    for node in graph.nodes:
+        if _is_number(node):
+            made = copy_node(copy, node, [values[value] for value in node.inputs])
+            values.update(zip(node.results, made.results, strict=True))
+    if is_body:
+        b = GraphBuilder(copy)
+        again = b.add(turns, b.constant(value=int64.numpy.type(1)))
+        copy.outputs = [*(values[graph.outputs[i]] for i in numbers), again]
+    else:
+        copy.outputs = [values[value] for value in graph.outputs]
+    return copy

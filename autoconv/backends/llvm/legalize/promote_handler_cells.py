@@ -1,0 +1,228 @@
+"""Promote handler cells: numbers that the body of a `try` stores for its handlers live in registers instead of a dict.
+
+    before   %frame = object_build(kind='dict')
+             try(%frame, %x, …) { body: object_apply(%frame, 0, object_box(%x), function='setitem') …
+                                  handler: object_unbox(object_method(%frame, 0, object_box(%y), name='get')) … }
+    after    %cell = cell(type=float64[])
+             try(%x, …, %cell)  { body: cell_set(%cell, %x) …
+                                  handler: cell_get(%cell, %y) … }
+
+A read yields the last value stored, or the handler's default if there is none.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.llvm.analysis.classify import role
+from autoconv.backends.llvm.analysis.representation import is_scalar
+from autoconv.backends.llvm.legalize.complex.split import sweep
+from autoconv.graph.dtypes import DType, bool_, float64, int64
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Graph, Node, Value, clone, has_recursion
+from autoconv.graph.types import ObjectType, TensorType, Type
+from autoconv.ops import OPS
+from autoconv.ops.analysis.value_range import is_inside
+from autoconv.ops.record import Op, none
+
+_NATIVE = none("made by the native backend")
+_DTYPES: dict[type, DType] = {bool: bool_, int: int64, float: float64}
+_CELL = ObjectType("cell")
+CELL = Op(
+    name="cell", graphdef="Cell", result=lambda *, type: _CELL, kernel=None, gradient=_NATIVE, effects=Effects.WRITE
+)
+SET = Op(
+    name="cell_set", graphdef="CellSet", result=lambda cell, x: (), kernel=None, gradient=_NATIVE, effects=Effects.WRITE
+)
+GET = Op(
+    name="cell_get", graphdef="CellGet", result=lambda cell, default: default, kernel=None, gradient=_NATIVE,
+    effects=Effects.READ,
+)  # fmt: skip
+
+
+def with_cells(graph: Graph) -> Graph:
+    """Return the graph, regions included, with dicts that only hold numbers for handlers replaced by cells."""
+    if not any(node.op.name == "try" for node in graph.walk()) or has_recursion(graph):
+        return graph
+    copy = clone(graph, lambda *_: None)
+    for node in list(copy.walk()):
+        if node.op.name == "object_build" and node.attributes["kind"] == "dict" and not node.inputs:
+            _Frame(node).rewrite()
+    sweep(copy)
+    return copy
+
+
+@dataclass
+class _Uses:
+    """The uses of one key: nodes that store a number, that load one, that unbox a loaded one, and the common type."""
+
+    sets: list[Node] = field(default_factory=list)
+    gets: list[Node] = field(default_factory=list)
+    readers: list[Node] = field(default_factory=list)
+    type: Type | None = None
+
+
+class _Frame:
+    """A dict of the graph that handlers read."""
+
+    def __init__(self, made: Node) -> None:
+        self.made = made
+        self.owners: list[Node] = []  # nodes that capture it in their regions, the outer ones first
+        self.places: dict[Graph, Value] = {}  # the value that stands for it in each graph
+        self.keys: dict[int, _Uses] = defaultdict(_Uses)
+        self.unfit: set[int] = set()
+
+    def rewrite(self) -> None:
+        if not self._follow(self.made.results[0]):
+            return
+        for key, uses in self.keys.items():
+            if key not in self.unfit and self._agree(uses):
+                self._put_in_cell(uses)
+            else:
+                self.unfit.add(key)
+        if not self.unfit:
+            self._take_out()
+
+    def _follow(self, value: Value) -> bool:
+        """Collect all uses of the dict in the graph of `value`, its name there; return False if it escapes."""
+        graph = value.graph
+        self.places[graph] = value
+        if value in graph.outputs:
+            return False
+        for node in graph.nodes:
+            if value not in node.inputs:
+                continue
+            position = node.inputs.index(value)
+            if node.regions:
+                if not self._follow_into(node, position):
+                    return False
+            elif position or value in node.inputs[1:] or not self._note(graph, node):
+                return False
+        return True
+
+    def _follow_into(self, node: Node, position: int) -> bool:
+        is_state = node.op.name == "while" and position < node.attributes["state"]
+        is_twice = node.inputs.count(node.inputs[position]) > 1
+        if role(node) != "control" or node.op.name == "call" or is_state or is_twice:
+            return False
+        self.owners.append(node)
+        from_behind = position - len(node.inputs)  # captures are the last parameters of all regions
+        return all(self._follow(region.parameters[from_behind]) for region in node.regions)
+
+    def _note(self, graph: Graph, node: Node) -> bool:
+        """Record a node that stores or loads a key; return False for another use of the dict."""
+        name, attributes = node.op.name, node.attributes
+        is_set = name == "object_apply" and attributes["function"] == "setitem" and not attributes["keywords"]
+        is_get = name == "object_method" and attributes["name"] == "get"
+        if len(node.inputs) != 3 or not (is_set or is_get):
+            return False
+        key = _constant(node.inputs[1])
+        readers = [reader for reader in graph.nodes if not set(node.results).isdisjoint(reader.inputs)]
+        if type(key) is not int or any(value in graph.outputs for value in node.results):
+            return False
+        uses = self.keys[key]
+        if is_set:
+            uses.sets.append(node)
+            fits = not readers
+        else:
+            uses.gets.append(node)
+            uses.readers += readers
+            fits = all(_is_plain_unboxing(reader) for reader in readers)
+        if not fits:
+            self.unfit.add(key)
+        return True
+
+    @staticmethod
+    def _agree(uses: _Uses) -> bool:
+        """Return whether all stored and loaded numbers have one type, which fits a register."""
+        types = {reader.attributes["type"] for reader in uses.readers}
+        if not types:
+            return True  # never read
+        uses.type = types.pop()
+        given = [node.inputs[2] for node in (*uses.sets, *uses.gets)]
+        return not types and is_scalar(uses.type) and all(_is_number(value, uses.type) for value in given)
+
+    # ---- rewriting
+
+    def _put_in_cell(self, uses: _Uses) -> None:
+        if uses.type is not None:
+            cells = self._new_cell(uses.type)
+            for node in uses.sets:
+                graph = _graph_of(node)
+                _insert(graph, node, SET, (cells[graph], _number(graph, node, uses.type)))
+            for reader in uses.readers:
+                got, graph = _got(reader), _graph_of(reader)
+                reader.inputs = (cells[graph], _number(graph, got, uses.type))
+                reader.op, reader.attributes, reader.effects = GET, {}, Effects.READ
+        for node in (*uses.sets, *uses.gets):
+            _graph_of(node).nodes.remove(node)
+
+    def _new_cell(self, type_: Type) -> dict[Graph, Value]:
+        """Make a cell; return the value that stands for it in each graph."""
+        graph = self.made.results[0].graph
+        cell = _insert(graph, self.made, CELL, (), type=type_).results[0]
+        cells = {graph: cell}
+        for owner in self.owners:
+            inner = [region.add_parameter(_CELL, cell.name) for region in owner.regions]
+            owner.inputs = (*owner.inputs, cells[_graph_of(owner)])
+            cells.update(zip(owner.regions, inner, strict=True))
+        return cells
+
+    def _take_out(self) -> None:
+        """Remove the dict, which has no uses left."""
+        for owner in reversed(self.owners):
+            outer = self.places[_graph_of(owner)]
+            owner.inputs = tuple(value for value in owner.inputs if value is not outer)
+            for region in owner.regions:
+                region.parameters.remove(self.places[region])
+        self.made.results[0].graph.nodes.remove(self.made)
+
+
+def _graph_of(node: Node) -> Graph:
+    return node.inputs[0].graph
+
+
+def _got(reader: Node) -> Node:
+    """Return the node that loaded the object that `reader` unboxes."""
+    node = reader.inputs[0].node
+    assert node is not None
+    return node
+
+
+def _constant(value: Value) -> Any:
+    is_constant = value.node is not None and value.node.op.name == "object_constant"
+    return value.node.attributes["value"] if is_constant else None  # type: ignore[union-attr]
+
+
+def _is_plain_unboxing(node: Node) -> bool:
+    return node.op.name == "object_unbox" and not node.attributes.get("index")
+
+
+def _is_number(value: Value, type_: Type) -> bool:
+    """Return whether an object is a number of that type."""
+    if value.node is not None and value.node.op.name == "object_box":
+        return value.node.inputs[0].type == type_
+    number, kind = _constant(value), _DTYPES.get(type(_constant(value)))
+    if kind is None or TensorType(kind, (), True) != type_:
+        return False
+    return kind is not int64 or is_inside((number, number))
+
+
+def _number(graph: Graph, node: Node, type_: Type) -> Value:
+    """Return the number that a node stores, or loads as the default."""
+    boxed = node.inputs[2]
+    if boxed.node is not None and boxed.node.op.name == "object_box":
+        return boxed.node.inputs[0]
+    array = np.asarray(_constant(boxed), type_.dtype.numpy)  # type: ignore[union-attr]
+    return _insert(graph, node, OPS["constant"], (), value=array, weak=True).results[0]
+
+
+def _insert(graph: Graph, before: Node, op: Op, inputs: Sequence[Value], **attributes: Any) -> Node:
+    node = graph.add(op, inputs, attributes, span=before.span)
+    graph.nodes.insert(graph.nodes.index(before), graph.nodes.pop())
+    return node

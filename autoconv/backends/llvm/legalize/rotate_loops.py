@@ -1,0 +1,75 @@
+"""Rotate loops whose test goes over arrays: the test moves to the end of the body, where it shares the body's loops.
+
+    before   while test(state): state = body(state)
+    after    going = test(state)
+             while going:
+                 state = body(state)
+                 going = test(state)
+
+Everything runs as often as before, and in the same order. Values that the body computes and the test reads (the
+distance of the next guess from a solution, for example) need not be read from memory again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autoconv.backends.llvm.analysis.classify import role
+from autoconv.backends.llvm.analysis.representation import is_scalar
+from autoconv.graph.graph import Graph, Node, Value, clone, copied_regions, copy_node, leads_to_recursion
+
+_LOOPS = frozenset({"element", "reduce"})
+
+
+def rotate(graph: Graph) -> Graph:
+    """Return the graph, regions included, with such loops rotated."""
+    if not any(_fits(node) for node in graph.walk()):
+        return graph
+
+    def rewrite(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+        return _turned(copy, node, inputs) if _fits(node) else None
+
+    return clone(graph, rewrite)
+
+
+def _fits(node: Node) -> bool:
+    if node.op.name != "while" or leads_to_recursion(node):
+        return False
+    test, body = node.regions
+    state = node.attributes["state"]
+    same = [value.type for value in body.outputs] == [value.type for value in test.parameters[:state]]
+    given = [value.type for value in node.inputs] == [value.type for value in test.parameters]
+    return same and given and is_scalar(test.outputs[0].type) and any(role(inner) in _LOOPS for inner in test.nodes)
+
+
+def _turned(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]:
+    test, body = node.regions
+    count = node.attributes["state"]
+    (going,) = _written(copy, test, inputs)
+    head, turned = Graph(test.name), Graph(body.name)
+    for graph in (head, turned):
+        graph.add_parameter(going.type, "going")
+        for value in body.parameters:
+            graph.add_parameter(value.type, value.name)
+    head.outputs = head.parameters[:1]
+    state = _written(turned, body, turned.parameters[1:])
+    turned.outputs = [*_written(turned, test, [*state, *turned.parameters[1 + count :]]), *state]
+    made = copy.add(
+        node.op, [going, *inputs], {**node.attributes, "state": count + 1}, regions=(head, turned),
+        types=[going.type, *(value.type for value in node.results)], name=node.name, span=node.span,
+        device=node.device,
+    )  # fmt: skip
+    return made.results[1:]
+
+
+def _written(copy: Graph, graph: Graph, arguments: Sequence[Value]) -> list[Value]:
+    """Add the nodes of a region, with rotated loops, to `copy`; return the region's outputs."""
+    values = dict(zip(graph.parameters, arguments, strict=True))
+    for node in graph.nodes:
+        inputs = [values[value] for value in node.inputs]
+        if _fits(node):
+            results = _turned(copy, node, inputs)
+        else:
+            results = copy_node(copy, node, inputs, copied_regions(node, {}, rotate)).results
+        values.update(zip(node.results, results, strict=True))
+    return [values[value] for value in graph.outputs]

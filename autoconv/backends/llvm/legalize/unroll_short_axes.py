@@ -1,0 +1,153 @@
+"""Unroll short last dimensions: vectors of two to four numbers are computed component by component.
+
+Such vectors are places in space, colours, or parts of complex numbers. Each component becomes an array without the last
+dimension, and all of them share one loop.
+
+    before   graph f(%x: float32[9,9,2]) {
+               %square = square(%x): float32[9,9,2]
+               %reduce_sum = reduce_sum(%square, axis=(2,), keepdims=False): float32[9,9]
+               return %reduce_sum
+             }
+    after    the squares of %x[..., 0] and of %x[..., 1], added up
+
+A loop over so short a dimension does not fill vector registers. A sum along it also ends the loop that computes its
+terms, so that later nodes reread them from memory. After the rewrite everything is in one loop.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from autoconv.backends.llvm.analysis.classify import LOOP_REDUCTIONS, reduced_axes, role
+from autoconv.backends.llvm.analysis.contiguity import is_contiguous
+from autoconv.backends.llvm.analysis.representation import is_array, is_scalar, sizes
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Graph, Node, Value, clone
+from autoconv.ops.builder import GraphBuilder
+
+_MOST = 4  # largest length of the last dimension
+_FEWEST = 16  # least number of vectors that is worth it
+_JOINED = {"sum": "add", "prod": "multiply"}  # elementwise op of a reduction over the components
+
+
+def split_components(graph: Graph) -> Graph:
+    """Return the graph, regions included, with elementwise nodes over short vectors split into components.
+
+    Only nodes whose results are read by such nodes and by reductions are split.
+    """
+    chosen = {node for part in _graphs(graph) for node in _chosen(part)}
+    if not chosen:
+        return graph
+    parts: dict[Value, list[Value]] = {}
+
+    def rewrite(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+        b = GraphBuilder(copy, node.span)
+        if node in chosen:
+            count = sizes(node.results[0].type)[-1]
+            pairs = zip(node.inputs, inputs, strict=True)
+            operands = [parts.get(value) or _components(b, new, count) for value, new in pairs]
+            found = [getattr(b, node.op.name)(*(x[k] for x in operands), **node.attributes) for k in range(count)]
+            parts[node.results[0]] = found
+            return found[:1]  # never read
+        if node.inputs and node.inputs[0] in parts:
+            return [_reduced(b, node, parts[node.inputs[0]])]
+        return None
+
+    copy = clone(graph, rewrite)
+    for part in _graphs(copy):
+        _sweep(part)
+    return copy
+
+
+def _sweep(graph: Graph) -> None:
+    """Remove dead nodes: loops would have to store their results."""
+    read = set(graph.outputs)
+    kept: list[Node] = []
+    for node in reversed(graph.nodes):
+        if node.effects is not Effects.PURE or node.regions or not read.isdisjoint(node.results):
+            kept.append(node)
+            read.update(node.inputs)
+    graph.nodes = kept[::-1]
+
+
+def _graphs(graph: Graph) -> Iterator[Graph]:
+    yield graph
+    yield from dict.fromkeys(region for node in graph.walk() for region in node.regions)
+
+
+def _chosen(graph: Graph) -> set[Node]:
+    """Return the elementwise nodes whose results are vectors that only such nodes and reductions read."""
+    found = {node for node in graph.nodes if _is_of_vectors(node)}
+    readers: dict[Value, list[Node]] = {}
+    for node in graph.nodes:
+        for value in node.inputs:
+            readers.setdefault(value, []).append(node)
+    outputs = set(graph.outputs)
+    for node in reversed(graph.nodes):
+        if node in found:
+            (value,) = node.results
+            by = readers.get(value, ())
+            if value in outputs or not by or not all(reader in found or _can_reduce(reader) for reader in by):
+                found.discard(node)
+    return found
+
+
+def _is_of_vectors(node: Node) -> bool:
+    if not node.op.elementwise or node.effects is not Effects.PURE or len(node.results) != 1:
+        return False
+    (result,) = node.results
+    if not is_array(result.type) or role(node) != "element":
+        return False
+    *rest, count = sizes(result.type)
+    return 2 <= count <= _MOST and math.prod(rest) >= _FEWEST
+
+
+def _can_reduce(node: Node) -> bool:
+    kind = LOOP_REDUCTIONS.get(node.op.name)
+    if kind is None or node.op.name == "sum_to_shape_of" or role(node) != "reduce":
+        return False
+    last = len(sizes(node.inputs[0].type)) - 1
+    same = node.results[0].type.dtype is node.inputs[0].type.dtype  # type: ignore[union-attr]
+    return same and (kind in _JOINED or last not in reduced_axes(node))
+
+
+def _components(b: GraphBuilder, value: Value, count: int) -> list[Value]:
+    """Return the operand of each component of the result, for a value that broadcasts to it."""
+    if is_scalar(value.type):
+        return [value] * count
+    if sizes(value.type)[-1] == 1:
+        return [_without_last(b, value)] * count
+    return [b.get_item(value, spec=(("ellipsis",), ("int", k))) for k in range(count)]
+
+
+def _without_last(b: GraphBuilder, value: Value) -> Value:
+    """Drop the last dimension, of size 1; undo the node that has just added it."""
+    node, shape = value.node, sizes(value.type)[:-1]
+    if node is not None and is_contiguous(value) and sizes(node.inputs[0].type) == shape:
+        return node.inputs[0]
+    return b.get_item(value, spec=(("ellipsis",), ("int", 0)))
+
+
+def _reduced(b: GraphBuilder, node: Node, parts: list[Value]) -> Value:
+    """Reduce a value in components."""
+    (result,) = node.results
+    axes, last = reduced_axes(node), len(sizes(node.inputs[0].type)) - 1
+    shape: Any = sizes(result.type)
+    rest = tuple(sorted(axes - {last}))
+    reduce, keepdims = getattr(b, node.op.name), bool(node.attributes.get("keepdims"))
+    if last in axes:
+        join = getattr(b, _JOINED[LOOP_REDUCTIONS[node.op.name]])
+        total = parts[0]
+        for part in parts[1:]:
+            total = join(total, part)
+        found = reduce(total, axis=rest, keepdims=keepdims) if rest else total
+        return found if sizes(found.type) == shape else b.reshape(found, shape=shape)
+    columns = [reduce(part, axis=rest, keepdims=keepdims) for part in parts]
+    place = (*shape[:-1], 1)
+    single = [b.fill(c, shape=place) if is_scalar(c.type) else b.reshape(c, shape=place) for c in columns]
+    return b.concat(*single, axis=len(shape) - 1)
+
+
+__all__ = ["split_components"]

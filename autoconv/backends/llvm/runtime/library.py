@@ -1,0 +1,112 @@
+"""Shared native code: references, memory, threads; each part is compiled once in a process, on first use, and kept."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import threading
+from collections.abc import Iterable
+from typing import Any
+
+from autoconv.backends.llvm.jit.engine import Code, make_ready, warm_up
+from autoconv.backends.llvm.runtime import array_pool, call_dispatch, objects, references, thread_pool
+from autoconv.backends.llvm.target import parallelism
+
+
+def addresses(text: str) -> dict[str, int]:
+    """Return the addresses of the shared functions that the text declares, by name."""
+    return {name: at for find, _, _ in _parts(text) for name, at in find().items()}
+
+
+def pending(text: str) -> dict[str, int]:
+    """Return the texts that `addresses` of that text still has to compile, with their levels."""
+    _AHEAD.clear()
+    wanted = [*_parts(text), (_dispatch, call_dispatch.TEXT, 0)]
+    return {own: level for find, own, level in wanted if not find.cache_info().currsize}
+
+
+def make_ready_ahead() -> None:
+    """Load LLVM and compile the shared code in a background thread, once in a process.
+
+    That saves a quarter of the time of the first call. A thread that needs the code earlier waits for its compilation.
+    """
+    if not _AHEAD or _STARTED or parallelism.thread_count() == 1:
+        return
+    _STARTED.append(True)
+    with contextlib.suppress(RuntimeError):  # no thread can be started
+        threading.Thread(target=_work_ahead, name="autoconv-ahead").start()
+
+
+def _work_ahead() -> None:
+    with contextlib.suppress(Exception):  # the error recurs where the code is needed
+        warm_up()
+        while _AHEAD:
+            find, text, _ = _AHEAD.pop()
+            if not find.cache_info().currsize:
+                make_ready({text: 0})
+
+
+@functools.cache
+def handler() -> Any:
+    """Return the memory handler of large arrays, as PyDataMem_SetHandler takes it."""
+    code = Code({array_pool.TEXT: 0}, array_pool.FUNCTIONS)
+    return array_pool.capsule([code.address(name) for name in array_pool.FUNCTIONS], code)
+
+
+def shared_address(name: str) -> int:
+    """Return the address of a function or global of the dispatch code."""
+    return _dispatch().address(name)
+
+
+@functools.cache
+def _dispatch() -> Code:
+    return _kept(Code({call_dispatch.TEXT: 0}, call_dispatch.FUNCTIONS, _references()))
+
+
+@functools.cache
+def _references() -> dict[str, int]:
+    return _functions(references.TEXT, 0, references.FUNCTIONS)
+
+
+@functools.cache
+def _objects() -> dict[str, int]:
+    return _functions(objects.TEXT, 1, objects.FUNCTIONS)
+
+
+@functools.cache
+def _parallel() -> dict[str, int]:
+    code = _kept(Code({thread_pool.TEXT: 0}, ["parallel", "workers"]))
+    ctypes.c_int64.from_address(code.address("workers")).value = parallelism.thread_count() - 1
+    return {"parallel": code.address("parallel")}
+
+
+# For each marker in the text of a graph's module: the loader of the part, its text, and its level.
+_PARTS = {
+    "": (_references, references.TEXT, 0),
+    '@"parallel"': (_parallel, thread_pool.TEXT, 0),
+    '@"object_': (_objects, objects.TEXT, 1),
+}
+
+
+def _parts(text: str) -> list[Any]:
+    return [part for mark, part in _PARTS.items() if mark in text]
+
+
+def _functions(text: str, level: int, names: Iterable[str]) -> dict[str, int]:
+    code = _kept(Code({text: level}, [*names]))
+    return {name: code.address(name) for name in names}
+
+
+# Parts to compile ahead, the first one last; empty once a graph is being compiled.
+_AHEAD: list[Any] = [
+    (_parallel, thread_pool.TEXT, 0), (handler, array_pool.TEXT, 0), (_dispatch, call_dispatch.TEXT, 0),
+    (_references, references.TEXT, 0),
+]  # fmt: skip
+_STARTED: list[bool] = []
+_KEPT: list[Code] = []
+
+
+def _kept(code: Code) -> Code:
+    _KEPT.append(code)
+    return code

@@ -1,0 +1,126 @@
+"""Choose how a matrix product runs: its tile shape, or whether a BLAS is as fast."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from autoconv.backends.llvm.analysis.representation import is_of_open, sizes
+from autoconv.backends.llvm.ir.index_arith import Position, is_known
+from autoconv.backends.llvm.schedule.implicit_im2col import Patches
+from autoconv.backends.llvm.target.simd import Registers, registers
+from autoconv.graph.dtypes import DType
+from autoconv.graph.graph import Node
+
+
+def tiles_of(node: Node, patches: Patches | None = None) -> Product | None:
+    """Return the product of a node if it is lowered to tiles."""
+    if is_of_open(node):
+        return None
+    product = Product(node, patches)
+    return product if product.suits_tiles() else None
+
+
+def takes_patches(node: Node, patches: Patches) -> bool:
+    """Return whether tiles compute the product without materialising its left-hand side.
+
+    The number of lines of patches may be open.
+    """
+    if not is_of_open(node):
+        return tiles_of(node, patches) is not None
+    product = Product(node, patches)
+    known = (product.columns, product.inner, patches.rows[-1][1])
+    if registers() is None or not is_known(known) or len(patches.rows) < 2 or product.columns < FEWEST:  # type: ignore[arg-type]
+        return False
+    return product.inner * product.columns * product.dtype.size <= LARGEST
+
+
+class Product:
+    """The matrix product of a node: x, `rows` by `inner`, times y, `inner` by `columns`.
+
+    Each may be transposed in memory. Rows of stacked matrices count as those of one, except with `batched`, where each
+    is multiplied by its own matrix.
+    """
+
+    def __init__(self, node: Node, patches: Patches | None = None, batched: bool = False) -> None:
+        self.node = node
+        self.patches = patches
+        x, y = node.inputs
+        (result,) = node.results
+        self.dtype = x.type.dtype  # type: ignore[union-attr]
+        *several, self.columns = sizes(result.type)
+        self.rows: int = several[-1] if batched else math.prod(several) if is_known(several) else 0
+        unit = patches.rows[-1][0] if patches else self.rows
+        self.unit = unit if isinstance(unit, int) else 0  # 0 if open, like `rows`
+        self.flip_x: bool = node.attributes.get("transpose_a", False)
+        self.flip_y: bool = node.attributes.get("transpose_b", False)
+        self.inner = sizes(x.type)[-2 if self.flip_x else -1]
+        self.width_x, self.width_y = sizes(x.type)[-1], sizes(y.type)[-1]
+        sides = self.rows, self.columns, self.inner
+        self.work = math.prod(sides) if is_known(sides) else 0  # 0 also for open sizes
+
+    def suits_tiles(self) -> bool:
+        """Return whether tiles are fast: y stays in caches, and transposing it is cheap beside the product."""
+        if not self.work:
+            return False
+        large = self.inner * self.columns * self.dtype.size > LARGEST
+        few = self.columns < FEWEST or (self.flip_y and self.rows < 8)
+        return registers() is not None and not large and not few
+
+
+FEWEST = 4  # least columns of a result
+LARGEST = 3 << 19  # bytes of y, which the tiles pass over repeatedly
+SHARE = 500_000  # multiplications of a part
+# Steps whose sum is accumulated before it is added to the total: rounding errors grow with the number of chunks.
+CHUNK = 256
+
+
+@dataclass(frozen=True)
+class Sum:
+    """One run of `count` steps along the inner dimension, from offsets `x` and `y` (in elements) in the matrices.
+
+    A step advances x by `x_step` and y by `y_step` elements; the columns of y are contiguous.
+    """
+
+    x: Position
+    y: int
+    count: int
+    x_step: int
+    y_step: int
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """The tiling of a result of `rows` by `columns`: tiles of `height` rows by `width` vectors of `lanes` numbers."""
+
+    rows: int
+    columns: int
+    lanes: int
+    height: int
+    width: int
+
+    @property
+    def count(self) -> int:
+        """The number of tiles from top to bottom."""
+        return -(-self.rows // self.height)
+
+
+def tiling(rows: int, columns: int, dtype: DType, machine: Registers, whole: int = 0) -> Tiling:
+    """Choose tiles with few loads for many products.
+
+    With 32 registers that is 12 rows by 2 vectors, and for few rows more vectors, so that enough sums are in flight.
+    With `whole`, the tile height divides that number of rows.
+    """
+    lanes = machine.size // dtype.size
+    most = (3 * machine.count) // 4  # accumulator registers
+    tallest = most // 2
+    height = min(rows, tallest)
+    if whole:
+        height = next(h for h in range(min(tallest, whole), 0, -1) if whole % h == 0)
+    elif tallest < rows < 10 * tallest:  # prefer a height that divides the rows
+        height = next((h for h in range(tallest, tallest // 2, -1) if rows % h == 0), tallest)
+    vectors = -(-columns // lanes)
+    width = max(1, min(most // height, 8, vectors))
+    # Prefer a narrower width that divides the columns, with enough sums in flight: it saves the code of an edge tile.
+    width = next((w for w in range(width, 0, -1) if vectors % w == 0 and 3 * w * height >= 2 * most), width)
+    return Tiling(rows, columns, lanes, height, width)

@@ -1,0 +1,93 @@
+"""Choose which loops are split over threads, and into which parts.
+
+The parts do not depend on the number of threads, so results are equal to the last bit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from autoconv.backends.llvm.analysis.classify import reduced_axes
+from autoconv.backends.llvm.analysis.indexing import straight_dimensions
+from autoconv.backends.llvm.ir.index_arith import Position, is_known
+from autoconv.backends.llvm.schedule.cost import MEMORY, cost
+from autoconv.backends.llvm.schedule.plan import Item, Plan
+from autoconv.backends.llvm.schedule.reduction_depth import BLOCK, register_depth
+from autoconv.backends.llvm.target.parallelism import MOST_PARTS, available
+from autoconv.graph.graph import Node
+
+WORTHWHILE, PART = 1_000_000, 200_000
+NARROWEST = 128  # least counts of an inner dimension in a part, which passes over them repeatedly
+
+
+@dataclass(frozen=True)
+class Split:
+    """A split of the counter of `dimension` (None: of a flat loop), up to `size`, into parts of `step` counts."""
+
+    dimension: int | None
+    size: Position
+    step: int
+
+    @property
+    def parts(self) -> int:
+        assert isinstance(self.size, int)
+        return -(-self.size // self.step)
+
+
+def choose_split(plan: Plan, item: Item, flat: bool) -> Split | None:
+    """Choose how the item's loops are split; None where they are too short, or all parts would write to one place."""
+    shape = item.shape or ()
+    if not is_known(shape):
+        return None  # see open_split
+    count, work = math.prod(shape), work_of(plan, item)
+    if work < WORTHWHILE or not available():
+        return None
+    parts = max(2, min(MOST_PARTS, work // PART))
+    if flat:
+        return _steps(None, count, parts, BLOCK)
+    for dimension in independent(plan, item, shape):
+        outermost = all(size == 1 for size in shape[:dimension])
+        split = _steps(dimension, shape[dimension], parts, 1 if outermost else NARROWEST)
+        if split is not None:
+            return split
+    return None
+
+
+def work_of(plan: Plan, item: Item) -> int:
+    """Estimate the work of all iterations of the item's loops, in units of 0.05 ns."""
+    return math.prod(item.shape or ()) * work_of_one(item)
+
+
+def work_of_one(item: Item) -> int:
+    return sum(cost(node) for node in item.nodes) + MEMORY * (len(item.reads) + len(item.stored))
+
+
+def split_counts(size: int, work: int) -> Split | None:
+    """Choose how a loop up to `size` without loop-carried values is split; `work` is the estimate for all of it."""
+    if work < WORTHWHILE or not available():
+        return None
+    return _steps(None, size, max(2, min(MOST_PARTS, work // PART)), 1)
+
+
+def _steps(dimension: int | None, size: int, parts: int, multiple: int) -> Split | None:
+    step = -(-size // parts // multiple) * multiple
+    return Split(dimension, size, step) if step < size else None
+
+
+def independent(plan: Plan, item: Item, shape: Sequence[int]) -> Iterator[int]:
+    """Yield the dimensions whose counts write to different places: nothing is reduced over them, or everything is."""
+    reductions = [node for node in item.nodes if plan.roles[node] == "reduce"]
+    scatters = [straight_dimensions(node) for node in item.nodes if plan.roles[node] == "scatter"]
+    for d, size in enumerate(shape[: item.depth] if item.phases else shape):
+        if not all(d in straight for straight in scatters):
+            continue
+        over = [node for node in reductions if d in reduced_axes(node)]
+        if size not in (0, 1) and all(_is_whole(node, shape) and shape[:d] == (1,) * d for node in over):
+            yield d
+
+
+def _is_whole(node: Node, shape: Sequence[int]) -> bool:
+    depth = register_depth(node, shape)
+    return depth is not None and all(size == 1 for size in shape[:depth])

@@ -1,0 +1,39 @@
+"""`functools.cached_property` during a trace: its function is converted, and storing its result is a write."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.operators.values.items import set_attr
+from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.spans import current_place
+
+
+class CachedProperty:
+    """Replacement in the class for the property `before`, whose converted function is `run`."""
+
+    __autoconv_computes__ = True
+
+    def __init__(self, before: functools.cached_property[Any], run: Callable[[Any], Any]) -> None:
+        self.before = before
+        self.run = run
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        region = current_region()
+        if instance is None or region is None:
+            return self.before.__get__(instance, owner)
+        name = self.before.attrname
+        if region.parent is not None or name is None:
+            raise StagingError(
+                f"the cached property {name!r} of a {type(instance).__name__} is read for the first time where a "
+                "tensor decides whether it is", current_place(), "a read in front of the branch or loop",
+            )  # fmt: skip
+        value = self.run(instance)
+        set_attr(instance, name, value)
+        return value
+
+
+__all__ = ["CachedProperty"]

@@ -1,0 +1,355 @@
+"""Calls under trace: convert the callee, or replace it by its equivalent on tensors."""
+
+from __future__ import annotations
+
+import builtins
+import dataclasses
+import functools
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.config import SETTINGS
+from autoconv.emit.converted import convert_function, convert_generator, converted_text, is_converted
+from autoconv.emit.unchanged import is_unchanged
+from autoconv.errors import ConversionError, StagingError
+from autoconv.operators.calls import object_operators as _by_class  # noqa: F401 - registers the operators of objects
+from autoconv.operators.calls.iterable_consumers import extending
+from autoconv.operators.calls.methods_by_name import of_known_values, refuse_special
+from autoconv.operators.calls.object_calls import graph_call, is_in_graph, on_objects
+from autoconv.operators.calls.operator_functions import AS_STATEMENTS
+from autoconv.operators.calls.special_methods import convert_special_methods
+from autoconv.operators.control.generators import generating, is_generator_function
+from autoconv.operators.control.recursion_detection import is_noted, noted
+from autoconv.operators.control.variants import distribute, is_absent
+from autoconv.operators.numpy.arrays import array_function
+from autoconv.operators.numpy.calls import numpy_call, only_reading
+from autoconv.operators.regions.layout import Variant
+from autoconv.operators.support.debuggers import debugger_in
+from autoconv.operators.support.held_iterators import held
+from autoconv.operators.support.signature_check import fitting
+from autoconv.operators.support.warnings import WARN, warn
+from autoconv.operators.values.builtins import CALL, called, override_for
+from autoconv.operators.values.instances import DESCRIBING, is_written, make_early
+from autoconv.operators.values.items import about_to_call
+from autoconv.ops.python.objects import LIBRARY
+from autoconv.runtime.objects.containers import PLAIN, items_of, traced_result
+from autoconv.runtime.objects.number_methods import refuse_number
+from autoconv.runtime.objects.symbolic_objects import is_object
+from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.support.logs import tell
+from autoconv.runtime.support.spans import current_place, is_own_file
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+
+# Modules whose functions are called unconverted.
+_NOT_ENTERED = frozenset({"autoconv", "numpy", "jax", "torch", "tensorflow", "numba", "pytest", "_pytest"})
+_DO_NOT_CONVERT = "__autoconv_do_not_convert__"
+
+
+def call(function: Any) -> Any:
+    """Return the callable to use in place of `function`: the function itself while nothing is traced."""
+    region = current_region()
+    if region is None:
+        return function if function is not WARN else warn
+    return converted(function, region)
+
+
+def call_untraced(function: Any) -> Any:
+    """Version of `call` for use while no thread records anything: a single frame."""
+    return function if function is not WARN else warn
+
+
+def converted(function: Any, region: Any = None) -> Any:
+    """Return the function to run under trace: a graph equivalent, the converted one, or itself if the guard allows."""
+    if type(function) is Variant:
+        return lambda *args, **kwargs: distribute(lambda f: call(f)(*args, **kwargs), function)
+    if type(function) is SymbolicTensor and function.weak and region is not None and region.contract == COMPILE:
+        return lambda *args, **kwargs: refuse_number(function, "{!r} object is not callable")
+    known = None if says_what_it_equals(function) else _known(function, region)
+    if known is not None:
+        return known
+    guard = region.trace.allows_call if region is not None else None
+    if isinstance(function, types.FunctionType):
+        compiles = region is not None and region.contract == COMPILE
+        return on_objects(function) if compiles and function in LIBRARY else _noted(function, guard, region)
+    if isinstance(function, types.MethodType):
+        return _method(function, guard, region)
+    if type(function) is functools.partial:
+        return functools.partial(converted(function.func, region), *function.args, **function.keywords)
+    if isinstance(function, type):
+        return _class(function, guard)
+    if isinstance(function, (types.BuiltinFunctionType, types.BuiltinMethodType, types.MethodWrapperType)):
+        return _builtin(function, guard, region)
+    if hasattr(type(function), "__autoconv_function__") or hasattr(type(function), "__autoconv_tensor__"):
+        return function
+    method = getattr(type(function), "__call__", None)  # noqa: B004
+    if isinstance(method, types.FunctionType):
+        if region is not None:
+            _meet_object(region, function)
+        return types.MethodType(_noted(method, guard, region), function)
+    if guard is not None:
+        guard(function)
+    is_special = isinstance(function, types.WrapperDescriptorType)
+    return of_known_values(function) if is_special and region is not None and region.contract == COMPILE else function
+
+
+def says_what_it_equals(value: Any) -> bool:
+    """Return whether looking the value up in a table would run user-defined methods (`__hash__`, `__eq__`)."""
+    kind = type(value)
+    return isinstance(kind.__hash__, types.FunctionType) or isinstance(kind.__eq__, types.FunctionType)
+
+
+def _known(function: Any, region: Any) -> Any:
+    """Return the graph equivalent of a function; None if there is none."""
+    compiles = region is not None and region.contract == COMPILE
+    if region is not None and region.trace.memory:
+        known = array_function(function)
+        if known is not None:
+            return known
+    if is_object(function):
+        return function
+    override = override_for(function)
+    if override is not None:
+        return fitting(function, on_objects(function, override) if compiles else _in_arms(function, override))
+    return warn if function is WARN else numpy_call(function, region)
+
+
+def _method(method: types.MethodType, guard: Any, region: Any) -> Any:
+    owner, inner = method.__self__, method.__func__
+    refuse_special(method, region)
+    if type(owner) in PLAIN:
+        if method.__name__ in ("__iter__", "__reversed__"):
+            return lambda *args, **kwargs: held(method(*args, **kwargs))
+        if method.__name__ == "sort":
+            return _sorting(method)
+        return extending(method) if method.__name__ == "extend" else method
+    if region is not None:
+        _meet_object(region, owner)
+    if isinstance(inner, types.FunctionType):
+        return types.MethodType(_noted(inner, guard, region), owner)
+    return functools.partial(converted(inner, region), owner)  # e.g. np.random.rand
+
+
+def _sorting(method: types.MethodType) -> Callable[..., Any]:
+    """The method `sort` of a tracked list, with its key function converted."""
+
+    def sort(*args: Any, **how: Any) -> Any:
+        key = how.get("key")
+        return method(*args, **how) if key is None else method(*args, **{**how, "key": called(key)})
+
+    return sort
+
+
+def _builtin(function: Any, guard: Any, region: Any) -> Any:
+    about_to_call(function)
+    if guard is not None:
+        guard(function)
+        if isinstance(getattr(function, "__self__", None), np.ndarray):
+            return on_objects(function, only_reading(function))
+    if region is None:
+        return function
+    return on_objects(function) if region.contract == COMPILE else _without_lists(function)
+
+
+def _in_arms(function: Any, override: Callable[..., Any]) -> Callable[..., Any]:
+    """Distribute a builtin over the alternatives of variant arguments."""
+    if function in AS_STATEMENTS or function in (builtins.print, builtins.isinstance):
+        return override
+
+    def apply(*args: Any, **kwargs: Any) -> Any:
+        if not any(type(x) is Variant and sum(not is_absent(v) for v in x.values) > 1 for x in args):
+            return held(override(*args, **kwargs))
+        return distribute(lambda *each: override(*each, **kwargs), *args)
+
+    return apply
+
+
+def _without_lists(function: Any) -> Callable[..., Any]:
+    """Refuse arguments that are lists of run-time length, which the builtin would see as empty."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if any(map(is_in_graph, args)):  # an exception known only at run time, or its class
+            return graph_call(function, args, kwargs)
+        if function is not id and any(items_of(x) is not None for x in (*args, *kwargs.values())):
+            raise StagingError(
+                f"{function.__name__} is given a list whose length only the running graph knows", current_place(),
+                "the list's own methods, a loop over it, or autoconv.stack(list)",
+            )  # fmt: skip
+        return held(function(*args, **kwargs))
+
+    return run
+
+
+def _noted(function: types.FunctionType, guard: Any, region: Any) -> Callable[..., Any]:
+    """Return the converted function; during a trace, wrap it so that recursive calls are detected."""
+    function = getattr(function, "__autoconv_asked__", function)
+    if is_noted(function):
+        return function
+    target = _function(function, guard)
+    is_converted = target is not function or is_user_code(function)
+    return noted(function, target) if region is not None and is_converted else target
+
+
+def _function(function: types.FunctionType, guard: Any) -> Callable[..., Any]:
+    found = _plain_function(function, guard)
+    return generating(found, _handing) if is_generator_function(found, current_region()) else found
+
+
+def _handing(function: types.FunctionType) -> Any:
+    return convert_generator(function, operators_module()) if is_converted(function) else None
+
+
+def _plain_function(function: types.FunctionType, guard: Any) -> Callable[..., Any]:
+    if guard is not None and debugger_in(function):
+        guard(function)
+    if is_converted(function):
+        return function
+    if getattr(function, _DO_NOT_CONVERT, False) or not is_user_code(function):
+        if guard is not None:
+            guard(function)
+        return function
+    region = current_region()
+    watched = "passes" in SETTINGS.logs  # a log of the passes needs them to run
+    if region is not None and not watched and is_unchanged(function, with_calls=region.contract != COMPILE):
+        converted_function = function
+    else:
+        converted_function = convert_function(function, operators_module())
+    if region is not None and region.trace.watch is not None:
+        region.trace.watch(function)
+    return _logged(function, converted_function) if SETTINGS.verbosity >= 3 else converted_function
+
+
+def _logged(function: types.FunctionType, converted_function: Callable[..., Any]) -> Callable[..., Any]:
+    """Log each call of the converted function with its arguments and the converted source."""
+
+    @functools.wraps(converted_function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        text = f"Converted call: {function}\n    args: {args}\n    kwargs: {kwargs}\n\n{converted_text(function)}"
+        tell(text)
+        return converted_function(*args, **kwargs)
+
+    return run
+
+
+# Modules whose classes iterate over their arguments.
+_LOOKING_INTO = frozenset({"builtins", "array", "collections", "itertools"})
+
+
+def _class(cls: type, guard: Any) -> Any:
+    """Return the constructor of a class; a user-defined `__init__` is converted."""
+    init: Any = getattr(cls, "__init__", None)
+    plain = type(cls) is type and cls.__new__ is object.__new__ and not issubclass(cls, BaseException)
+    own = isinstance(init, types.FunctionType) and is_user_code(init)
+    written = own and not (dataclasses.is_dataclass(cls) and init.__code__.co_filename == "<string>")
+    exception = type(cls) is type and issubclass(cls, BaseException) and own and not is_written(cls.__new__)
+    if exception or (plain and (own or (init is object.__init__ and is_user_code(cls)))):
+
+        def construct(*args: Any, **kwargs: Any) -> Any:
+            made: Any = cls.__new__(cls, *args, **kwargs) if exception else object.__new__(cls)
+            _register(made)
+            if own:
+                (_function(init, guard) if written else init)(made, *args, **kwargs)
+            if own and not written:
+                _trace_defaults(made, args, kwargs)
+            make_early(made)
+            return made
+
+        return construct
+    if guard is not None and cls in LIBRARY:
+        return on_objects(cls)
+    if guard is not None:
+        guard(cls)
+    if cls.__module__ in ("builtins", "itertools") and guard is not None and not issubclass(cls, BaseException):
+        return on_objects(cls)
+    if cls.__module__ in _LOOKING_INTO and current_region() is not None and guard is None:
+        return cls if issubclass(cls, BaseException) else _without_lists(cls)
+    return cls
+
+
+def _trace_defaults(made: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Track the lists, dicts and sets that a dataclass created with its default factories."""
+    names = [field.name for field in dataclasses.fields(made) if field.init]
+    given = {*names[: len(args)], *kwargs}
+    for field in dataclasses.fields(made):
+        if field.default_factory is not dataclasses.MISSING and field.name not in given:
+            object.__setattr__(made, field.name, traced_result(getattr(made, field.name), 1))
+
+
+def _register(made: Any) -> None:
+    """Register an object created during the trace: writes to it are not visible outside."""
+    region = current_region()
+    owned = region.trace.owned if region is not None else None
+    if region is not None and owned is not None:
+        owned[id(made)] = made, region
+        meet_class(region, type(made), False)
+
+
+def _meet_object(region: Any, value: Any) -> None:
+    meet_class(region, type(value), id(value) not in (region.trace.owned or ()))
+
+
+def meet_class(region: Any, cls: type, is_outer: bool = True) -> None:
+    """Convert the operators and properties of a user-defined class until the trace ends.
+
+    An outer class may have instances that the trace did not create.
+    """
+    if is_outer:
+        region.trace.outer_classes.update(cls.__mro__)
+    if region.trace.converts and cls not in region.trace.patched and is_user_code(cls):
+        guard = region.trace.allows_call
+        convert_special_methods(region.trace, cls, is_user_code, lambda function: _special(function, guard))
+        for base in cls.__mro__ if type(cls) is type else ():
+            for value in list(vars(base).values()):
+                if any(map(is_written, (getattr(type(value), name, None) for name in DESCRIBING))):
+                    meet_class(region, type(value))
+
+
+def _special(function: Any, guard: Any) -> Any:
+    try:
+        return _function(function, guard)
+    except ConversionError:  # a method without source, e.g. of a dataclass, stays unconverted
+        return function
+
+
+@functools.cache
+def _module_entered(name: str) -> bool:
+    root = name.partition(".")[0]
+    return root not in _NOT_ENTERED and root not in sys.stdlib_module_names
+
+
+def is_user_code(function: Any) -> bool:
+    """Return whether the module rules allow conversion: not for NumPy, the standard library or autoconv."""
+    module = getattr(function, "__module__", None) or ""
+    if module == "__main__" or not module:
+        return True
+    code = getattr(function, "__code__", None)
+    if isinstance(code, types.CodeType) and is_own_file(code.co_filename):
+        return False
+    return _module_entered(module)
+
+
+def operators_module() -> Any:
+    return sys.modules["autoconv.operators"]
+
+
+def do_not_convert(function: Any = None) -> Any:
+    """Exempt a function from conversion; usable as a decorator or around a function where it is called."""
+    if function is None:
+        return do_not_convert
+    target = function.__func__ if isinstance(function, types.MethodType) else function
+
+    @functools.wraps(target)
+    def as_it_is(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    setattr(as_it_is, _DO_NOT_CONVERT, True)
+    return as_it_is
+
+
+__all__ = ["call", "call_untraced", "converted", "do_not_convert", "is_user_code"]
+
+
+CALL.set(call)

@@ -1,0 +1,56 @@
+"""The class of a value (`x.__class__`), and statements that create classes."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.operators.calls.call import call, is_user_code
+from autoconv.operators.support.overrides import OVERRIDES
+from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.support.spans import current_place
+
+
+def class_of(x: Any) -> Any:
+    """`x.__class__`; for a placeholder of the trace, the class of the value in plain Python."""
+    if current_region() is not None and type(x).__module__.partition(".")[0] == "autoconv":
+        return call(type)(x)
+    return x.__class__
+
+
+def class_statement(*called: Any) -> None:
+    """Check a class statement with these bases, metaclasses and decorators; no argument means that they are unknown.
+
+    Raises StagingError under `compile` if the statement runs user code, which must run on every call.
+    """
+    region = current_region()
+    if region is None or region.contract != COMPILE:
+        return
+    if not called or any(map(_runs_code, called)):
+        raise StagingError(
+            "a class statement runs code of the program", current_place(), "the class outside of the function"
+        )
+
+
+def _runs_code(called: Any) -> bool:
+    if not isinstance(called, type):
+        return is_user_code(called if isinstance(called, types.FunctionType) else type(called))
+    own = [base for base in called.__mro__ if is_user_code(base)]
+    hooks = any(name in vars(base) for base in own for name in ("__init_subclass__", "__set_name__"))
+    return hooks or is_user_code(type(called)) or bool(own and issubclass(called, type))
+
+
+_kind_of = OVERRIDES[type]
+
+
+def _type(*args: Any) -> Any:
+    """`type(x)`, or with three arguments a new class of that name with these bases."""
+    if len(args) == 3 and isinstance(args[1], tuple):
+        class_statement(*args[1])
+    return _kind_of(*args)
+
+
+OVERRIDES[type] = _type
+
+__all__ = ["class_of", "class_statement"]

@@ -1,0 +1,110 @@
+"""List, set and dict comprehensions and generator expressions, in Python or as loops of the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from autoconv.operators.control.conditionals import test
+from autoconv.operators.control.loops import for_source, is_symbolic_iterable, iterate
+from autoconv.operators.support.generator_expressions import Lazy, Source
+from autoconv.operators.values.items import new
+from autoconv.runtime.recording.regions import current_region
+
+Function = Callable[..., Any]
+
+
+def list_of(iterable: Any, element: Function, *conditions: Function, into: str = "") -> Any:
+    """`[element for into in iterable if conditions]`"""
+    return collected(Source(iterable, element, conditions, into))
+
+
+def set_of(iterable: Any, element: Function, *conditions: Function, into: str = "") -> Any:
+    """`{element for into in iterable if conditions}`"""
+    return collected_set(Source(iterable, element, conditions, into))
+
+
+def dict_of(iterable: Any, element: Function, *conditions: Function, into: str = "") -> Any:
+    """`{key: value for into in iterable if conditions}`, where `element` returns (key, value)."""
+
+    def add(result: Any, pair: Any) -> None:
+        key, value = pair
+        result[key] = value
+
+    return _filled({}, Source(iterable, element, conditions, into), add)
+
+
+def generator(iterable: Any, element: Function, *conditions: Function, into: str = "") -> Any:
+    """`(element for into in iterable if conditions)`"""
+    if not is_symbolic_iterable(iterable):
+        iterable = iter(iterable)
+    source = Source(iterable, element, conditions, into)
+    return values(source) if current_region() is None else Lazy(source, values)
+
+
+def nested(iterable: Any, element: Function, *conditions: Function, into: str = "") -> Source:
+    """A further `for into in iterable if conditions` clause of a comprehension."""
+    return Source(iterable, element, conditions, into)
+
+
+def collected(source: Any) -> Any:
+    """Collect the values of `source` in a list."""
+    return _filled([], source, lambda result, item: result.append(item))
+
+
+def collected_set(source: Any) -> Any:
+    """Collect the values of `source` in a set."""
+    return _filled(set(), source, lambda result, item: result.add(item))
+
+
+def _filled(empty: Any, source: Any, add: Callable[[Any, Any], Any]) -> Any:
+    """Add the values of `source` to a new container: in a graph loop during a trace, else in Python."""
+    region = current_region()
+    result = new(empty)
+
+    def body(item: Any) -> tuple[()]:
+        add(result, item)
+        return ()
+
+    if region is not None:
+        for_source(source, body)
+        return result
+    if type(source) is Source:
+        _each(source, lambda item: add(result, item))
+        return result
+    for item in iterate(source):
+        add(result, item)
+    return result
+
+
+def _each(source: Any, add: Callable[[Any], Any]) -> None:
+    """Call `add` with each value of the source, in Python."""
+    for item in iterate(source.iterable):
+        parts = source.unpack(item)
+        for condition in source.conditions:
+            if not test(condition(*parts)):
+                break
+        else:
+            value = source.element(*parts)
+            if type(value) is Source:
+                _each(value, add)
+            else:
+                add(value)
+
+
+def values(source: Source) -> Iterator[Any]:
+    """Yield the values one by one, in Python."""
+    for item in iterate(source.iterable):
+        parts = source.unpack(item)
+        for condition in source.conditions:
+            if not test(condition(*parts)):
+                break
+        else:
+            value = source.element(*parts)
+            if type(value) is Source:
+                yield from values(value)
+            else:
+                yield value
+
+
+__all__ = ["collected", "collected_set", "dict_of", "generator", "list_of", "nested", "set_of"]

@@ -1,0 +1,155 @@
+"""Displays of lists, tuples, sets and dicts with starred parts, and assignments to starred targets."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.operators.calls.comprehensions import collected
+from autoconv.operators.calls.iterable_consumers import is_deferred
+from autoconv.operators.control.iterables import StagedRange
+from autoconv.operators.control.variants import distribute
+from autoconv.operators.regions.layout import Variant
+from autoconv.operators.values import items
+from autoconv.operators.values.comparisons import is_in_graph
+from autoconv.runtime.objects import container_methods as _methods  # noqa: F401 - which containers have from here on
+from autoconv.runtime.objects.containers import heap_of
+from autoconv.runtime.objects.symbolic_objects import (
+    SymbolicObject,
+    apply_object,
+    build_object,
+    holds_symbols,
+    record_object,
+)
+from autoconv.runtime.recording.regions import COMPILE, current_region
+
+# Marks, as a key in a list of keys and values, a mapping whose items are all merged in (`**mapping`).
+SPREAD = object()
+
+
+class Spread:
+    """Placeholder for a run of items known only at run time: `held` is a list of them in the graph."""
+
+    __slots__ = ("held",)
+
+    def __init__(self, held: Any) -> None:
+        self.held = held
+
+
+def spread(iterable: Any) -> Any:
+    """Return the operand of a star in a display, as one Spread if Python cannot iterate over it."""
+    region = current_region()
+    if region is None or region.contract != COMPILE:
+        return iterable
+    if type(iterable) is Variant:
+        return spread(distribute(lambda known: apply_object("list", known), iterable))
+    if type(iterable) is SymbolicObject or heap_of(iterable) is not None or type(iterable) is StagedRange:
+        return (Spread(apply_object("list", iterable)),)
+    if is_deferred(iterable):
+        held = collected(iterable)
+        return held if heap_of(held) is None else (Spread(heap_of(held)),)
+    return iterable
+
+
+def new(container: Any) -> Any:
+    """Return a list, tuple, dict or set that a display created, tracked during a trace."""
+    if current_region() is None:
+        return container
+    kind = type(container)
+    if kind in (list, tuple) and any(type(item) is Spread for item in container):
+        joined = _joined(container)
+        return joined if kind is list else apply_object("tuple", joined)
+    return items.new(container)
+
+
+def _joined(parts: Any) -> Any:
+    """Build a graph list out of items and Spreads."""
+    held: Any = None
+    run: list[Any] = []
+    for part in (*parts, None):
+        if type(part) is Spread or (part is None and run):
+            known = build_object("list", run)
+            held = known if held is None else apply_object("iadd", held, known)
+            run = []
+        if type(part) is Spread:
+            held = apply_object("iadd", held, part.held)
+        else:
+            run.append(part)
+    return held
+
+
+def new_set(*parts: Any) -> Any:
+    """Return a set of these items."""
+    if current_region() is not None:
+        if any(type(part) is Spread for part in parts):
+            return apply_object("set", _joined(parts))
+        if holds_symbols(parts):
+            return build_object("set", parts)
+    return items.new(set(parts))
+
+
+def new_dict(*parts: Any) -> Any:
+    """Return a dict of key, value, key, value …, evaluated in that order; after the key SPREAD comes a mapping."""
+    keys, values = parts[::2], parts[1::2]
+    if current_region() is None:
+        return dict(zip(keys, values, strict=True)) if not any(key is SPREAD for key in keys) else _merged(keys, values)
+    several = next((n for n, key in enumerate(keys) if key is SPREAD and type(values[n]) is Variant), None)
+    if several is not None:
+        before, after = parts[: 2 * several + 1], parts[2 * several + 2 :]
+        return distribute(lambda known: new_dict(*before, known, *after), values[several])
+    spreads = any(key is SPREAD for key in keys)
+    late = [v for k, v in zip(keys, values, strict=True) if k is SPREAD and is_in_graph(v)]
+    if late or holds_symbols([key for key in keys if key is not SPREAD]):
+        for key in keys:
+            if isinstance(key, (list, dict, set)):
+                hash(key)  # raises Python's own error
+        return _merged_in_graph(keys, values) if spreads else build_object("dict", zip(keys, values, strict=True))
+    return items.new(_merged(keys, values) if spreads else dict(zip(keys, values, strict=True)))
+
+
+def _merged(keys: Any, values: Any) -> dict[Any, Any]:
+    found: dict[Any, Any] = {}
+    for key, value in zip(keys, values, strict=True):
+        if key is SPREAD:
+            found.update({**value})
+        else:
+            found[key] = value
+    return found
+
+
+def _merged_in_graph(keys: Any, values: Any) -> Any:
+    held = build_object("dict", {})
+    for key, value in zip(keys, values, strict=True):
+        if key is SPREAD:
+            record_object("object_method", [held, apply_object("mapping", value)], name="update")
+        else:
+            apply_object("setitem", held, key, value)
+    return held
+
+
+def unpacked(value: Any, target: str) -> Any:
+    """Return the items of `value` for an assignment to `target`, which has one starred name."""
+    region = current_region()
+    if region is not None and region.contract == COMPILE:
+        if type(value) is Variant:
+            return distribute(lambda known: unpacked(known, target), value)
+        if is_deferred(value):
+            value = collected(value)
+        if type(value) is SymbolicObject or heap_of(value) is not None:
+            names = [name.strip() for name in target.split(",") if name.strip()]
+            star = next(n for n, name in enumerate(names) if name.startswith("*"))
+            found = record_object("object_unpack", [value], count=len(names), star=star)
+            return found if len(names) > 1 else (found,)
+        return tuple(map(items.new, _taking(target)(value)))
+    return _taking(target)(value)
+
+
+@functools.cache
+def _taking(target: str) -> Callable[[Any], Any]:
+    """Python's own unpacking into that target."""
+    names = target.replace("*", "")
+    return eval(compile(f"lambda value: [({names}) for {target} in (value,)][0]", __file__, "eval"))  # type: ignore[no-any-return]
+
+
+__all__ = ["SPREAD", "new", "new_dict", "new_set", "spread", "unpacked"]

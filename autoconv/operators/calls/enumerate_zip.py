@@ -1,0 +1,167 @@
+"""Lower `enumerate(…)` of a generator expression and `zip(…)` with one to the generator's own loop with a counter.
+
+    for n, item in enumerate(x for x in xs if x > 0): body
+    # is recorded as
+    n = 0
+    for item in (x for x in xs if x > 0): body, n = n + 1
+"""
+
+from __future__ import annotations
+
+import builtins
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.operators.control.conditionals import Cells, if_exp, if_stmt, or_
+from autoconv.operators.support.generator_expressions import Lazy
+from autoconv.operators.support.held_iterators import HeldIterator
+from autoconv.operators.support.protected_names import BREAK, NORMAL
+from autoconv.operators.values.items import get_item
+from autoconv.runtime.objects.containers import TracedList, heap_of, items_of
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, record_object
+from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+
+Body = Callable[..., Any]
+# Types that are read by position beside a generator expression.
+_BY_POSITION = (str, bytes, list, tuple, range)
+
+
+@dataclass(slots=True)
+class Loop:
+    """A loop over `lazy` that implements another one; its first `count` variables are additional."""
+
+    lazy: Lazy
+    body: Body
+    state: tuple[Any, ...]
+    names: tuple[str, ...]
+    exit: str
+    count: int
+
+
+class Enumerated:
+    """`enumerate(lazy, start)`"""
+
+    def __init__(self, lazy: Lazy, start: Any) -> None:
+        self.lazy, self.start = lazy, start
+
+    def loop(self, body: Body, state: tuple[Any, ...], names: tuple[str, ...], exit: str, cells: Cells | None) -> Loop:
+        def step(item: Any, position: Any, *values: Any) -> Any:
+            return (position + 1, *(body((position, item), *values) or ()))
+
+        return Loop(self.lazy, step, (self.start, *state), ("position of the loop", *names), exit, 1)
+
+    def rest(self, position: Any) -> Iterator[Any]:
+        """Iterator for Python from that position on."""
+        if type(position) is SymbolicTensor and position.weak and position.dtype.is_integer:
+            return builtins.map(lambda item, number: (position + number, item), self.lazy, itertools.count())
+        return builtins.enumerate(self.lazy, position)
+
+    def is_over(self) -> bool:
+        return False
+
+
+class Zipped:
+    """`zip(*before, lazy, *after)`, where all but the generator expression `lazy` are read by position.
+
+    As in Python, once a part of `before` ends, neither the parts after it nor `lazy` are advanced.
+    """
+
+    def __init__(self, before: Sequence[Any], lazy: Lazy, after: Sequence[Any]) -> None:
+        self.before, self.lazy, self.after = before, lazy, after
+
+    def loop(self, body: Body, state: tuple[Any, ...], names: tuple[str, ...], exit: str, cells: Cells | None) -> Loop:
+        code = names.index(exit) if exit else -1
+        own = ("position of the loop", "end of the zip", *names)
+
+        def step(item: Any, position: Any, end: Any, *values: Any) -> Any:
+            def goes_on(end: Any, *values: Any) -> Any:
+                first = [get_item(part, position) for part in self.before]
+                last = [get_item(part, position) for part in self.after]
+                found = body((*first, item, *last), *values) or ()
+                over = _ends(self.before, position + 1)
+                left = over if code < 0 else or_(over, lambda: found[code] >= BREAK)
+                return (_code(left), *found)
+
+            def stops(end: Any, *values: Any) -> Any:
+                return (BREAK, *values)
+
+            short = _ends(self.after, position)
+            found = if_stmt(short, stops, goes_on, (end, *values), own[1:], cells=cells)
+            return (position + 1, *found)
+
+        return Loop(self.lazy, step, (0, _code(self.is_over()), *state), own, own[1], 2)
+
+    def is_over(self) -> Any:
+        """Return whether the zip ends before the generator expression is first advanced."""
+        return _ends(self.before, 0)
+
+    def rest(self, position: Any) -> Iterator[Any]:
+        """Iterator for Python from that position on."""
+        if any(map(_is_in_graph, (*self.before, *self.after))):
+            return _asked_by_python()
+        first = [itertools.islice(part, position, None) for part in self.before]
+        last = [itertools.islice(part, position, None) for part in self.after]
+        return builtins.zip(*first, self.lazy, *last, strict=False)
+
+
+def enumerated(iterable: Any, start: Any = 0) -> HeldIterator | None:
+    """`enumerate(iterable, start)` of a generator expression; None for other iterables."""
+    if type(iterable) is not Lazy or current_region() is None:
+        return None
+    counted = Enumerated(iterable, start)
+    return HeldIterator(counted.rest(start), counted)
+
+
+def zipped(*iterables: Any) -> HeldIterator | None:
+    """`zip(*iterables)` of one generator expression and iterables read by position; None for others."""
+    lazy = [n for n, iterable in enumerate(iterables) if type(iterable) is Lazy]
+    if len(lazy) != 1 or current_region() is None:
+        return None
+    before, after = iterables[: lazy[0]], iterables[lazy[0] + 1 :]
+    if not all(map(_is_by_position, (*before, *after))):
+        return None
+    counted = Zipped(before, iterables[lazy[0]], after)
+    return HeldIterator(counted.rest(0), counted)
+
+
+def _is_by_position(part: Any) -> bool:
+    if type(part) is SymbolicObject:
+        kind = getattr(part.value_in_graph.type, "kind", "")
+        return kind in [known.__name__ for known in _BY_POSITION]
+    return type(part) in (*_BY_POSITION, TracedList) and items_of(part) is None
+
+
+def _ends(parts: Sequence[Any], position: Any) -> Any:
+    """Return whether one of the parts has no item at that position."""
+    if not parts:
+        return False
+    first, *rest = parts
+    return or_(position >= _length(first), *[lambda part=part: position >= _length(part) for part in rest])
+
+
+def _length(part: Any) -> Any:
+    return record_object("object_length", [part]) if _is_in_graph(part) else len(part)
+
+
+def _is_in_graph(part: Any) -> bool:
+    return type(part) is SymbolicObject or heap_of(part) is not None
+
+
+def _asked_by_python() -> Iterator[Any]:
+    raise StagingError(
+        "single items are taken of a zip() of a generator expression and what only the running graph knows",
+        current_place(), "a for statement over it, or a list of what it gives",
+    )  # fmt: skip
+    yield
+
+
+def _code(left: Any) -> Any:
+    return if_exp(left, lambda: BREAK, lambda: NORMAL)
+
+
+__all__ = ["enumerated", "zipped"]

@@ -1,0 +1,82 @@
+"""Text made from values: at once, or at run time."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from autoconv.operators.calls.in_place_operators import imod as change
+from autoconv.operators.calls.object_calls import graph_call, is_in_graph
+from autoconv.operators.calls.operator_functions import AS_STATEMENTS
+from autoconv.operators.control.iterables import StagedRange
+from autoconv.operators.control.variants import distribute
+from autoconv.operators.regions.layout import Variant
+from autoconv.operators.support.overrides import OVERRIDES
+from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
+from autoconv.runtime.objects.dict_views import DictView
+from autoconv.runtime.objects.rebuilt_arguments import is_rebuilt
+from autoconv.runtime.objects.symbolic_objects import apply_object, holds_made, holds_symbols
+from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+
+_CONVERSIONS: dict[str, Any] = {"r": repr, "s": str, "a": ascii}
+
+
+def text(*parts: Any) -> Any:
+    """Format the parts and concatenate them: an f-string."""
+    if current_region() is None:
+        return "".join([part if type(part) is str else format(part) for part in parts])
+    whole: Any = ""
+    for part in parts:
+        piece = formatted(part, "")
+        whole = piece if isinstance(whole, str) and not whole else whole + piece
+    return whole
+
+
+def formatted(value: Any, spec: Any, conversion: str = "") -> Any:
+    """`f'{value!conversion:spec}'`"""
+    if not _is_late(value, spec):
+        return format(_CONVERSIONS[conversion](value) if conversion else value, spec)
+    if type(value) is Variant or type(spec) is Variant:
+        return distribute(lambda v, s: formatted(v, s, conversion), value, spec)
+    converted = graph_call(_CONVERSIONS[conversion], (value,), {}) if conversion else value
+    return apply_object("format", converted, spec)
+
+
+def percent(template: Any, values: Any) -> Any:
+    """`template % values`, where the template is most likely a string."""
+    if not isinstance(template, (str, bytes)) or not _is_late(values):
+        return template % values
+    if type(values) is Variant:
+        return distribute(lambda v: percent(template, v), values)
+    is_number = isinstance(values, SymbolicTensor) and values.weak  # NumPy values may be unpacked
+    return apply_object("mod", template, (values,) if is_number else values)
+
+
+def ipercent(template: Any, values: Any) -> Any:
+    """Compute `template %= values`; the template may be a string."""
+    return percent(template, values) if isinstance(template, (str, bytes)) else change(template, values)
+
+
+def _named(kind: Any) -> Any:
+    """Return what stands for `str.__mod__` or `bytes.__mod__`, called by its name."""
+    native = kind.__mod__
+    return lambda template, values: (percent if isinstance(template, kind) else native)(template, values)
+
+
+for _functions in (AS_STATEMENTS, OVERRIDES):
+    _functions.update({operator.mod: percent, operator.imod: ipercent})
+    _functions.update({str.__mod__: _named(str), bytes.__mod__: _named(bytes)})
+
+
+def _is_late(*values: Any) -> bool:
+    """Return whether formatting has to wait for run time: under `compile`, for values known only then."""
+    region = current_region()
+    if region is None or region.contract != COMPILE:
+        return False
+    return any(
+        type(v) in (DictView, Variant, SymbolicArray, StagedRange) or isinstance(v, SymbolicTensor)
+        or is_in_graph(v) or is_rebuilt(v) or holds_made(v)
+        or (isinstance(v, (tuple, list, dict)) and holds_symbols(v))
+        for v in values
+    )

@@ -1,0 +1,72 @@
+"""Augmented assignments (`+=`, `|=`, …), which mutate lists, dicts and sets in place."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.operators.control.variants import distribute
+from autoconv.operators.regions.layout import Variant
+from autoconv.operators.values.builtins import is_compiled
+from autoconv.operators.values.items import about_to_change, about_to_write
+from autoconv.operators.values.set_operators import bitand, bitor, bitxor, sub
+from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
+from autoconv.runtime.objects.containers import TracedList
+from autoconv.runtime.objects.symbolic_objects import apply_object, is_object
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import Tensor
+
+_OF_FROZENSETS = {operator.ior: bitor, operator.iand: bitand, operator.ixor: bitxor, operator.isub: sub}
+
+
+def _augmenting(change: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Wrap an in-place operator so that its mutation of a container or array is journalled during a trace."""
+
+    computed: Any = getattr(operator, change.__name__[1:], None) or getattr(operator, f"{change.__name__[1:]}_")
+
+    def augment(x: Any, value: Any) -> Any:
+        if type(x) is Variant:
+            return distribute(lambda one, other: (computed if _is_typed(one) else augment)(one, other), x, value)
+        if isinstance(x, (list, dict, set)):
+            about_to_write(x)
+        elif isinstance(x, np.ndarray):
+            about_to_change(x)
+        if type(x) is SymbolicArray and type(value) is Variant:
+            distribute(lambda v: change(x, v), value)
+            return x
+        if type(x) is list and change is operator.iadd and type(value) is TracedList:
+            x.extend(value)  # `+=` would create a new list out of both
+            return x
+        if type(x) is SymbolicTensor and x.weak and is_object(value):
+            return apply_object(change.__name__, x, value)
+        try:
+            if isinstance(x, frozenset) and change in _OF_FROZENSETS:
+                return _OF_FROZENSETS[change](x, value)
+            return change(x, value)
+        except TypeError as error:
+            operands = getattr(error, "_autoconv_operands", None)
+            if operands is not None:  # Python's message for `+` differs from that for `+=`
+                try:
+                    change(*operands)
+                except TypeError as told:
+                    error.args = told.args
+            raise
+
+    return augment
+
+
+iadd, isub, imul, iand, ior, ixor, imatmul, itruediv, ifloordiv, imod, ipow, ilshift, irshift = map(
+    _augmenting,
+    (
+        operator.iadd, operator.isub, operator.imul, operator.iand, operator.ior, operator.ixor, operator.imatmul,
+        operator.itruediv, operator.ifloordiv, operator.imod, operator.ipow, operator.ilshift, operator.irshift,
+    ),
+)  # fmt: skip
+
+
+def _is_typed(x: Any) -> bool:
+    """Return whether `+=` creates a new value: for NumPy's scalars, and for arrays unless under `compile`."""
+    return isinstance(x, Tensor) and not x.weak and (not is_compiled() or x.type.shape == ())

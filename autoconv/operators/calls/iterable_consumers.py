@@ -1,0 +1,326 @@
+"""Builtins that consume generator expressions, staged ranges and the like in a graph loop.
+
+On all other arguments they behave as in `builtins`.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from autoconv.errors import AutoconvError, StagingError
+from autoconv.graph.dtypes import int64
+from autoconv.graph.types import TensorType
+from autoconv.operators.calls.comprehensions import collected, collected_set, generator
+from autoconv.operators.calls.enumerate_zip import enumerated, zipped
+from autoconv.operators.calls.object_operators import ONE_BY_ONE
+from autoconv.operators.calls.operator_functions import AS_STATEMENTS
+from autoconv.operators.control.conditionals import if_stmt
+from autoconv.operators.control.iterables import Staged, StagedRange, as_staged
+from autoconv.operators.control.loops import for_source, is_symbolic_iterable
+from autoconv.operators.support.dataset_protocol import BY_CLASS, by_class, is_stream
+from autoconv.operators.support.generator_expressions import Lazy
+from autoconv.operators.support.held_iterators import HeldIterator, held
+from autoconv.operators.support.overrides import OVERRIDES
+from autoconv.operators.support.protected_names import BREAK, NORMAL, Undefined, ld
+from autoconv.operators.support.signature_check import passed_program
+from autoconv.operators.support.speculation import Attempt
+from autoconv.operators.values.builtins import called
+from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
+from autoconv.runtime.objects.containers import PLAIN, heap_of, items_of, traced_result
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, holds_symbols, unboxed
+from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.tensors.conversion import as_tensor
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+
+_INTEGER = TensorType(int64, (), True)
+
+
+def is_deferred(iterable: Any) -> bool:
+    """Return whether an iterable is consumed by a graph loop, because Python cannot iterate over it or not as well."""
+    if current_region() is None:
+        return False
+    if type(iterable) is Lazy or is_stream(iterable) or items_of(iterable) is not None:
+        return True
+    if type(iterable) is HeldIterator and iterable.is_counted:
+        return True
+    return isinstance(iterable, Staged) and is_symbolic_iterable(iterable)
+
+
+def _is_deferred_for(function: Any, iterable: Any) -> bool:
+    """`is_deferred` for a given builtin: only `list` iterates over a tensor or array; to others it is one value."""
+    if function is builtins.list and isinstance(iterable, (SymbolicTensor, SymbolicArray)):
+        return is_symbolic_iterable(iterable)
+    return is_deferred(iterable)
+
+
+def _is_compiled() -> bool:
+    region = current_region()
+    return region is not None and region.contract == COMPILE
+
+
+def _consumer(function: Any) -> Callable[[Any], Any]:
+    """Register the version of a builtin for a single positional argument that is deferred."""
+    otherwise = OVERRIDES.get(function, function)
+
+    def register(ours: Callable[..., Any]) -> Any:
+        def consume(*args: Any, **kwargs: Any) -> Any:
+            if not args or not _is_deferred_for(function, args[0]) or (len(args) > 1 and function is not builtins.sum):
+                if current_region() is None:
+                    return otherwise(*args, **kwargs)
+                return traced_result(otherwise(*args, **kwargs))
+            if type(args[0]) is StagedRange and _is_compiled() and function in _OF_RANGES and len(args) == 1:
+                return _of_range(function, args[0], kwargs)
+            return ours(*args, **kwargs)
+
+        OVERRIDES[function] = consume
+        return ours
+
+    return register
+
+
+# Functions of a range that are a single op.
+_OF_RANGES = frozenset({list, tuple, set, frozenset, sorted, sum, min, max})
+
+
+def _of_range(function: Any, numbers: StagedRange, kwargs: dict[str, Any]) -> Any:
+    found = apply_object(function.__name__, numbers, *kwargs.values(), keywords=tuple(kwargs))
+    return unboxed(found, _INTEGER) if function in (sum, min, max) and not kwargs else found
+
+
+@_consumer(builtins.sum)
+def _sum(iterable: Any, start: Any = 0) -> Any:
+    if isinstance(start, (str, bytes, bytearray)):
+        return builtins.sum((), start)  # raises Python's own error
+    return for_source(iterable, lambda item, total: (total + item,), (start,), ("sum",))[0]
+
+
+ONE_BY_ONE["sum"] = _sum
+
+
+def _quantifier(decisive: bool) -> Callable[[Any], Any]:
+    """any() or all(): end at the first element that is `decisive`."""
+
+    def quantify(iterable: Any) -> Any:
+        def body(item: Any, found: Any, _: Any) -> Any:
+            return if_stmt(_nonzero(item), on_true, on_false, (found, NORMAL), names)
+
+        def decides(*_: Any) -> Any:
+            return decisive, BREAK
+
+        def goes_on(*state: Any) -> Any:
+            return state
+
+        on_true, on_false = (decides, goes_on) if decisive else (goes_on, decides)
+
+        names = ("any" if decisive else "all", "its end")
+        return for_source(iterable, body, (not decisive, NORMAL), names, exit="its end")[0]
+
+    return quantify
+
+
+def _nonzero(item: Any) -> Any:
+    """Compare a typed number with 0 for any() and all(), as for the elements of a tensor."""
+    tensor = as_tensor(item)
+    if tensor is None or tensor.weak or tensor.dtype.is_bool or tensor.type.shape not in ((), None):
+        return item
+    return tensor != 0
+
+
+ONE_BY_ONE["any"] = _consumer(builtins.any)(_quantifier(True))
+ONE_BY_ONE["all"] = _consumer(builtins.all)(_quantifier(False))
+
+
+def _whole(function: Any, items: Any, kwargs: dict[str, Any] | None = None) -> Any:
+    """Apply the builtin to the list of all items."""
+    from_python = _BEFORE[function]
+    if items_of(items) is not None:
+        return _whole_list(function, items, kwargs or {})
+    in_graph = heap_of(items) is not None or (function not in _TYPED and holds_symbols(items))
+    if in_graph and _is_compiled():
+        return apply_object(function.__name__, items, *(kwargs or {}).values(), keywords=tuple(kwargs or {}))
+    return plain_call(from_python, (list.__iter__(items),), kwargs or {})
+
+
+def plain_call(function: Any, args: Any, kwargs: Any) -> Any:
+    """Call the function at trace time; an error on arguments without symbolic values is one of the program."""
+    try:
+        return held(traced_result(function(*args, **kwargs)))
+    except Exception as error:
+        known = not holds_symbols((*args, *kwargs.values()))
+        if known and not isinstance(error, AutoconvError) and not passed_program(error):
+            error._autoconv_run_time = True  # type: ignore[attr-defined]
+        raise
+
+
+def _whole_list(function: Any, items: Any, kwargs: dict[str, Any]) -> Any:
+    """`_whole` for a list that is represented by tensor lists in the graph."""
+    if function is builtins.sorted:
+        items = items.copy()
+        items.sort(**kwargs)
+        return items
+    if function in (builtins.min, builtins.max) and not kwargs:
+        return items_of(items).reduced(f"reduce_{function.__name__}")
+    raise StagingError(
+        f"{function.__name__}() takes a list whose length only the running graph knows", current_place(),
+        "a loop over the list, or autoconv.stack(list)",
+    )  # fmt: skip
+
+
+# The builtins' previous overrides, and those builtins that keep the classes of numbers if their count is known.
+_BEFORE = {f: OVERRIDES.get(f, f) for f in (tuple, frozenset, dict, sorted, min, max)}
+_TYPED = frozenset({tuple, min, max})
+
+for _function in _BEFORE:
+    _consumer(_function)(lambda iterable, _function=_function, **kwargs: _whole(_function, collected(iterable), kwargs))
+_consumer(builtins.list)(lambda iterable: collected(iterable))
+_consumer(builtins.set)(lambda iterable: collected_set(iterable))
+
+
+def _next(iterator: Any, *default: Any) -> Any:
+    """next() of a generator: a loop that is left after its first value."""
+    if type(iterator) is not Lazy:
+        return AS_STATEMENTS[builtins.next](iterator, *default)
+    if iterator.is_generated:
+        found = _next_in_python(iterator, default)
+        if found is not _TENSOR_DECIDES:
+            return found
+    nothing = default[0] if default else Undefined("next")
+    names = ("next", "its end")
+    found, code = for_source(iterator, lambda item, *_: (item, BREAK), (nothing, NORMAL), names, exit="its end")
+    if not default:
+        if_stmt(code == NORMAL, _stop)
+    return ld(found)
+
+
+_TENSOR_DECIDES = object()  # result of `_next_in_python` if a tensor decides control flow before the next value
+
+
+def _next_in_python(iterator: Lazy, default: tuple[Any, ...]) -> Any:
+    """Advance a generator function in Python; give up if a tensor decides control flow before its next value."""
+    begins = iterator.begins
+    trial = Attempt()
+    refused = trial.region.trace.refusal
+    try:
+        found = builtins.next(iterator, *default)
+    except StagingError:
+        if not begins:
+            trial.keep()
+            raise
+        trial.undo()
+        trial.region.trace.refusal = refused
+        iterator.begin_again()
+        return _TENSOR_DECIDES
+    except BaseException:
+        trial.keep()
+        raise
+    trial.keep()
+    return found
+
+
+def _stop() -> NoReturn:
+    raise StopIteration
+
+
+OVERRIDES[builtins.next] = _next
+
+
+def extend(items: Any, iterable: Any) -> None:
+    """`items.extend(iterable)`"""
+
+    def body(item: Any) -> tuple[()]:
+        items.append(item)
+        return ()
+
+    for_source(iterable, body)
+
+
+def extending(method: Any) -> Callable[..., Any]:
+    """The method `extend` of a tracked list."""
+    return lambda *args: extend(method.__self__, args[0]) if len(args) == 1 and is_deferred(args[0]) else method(*args)
+
+
+def _is_only_in_graph(iterable: Any) -> bool:
+    return current_region() is not None and (
+        type(iterable) in (Lazy, SymbolicObject)
+        or (type(iterable) in PLAIN and heap_of(iterable) is not None)
+        or is_stream(iterable)
+    )
+
+
+def _map(function: Any, *iterables: Any) -> Any:
+    """map() over symbolic iterables, as a generator expression."""
+    if len(iterables) == 1:
+        return generator(iterables[0], lambda item: called(function)(item))
+    if any(type(iterable) is Lazy for iterable in iterables):
+        return _python_map(function, *iterables)
+    pairs = apply_object("zip", *iterables)
+    return generator(pairs, lambda *items: called(function)(*items), into=_names(len(iterables)))
+
+
+def _names(count: int) -> str:
+    return ", ".join(f"item_{number}" for number in range(count))
+
+
+def _filter(function: Any, iterable: Any) -> Any:
+    """filter() over a symbolic iterable or with a symbolic predicate, as a generator expression."""
+    test = (lambda item: item) if function is None else (lambda item: called(function)(item))
+    return generator(iterable, lambda item: item, test)
+
+
+_staged_zip = OVERRIDES[builtins.zip]
+
+
+def _zip(*iterables: Any, strict: bool = False) -> Any:
+    """zip() of a staged range with an iterable that has no items by position: a zip object of the graph."""
+    counted = None if strict else zipped(*iterables)
+    if counted is not None:
+        return counted
+    late = [iterable for iterable in iterables if type(iterable) is StagedRange]
+    others = [iterable for iterable in iterables if type(iterable) is not StagedRange]
+    if late and _is_compiled() and all(map(_can_be_boxed, others)) and any(as_staged(x) is None for x in others):
+        return apply_object("zip", *iterables, strict, keywords=("strict",))
+    return _staged_zip(*iterables, strict=strict)
+
+
+def _can_be_boxed(iterable: Any) -> bool:
+    return type(iterable) in (str, bytes, list, tuple, dict, set, frozenset, range, *PLAIN)
+
+
+OVERRIDES[builtins.zip] = _zip
+_staged_enumerate = OVERRIDES[builtins.enumerate]
+
+
+def _enumerate(iterable: Any, start: Any = 0) -> Any:
+    return enumerated(iterable, start) or _staged_enumerate(iterable, start)
+
+
+def _zip_in_graph(*iterables: Any) -> Any:
+    return zipped(*iterables) or apply_object("zip", *map(_reversed_in_graph, iterables))
+
+
+def _reversed_in_graph(iterable: Any) -> Any:
+    """Turn `reversed(a list known at trace time)` into an iterator of the graph; return others unchanged."""
+    owner = iterable.take_reversed() if type(iterable) is HeldIterator else None
+    return iterable if owner is None else apply_object("reversed", owner)
+
+
+OVERRIDES[builtins.enumerate] = _enumerate
+_python_map = OVERRIDES[builtins.map]
+
+
+def _any_map(function: Any, *iterables: Any) -> Any:
+    if any(map(_is_only_in_graph, iterables)) or (_is_compiled() and len(iterables) == 1):
+        return _map(function, *iterables)
+    return _python_map(function, *iterables)
+
+
+OVERRIDES[builtins.map] = _any_map
+OVERRIDES[builtins.filter] = _filter
+OVERRIDES.update({known: by_class(known, OVERRIDES[known]) for known in BY_CLASS})
+# Builtins for graph objects that the graph does not implement under their own names.
+LATE: dict[Any, Callable[..., Any]] = {builtins.map: _any_map, builtins.filter: _filter, builtins.zip: _zip_in_graph}
+
+__all__ = ["LATE", "extend", "is_deferred"]

@@ -1,0 +1,79 @@
+"""sorted(), min() and max() with a key function, which is converted and called for each item in turn."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.operators.control.conditionals import if_exp, is_staged
+from autoconv.operators.control.loops import for_source, is_symbolic_iterable
+from autoconv.operators.values.builtins import called
+from autoconv.operators.values.comparisons import gt, lt
+from autoconv.operators.values.items import new
+from autoconv.runtime.objects.containers import heap_of, traced
+from autoconv.runtime.objects.symbolic_objects import apply_object, holds_symbols
+
+
+def sorted_by(iterable: Any, *, key: Callable[[Any], Any], reverse: Any = False) -> Any:
+    """`sorted(iterable, key=key, reverse=reverse)`: sort (key, position, item) triples, no two of which are equal."""
+    rows = _keyed(iterable, key, reverse)
+    if heap_of(rows) is None and not holds_symbols((rows, reverse)):
+        return traced([row[2] for row in builtins.sorted(list.__iter__(rows), reverse=reverse)])
+    ordered = apply_object("sorted", rows, reverse, keywords=("reverse",))
+    return apply_object("last_of_each", ordered)
+
+
+def _keyed(iterable: Any, key: Callable[[Any], Any], backwards: Any) -> Any:
+    """Return a list of (key, position, item); positions descend if the order is `backwards`, so sorting is stable."""
+    rows, function = new([]), called(key)
+    step = if_exp(backwards, lambda: -1, lambda: 1)
+
+    def body(item: Any, position: Any) -> tuple[Any]:
+        rows.append((function(item), position, item))
+        return (position + step,)
+
+    for_source(_items(iterable), body, (0,), ("position",))
+    return rows
+
+
+def _items(iterable: Any) -> Any:
+    """Return the iterable of a loop: items known at trace time are iterated in Python."""
+    return iterable if is_symbolic_iterable(iterable) else iter(list(iterable))
+
+
+def _extreme(name: str) -> Callable[..., Any]:
+    """Return max() or min() with a key function."""
+    better = lt if name == "min" else gt
+
+    def extreme(*args: Any, key: Callable[[Any], Any], **default: Any) -> Any:
+        iterable = args[0] if len(args) == 1 else args
+        if is_symbolic_iterable(iterable):
+            rows = _keyed(iterable, key, name == "max")
+            if default:
+                missing = (None, 0, default["default"])
+                return apply_object("last", apply_object(name, rows, missing, keywords=("default",)))
+            return apply_object("last", apply_object(name, rows))
+        items = list(iterable)
+        if not items:
+            return getattr(builtins, name)(items, **default)
+        function = called(key)
+        best = function(items[0]), items[0]
+        for item in items[1:]:
+            best = _better(best, (function(item), item))
+        return best[1]
+
+    def _better(best: Any, other: Any) -> Any:
+        decides = better(other[0], best[0])
+        if not is_staged(decides):
+            return other if decides else best
+        return if_exp(decides, lambda: other, lambda: best)
+
+    return extreme
+
+
+BY_KEY: dict[Any, Callable[..., Any]] = {
+    builtins.sorted: sorted_by, builtins.min: _extreme("min"), builtins.max: _extreme("max"),
+}  # fmt: skip
+
+__all__ = ["BY_KEY"]

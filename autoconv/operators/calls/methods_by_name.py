@@ -1,0 +1,73 @@
+"""Refuse special methods of Python's own types that the program calls by name: `x.__add__(y)`.
+
+Such a call returns NotImplemented where the operator would try the other operand, checks its own argument count, and
+bypasses overrides in subclasses. Values of a trace implement only the operators, so the call runs as plain Python.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.runtime.objects.containers import PLAIN
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject
+from autoconv.runtime.recording.regions import COMPILE, Region
+from autoconv.runtime.support.spans import current_place, is_own_file
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+
+# Special methods that may be called by name.
+_GOING_OVER = frozenset({"__iter__", "__reversed__", "__next__", "__len__", "__enter__", "__exit__"})
+
+
+def refuse_special(function: types.MethodType, region: Region | None) -> None:
+    """Raise StagingError for a special method of a number, list, dict, set or object of the trace."""
+    owner = function.__self__
+    if region is None or region.contract != COMPILE or not _stands_for_python(owner):
+        return
+    code = getattr(function.__func__, "__code__", None)
+    if code is None or not is_own_file(code.co_filename):
+        return
+    kind: Any = type(owner)
+    names = (name for name in dir(kind) if name.startswith("__") and getattr(kind, name, None) is function.__func__)
+    name = next(names, None)
+    if name is not None and name not in _GOING_OVER:
+        raise StagingError(
+            f"the special method {name!r} of a value of the graph is called by its name", current_place(),
+            "the operator, or the builtin function",
+        )  # fmt: skip
+
+
+def of_known_values(function: types.WrapperDescriptorType) -> Callable[..., Any]:
+    """Wrap a special method of one of Python's own types (`float.__add__`) to refuse values of the graph.
+
+    The method would not recognise them for what they stand for, and return NotImplemented.
+    """
+    kind, name = function.__objclass__, function.__name__
+    if kind in (object, type) or (kind in _CHANGING and name not in _BINARY):
+        return function
+
+    @functools.wraps(function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if any(map(_stands_for_python, args)):
+            raise StagingError(
+                f"the special method {name!r} of {kind.__name__} is called by its name with a value of the graph",
+                current_place(), "the operator, or the builtin function",
+            )  # fmt: skip
+        return function(*args, **kwargs)
+
+    return run
+
+
+_CHANGING = (list, dict, set, bytearray)
+_NAMES = "eq ne lt le gt ge add mul rmul or ror and rand sub rsub xor rxor"
+_BINARY = frozenset(f"__{name}__" for name in _NAMES.split())
+
+
+def _stands_for_python(owner: Any) -> bool:
+    return type(owner) is SymbolicObject or type(owner) in PLAIN or (type(owner) is SymbolicTensor and owner.weak)
+
+
+__all__ = ["of_known_values", "refuse_special"]

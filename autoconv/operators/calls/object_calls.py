@@ -1,0 +1,160 @@
+"""Python's builtins on values known only at run time."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import itertools
+from collections.abc import Callable, Iterator
+from types import FunctionType, MethodType
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.graph.dtypes import float64, int64
+from autoconv.graph.types import TensorType
+from autoconv.operators.calls.comprehensions import collected
+from autoconv.operators.calls.iterable_consumers import LATE, extend, is_deferred, plain_call
+from autoconv.operators.calls.key_functions import BY_KEY
+from autoconv.operators.calls.operator_functions import AS_STATEMENTS
+from autoconv.operators.control.iterables import StagedRange
+from autoconv.operators.control.variants import distribute_call
+from autoconv.operators.regions.layout import Variant
+from autoconv.operators.support.optional_attributes import has_attribute
+from autoconv.operators.support.overrides import OVERRIDES
+from autoconv.operators.values.builtins import called
+from autoconv.ops.python.objects import FUNCTIONS, LIBRARY
+from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
+from autoconv.runtime.objects.containers import PLAIN, heap_of, traced_result
+from autoconv.runtime.objects.dict_views import DictView
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, holds_symbols, record_object
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+
+_INTEGER = TensorType(int64, (), True)
+_FLOAT = TensorType(float64, (), True)
+
+
+def on_objects(function: Any, otherwise: Any = None) -> Callable[..., Any]:
+    """Wrap a builtin function, method or class to record a graph op for arguments known only at run time.
+
+    For other arguments it calls `otherwise`, or the builtin.
+    """
+    otherwise = otherwise or function
+    if function in AS_STATEMENTS or function is builtins.print:
+        return otherwise
+    always = _in_library(function)
+
+    def apply(*args: Any, **kwargs: Any) -> Any:
+        if function in _CALLING:  # callbacks are converted before they are called
+            args = tuple(map(_to_call, args))
+            kwargs = {name: _to_call(value) for name, value in kwargs.items()}
+        if any(type(x) is Variant for x in (*args, *kwargs.values())):
+            return distribute_call(apply, *args, **kwargs)
+        if function in _TAKING_ALL and len(args) == 1 and isinstance(args[0], Iterator) and not is_deferred(args[0]):
+            args = (list(args[0]),)
+            if function is dict and holds_symbols(args[0]) and not kwargs:
+                return apply_object("dict", args[0])
+        if always:
+            return graph_call(function, tuple(collected(x) if is_deferred(x) else x for x in args), kwargs)
+        owner = getattr(function, "__self__", None)
+        if isinstance(owner, (str, bytes, list)) and len(args) == 1 and is_deferred(args[0]):
+            if function.__name__ == "extend":
+                return extend(owner, args[0])
+            args = (collected(args[0]),) if function.__name__ == "join" else args
+        if isinstance(owner, (str, bytes, dict, set, frozenset, list, tuple)) and type(owner) not in PLAIN:
+            compares = function.__name__ in ("index", "count") and holds_symbols((owner,))
+            known = not compares and not holds_symbols((*args, *kwargs.values()))
+            if not known and function.__name__ not in ("append", "extend", "insert"):
+                operands = [owner, *args, *kwargs.values()]
+                return record_object("object_method", operands, name=function.__name__, keywords=tuple(kwargs))
+            return traced_result(otherwise(*args, **kwargs))
+        if function in BY_KEY and callable(kwargs.get("key")):
+            return BY_KEY[function](*args, **kwargs)
+        late = otherwise is function and function in _TEXTS and any(type(x) in _LATE for x in args)
+        # a key function is called here, which requires items known at trace time
+        keyed = function is builtins.sorted and kwargs.get("key") is not None and not is_in_graph(args[0])
+        known = function in _ONE_BY_ONE and not any(map(is_in_graph, (*args, *kwargs.values())))
+        if known or keyed or type(owner) in PLAIN or not (late or _needs_graph(args, kwargs)):
+            return plain_call(otherwise, args, kwargs)
+        return graph_call(function, args, kwargs)
+
+    return apply
+
+
+def _to_call(value: Any) -> Any:
+    return called(value) if isinstance(value, (FunctionType, MethodType, functools.partial)) else value
+
+
+# Functions that call their argument and have no other implementation here.
+_CALLING = frozenset({functools.reduce, itertools.accumulate})
+
+# Functions that exhaust an iterator before anything else, so that a list can replace it.
+_TAKING_ALL = frozenset({dict, set, frozenset, sorted, min, max})
+
+
+# Iterators over known lists that yield the items unchanged, symbolic or not.
+_ONE_BY_ONE = frozenset({enumerate, reversed, zip})
+
+# Values for which these functions need the graph: under `compile` a tensor is a Python number or an array.
+_LATE = frozenset({SymbolicTensor, SymbolicArray, DictView, StagedRange})
+# Functions deferred to run time for any value that is known only then.
+_TEXTS = frozenset({str, repr, ascii, format, hash, chr, ord, hex, bin, oct, complex, bytes, callable})
+
+
+def graph_call(function: Any, args: Any, kwargs: Any) -> Any:
+    """Record the builtin on graph objects; raise StagingError if there is no op for it."""
+    special = _SPECIAL.get(function) or LATE.get(function)
+    if special is not None and not kwargs:
+        return special(*args)
+    name = LIBRARY[function] if _in_library(function) else getattr(function, "__name__", "")
+    module = getattr(function, "__module__", "")
+    if module in ("math", "cmath"):
+        name = f"{module}.{name}"
+    own = any(isinstance(value, (FunctionType, MethodType)) for value in args)
+    if name not in FUNCTIONS or own or any(callable(value) for value in kwargs.values()):
+        raise StagingError(f"{name or function!r} is given a value that only the running graph knows", current_place())
+    return apply_object(name, *args, *kwargs.values(), keywords=tuple(kwargs))
+
+
+def _in_library(function: Any) -> bool:
+    """Return whether the graph implements this class or function of the standard library as a whole."""
+    try:
+        return function in LIBRARY
+    except TypeError:  # unhashable
+        return False
+
+
+def is_in_graph(value: Any) -> bool:
+    return type(value) is SymbolicObject or heap_of(value) is not None
+
+
+def _needs_graph(args: Any, kwargs: Any) -> bool:
+    return any(is_in_graph(x) or (type(x) in (list, tuple, *PLAIN) and holds_symbols(x)) for x in args) or any(
+        map(is_in_graph, kwargs.values())
+    )
+
+
+def _isinstance(x: Any, kinds: Any) -> Any:
+    return record_object("object_isinstance", [x], kinds=kinds)
+
+
+def _range(*bounds: Any) -> Any:
+    numbers = [record_object("object_index", [x]) if is_in_graph(x) else x for x in bounds]
+    return OVERRIDES[builtins.range](*numbers)
+
+
+def _hasattr(x: Any, name: Any) -> Any:
+    found = has_attribute(x, name)
+    return builtins.hasattr(x, name) if found is NotImplemented else found
+
+
+_SPECIAL: dict[Any, Callable[..., Any]] = {
+    builtins.range: _range, builtins.hasattr: _hasattr,
+    builtins.len: lambda x: record_object("object_length", [x]),
+    builtins.bool: lambda x=False: record_object("object_truth", [x]),
+    builtins.isinstance: _isinstance,
+    builtins.int: lambda x, *base: record_object("object_unbox", [apply_object("int", x, *base)], type=_INTEGER),
+    builtins.float: lambda x: record_object("object_unbox", [apply_object("float", x)], type=_FLOAT),
+}
+
+__all__ = ["graph_call", "is_in_graph", "on_objects"]

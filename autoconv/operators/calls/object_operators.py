@@ -1,0 +1,300 @@
+"""Operator dispatch by run-time class for graph objects: `x + y`, `len(x)`, `x[i]`, `if x` and the like.
+
+`x` may be an instance of a user-defined class with special methods. Each operation becomes one arm for every such
+class, which runs the converted method, and one arm for everything else. Where Python itself calls a special method,
+for an item of a list or dict that is searched, sorted or compared, the method may do nothing but read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.graph.types import ObjectType
+from autoconv.operators.control.conditionals import asked, is_staged, truth
+from autoconv.operators.support.read_only_methods import may_write, only_reads
+from autoconv.operators.values.builtins import called
+from autoconv.operators.values.class_inference import ITEMS, is_asked, kinds_of, may_be_made, note_stored
+from autoconv.operators.values.instances import by_kind, is_written
+from autoconv.operators.values.not_implemented import settled, unsettled
+from autoconv.runtime.objects import symbolic_objects
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, heap_instance, record_as_it_is
+from autoconv.runtime.recording.journal import MISSING
+from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.spans import current_place
+
+_BINARY = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift", "rshift", "and", "or", "xor"]
+# Special methods that Python tries on the first operand, in this order, and the one that it tries on the second.
+_FIRST: dict[str, tuple[str, ...]] = {name: (f"__{name}__",) for name in (*_BINARY, "divmod")}
+_FIRST.update({f"i{name}": (f"__i{name}__", f"__{name}__") for name in _BINARY})
+_SECOND: dict[str, str] = {name: f"__r{name}__" for name in (*_BINARY, "divmod")}
+_SECOND.update({f"i{name}": f"__r{name}__" for name in _BINARY})
+for _name, _mirrored in (("eq", "eq"), ("ne", "ne"), ("lt", "gt"), ("le", "ge"), ("gt", "lt"), ("ge", "le")):
+    _FIRST[_name], _SECOND[_name] = (f"__{_name}__",), f"__{_mirrored}__"
+for _name in ("neg", "pos", "invert", "abs", "round", "getitem", "setitem", "delitem", "contains"):
+    _FIRST[_name] = (f"__{_name}__",)
+_TRUTH = ("__bool__", "__len__")
+# Functions that iterate over their operands; below, those that also compare, add or test the items.
+_OVER = frozenset(
+    {
+        "list", "tuple", "set", "frozenset", "sorted", "sum", "min", "max", "any", "all", "enumerate", "zip", "dict",
+        "mapping", "iter", "reversed", "last", "last_of_each", "bytes",
+    }
+)  # fmt: skip
+# Functions that compare items with another operand.
+_SEARCHES = frozenset({"contains", "index", "count", "remove", "min", "max"})
+_EQUATES = ("__eq__", "__ne__")
+_ORDERS = ("__lt__", "__gt__", "__le__", "__ge__")
+# Special methods that a function calls on the items, by function.
+_ASKS_ITEMS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("eq", "ne", "contains", "index", "count", "remove"), _EQUATES),
+    **dict.fromkeys(("lt", "le", "gt", "ge", "sorted", "sort", "min", "max"), (*_EQUATES, *_ORDERS)),
+    "sum": ("__add__", "__radd__"), "any": _TRUTH, "all": _TRUTH,
+}  # fmt: skip
+_HASHES = ("__hash__", *_EQUATES)
+_HASHING = frozenset({"set", "frozenset", "dict", "collections.Counter", "collections.OrderedDict"})
+_TEXTS = frozenset({"str", "repr", "ascii", "format"})
+# Kinds of graph objects that may contain items ("any": unknown).
+_LISTS = ("any", "list", "tuple", "dict", "set", "frozenset", "deque", "OrderedDict", "defaultdict", "Counter")
+
+# Functions that evaluate items one after the other in a graph loop; filled in by `operators.consumers`.
+ONE_BY_ONE: dict[str, Callable[..., Any]] = {}
+
+
+def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any]) -> Any:
+    """Return the result of the operation by class; NotImplemented where no user-defined class takes part."""
+    region = current_region()
+    if region is None:
+        return NotImplemented
+    trace = region.trace
+    trace.asked_by_class = trace.asked_by_class or is_asked(op, operands)
+    if trace.patched:
+        _refuse_writing(trace, op, operands, attributes)
+    if op == "object_call":
+        return NotImplemented if not trace.made else _called(operands[0], operands[1:], attributes)
+    function = attributes.get("function", "") if op == "object_apply" else ""
+    name = attributes.get("name", "") if op == "object_method" else function
+    if trace.owned:
+        note_stored(trace, op, name, operands, attributes)
+    if not trace.made:
+        return NotImplemented
+    if op == "object_truth":
+        return _asked(operands[0], _TRUTH, lambda made: _truth(made), lambda: record_as_it_is(op, operands))
+    if op == "object_length":
+        return _asked(operands[0], ("__len__",), _length, lambda: record_as_it_is(op, operands))
+    if op in ("object_iterate", "object_unpack"):
+        items = _as_items(operands[0], False)
+        return NotImplemented if items is operands[0] else record_as_it_is(op, [items], **attributes)
+    asking = _asking_items(trace, name, [operand for operand in operands if not _gives_items(operand)])
+    if asking is not None and function in ONE_BY_ONE and not attributes.get("keywords"):
+        return ONE_BY_ONE[function](*operands)
+    if asking is not None:
+        raise StagingError(
+            f"what only the running graph knows is searched, sorted or compared, and a {asking.__name__}, which has "
+            "special methods of its own, may be compared for that", current_place(), "a loop over the items",
+        )  # fmt: skip
+    if function in _FIRST:
+        return _applied(function, operands, attributes)
+    if function in _OVER:
+        items_of_each = [_as_items(operand, function in _ASKS_ITEMS) for operand in operands]
+        if any(a is not b for a, b in zip(items_of_each, operands, strict=True)):
+            return record_as_it_is(op, items_of_each, **attributes)
+    return NotImplemented
+
+
+# Special methods behind the ops that are not function calls.
+_ASKED_BY_OP: dict[str, tuple[str, ...]] = {
+    "object_truth": _TRUTH, "object_length": ("__len__",), "object_call": ("__call__",), "object_index": ("__index__",),
+    "object_iterate": ("__iter__", "__next__", "__getitem__"), "object_unpack": ("__iter__", "__next__", "__getitem__"),
+}  # fmt: skip
+
+
+def _is_any(operand: Any) -> bool:
+    return type(operand) is SymbolicObject and operand.value_in_graph.type == ObjectType()
+
+
+def _asked_of_items(op: str, attributes: dict[str, Any]) -> tuple[str, ...]:
+    """Return the special methods of items that Python may call for an operation on a list, dict or set."""
+    name = attributes.get("name" if op == "object_method" else "function", "")
+    if op == "object_print" or name in _TEXTS:
+        return ("__repr__",)
+    is_hashed = op == "object_build" and attributes["kind"] in _HASHING
+    return _HASHES if is_hashed or name in _HASHING else _ASKS_ITEMS.get(name, ())
+
+
+def _asked_of_objects(op: str, attributes: dict[str, Any]) -> tuple[str, ...]:
+    """Return the special methods of an operand that Python may call for an operation."""
+    if op == "object_print":
+        return ("__str__", "__repr__")
+    if op == "object_build":
+        return _asked_of_items(op, attributes)
+    names = _ASKED_BY_OP.get(op, ())
+    if op == "object_apply":
+        function = attributes["function"]
+        names = (*_FIRST.get(function, (f"__{function}__",)), _SECOND.get(function, ""))
+        names += _asked_of_items(op, attributes)
+        names = (*names, *_ASKED_BY_OP["object_iterate"]) if function in _OVER else names
+    return names
+
+
+def _refuse_writing(trace: Any, op: str, operands: Sequence[Any], attributes: dict[str, Any]) -> None:
+    """Raise StagingError where Python itself may call a method that writes, for an object known only at run time.
+
+    This concerns classes with instances that exist outside the trace: the graph has its own copy of the state written.
+    """
+    names = _asked_of_items(op, attributes) if any(map(_may_hold, operands)) else ()
+    if any(map(_is_any, operands)):
+        names = (*names, *_asked_of_objects(op, attributes))
+    for kind in filter((trace.outer_classes - trace.made).__contains__, trace.patched if names else ()):
+        methods = [method for name in names if isinstance(method := trace.patched[kind].get(name), FunctionType)]
+        own = next((method for method in methods if may_write(method, trace.outer_classes)), None)
+        if own is not None:
+            raise StagingError(
+                f"what only the running graph knows may be a {kind.__name__}, whose {own.__name__} writes to "
+                "attributes or outer names, and Python itself calls it", current_place(),
+                "a method with a name of its own",
+            )  # fmt: skip
+
+
+def _called(function: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
+    kinds = kinds_of(function, ("__call__",))
+    if not kinds:
+        return NotImplemented
+    of_ours = lambda made: called(made)(*arguments, **keywords)
+    return by_kind(function, kinds, of_ours, lambda: record_as_it_is("object_apply", [function], function="not_called"))
+
+
+def _applied(function: str, operands: Sequence[Any], attributes: dict[str, Any]) -> Any:
+    """Apply an operator: the first operand's method, then the second's, then Python's own operation."""
+    plain = lambda: record_as_it_is("object_apply", operands, **attributes)
+
+    mirrored = _SECOND.get(function)
+
+    def second() -> Any:
+        if mirrored is None or len(operands) < 2:
+            return plain()
+
+        def of_ours(made: Any) -> Any:
+            return _first_answer(made, (mirrored,), (operands[0],), function, plain)
+
+        return _asked(operands[1], (mirrored,), of_ours, plain)
+
+    def of_first(made: Any) -> Any:
+        forward = lambda: _first_answer(made, _FIRST[function], operands[1:], function, second)
+        if mirrored is None or len(operands) < 2:
+            return forward()
+        # The second operand's method goes first if its class is a subclass of the first's and overrides that method.
+        before = [
+            kind
+            for kind in kinds_of(operands[1], (mirrored,))
+            if kind is not type(made) and issubclass(kind, type(made))
+            and getattr(kind, mirrored) is not getattr(type(made), mirrored, None)
+        ]  # fmt: skip
+        answer = lambda other: _first_answer(other, (mirrored,), (made,), function, forward)
+        return by_kind(operands[1], before, answer, forward)
+
+    first_has = bool(kinds_of(operands[0], _FIRST[function]))
+    if not first_has and (mirrored is None or len(operands) < 2 or not kinds_of(operands[1], (mirrored,))):
+        return NotImplemented
+    return _asked(operands[0], _FIRST[function], of_first, second)
+
+
+def _first_answer(
+    made: Any, names: Sequence[str], rest: Sequence[Any], function: str, otherwise: Callable[[], Any]
+) -> Any:
+    if not names:
+        return otherwise()
+    following = lambda: _first_answer(made, names[1:], rest, function, otherwise)
+    method = getattr(type(made), names[0], None)
+    if not isinstance(method, FunctionType):
+        return following()
+    found = unsettled(method)(made, *rest)
+    if unsettled(method) is not method or found is NotImplemented:
+        found = settled(found, following)
+    return _truth_of_any(found) if function == "contains" else found
+
+
+def second_operand(function: str, made: Any, other: Any) -> Any:
+    """Evaluate `made <operator> other` after the method of the first operand returned NotImplemented."""
+    plain = lambda: record_as_it_is("object_apply", [made, other], function=function, keywords=())
+    mirrored = _SECOND[function]
+    return _asked(other, (mirrored,), lambda one: _first_answer(one, (mirrored,), (made,), function, plain), plain)
+
+
+def _truth_of_any(value: Any) -> Any:
+    value = asked(value)
+    return truth(value) if is_staged(value) else bool(value)
+
+
+def _truth(made: Any) -> Any:
+    found = asked(made)
+    return True if found is made else _truth_of_any(found)
+
+
+def _length(made: Any) -> Any:
+    return called(len)(made)
+
+
+def _asked(operand: Any, names: Sequence[str], of_ours: Callable[[Any], Any], otherwise: Callable[[], Any]) -> Any:
+    return by_kind(operand, kinds_of(operand, names), of_ours, otherwise)
+
+
+def _may_do_more(trace: Any, kind: type, name: str) -> bool:
+    """Return whether a class has a special method, as defined outside the trace, that may do more than read."""
+    for base in kind.__mro__:
+        own = {**vars(base), **trace.patched.get(base, {})}.get(name, MISSING)
+        if own is not MISSING:
+            return is_written(own) and not only_reads(own)
+    return False
+
+
+def _gives_items(operand: Any) -> bool:
+    """Return whether the operand is known to be an instance of a user-defined iterable class."""
+    return heap_instance(operand) is not None and is_written(getattr(type(operand), "__iter__", None))
+
+
+def _as_items(operand: Any, asks: bool) -> Any:
+    """Return the items of a user-defined iterable as a list, other operands unchanged.
+
+    With `asks`, the operation calls methods of the items, which must then not be instances of user-defined classes.
+    """
+    if _gives_items(operand):
+        return _items_of(operand, asks)
+    kinds = kinds_of(operand, ("__iter__",))
+    return by_kind(operand, kinds, lambda made: _items_of(made, asks), lambda: operand) if kinds else operand
+
+
+def _items_of(made: Any, asks: bool) -> Any:
+    found = iter(made)
+    if type(found) is not type(iter(())):
+        raise StagingError(
+            f"a {type(made).__name__} is gone over that only the running graph knows, and what its __iter__ gives may "
+            "change meanwhile", current_place(), "an __iter__ that gives iter(a tuple)",
+        )  # fmt: skip
+    items = list(found)
+    if asks and any(map(may_be_made, items)):
+        raise StagingError(f"a {type(made).__name__} is gone over that has objects like it for items", current_place())
+    return box(items)
+
+
+def _asking_items(trace: Any, name: str, operands: Sequence[Any]) -> type | None:
+    """Return a class of items with special methods that do more than read and that Python may call, or None."""
+    asks = _ASKS_ITEMS.get(name)
+    kind = next((kind for kind in trace.made for own in asks or () if _may_do_more(trace, kind, own)), None)
+    if kind is None:
+        return None
+    of_items = ITEMS in trace.holders and any(map(_may_hold, operands))
+    return kind if of_items or (name in _SEARCHES and any(map(may_be_made, operands[1:]))) else None
+
+
+def _may_hold(operand: Any) -> bool:
+    if type(operand) is SymbolicObject:
+        return operand.value_in_graph.type.kind in _LISTS  # type: ignore[union-attr]
+    return isinstance(operand, (list, tuple, dict, set))
+
+
+symbolic_objects.operate_by(operation_by_class)
+
+__all__ = ["ONE_BY_ONE", "operation_by_class", "second_operand"]

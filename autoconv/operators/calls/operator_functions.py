@@ -1,0 +1,84 @@
+"""Functions equivalent to a statement or operator: they mutate or advance their argument."""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.operators.calls import in_place_operators
+from autoconv.operators.control.conditionals import not_, truth
+from autoconv.operators.support.held_iterators import HeldIterator, held
+from autoconv.operators.support.overrides import OVERRIDES
+from autoconv.operators.support.signature_check import plainly
+from autoconv.operators.values import comparisons, items, set_operators
+from autoconv.operators.values.builtins import called
+from autoconv.runtime.objects.containers import PLAIN
+from autoconv.runtime.objects.dict_views import DictView
+from autoconv.runtime.objects.symbolic_objects import apply_object, is_object
+from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.support.spans import current_place
+
+_IN_PLACE = ("iadd", "isub", "imul", "imatmul", "itruediv", "ifloordiv", "imod", "ipow", "ilshift", "irshift", "iand",
+             "ior", "ixor")  # fmt: skip
+# Classes whose iterators become graph objects.
+_ITERATED = frozenset({list, tuple, dict, str, bytes, range, DictView, *PLAIN})
+
+
+def _set_item(x: Any, index: Any, value: Any) -> None:
+    items.set_item_in(x, (index,), value)
+
+
+def _set_attribute(owner: Any, name: str, value: Any) -> None:
+    items.set_attr(owner, _known(name, "setattr"), value)
+
+
+def _delete_attribute(owner: Any, name: str) -> None:
+    items.del_attr(owner, _known(name, "delattr"))
+
+
+def _known(name: Any, function: str) -> Any:
+    if is_object(name):
+        raise StagingError(f"{function} is given a name that only the running graph knows", current_place())
+    return name
+
+
+def _iter(x: Any, *sentinel: Any) -> Any:
+    """iter(x): an iterator over Python's containers lives in the graph, which keeps its position."""
+    region = current_region()
+    in_graph = region is not None and region.contract == COMPILE and not region.trace.asked_by_python
+    if in_graph and not sentinel and (is_object(x) or type(x) in _ITERATED):
+        return apply_object("iter", x)
+    return held(plainly(builtins.iter, called(x) if sentinel else x, *sentinel))
+
+
+def _next(iterator: Any, *default: Any) -> Any:
+    """next(iterator); the guard must allow it for a pre-existing iterator, which would yield one item for all calls."""
+    if is_object(iterator):
+        return apply_object("next", iterator, *default)
+    if type(iterator) is HeldIterator and iterator.goes_on:
+        return builtins.next(iterator, *default)
+    region = current_region()
+    if region is not None and region.trace.allows_call is not None:
+        region.trace.allows_call(builtins.next)
+    return builtins.next(iterator, *default)
+
+
+# Functions that are overridden by the operators of the equivalent statements, for symbolic and for other values.
+AS_STATEMENTS: dict[Any, Callable[..., Any]] = {
+    builtins.setattr: _set_attribute, builtins.delattr: _delete_attribute,
+    builtins.iter: _iter, builtins.next: _next,
+    operator.setitem: _set_item, operator.delitem: items.del_item,
+    **{getattr(operator, name): getattr(in_place_operators, name) for name in _IN_PLACE},
+    operator.iconcat: in_place_operators.iadd,
+    **{native: getattr(set_operators, name) for name, native in set_operators.NATIVE.items()},
+}  # fmt: skip
+_COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge", "is_", "is_not")
+AS_STATEMENTS.update({getattr(operator, name): getattr(comparisons, name) for name in _COMPARISONS})
+AS_STATEMENTS[operator.contains] = lambda container, item: comparisons.in_(item, container)
+AS_STATEMENTS.update({operator.not_: not_, operator.truth: truth})
+OVERRIDES.update(AS_STATEMENTS)
+
+__all__ = ["AS_STATEMENTS"]

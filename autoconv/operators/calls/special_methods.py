@@ -1,0 +1,209 @@
+"""Special methods and properties of user-defined classes, replaced by converted ones while a trace runs."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.operators.calls.cached_properties import CachedProperty
+from autoconv.operators.calls.object_operators import second_operand
+from autoconv.operators.control.conditionals import is_staged, not_
+from autoconv.operators.support.held_iterators import HeldIterator
+from autoconv.operators.support.read_only_methods import only_gives, only_reads, writes
+from autoconv.operators.values.instances import is_written
+from autoconv.operators.values.not_implemented import deciding
+from autoconv.runtime.recording.handler_stores import is_catchable
+from autoconv.runtime.recording.journal import MISSING
+from autoconv.runtime.recording.regions import Trace, current_region
+from autoconv.runtime.support.spans import current_place
+
+# Methods that Python calls for an expression or a statement, or when a dataclass is created. Methods that create, copy
+# or describe other objects are left alone.
+_NAMES = """
+    add radd iadd sub rsub isub mul rmul imul truediv rtruediv itruediv floordiv rfloordiv ifloordiv mod rmod imod
+    pow rpow ipow matmul rmatmul imatmul lshift rlshift ilshift rshift rrshift irshift and rand iand or ror ior
+    xor rxor ixor neg pos abs invert divmod rdivmod eq ne lt le gt ge getitem setitem delitem contains len bool
+    round call post_init get set delete
+"""
+_CALLED = frozenset(f"__{name}__" for name in _NAMES.split())
+# Methods that Python calls for a builtin and whose result must be known at trace time.
+_NAMES_ANSWERED = "str repr format hash index int float complex bytes trunc floor ceil next getattr iter"
+_ANSWERED = frozenset(f"__{name}__" for name in _NAMES_ANSWERED.split())
+# Methods whose exceptions their callers may handle as a result.
+_RAISING = frozenset({"__next__", "__getattr__"})
+# Methods called when objects are created and classes defined, and those that other modules handle.
+_NAMES_APART = "init new del init_subclass set_name prepare getattribute setattr delattr enter exit aenter aexit"
+_APART = frozenset(f"__{name}__" for name in _NAMES_APART.split())
+_ASKED_BY_NAME = frozenset({"keys"})  # called by name for `dict(x)` and `**x`
+
+
+def convert_special_methods(
+    trace: Trace, cls: type, is_users: Callable[[Any], bool], convert: Callable[[Any], Any]
+) -> None:
+    """Replace the special methods of a class and its bases by converted ones for this trace."""
+    for base in cls.__mro__:
+        if base in trace.patched or not is_users(base):
+            continue
+        before: dict[str, Any] = {}
+        for name, value in list(vars(base).items()):
+            new = _converted(name, value, convert)
+            if new is not value:
+                before[name] = value
+                type.__setattr__(base, name, new)
+        if "__eq__" in before and base.__ne__ is object.__ne__:  # object.__ne__ would take its truth
+            before["__ne__"] = MISSING
+            type.__setattr__(base, "__ne__", _not_equal)
+        if isinstance(vars(base).get("__getitem__"), types.FunctionType) and not hasattr(cls, "__iter__"):
+            before["__iter__"] = MISSING
+            type.__setattr__(base, "__iter__", _asked("__iter__", _by_position, convert))  # type: ignore[arg-type]
+        trace.patched[base] = before
+
+
+def _by_position(self: Any) -> Any:
+    """The iteration protocol for an object with `__getitem__` and no `__iter__`."""
+    position = 0
+    while True:
+        try:
+            item = self[position]
+        except IndexError:
+            return
+        yield item
+        position += 1
+
+
+_by_position.__module__ = ""  # so that it is converted with the class that gets it
+
+
+def _asked(name: str, method: types.FunctionType, convert: Callable[[Any], Any]) -> Any:
+    """Convert a method that Python itself calls; raise StagingError for a result known only at run time."""
+    made = functools.cache(lambda: convert(method))
+
+    @functools.wraps(method)
+    def run(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        region = current_region()
+        if region is None:
+            return method(self, *args, **kwargs)
+        mark = region.graph.mark()
+        before, region.trace.asked_by_python = region.trace.asked_by_python, True
+        try:
+            found = made()(self, *args, **kwargs)
+        finally:
+            region.trace.asked_by_python = before
+        raises = name in _RAISING and any(map(is_catchable, region.graph.since(mark)))
+        if raises or (name in _ANSWERED and is_staged(found)):
+            error = StagingError(
+                f"a tensor decides what the {name} of a {type(self).__name__} answers, and Python itself asks it",
+                current_place(), "a method with a name of its own",
+            )  # fmt: skip
+            _keep(error)
+            raise error
+        return found._iterator if type(found) is HeldIterator else found
+
+    run.__autoconv_asked__ = method  # type: ignore[attr-defined]
+    if inspect.isgeneratorfunction(method):
+        run.__autoconv_iterates__ = made  # type: ignore[attr-defined]
+    return run
+
+
+def _keep(error: StagingError) -> None:
+    """Register a refusal so that the trace ends with it even if Python replaces it by another error."""
+    region = current_region()
+    if region is not None:
+        region.trace.refusal = error
+
+
+def _is_asked(name: str) -> bool:
+    """Return whether Python itself calls methods of that name and this module handles them."""
+    return (name.startswith("__") and name.endswith("__") and name not in _APART) or name in _ASKED_BY_NAME
+
+
+def _once_called(method: Callable[..., Any], convert: Callable[[Any], Any]) -> Any:
+    """Convert the method at its first call."""
+    made = functools.cache(lambda: convert(method))
+
+    @functools.wraps(method)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        return (method if current_region() is None else made())(*args, **kwargs)
+
+    run.__autoconv_asked__ = method  # type: ignore[attr-defined]
+    return run
+
+
+def _not_equal(self: Any, other: Any) -> Any:
+    equals: Any = type(self).__eq__
+    found = equals(self, other)
+    return found if found is NotImplemented else not_(found)
+
+
+def _iterating(method: types.FunctionType, convert: Callable[[Any], Any]) -> Any:
+    """Replace an `__iter__` that writes: only for statements may iterate, over the result of the converted method."""
+
+    @functools.wraps(method)
+    def run(self: Any) -> Any:
+        error = StagingError(
+            f"the __iter__ of a {type(self).__name__} writes to attributes or outer names, and Python itself calls it",
+            current_place(), "a for statement over the object",
+        )  # fmt: skip
+        _keep(error)
+        raise error
+
+    run.__autoconv_iterates__ = functools.cache(lambda: convert(method))  # type: ignore[attr-defined]
+    return run
+
+
+def _not_run(method: types.FunctionType) -> Any:
+    """Refuse a `__getattribute__`: Python calls it for every attribute, including those that a trace reads."""
+
+    @functools.wraps(method)
+    def run(self: Any, name: str) -> Any:
+        if current_region() is None:
+            return method(self, name)
+        kind = method.__qualname__.rpartition(".")[0].rpartition(".")[2]
+        error = StagingError(
+            f"the __getattribute__ of a {kind} decides what its attributes are, and Python itself asks it",
+            current_place(), "properties, or methods with names of their own",
+        )  # fmt: skip
+        _keep(error)
+        raise error
+
+    return run
+
+
+def restore_special_methods(trace: Trace) -> None:
+    """Restore the class attributes that `convert_special_methods` and stand-ins for attributes replaced."""
+    for (cls, name), value in trace.stand_ins.items():
+        _put_back(cls, name, value)
+    trace.stand_ins.clear()
+    for base, before in trace.patched.items():
+        for name, value in before.items():
+            _put_back(base, name, value)
+    trace.patched.clear()
+
+
+def _put_back(cls: type, name: str, value: Any) -> None:
+    if value is MISSING:
+        type.__delattr__(cls, name)
+    else:
+        type.__setattr__(cls, name, value)
+
+
+def _converted(name: str, value: Any, convert: Callable[[Any], Any]) -> Any:
+    if name == "__iter__" and isinstance(value, types.FunctionType) and writes(value):
+        return _iterating(value, convert)
+    if isinstance(value, types.FunctionType) and name in _CALLED and is_written(value):
+        return deciding(name, value, _once_called(value, convert), second_operand)
+    if isinstance(value, types.FunctionType) and _is_asked(name) and is_written(value):
+        return value if name == "__iter__" and only_gives(value) else _asked(name, value, convert)
+    if name == "__getattribute__" and is_written(value) and not only_reads(value):
+        return _not_run(value)
+    if isinstance(value, functools.cached_property):
+        return CachedProperty(value, _once_called(value.func, convert))
+    if isinstance(value, property):
+        own: tuple[Any, ...] = (value.fget, value.fset, value.fdel)
+        get, put, delete = (_once_called(f, convert) if isinstance(f, types.FunctionType) else f for f in own)
+        return property(get, put, delete, value.__doc__)
+    return value

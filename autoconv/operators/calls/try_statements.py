@@ -1,0 +1,166 @@
+"""try and with statements under trace: the body is recorded up to where it raises, then each of the handlers.
+
+A try statement stands in a loop over `attempts`. Without a trace there is one round, which runs the statement
+unchanged. Under trace the rounds are those of a `Trial`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.operators.calls.call import call
+from autoconv.operators.control.conditionals import is_staged, truth
+from autoconv.operators.control.staging import stage_arms
+from autoconv.operators.control.try_rounds import Trial, passes
+from autoconv.operators.regions.layout import Variant
+from autoconv.operators.regions.shared_identity import wants_identity
+from autoconv.operators.values.items import context
+from autoconv.runtime.objects.symbolic_objects import StagedException, SymbolicObject, apply_object
+from autoconv.runtime.recording.handler_stores import is_catchable
+from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.spans import place_of
+
+_ONCE = (None,)  # the rounds without a trace: one
+
+
+def attempts(handlers: int, read: Callable[[], Any] | None = None, names: tuple[str, ...] = ()) -> Any:
+    """Return the rounds of a try statement with that many except clauses.
+
+    `read` is a closure over the variables called `names`, and over those that are local to the statement.
+    """
+    region = current_region()
+    return _ONCE if region is None else Trial(region, handlers, read, names).rounds()
+
+
+def entering(manager: Any, read: Callable[[], Any] | None = None, names: tuple[str, ...] = ()) -> Any:
+    """Return the rounds of a with statement."""
+    region = current_region()
+    if region is None:
+        return _ONCE
+    if type(manager) is Variant:
+        for one in manager.values:
+            wants_identity(one)
+    own = isinstance(getattr(type(manager), "__enter__", None), _FUNCTION)
+    if not own or type(manager).__module__.partition(".")[0] in ("autoconv", "contextlib"):
+        context(manager)
+        return _ONCE
+    return Trial(region, 0, read, names).rounds()
+
+
+def caught(trial: Trial | None, number: int, kinds: Any) -> Any:
+    """Return the classes that the except clause of that number catches: `kinds`, or none in another's round."""
+    return kinds if trial is None else trial.caught(number, kinds)
+
+
+def unwound(trial: Trial | None) -> Any:
+    """Return the classes caught at the end of a round: none without a trace."""
+    return () if trial is None else trial.unwound()
+
+
+def exception(error: Any) -> Any:
+    """Return the exception for the handler's name."""
+    return error.value if type(error) is StagedException else error
+
+
+def as_exception(error: Any) -> Any:
+    """Convert the operand of `raise` or `from` to a Python exception."""
+    return StagedException(error) if type(error) is SymbolicObject else error
+
+
+def begin(trial: Trial | None) -> None:
+    """The start of the body."""
+    if trial is not None:
+        trial.begin()
+
+
+def end(trial: Trial | None) -> None:
+    """The end of the body, before the code of a finally clause."""
+    if trial is not None:
+        trial.done()
+
+
+def watch(statement: str) -> Any:
+    """Mark the start of a try body that is not recorded in rounds."""
+    region = current_region()
+    return None if region is None else (region, region.graph.mark(), statement)
+
+
+def watched(mark: Any, value: Any = None) -> Any:
+    """Return `value`; raise StagingError if the body recorded ops that may raise at run time, which no handler sees."""
+    if mark is None:
+        return value
+    region, place, statement = mark
+    for node in region.graph.since(place):
+        if is_catchable(node):
+            refusal = StagingError(
+                f"{node.op.name!r} may raise when the graph runs, and {statement} around it only sees what is raised "
+                "while it is traced",
+                place_of(node.span) if node.span else None,
+                "a condition that is tested before, instead of the exception",
+            )
+            region.trace.refusal = refusal  # the statement may catch the exception
+            raise refusal
+    return value
+
+
+def watching(mark: Any, iterable: Any) -> Any:
+    """Iterate for a `yield from` in such a body, with a check before each value."""
+    if mark is None:
+        return (yield from iterable)
+    iterator = iter(iterable)
+    while True:
+        try:
+            value = next(iterator)
+        except StopIteration as end:
+            return end.value
+        yield watched(mark, value)
+
+
+def managed(trial: Trial | None, manager: Any) -> Any:
+    """Return the context manager for one round of a with statement."""
+    return manager if trial is None else _Managed(trial, manager)
+
+
+class _Managed:
+    """A user-defined context manager in one round."""
+
+    def __init__(self, trial: Trial, manager: Any) -> None:
+        self.trial = trial
+        self.manager = manager
+
+    def __enter__(self) -> Any:
+        trial = self.trial
+        if trial.state != "escape":
+            trial.entered = call(type(self.manager).__enter__)(self.manager)
+        return trial.entered
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> Any:
+        trial, leave = self.trial, call(type(self.manager).__exit__)
+        if error is None:
+            trial.done()
+            leave(self.manager, None, None, None)
+            return False
+        if trial.state == "body":
+            trial.failed()
+        if trial.passing or passes(error):
+            return False
+        if trial.state == "failed":
+            return True
+        if trial.settled:
+            answer = leave(self.manager, kind, error, trace)
+        else:
+            raised = exception(error)
+            answer = leave(self.manager, apply_object("type", raised), raised, None)
+        if not is_staged(answer):
+            return answer
+
+        def again() -> tuple[()]:
+            raise error
+
+        stage_arms(truth(answer), [lambda: (), again], [], ())
+        return True
+
+
+_FUNCTION = type(lambda: None)

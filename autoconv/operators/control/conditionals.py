@@ -1,0 +1,349 @@
+"""if, elif, conditional expressions, and, or, not, assert."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from autoconv.errors import AssertionFailedError, StagingError
+from autoconv.graph.dtypes import bool_
+from autoconv.operators.control.staging import stage_arms
+from autoconv.operators.regions.layout import Static, Variant
+from autoconv.operators.regions.region_body import record_body
+from autoconv.operators.support.deferred_messages import raising
+from autoconv.operators.support.signature_check import of_program
+from autoconv.operators.support.speculation import Attempt
+from autoconv.runtime.objects.containers import PLAIN, heap_of, items_of
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, truth_of
+from autoconv.runtime.recording.journal import cells_spots
+from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.tensors import dispatch
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+
+Thunk = Callable[[], Any]
+Cells = tuple[Callable[[], tuple[Any, ...]], Callable[..., None], tuple[str, ...]]
+
+
+def if_stmt(
+    test: Any,
+    body: Callable[..., Any],
+    orelse: Callable[..., Any] | None = None,
+    inputs: tuple[Any, ...] = (),
+    names: tuple[str, ...] = (),
+    cells: Cells | None = None,
+) -> Any:
+    """`if test: body else: orelse`. Both take `inputs` and return the values of `names`.
+
+    Without `orelse`, the other arm returns the inputs. `cells` are names that the arms write in place.
+    """
+    test = asked(test)
+    if not is_staged(test):
+        if test:
+            return body(*inputs)
+        return inputs if orelse is None else orelse(*inputs)
+    arms = [with_cells(arm, cells) for arm in (body, orelse or _unchanged)]
+    return stage_arms(truth(test), arms, inputs, names)
+
+
+def switch_stmt(
+    tests: tuple[Thunk, ...],
+    bodies: tuple[Callable[..., Any], ...],
+    orelse: Callable[..., Any] | None = None,
+    inputs: tuple[Any, ...] = (),
+    names: tuple[str, ...] = (),
+    cells: Cells | None = None,
+) -> Any:
+    """`if`, `elif` …, `else` as one region: the first body whose test holds, else `orelse`."""
+    for number, test in enumerate(tests):
+        value = asked(test())
+        if is_staged(value):
+            return _stage_switch(value, tests[number:], bodies[number:], orelse, inputs, names, cells)
+        if value:
+            return bodies[number](*inputs)
+    return inputs if orelse is None else orelse(*inputs)
+
+
+def _stage_switch(
+    first: Any, tests: Any, bodies: Any, orelse: Any, inputs: Any, names: Any, cells: Cells | None
+) -> Any:
+    last = orelse or _unchanged
+    arms = [bodies[0]]
+    index: Any = dispatch.apply("select", truth(first), 0, -1)
+    for test, body in zip(tests[1:], bodies[1:], strict=True):
+        position = len(arms)
+        value = _later_test(index, test, position)
+        if value is False:
+            continue
+        if value is True:
+            last = body
+            break
+        index = value
+        arms.append(body)
+    index = dispatch.apply("select", index < 0, len(arms), index)
+    staged = [with_cells(arm, cells) for arm in (*arms, last)]
+    if len(staged) == 2:
+        return stage_arms(truth(first), staged, inputs, names)
+    return stage_arms(index, staged, inputs, names)
+
+
+def _later_test(index: Any, test: Thunk, position: int) -> Any:
+    """Return the arm index after one more test, or the test's truth if that is known at trace time.
+
+    The test is evaluated only if no earlier one held.
+    """
+    region = current_region()
+    assert region is not None
+    trial = Attempt()
+    try:
+        probe = record_body(region, "cond_test", lambda _: [asked(test())], 1)
+    except BaseException:
+        trial.keep()
+        raise
+    trial.undo()
+    value = probe.results[0]
+    if not is_staged(value) and not probe.diverges and not probe.region.graph.nodes and not probe.spots:
+        return bool(value)
+    if not probe.region.graph.effects and not probe.spots and not probe.diverges:
+        return dispatch.apply("select", (index < 0) & truth(test()), position, index)
+    decided = lambda: (dispatch.apply("select", truth(test()), position, -1),)
+    (found,) = stage_arms(index < 0, [decided, lambda: (index,)], [], ("elif",))
+    return found
+
+
+def if_exp(test: Any, body: Thunk, orelse: Thunk) -> Any:
+    """`body() if test else orelse()`."""
+    test = asked(test)
+    if not is_staged(test):
+        return body() if test else orelse()
+    (result,) = stage_arms(truth(test), [lambda: (body(),), lambda: (orelse(),)], [], ("conditional expression",))
+    return result
+
+
+def and_(first: Any, *rest: Thunk) -> Any:
+    """`first and rest[0]() and …`: each operand is evaluated only if all before it are true."""
+    value = first
+    for position, thunk in enumerate(rest):
+        decides = asked(value)
+        if is_staged(decides):
+            return _either(decides, _continued(and_, rest[position:]), _kept(value), "and")
+        if not decides:
+            return value
+        value = thunk()
+    return value
+
+
+def or_(first: Any, *rest: Thunk) -> Any:
+    """`first or rest[0]() or …`: each operand is evaluated only if none before it is true."""
+    value = first
+    for position, thunk in enumerate(rest):
+        decides = asked(value)
+        if is_staged(decides):
+            return _either(decides, _kept(value), _continued(or_, rest[position:]), "or")
+        if decides:
+            return value
+        value = thunk()
+    return value
+
+
+def _either(decides: Any, body: Thunk, orelse: Thunk, name: str) -> Any:
+    (result,) = stage_arms(truth(decides), [lambda: (body(),), lambda: (orelse(),)], [], (name,))
+    return result
+
+
+def _continued(operator: Callable[..., Any], rest: tuple[Thunk, ...]) -> Thunk:
+    return lambda: operator(rest[0](), *rest[1:])
+
+
+def _kept(value: Any) -> Thunk:
+    return lambda: value
+
+
+def not_(value: Any) -> Any:
+    value = asked(value)
+    if not is_staged(value):
+        return not value
+    return dispatch.apply("logical_not", python_truth(value))
+
+
+def python_truth(value: Any) -> Any:
+    """Return the truth of a value as a Python bool (weak under `compile`), also for a NumPy scalar."""
+    found, region = truth(value), current_region()
+    if region is None or region.contract != COMPILE or not isinstance(found, SymbolicTensor) or found.weak:
+        return found
+    return dispatch.apply("python_cast", found, dtype=bool_, weak=True)
+
+
+def test(value: Any, reason: str = "") -> Any:
+    """Check a condition whose statement stays in Python: a tensor under trace raises StagingError."""
+    if is_staged(value):
+        why = f" because {reason}" if reason else ""
+        raise StagingError(
+            f"a tensor decides this condition, which cannot become part of the graph{why}",
+            current_place(),
+            "move the part that depends on the tensor into a function of its own, or use autoconv.where",
+        )
+    return value
+
+
+def operand(value: Any) -> Any:
+    """Check an operand of a short-circuit `and` or `or` that stays in Python; the next operand depends on it."""
+    return test(value, "what follows it has to be evaluated where it stands")
+
+
+def holds(condition: Any, message: Thunk | None = None) -> Any:
+    """Evaluate the condition of an assert; a tensor under trace is checked when the graph runs."""
+    condition = asked(condition)
+    if not is_staged(condition):
+        return condition
+
+    region = current_region()
+    python = region is not None and region.contract == COMPILE
+
+    def fails() -> tuple[()]:
+        if python:
+            raise of_program(raising(lambda: AssertionError(message())) if message else AssertionError())
+        text = raising(lambda: AssertionFailedError(f"assertion failed: [{message()}]")) if message else None
+        raise text or AssertionFailedError("assertion failed: []")
+
+    stage_arms(truth(condition), [lambda: (), fails], [], ())
+    return True
+
+
+def asked(value: Any) -> Any:
+    """Replace a user-defined object used as a condition by the result of its `__bool__` or `__len__` under trace."""
+    if current_region() is None:
+        return value
+    name = "__bool__" if hasattr(type(value), "__bool__") else "__len__"
+    own = users_method(value, name)
+    if own is None:
+        return value
+    answer = own(value) if name == "__bool__" else length_of(value, own)
+    return answer if is_staged(answer) else bool(answer)
+
+
+def length_of(value: Any, own: Callable[[Any], Any]) -> Any:
+    """Apply the checks of `len` to the result of a user-defined `__len__`."""
+    found = own(value)
+    if not is_staged(found):
+        return builtins.len(_OfLength(found))
+    negative = truth(found < 0)
+
+    def fails() -> tuple[()]:
+        error = ValueError("__len__() should return >= 0")
+        error._autoconv_run_time = True  # type: ignore[attr-defined]
+        raise error
+
+    stage_arms(negative, [fails, lambda: ()], [], ())
+    return found
+
+
+class _OfLength:
+    """Delegate the check of a length, and its error message, to Python's `len`."""
+
+    def __init__(self, length: Any) -> None:
+        self.length = length
+
+    def __len__(self) -> Any:
+        return self.length
+
+
+def users_method(value: Any, name: str) -> Any:
+    """Return a special method that is written in Python outside of this package; None if there is none."""
+    kind = type(value)
+    found = getattr(kind, name, None)
+    if not isinstance(found, FunctionType) or kind.__module__.startswith("autoconv."):
+        return None
+    return found
+
+
+def is_staged(value: Any) -> bool:
+    """Return whether a condition has a value only at run time."""
+    kind = type(value)
+    if kind is SymbolicTensor or kind is Variant or kind is SymbolicObject or hasattr(kind, "__autoconv_staged__"):
+        return True
+    return heap_of(value) is not None or (kind in PLAIN and items_of(value) is not None)
+
+
+def truth(value: Any, of: str = "if statement") -> Any:
+    """Return the truth of a value as a bool scalar; raise ValueError for a tensor that has none."""
+    value = value if is_staged(value) else asked(value)
+    if not is_staged(value):
+        return bool(value)
+    if isinstance(value, Variant):
+        return _truth_of_variant(value)
+    if items_of(value) is not None:
+        return truth(items_of(value).length() > 0, of)
+    if not isinstance(value, SymbolicTensor):
+        return truth_of(box(value))
+    type_ = value.type
+    if type_.dtype.is_bool:
+        if type_.shape in ((), None):
+            return value
+        if type_.shape == (1,):
+            return dispatch.apply("reshape", value, shape=())
+    if type_.weak:
+        return dispatch.apply("python_bool", value)
+    region = current_region()
+    if region is not None and region.contract == COMPILE and type_.shape == ():
+        return value != 0
+    remedy = (
+        "; reduce it to one bool with `autoconv.reduce_all` or `autoconv.reduce_any`"
+        if type_.dtype.is_bool
+        else "; to use as boolean Tensor, use `autoconv.cast`; to check for None, use `is not None`"
+    )
+    error = ValueError(f"condition of {of} expected to be `autoconv.bool` scalar, got {value}{remedy}")
+    error._autoconv_about_program = True  # type: ignore[attr-defined]
+    raise error
+
+
+def _truth_of_variant(value: Variant) -> Any:
+    result: Any = None
+    for index, (layout, arm) in enumerate(zip(value.layouts, value.values, strict=True)):
+        known = arm is not None and not (isinstance(layout, Static) and type(arm).__name__ == "Undefined")
+        if known and has_code(arm):  # its method runs only where the value is that arm
+            arms = [functools.partial(_truths, arm), functools.partial(_unchanged, result is not None and result)]
+            (result,) = stage_arms(value.tag == index, arms, [], ("condition",))
+            continue
+        decided = truth(arm) if known else False
+        result = decided if result is None else dispatch.apply("select", value.tag == index, decided, result)
+    return result
+
+
+def has_code(value: Any) -> bool:
+    """Return whether a user-defined method decides the truth of the value."""
+    return not is_staged(value) and any(users_method(value, name) for name in ("__bool__", "__len__"))
+
+
+def _truths(value: Any) -> tuple[Any]:
+    return (truth(value),)
+
+
+def _unchanged(*inputs: Any) -> tuple[Any, ...]:
+    return inputs
+
+
+def with_cells(arm: Callable[..., Any], cells: Cells | None) -> Callable[..., Any]:
+    """Wrap an arm so that its cells are noted in the journal first."""
+    if cells is None:
+        return arm
+
+    def run(*inputs: Any) -> Any:
+        note_cells(cells)
+        return arm(*inputs)
+
+    return run
+
+
+def note_cells(cells: Cells) -> None:
+    region = current_region()
+    if region is not None and (journal := region.journal) is not None:
+        getter, _, names = cells
+        for spot in cells_spots(getter, names, region.trace.cells):
+            journal.note(spot)
+
+
+__all__ = ["has_code", "if_stmt", "switch_stmt"]

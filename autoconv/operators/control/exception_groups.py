@@ -1,0 +1,34 @@
+"""Exception groups, which `except*` clauses handle part by part."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.operators.regions.layout import Variant
+from autoconv.ops.python.exception_groups import left_of_group as left_now
+from autoconv.ops.python.exception_groups import split_group as split_now
+from autoconv.runtime.objects.containers import heap_of
+from autoconv.runtime.objects.symbolic_objects import StagedException, apply_object, is_object, record_object
+
+
+def split_group(error: Any, kinds: Any) -> tuple[Any, Any]:
+    """Split an exception into (the part of those kinds, the rest); None for a part that is empty."""
+    if not _is_late(error):
+        return split_now(error, kinds)
+    first, rest = record_object("object_unpack", [apply_object("split_group", error, kinds)], count=2)
+    return first, rest
+
+
+def left_of_group(error: Any, rest: Any, raised: Any, parts: Any) -> Any:
+    """Return the exception to raise after the clauses: the rest, and what they raised; None if there is none."""
+    if any(map(_is_late, (error, rest, raised, parts))) or any(map(_is_late, (*raised, *parts))):
+        return apply_object("left_of_group", error, rest, raised, parts)
+    return left_now(error, rest, raised, parts)
+
+
+def _is_late(value: Any) -> bool:
+    """Return whether an exception, or the contents of a list of exceptions, are known only at run time."""
+    return is_object(value) or heap_of(value) is not None or type(value) in (StagedException, Variant)
+
+
+__all__ = ["left_of_group", "split_group"]

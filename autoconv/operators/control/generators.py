@@ -1,0 +1,113 @@
+"""Generator functions under trace: a loop over one runs the generator's code, with the loop's body at each yield."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.operators.control.conditionals import is_staged
+from autoconv.operators.regions.region_body import is_about_program
+from autoconv.operators.support.generator_expressions import Generated, Lazy
+from autoconv.operators.support.protected_names import BREAK
+from autoconv.runtime.recording.handler_stores import is_catchable
+from autoconv.runtime.recording.journal import Spot
+from autoconv.runtime.recording.regions import COMPILE, Region, current_region
+from autoconv.runtime.support.spans import current_place
+
+
+def is_generator_function(function: Any, region: Region | None) -> bool:
+    """Return whether a trace under `compile` iterates over the results of this function itself."""
+    return (
+        region is not None
+        and region.contract == COMPILE
+        and isinstance(function, types.FunctionType)
+        and inspect.isgeneratorfunction(function)
+    )
+
+
+def generating(function: Any, convert: Callable[[Any], Any]) -> Callable[..., Any]:
+    """Return the replacement of a generator function; `convert` makes the function that passes values to a consumer."""
+
+    def start(*args: Any, **kwargs: Any) -> Any:
+        source = Generated(function, convert(function), args, kwargs)
+        function(*args, **kwargs)  # raises TypeError for arguments that do not fit; starts nothing
+        return Lazy(source, Generated.values)  # type: ignore[arg-type]
+
+    return start
+
+
+def for_generated(
+    source: Generated, body: Callable[..., Any], state: tuple[Any, ...], names: tuple[str, ...], exit: str
+) -> tuple[Any, ...]:
+    """Loop over a generator: `state = body(item, *state)`, left when the state variable named `exit` requests it."""
+    consumer = Consumer(body, state, names, exit, source.is_held)
+    source.handing(consumer, *source.args, **source.kwargs)
+    return tuple(consumer.state)
+
+
+class Consumer:
+    """The body of a loop as a callable to which a generator passes its values; each yield updates its state."""
+
+    __autoconv_function__ = True
+
+    def __init__(
+        self, body: Callable[..., Any], state: tuple[Any, ...], names: tuple[str, ...], exit: str, is_held: Any
+    ) -> None:
+        self.body = body
+        self.is_held = is_held
+        self.state = list(state)
+        self.code = names.index(exit) if exit else -1
+        home = current_region()
+        self.spots = [self._spot(position, name, home) for position, name in enumerate(names)]
+
+    def _spot(self, position: int, name: str, home: Any) -> Spot:
+        def write(value: Any) -> None:
+            self.state[position] = value
+
+        return Spot((id(self), position), name, lambda: self.state[position], write, self, home)
+
+    def __call__(self, item: Any, around: str = "") -> Any:
+        """Run the body for one item and return whether the loop ends.
+
+        `around` names the statement around the yield: "tried" for a try statement, which would catch an exception of
+        the loop's body; "kept" for one that also observes how the generator is left.
+        """
+        region = current_region()
+        mark = region.graph.mark() if region is not None else None
+        try:
+            after = self.body(item, *self.state) or ()
+        except Exception as error:
+            if around and not is_about_program(error):
+                raise _refused() from None
+            raise
+        if around and region is not None and any(map(is_catchable, region.graph.since(mark))):
+            raise _refused()
+        journal = region.journal if region is not None else None
+        if journal is not None:
+            for spot in self.spots:
+                journal.note(spot)
+        self.state[:] = after
+        if self.code < 0:
+            return False
+        code = self.state[self.code]
+        if around and (is_staged(code) or code >= BREAK) and (around == "kept" or self.is_held()):
+            raise _refused()
+        return code >= BREAK if is_staged(code) else bool(code >= BREAK)
+
+
+def _refused() -> StagingError:
+    refusal = StagingError(
+        "a loop over a generator function may be left where the generator yields inside of a try or with",
+        current_place(),
+        "a list of what the generator gives, or the yield outside of that statement",
+    )
+    region = current_region()
+    if region is not None:
+        region.trace.refusal = refusal  # the surrounding statement may swallow the exception
+    return refusal
+
+
+__all__ = ["Consumer", "for_generated", "generating", "is_generator_function"]

@@ -1,0 +1,198 @@
+"""Values kept for exception handlers: stored in a dict of the graph and read back with their types."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.graph.dtypes import int64
+from autoconv.graph.types import ObjectType, TensorType
+from autoconv.operators.control.staging import stage_arms
+from autoconv.operators.regions.container_promotion import same_items
+from autoconv.operators.regions.layout import (
+    NEVER,
+    Arms,
+    Layout,
+    Leaf,
+    Parts,
+    Static,
+    Variant,
+    home_of,
+    layout_of,
+    leaf_types,
+)
+from autoconv.operators.regions.layout_join import join_layouts
+from autoconv.operators.regions.marshalling import emit, rebuild
+from autoconv.operators.support.protected_names import Undefined
+from autoconv.ops.python.objects import NotAssigned
+from autoconv.runtime.objects.containers import PLAIN, contents, heap_of
+from autoconv.runtime.objects.symbolic_objects import (
+    SymbolicObject,
+    apply_object,
+    as_object,
+    box,
+    box_array,
+    build_object,
+    constant_object,
+    heap_instance,
+    named,
+    record_as_it_is,
+    record_object,
+    unboxed,
+)
+from autoconv.runtime.recording.journal import MISSING
+from autoconv.runtime.recording.regions import Region, current_region
+from autoconv.runtime.support.attributes import attributes_of, has_attributes
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.support.structure import is_structure, structure_parts
+from autoconv.runtime.tensors.conversion import as_tensor
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+
+
+def keep(frame: Any, position: int, value: Any, name: str) -> None:
+    """Record a store of `value`, of the variable called `name`, into the graph dict `frame`."""
+    record_as_it_is("object_apply", [frame, position, named(_boxable(value, name))], function="setitem", keywords=())
+
+
+def kept(frame: Any, position: int, layouts: Sequence[Layout], name: str, before: Any, contract: str) -> Any:
+    """Return the last value stored, which has one of `layouts`; `before` if there was none."""
+    layouts = [arm for layout in layouts for arm in (layout.arms if isinstance(layout, Arms) else (layout,))]
+    assigned = [layout for layout in layouts if not _is_undefined(layout)]
+    joined: Layout = NEVER
+    for layout in assigned or layouts:
+        joined = join_layouts(joined, layout, name, contract)
+    if isinstance(joined, Static) and len(assigned) in (0, len(layouts)):
+        return Undefined(name) if isinstance(joined.value, Undefined) else joined.value
+    region = current_region()
+    for layout in layouts:
+        if isinstance(layout, Static) and region is not None and is_owned(layout.value, region):
+            box(layout.value)  # refuses objects that were not stored
+    found = record_object("object_method", [frame, position, _boxable(before, name)], name="get")
+    is_number = isinstance(joined, Leaf) and joined.wrap is None and isinstance(joined.type, TensorType)
+    if len(assigned) == len(layouts):
+        return unboxed(found, joined.type) if is_number else found  # type: ignore[union-attr,arg-type]
+    absent = record_object("object_isinstance", [found], kinds=NotAssigned)
+    tag = record_object("object_index", [absent])
+    if is_number:
+        arms = [lambda: (NEVER,), lambda: (unboxed(found, joined.type),)]  # type: ignore[union-attr,arg-type]
+        (found,) = stage_arms(absent, arms, [], (name,))
+    elif isinstance(joined, Static):
+        found = joined.value
+    else:
+        joined = Leaf(ObjectType(), as_object)
+    return Variant(tag, [joined, Static(Undefined(name))], [found, Undefined(name)])
+
+
+def as_missing(value: Any) -> Any:
+    """Convert a kept value to that of an attribute: an undefined one is MISSING."""
+    if type(value) is not Variant:
+        return MISSING if isinstance(value, Undefined) else value
+    arms = [MISSING if isinstance(arm, Undefined) else arm for arm in value.values]
+    layouts = [Static(arm) if arm is MISSING else layout for layout, arm in zip(value.layouts, arms, strict=True)]
+    return Variant(value.tag, layouts, arms)
+
+
+def _is_undefined(layout: Layout) -> bool:
+    return isinstance(layout, Static) and isinstance(layout.value, Undefined)
+
+
+def keep_parts(frame: Any, position: int, layouts: list[Layout], value: Any, region: Region) -> None:
+    """Store a value taken apart: the index of its layout in `layouts`, which is extended as needed, and its parts."""
+    layout = kept_layout(value, region)
+    if not _is_by_value(layout):
+        layout = Leaf(ObjectType(), as_object)
+    if layout not in layouts:
+        layouts.append(layout)
+    parts = [SymbolicObject(v) if isinstance(v.type, ObjectType) else _boxable(SymbolicTensor(v), "")
+             for v in emit(value, layout, region)]  # fmt: skip
+    whole = record_as_it_is("object_build", [layouts.index(layout), *parts], kind="tuple")
+    record_as_it_is("object_apply", [frame, position, whole], function="setitem", keywords=())
+
+
+def kept_parts(frame: Any, position: int, layouts: Sequence[Layout], name: str, before: Any) -> Any:
+    """Return the last value that `keep_parts` stored.
+
+    `before` is the value if there was no store (NEVER if there always is one).
+    """
+    if before is NEVER and len(layouts) == 1 and isinstance(layouts[0], Static):
+        return layouts[0].value
+    nothing = build_object("tuple", [-1])
+    found = record_object("object_method", [frame, position, nothing], name="get")
+    number = unboxed(apply_object("getitem", found, 0), TensorType(int64, (), True))
+
+    def read(layout: Layout) -> tuple[Any]:
+        items = [apply_object("getitem", found, n + 1) for n, _ in enumerate(leaf_types(layout))]
+        types = leaf_types(layout)
+        values = [unboxed(x, t) if isinstance(t, TensorType) else x for x, t in zip(items, types, strict=True)]
+        return (rebuild(layout, iter([value.value_in_graph for value in values])),)
+
+    held = Undefined(name) if before is MISSING else before
+    arms: list[Callable[..., tuple[Any, ...]]] = [lambda: (held,)]
+    arms += [functools.partial(read, layout) for layout in layouts]
+    return stage_arms(number + 1, arms, [], (name,))[0]
+
+
+def contents_now(value: Any, body: Region) -> list[tuple[Any, Any]]:
+    """Return the contents, known to Python, of lists and objects in a value that the region `body` created."""
+    found: list[tuple[Any, Any]] = []
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if any(part is known for known, _ in found):
+            continue
+        if type(part) in PLAIN and heap_of(part) is None and part._home is not None and part._home.is_inside(body):
+            found.append((part, contents(part)))
+        home = home_of(part, body)
+        if home is not None and home.is_inside(body) and has_attributes(part) and heap_instance(part) is None:
+            found.append((part, tuple(attributes_of(part).items())))
+            pending += attributes_of(part).values()
+        elif is_structure(part):
+            pending += structure_parts(part)
+    return found
+
+
+def is_changed(part: Any, before: Any) -> bool:
+    """Return whether the contents of a list or object differ from `before`."""
+    return not same_items(tuple(attributes_of(part).items()) if type(part) not in PLAIN else contents(part), before)
+
+
+def refuse_changed(held: Sequence[tuple[Any, Any]], name: str) -> None:
+    """Raise StagingError if one of these (see `contents_now`) has changed since."""
+    for part, before in held:
+        if is_changed(part, before):
+            raise StagingError(
+                f"the body of a try makes the {type(part).__name__} in {name!r}, changes it, and may raise in between",
+                current_place(),
+                "what the handlers use made in front of the try statement",
+            )
+
+
+def _is_by_value(layout: Layout) -> bool:
+    """Return whether a layout is immutable: numbers, tensors, static values, and tuples of such."""
+    if isinstance(layout, Leaf):
+        return layout.wrap is None and isinstance(layout.type, TensorType)
+    if isinstance(layout, Parts):
+        return layout.kind not in (list, dict, set) and all(map(_is_by_value, layout.parts))
+    return isinstance(layout, Static) or (isinstance(layout, Arms) and all(map(_is_by_value, layout.arms)))
+
+
+def kept_layout(value: Any, region: Region) -> Layout:
+    return Static(Undefined("")) if value is MISSING else layout_of(value, region)
+
+
+def is_owned(value: Any, region: Region) -> bool:
+    """Return whether the value is an instance of a user-defined class that traced code created."""
+    owned = region.trace.owned
+    return owned is not None and id(value) in owned
+
+
+def _boxable(value: Any, name: str) -> Any:
+    if value is MISSING:
+        return constant_object(NotAssigned(name))
+    if type(value) is Variant:
+        arms = [lambda arm=arm: (box(_boxable(arm, name)),) for arm in value.values]
+        return stage_arms(value.tag, arms, [], (name,))[0]
+    tensor = as_tensor(value)
+    return box_array(tensor) if tensor is not None and not tensor.weak else value

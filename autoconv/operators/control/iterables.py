@@ -1,0 +1,491 @@
+"""Iterables whose length or items are known only at run time."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from autoconv.errors import StagingError
+from autoconv.graph.dtypes import int64
+from autoconv.graph.types import TensorType
+from autoconv.operators.control.variants import payload, raise_if
+from autoconv.operators.regions.layout import Variant
+from autoconv.operators.support.signature_check import of_program, plainly
+from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
+from autoconv.runtime.objects.containers import items_of
+from autoconv.runtime.objects.number_methods import refuse_number
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, unboxed
+from autoconv.runtime.recording.journal import attribute_spot
+from autoconv.runtime.recording.regions import COMPILE, Region, current_region
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.tensors import binary_dispatch, dispatch
+from autoconv.runtime.tensors.conversion import as_tensor, table_of, weak_constant
+from autoconv.runtime.tensors.static_values import constant_of
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
+
+_INTEGER = TensorType(int64, (), True)
+_A_RANGE = range(0)
+
+
+class Staged:
+    """An iterable of `length()` items with `item(i)` the i-th; both may be symbolic.
+
+    `is_live`: the body of a loop over it may change its items.
+    """
+
+    is_live = False
+    kind: type | None = None  # its class in Python
+
+    def length(self) -> Any:
+        raise NotImplementedError
+
+    def item(self, position: Any) -> Any:
+        raise NotImplementedError
+
+    def __autoconv_box__(self) -> SymbolicObject:
+        """Return the graph object for it; raise StagingError if the graph has none of that kind."""
+        raise StagingError(
+            f"{self} is kept, where only the running graph knows what for", current_place(), "a list of what it gives"
+        )
+
+    def __str__(self) -> str:
+        return f"a {type(self).__name__.removeprefix('Staged').lower()} of tensors"
+
+    def __iter__(self) -> Any:
+        raise StagingError(
+            f"{self} has a length known only when the graph runs",
+            current_place(),
+            "a for statement over it, in converted code",
+        )
+
+
+class StagedRange(Staged):
+    """range() with a tensor among its arguments; methods other than iteration are those of a graph object."""
+
+    kind = range
+    __autoconv_staged__ = True
+    __hash__ = object.__hash__
+
+    def __init__(self, *bounds: Any) -> None:
+        bounds = tuple(map(_as_bound, bounds))
+        start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+        self.start, self.stop, self.step = start, stop, step
+        self.home = current_region()
+        if isinstance(step, int) and not step:
+            raise _no_step()
+        if isinstance(step, SymbolicTensor):
+            raise_if(step == 0, _no_step())
+
+    def length(self) -> Any:
+        if isinstance(self.step, int) and self.step == 1 and isinstance(self.start, int) and self.start == 0:
+            return self.stop
+        region = current_region()
+        if region is not None and region.trace.memory:
+            # Unlike the difference of the bounds, this op never overflows. So no bail-out can follow that would need an
+            # undo log of the writes to arrays.
+            return dispatch.apply("range_length", *map(_as_int, (self.start, self.stop, self.step)))
+        if isinstance(self.step, int) and self.step == 1:
+            return self.stop - self.start
+        if isinstance(self.step, int):
+            sign = 1 if self.step > 0 else -1
+            return (self.stop - self.start + self.step - sign) // self.step
+        distance, step = self.stop - self.start, self.step
+        up = (distance + step - 1) // step
+        down = (distance + step + 1) // step
+        return dispatch.apply("select", step > 0, up, down)
+
+    def item(self, position: Any) -> Any:
+        region = current_region()
+        if region is not None and region.trace.memory and isinstance(position, SymbolicTensor):
+            # The op carries the bounds of the item, so native code can omit range checks.
+            return dispatch.apply("range_item", position, *map(_as_int, (self.start, self.stop, self.step)))
+        scaled = position if isinstance(self.step, int) and self.step == 1 else position * self.step
+        return scaled if isinstance(self.start, int) and self.start == 0 else self.start + scaled
+
+    def __autoconv_made_in__(self, region: Region) -> bool:
+        """Return whether its bounds may be local to the region, so that it leaves the region as a graph object."""
+        return self.home is not None and self.home.is_inside(region)
+
+    def __autoconv_box__(self) -> SymbolicObject:
+        """Return the range as a graph object."""
+        found: SymbolicObject = apply_object("range", self.start, self.stop, self.step)
+        return found
+
+    def __eq__(self, other: object) -> Any:
+        return self is other or apply_object("eq", self, other)
+
+    def __ne__(self, other: object) -> Any:
+        return self is not other and apply_object("ne", self, other)
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return an item, or for a slice a range of the graph."""
+        found = apply_object("getitem", self, index)
+        return found if isinstance(index, slice) else unboxed(found, _INTEGER)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        getattr(_A_RANGE, name)  # raises Python's own error
+        return getattr(self.__autoconv_box__(), name)
+
+
+def _as_bound(bound: Any) -> Any:
+    """Convert a bound of range(): under `compile` to a Python integer.
+
+    Raises the TypeError of range() for a bound that is no integer.
+    """
+    region = current_region()
+    if not isinstance(bound, SymbolicTensor):
+        plainly(operator.index, bound)
+        return bound
+    dtype = bound.dtype
+    if region is None or region.contract != COMPILE:
+        return bound
+    if bound.type.shape != ():
+        raise StagingError("range counts by an array", current_place(), "its one item: range(x[0])")
+    if not (dtype.is_integer or (dtype.is_bool and bound.weak)):
+        refuse_number(bound, "{!r} object cannot be interpreted as an integer")
+        if region.trace.arrays:
+            name = dtype.numpy.type.__name__
+            raise of_program(TypeError(f"'numpy.{name}' object cannot be interpreted as an integer"))
+        return bound
+    return bound if bound.weak and dtype.is_integer else dispatch.apply("python_int", bound)
+
+
+def _no_step() -> ValueError:
+    return of_program(ValueError("range() arg 3 must not be zero"))
+
+
+def _as_int(bound: Any) -> Any:
+    """Convert a bool to an int, and a typed integer to a Python int."""
+    tensor = as_tensor(bound)
+    if not isinstance(tensor, SymbolicTensor):
+        region = current_region()
+        assert region is not None
+        return weak_constant(region, int(bound))
+    return tensor if tensor.weak and tensor.type.dtype is int64 else dispatch.apply("python_int", tensor)
+
+
+class StagedTensor(Staged):
+    """The rows of a tensor."""
+
+    def __init__(self, tensor: Any) -> None:
+        refuse_number(tensor, "{!r} object is not iterable")
+        if tensor.type.shape == ():
+            raise TypeError("Cannot iterate over a scalar tensor. To count up to it, loop over autoconv.range(x).")
+        self.tensor = tensor
+
+    def length(self) -> Any:
+        return leading_dimension(self.tensor)
+
+    def item(self, position: Any) -> Any:
+        return binary_dispatch.get_item(self.tensor, position)
+
+
+class StagedCount(StagedTensor):
+    """The numbers of `autoconv.range`, each computed when it is reached: a loop over them needs no memory for all."""
+
+    def __init__(self, tensor: Any, bounds: Sequence[Tensor]) -> None:
+        super().__init__(tensor)
+        self.bounds = bounds
+
+    def length(self) -> Any:
+        return dispatch.apply("range_length", *self._counted())
+
+    def item(self, position: Any) -> Any:
+        if not isinstance(position, Tensor):
+            return super().item(position)
+        found = dispatch.apply("range_item", position, *self._counted())
+        return dispatch.apply("cast", found, dtype=self.tensor.type.dtype)
+
+    def _counted(self) -> list[Tensor]:
+        return [dispatch.apply("python_cast", bound, dtype=int64, weak=True) for bound in self.bounds]
+
+
+def _bounds_of_count(tensor: Any) -> list[Tensor] | None:
+    """Return start, limit and delta of a tensor that is an integer range of run-time length; None for others.
+
+    A symbolic delta, which may be 0, is left to the op, which raises for it.
+    """
+    node = tensor.op if isinstance(tensor, SymbolicTensor) and not tensor.weak else None
+    if node is None or node.op.name != "range" or tensor.type.shape != (None,):
+        return None
+    dtype, delta = tensor.type.dtype, constant_of(node.inputs[2])
+    if not dtype.is_integer or (dtype.size == 8 and dtype.is_unsigned) or delta is None or not delta:
+        return None
+    return [SymbolicTensor(value) for value in node.inputs]
+
+
+class StagedArray(Staged):
+    """The rows of a memory array: views of it, or element values read when they are reached."""
+
+    def __init__(self, array: SymbolicArray) -> None:
+        if not array.ndim:
+            raise TypeError("iteration over a 0-d array")
+        self.array = array
+
+    def length(self) -> Any:
+        return self.array.size_of(0)
+
+    def item(self, position: Any) -> Any:
+        return self.array[position]
+
+
+class StagedNumbers(Staged):
+    """A Python sequence of numbers: its items stay Python numbers."""
+
+    def __init__(self, items: Sequence[Any]) -> None:
+        self.items = items
+        self.table = None if isinstance(items, range) else np.array(items)
+
+    def length(self) -> Any:
+        return len(self.items)
+
+    def item(self, position: Any) -> Any:
+        if not isinstance(position, Tensor):
+            return self.items[position]
+        if isinstance(self.items, range):
+            return StagedRange(self.items.start, self.items.stop, self.items.step).item(position)
+        found = dispatch.apply("gather", table_of(self.table), position, axis=0)
+        return dispatch.apply("python_cast", found, dtype=found.type.dtype, weak=True)
+
+
+class StagedList(Staged):
+    """A list of run-time length from index `start` on, read at the time of each access."""
+
+    is_live = True
+
+    def __init__(self, items: Any, start: int = 0) -> None:
+        self.list = items
+        self.start = start
+
+    def length(self) -> Any:
+        return items_of(self.list).length() - self.start
+
+    def item(self, position: Any) -> Any:
+        return items_of(self.list).item(position + self.start)
+
+
+class StagedIterator(Staged):
+    """A Python iterator: consumed once, by the region that created it.
+
+    `checks_end`: an exception may be raised after a loop over it.
+    """
+
+    checks_end = False
+
+    def __init__(self) -> None:
+        self._home = current_region()
+        self._begun = False
+
+    def begin(self) -> None:
+        """Start its consumption.
+
+        Raises StagingError the second time, since Python would continue where the first loop stopped, and where a
+        tensor decides whether this is the first time.
+        """
+        region, kind = current_region(), type(self).__name__.removeprefix("Staged").lower()
+        if region is None:
+            return
+        if self._begun or self._home is None or region is not self._home.standing:
+            who = "a second loop goes" if self._begun else "a tensor decides whether this code goes"
+            raise StagingError(
+                f"{who} over an iterator that was made in front of it ({kind})", current_place(),
+                f"{kind}(…) in the for statement itself",
+            )  # fmt: skip
+        if region.journal is not None:
+            region.journal.note(attribute_spot(self, "_begun", self._home))
+        self._begun = True
+
+    def end(self, to_the_end: Any) -> None:
+        """Finish a loop over it; `to_the_end` (may be symbolic): whether the loop was exhausted, not left early."""
+
+
+class StagedZip(StagedIterator):
+    """`zip` of iterables with items by position."""
+
+    kind = zip
+
+    def __init__(self, *parts: Any) -> None:
+        super().__init__()
+        self.parts = [required(part) for part in parts]
+        self.is_live = any(part.is_live for part in self.parts)
+        self.checks_end = any(isinstance(part, StagedIterator) and part.checks_end for part in self.parts)
+        if self.checks_end and len(parts) > 1:
+            self._refuse("given to another zip()")
+
+    def be_strict(self) -> None:
+        """`zip(…, strict=True)` for lengths known only at run time."""
+        if self.checks_end or len(self.parts) > 2:
+            self._refuse("given more than two things")
+        self.checks_end = True
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise StagingError(
+            f"zip(strict=True) of lengths that only the running graph knows is {what}", current_place(),
+            "zip() without strict",
+        )  # fmt: skip
+
+    def end(self, to_the_end: Any) -> None:
+        if len(self.parts) == 1 and isinstance(self.parts[0], StagedIterator):
+            self.parts[0].end(to_the_end)
+        elif self.checks_end and len(self.parts) > 1:
+            first, second = (part.length() for part in self.parts)
+            for how, differs in (("shorter", second < first), ("longer", second > first)):
+                error = ValueError(f"zip() argument 2 is {how} than argument 1")
+                raise_if(dispatch.apply("logical_and", differs, to_the_end), error)
+
+    def length(self) -> Any:
+        lengths = [part.length() for part in self.parts]
+        known = [n for n in lengths if isinstance(n, (int, np.integer))]
+        result: Any = min(known) if known else None
+        for length in lengths:
+            if not isinstance(length, (int, np.integer)):
+                result = length if result is None else dispatch.apply("select", length < result, length, result)
+        return result
+
+    def item(self, position: Any) -> Any:
+        return tuple(part.item(position) for part in self.parts)
+
+
+class StagedEnumerate(StagedIterator):
+    """`enumerate` of an iterable with items by position."""
+
+    kind = enumerate
+
+    def __init__(self, iterable: Any, start: Any = 0) -> None:
+        super().__init__()
+        self.inner = required(iterable)
+        self.is_live = self.inner.is_live
+        self.checks_end = isinstance(self.inner, StagedIterator) and self.inner.checks_end
+        self.start = start
+
+    def end(self, to_the_end: Any) -> None:
+        if isinstance(self.inner, StagedIterator):
+            self.inner.end(to_the_end)
+
+    def length(self) -> Any:
+        return self.inner.length()
+
+    def item(self, position: Any) -> Any:
+        return position + self.start, self.inner.item(position)
+
+
+class StagedReversed(StagedIterator):
+    """`reversed` of an iterable with items by position."""
+
+    kind = reversed
+
+    def __init__(self, iterable: Any) -> None:
+        super().__init__()
+        self.inner = required(iterable)
+        self.count = self.inner.length()  # as in Python, the end is fixed when the iterator is created
+
+    def length(self) -> Any:
+        return self.count
+
+    def item(self, position: Any) -> Any:
+        return self.inner.item(self.count - 1 - position)
+
+
+class StagedMap(StagedIterator):
+    """`map` over iterables with items by position."""
+
+    kind = map
+
+    def __init__(self, function: Any, *iterables: Any) -> None:
+        super().__init__()
+        self.function = function
+        self.inner = StagedZip(*iterables)
+        self.is_live, self.checks_end = self.inner.is_live, self.inner.checks_end
+
+    def end(self, to_the_end: Any) -> None:
+        self.inner.end(to_the_end)
+
+    def length(self) -> Any:
+        return self.inner.length()
+
+    def item(self, position: Any) -> Any:
+        return self.function(*self.inner.item(position))
+
+
+class StagedSequence(Staged):
+    """A Python sequence combined with staged iterables: its items by position, numbers or tensors of one type."""
+
+    def __init__(self, items: list[Any]) -> None:
+        self.items = items
+        self.stacked: tuple[Any, Any] = None, None
+
+    def length(self) -> Any:
+        return len(self.items)
+
+    def item(self, position: Any) -> Any:
+        if not isinstance(position, Tensor):
+            return self.items[position]
+        region, stacked = self.stacked
+        if stacked is None or region is not current_region():  # values of another recording are invalid here
+            stacked = dispatch.apply("stack", *self.items, axis=0)
+            self.stacked = current_region(), stacked
+        return binary_dispatch.get_item(stacked, position)
+
+
+def as_staged(iterable: Any) -> Staged | None:
+    """Return an iterable with items by position, None for one that Python has to iterate over."""
+    if isinstance(iterable, Staged):
+        return iterable
+    if items_of(iterable) is not None:
+        return StagedList(iterable)
+    if isinstance(iterable, Variant):
+        return as_staged(payload(iterable, "iteration"))
+    if type(iterable) is SymbolicArray:
+        return StagedArray(iterable)
+    tensor = as_tensor(iterable)
+    if tensor is not None:
+        bounds = _bounds_of_count(tensor)
+        return StagedTensor(tensor) if bounds is None else StagedCount(tensor, bounds)
+    if isinstance(iterable, range):
+        return StagedNumbers(iterable)
+    if isinstance(iterable, (list, tuple)) and iterable:
+        kinds = {type(item) for item in iterable}
+        if len(kinds) == 1 and kinds <= {int, float, bool}:
+            return StagedNumbers(list(iterable))
+        tensors: list[Any] = list(iterable)
+        if kinds <= {SymbolicTensor, EagerTensor} and len({tensor.type for tensor in tensors}) == 1:
+            return StagedSequence(list(iterable))
+    return None
+
+
+def required(iterable: Any) -> Staged:
+    """`as_staged` for an iterable that is combined with a staged one; raise StagingError where there is none."""
+    found = as_staged(iterable)
+    if found is None:
+        raise StagingError(
+            f"a {type(iterable).__name__} cannot be combined with a tensor in one loop",
+            current_place(),
+            "a tensor, or a list of numbers, in its place",
+        )
+    if isinstance(found, StagedIterator):
+        found.begin()
+    return found
+
+
+def is_staged_iterable(staged: Staged) -> bool:
+    """Return whether the loop must be a graph loop: False for plain Python sequences of numbers."""
+    return not isinstance(staged, (StagedNumbers, StagedSequence))
+
+
+def leading_dimension(tensor: Any) -> Any:
+    """len(tensor): an int where it is known, else a weak scalar."""
+    shape = tensor.type.shape
+    if shape and isinstance(shape[0], int):
+        return shape[0]
+    size = dispatch.apply("dimension", tensor, axis=0)
+    return dispatch.apply("python_cast", size, dtype=_int64(), weak=True)
+
+
+def _int64() -> Any:
+    return int64

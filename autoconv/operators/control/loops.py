@@ -1,0 +1,327 @@
+"""`while` and `for` loops, and iteration in Python."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import StagingError
+from autoconv.operators.control.conditionals import Cells, and_, asked, if_stmt, is_staged, note_cells, with_cells
+from autoconv.operators.control.for_loops import stage_for, stage_for_object, stage_for_stream
+from autoconv.operators.control.generators import for_generated
+from autoconv.operators.control.iterables import StagedIterator, as_staged, is_staged_iterable
+from autoconv.operators.control.staged_loops import stage_loop
+from autoconv.operators.control.staging import stage_arms
+from autoconv.operators.control.unrolling import unrolled
+from autoconv.operators.control.variants import defined
+from autoconv.operators.regions.layout import Variant
+from autoconv.operators.support.dataset_protocol import is_stream
+from autoconv.operators.support.generator_expressions import Generated, Lazy, Source
+from autoconv.operators.support.held_iterators import HeldIterator
+from autoconv.operators.support.protected_names import BREAK, NORMAL
+from autoconv.operators.support.speculation import attempt
+from autoconv.runtime.objects.containers import heap_of
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject
+from autoconv.runtime.recording.regions import COMPILE, TURN, current_region
+from autoconv.runtime.support.spans import current_place
+
+# Iterations in Python (peeled) before a loop that records ops becomes a graph loop, under `compile`.
+_PEEL = 32
+# Longest range that is unrolled in a trace with memory arrays: its loops mostly work on single elements.
+_MOST_UNROLLED = 4
+_RANGE_ITERATOR = type(iter(range(0)))
+
+
+def while_stmt(
+    test: Callable[..., Any],
+    body: Callable[..., Any],
+    state: tuple[Any, ...] = (),
+    names: tuple[str, ...] = (),
+    exit: str = "",
+    cells: Cells | None = None,
+) -> tuple[Any, ...]:
+    """`while test(*state): state = body(*state)`, left early if the state variable named `exit` requests it.
+
+    Iterations run in Python until a tensor decides; from there on the loop is part of the graph.
+    """
+    code = names.index(exit) if exit else -1
+    patience = _Patience()
+    while True:
+        if code >= 0 and not is_staged(state[code]) and state[code] >= BREAK:
+            return state
+        if code >= 0 and is_staged(state[code]):
+            return _stage_while(test, body, state, names, code, cells)
+        over = patience.is_over()
+        decision = attempt(lambda: asked(test(*state)), lambda found: is_staged(found) or (over and bool(found)))  # noqa: B023
+        if is_staged(decision) or (decision and over):
+            return _stage_while(test, body, state, names, code, cells)
+        if not decision:
+            return state
+        state = body(*state) or ()
+
+
+def _stage_while(
+    test: Any, body: Any, state: tuple[Any, ...], names: tuple[str, ...], code: int, cells: Cells | None
+) -> tuple[Any, ...]:
+    def stays(*values: Any) -> Any:
+        if code < 0:
+            return test(*values)
+        return and_(values[code] < BREAK, lambda: test(*values))
+
+    return stage_loop(stays, _noting(body, cells), state, names)
+
+
+class _Patience:
+    """Counts the iterations of a loop that runs in Python while ops are recorded."""
+
+    def __init__(self) -> None:
+        region = current_region()
+        self.region = region if region is not None and region.contract == COMPILE else None
+        self.nodes = len(region.graph.nodes) if region is not None else 0
+        self.iterations = 0
+
+    def is_over(self) -> bool:
+        if self.region is None:
+            return False
+        self.iterations += 1
+        if self.region.trace.spend is not None:
+            self.region.trace.spend(TURN)
+        return self.iterations > _PEEL and len(self.region.graph.nodes) > self.nodes
+
+
+def for_stmt(
+    iterable: Any,
+    body: Callable[..., Any],
+    state: tuple[Any, ...] = (),
+    names: tuple[str, ...] = (),
+    exit: str = "",
+    cells: Cells | None = None,
+) -> tuple[Any, ...]:
+    """`for item in iterable: state = body(item, *state)`."""
+    code = names.index(exit) if exit else -1
+    if current_region() is not None:
+        if type(iterable) is Variant:
+            return _for_variant(iterable, body, state, names, exit, cells)
+        iterates = getattr(getattr(type(iterable), "__iter__", None), "__autoconv_iterates__", None)
+        if iterates is not None:  # a user-defined iterable
+            iterable = iterates()(iterable)
+        if type(iterable) is Lazy:
+            return for_source(iterable, body, state, names, exit, cells)
+        counted = iterable.take() if type(iterable) is HeldIterator else None
+        if counted is not None:
+            return _for_counted(iterable, counted, body, state, names, exit, cells)
+        if type(iterable) is SymbolicObject or heap_of(iterable) is not None:
+            return stage_for_object(iterable, body, state, names, code, cells)
+        if is_stream(iterable):
+            return stage_for_stream(iterable, body, state, names, code, cells)
+        staged = as_staged(iterable)
+        if isinstance(staged, StagedIterator):
+            staged.begin()
+            final = stage_for(staged, body, state, names, code, cells)
+            staged.end(final[code] < BREAK if code >= 0 else True)
+            return final
+        if staged is not None and (is_staged_iterable(staged) or _is_long(iterable)):
+            return stage_for(staged, body, state, names, code, cells)
+        return unrolled(iterable, body, state, names, code, cells)
+    for item in iterable:
+        state = body(item, *state) or ()
+        if code >= 0 and state[code] >= BREAK:
+            break
+    return state
+
+
+def _is_long(iterable: Any) -> bool:
+    """Return whether a range is better a graph loop than unrolled: only where the results are the same."""
+    region = current_region()
+    if not isinstance(iterable, range) or region is None or region.contract != COMPILE:
+        return False
+    return len(iterable) > (_MOST_UNROLLED if region.trace.memory else _PEEL)
+
+
+def _for_variant(
+    iterable: Variant, body: Any, state: tuple[Any, ...], names: tuple[str, ...], exit: str, cells: Cells | None
+) -> tuple[Any, ...]:
+    """A loop over a variant: one loop for each alternative."""
+    known = defined(iterable)
+    if type(known) is not Variant:
+        return for_stmt(known, body, state, names, exit, cells)
+
+    def over(value: Any) -> Callable[..., Any]:
+        return lambda *values: for_stmt(value, body, values, names, exit, cells)
+
+    arms = [with_cells(over(value), cells) for value in known.values]
+    return stage_arms(known.tag, arms, state, names)
+
+
+def for_source(
+    source: Any,
+    body: Callable[..., Any],
+    state: tuple[Any, ...] = (),
+    names: tuple[str, ...] = (),
+    exit: str = "",
+    cells: Cells | None = None,
+) -> tuple[Any, ...]:
+    """Loop over a comprehension's source or a generator expression; early exits are those of a for statement."""
+    if type(source) is Lazy:
+        final = for_source(source.take(), body, state, names, exit, cells)
+        code = final[names.index(exit)] if exit else NORMAL
+        if not is_staged(code):
+            source.leave(everything=code < BREAK)
+        return final
+    if type(source) is Generated:
+        return for_generated(source, _noting(body, cells), state, names, exit)
+    if type(source) is not Source:
+        return for_stmt(source, body, state, names, exit, cells)
+
+    def step(item: Any, *values: Any) -> Any:
+        return _chosen(source, source.conditions, source.unpack(item), body, values, names, exit, cells)
+
+    if type(source.iterable) in (range, _RANGE_ITERATOR):
+        return _over_range(iter(source.iterable), step, state, names, exit, cells)
+    return for_stmt(_in_python(source.iterable), step, state, names, exit, cells)
+
+
+def _over_range(
+    numbers: Any, step: Any, state: tuple[Any, ...], names: tuple[str, ...], exit: str, cells: Cells | None
+) -> tuple[Any, ...]:
+    """Loop over a comprehension's range: a graph loop after some peeled iterations, if those record ops."""
+    region = current_region()
+    if region is None or region.contract != COMPILE or operator.length_hint(numbers) <= 2 * _PEEL:
+        return for_stmt(numbers, step, state, names, exit, cells)
+    nodes = len(region.graph.nodes)
+    state = for_stmt(itertools.islice(numbers, _PEEL), step, state, names, exit, cells)
+    code = state[names.index(exit)] if exit else NORMAL
+    if not is_staged(code) and code >= BREAK:
+        return state
+    if is_staged(code) or len(region.graph.nodes) == nodes:
+        return for_stmt(numbers, step, state, names, exit, cells)
+    _, (whole,), *position = numbers.__reduce__()
+    numbers.__setstate__(sys.maxsize)  # exhaust the iterator
+    return for_stmt(whole[position[0] or 0 :], step, state, names, exit, cells)
+
+
+def _for_counted(
+    iterator: HeldIterator, counted: Any, body: Any, state: Any, names: Any, exit: str, cells: Any
+) -> tuple[Any, ...]:
+    """Loop over `enumerate` or `zip` of a generator expression."""
+    over = counted.is_over()
+    if is_staged(over) and counted.lazy.is_generated:
+        raise StagingError(
+            "a tensor decides whether the generator in a zip is gone over at all", current_place(),
+            "the generator as the first that is given to zip()",
+        )  # fmt: skip
+    if not is_staged(over) and over:
+        return tuple(state)
+    loop = counted.loop(body, state, names, exit, cells)
+    final = for_source(loop.lazy, loop.body, loop.state, loop.names, loop.exit, cells)
+    code = final[loop.names.index(loop.exit)] if loop.exit else NORMAL
+    if is_staged(code) or (code >= BREAK and is_staged(final[0])):
+        iterator.leave()
+    else:
+        iterator.go_on(iter(()) if code < BREAK else counted.rest(final[0]))
+    return final[loop.count :]
+
+
+def _chosen(
+    source: Source,
+    conditions: tuple[Callable[..., Any], ...],
+    parts: tuple[Any, ...],
+    body: Callable[..., Any],
+    state: tuple[Any, ...],
+    names: tuple[str, ...],
+    exit: str,
+    cells: Cells | None,
+) -> tuple[Any, ...]:
+    """Run the body for one item if the remaining conditions hold."""
+    for number, condition in enumerate(conditions):
+        value = condition(*parts)
+        if is_staged(value):
+            return _where(value, source, conditions[number + 1 :], parts, body, state, names, exit, cells)
+        if not value:
+            return state
+    element = source.element(*parts)
+    if type(element) is Source:
+        source.is_nested = True
+        return for_source(element, body, state, names, exit, cells)
+    return body(element, *state) or ()
+
+
+def _where(
+    test: Any, source: Any, rest: Any, parts: Any, body: Any, state: Any, names: Any, exit: str, cells: Any
+) -> tuple[Any, ...]:
+    """`_chosen` where a tensor decides the condition before the `rest`."""
+
+    def arm(*values: Any) -> tuple[Any, ...]:
+        return _chosen(source, rest, parts, body, values, names, exit, cells)
+
+    return tuple(if_stmt(test, arm, None, state, names, cells=cells))
+
+
+def _in_python(iterable: Any) -> Any:
+    """Return the iterable of a comprehension; items of known number are iterated in Python."""
+    if is_symbolic_iterable(iterable):
+        return iterable
+    return iterate(iterable)
+
+
+def is_symbolic_iterable(iterable: Any) -> bool:
+    """Return whether the number of items is known only at run time or is too large to iterate in Python."""
+    region = current_region()
+    if region is None:
+        return False
+    if type(iterable) in (Variant, Lazy, SymbolicObject) or heap_of(iterable) is not None or is_stream(iterable):
+        return True
+    staged = as_staged(iterable)
+    if staged is None or not is_staged_iterable(staged):
+        return False
+    length = staged.length()
+    return not isinstance(length, (int, np.integer)) or bool(length > _PEEL and region.contract == COMPILE)
+
+
+def _noting(body: Callable[..., Any], cells: Cells | None) -> Callable[..., Any]:
+    if cells is None:
+        return body
+
+    def run(*values: Any) -> Any:
+        note_cells(cells)
+        return body(*values)
+
+    return run
+
+
+def iterate(iterable: Any) -> Any:
+    """Return what a comprehension, or a loop that stays a statement, iterates over: a tensor as a list of its items."""
+    if current_region() is None:
+        return iterable
+    if is_stream(iterable):
+        raise StagingError(
+            "nobody knows how many elements a dataset has, so that a list of them cannot become part of the graph",
+            current_place(),
+            "a for statement that writes to an autoconv.TensorArray, or dataset.batch(size)",
+        )
+    if type(iterable) is SymbolicObject or heap_of(iterable) is not None:
+        raise StagingError(
+            "the number of iterations is known only when the graph runs, and this loop cannot become part of it",
+            current_place(), "a for statement of its own",
+        )  # fmt: skip
+    staged = as_staged(iterable)
+    if staged is None or not is_staged_iterable(staged):
+        return iterable
+    if isinstance(staged, StagedIterator):
+        staged.begin()
+    length = staged.length()
+    if not isinstance(length, (int, np.integer)):
+        raise StagingError(
+            "the number of iterations depends on a tensor, and this loop cannot become part of the graph",
+            current_place(),
+            "a for statement of its own, autoconv.map_fn, or ops on whole tensors",
+        )
+    return [staged.item(i) for i in range(int(length))]
+
+
+__all__ = ["for_source", "for_stmt", "is_symbolic_iterable", "iterate", "while_stmt"]

@@ -1,0 +1,118 @@
+"""Dicts with keys whose presence a tensor decides, under `function`.
+
+Such a key is present in Python, and its value is a variant with an arm for absence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from autoconv.errors import StagingError
+from autoconv.operators.control.conditionals import if_exp, is_staged
+from autoconv.operators.control.variants import is_arm
+from autoconv.runtime.objects.containers import TracedDict, is_maybe, note_container
+from autoconv.runtime.recording.journal import MISSING
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.tensors import dispatch
+
+_METHODS: dict[str, Callable[..., Any]] = {}
+_NONE: Any = object()  # marker for a missing key
+
+
+def call(self: TracedDict, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """Call a method of a dict with optional keys; raise StagingError for one that needs to know which are present."""
+    method = _METHODS.get(name)
+    if method is None:
+        _refuse(name)
+    return method(self, *args, **kwargs)
+
+
+def count(owner: TracedDict) -> Any:
+    """Return the number of keys present."""
+    total: Any = 0
+    for value in dict.values(owner):
+        total = total + (dispatch.apply("select", _is_there(value), 1, 0) if is_maybe(value) else 1)
+    return total
+
+
+def has(owner: TracedDict, key: Any) -> Any:
+    value = dict.get(owner, key, _NONE)
+    return _is_there(value) if is_maybe(value) else value is not _NONE
+
+
+def _get(owner: TracedDict, key: Any, default: Any = None) -> Any:
+    value = dict.get(owner, key, default)
+    if not is_maybe(value):
+        return value
+    return if_exp(_is_there(value), lambda: _found(key, value), lambda: default)
+
+
+def _item(owner: TracedDict, key: Any) -> Any:
+    return _found(key, dict.__getitem__(owner, key))
+
+
+def _set(owner: TracedDict, key: Any, value: Any) -> None:
+    note_container(owner)
+    dict.__setitem__(owner, key, value)
+
+
+def _delete(owner: TracedDict, key: Any) -> None:
+    _item(owner, key)
+    note_container(owner)
+    dict.__delitem__(owner, key)
+
+
+def _pop(owner: TracedDict, key: Any, *default: Any) -> Any:
+    value = _get(owner, key, *default) if default else _item(owner, key)
+    note_container(owner)
+    dict.pop(owner, key, None)
+    return value
+
+
+def _setdefault(owner: TracedDict, key: Any, default: Any = None) -> Any:
+    value = _get(owner, key, default)
+    _set(owner, key, value)
+    return value
+
+
+def _clear(owner: TracedDict) -> None:
+    note_container(owner)
+    dict.clear(owner)
+
+
+def _copy(owner: TracedDict) -> TracedDict:
+    return TracedDict(list(dict.items(owner)))
+
+
+def _update(owner: TracedDict, *others: Any, **values: Any) -> None:
+    for key, value in dict(*others, **values).items():
+        _set(owner, key, value)
+
+
+_METHODS.update(
+    {
+        "__getitem__": _item, "get": _get, "__setitem__": _set, "__delitem__": _delete, "pop": _pop, "copy": _copy,
+        "setdefault": _setdefault, "clear": _clear, "update": _update,
+    }
+)  # fmt: skip
+TracedDict.call_maybe = call  # type: ignore[assignment]
+
+
+def _is_there(value: Any) -> Any:
+    missing = is_arm(value, MISSING)
+    return dispatch.apply("logical_not", missing) if is_staged(missing) else not missing
+
+
+def _found(key: Any, value: Any) -> Any:
+    return value.__autoconv_present__(MISSING, KeyError(key)) if is_maybe(value) else value
+
+
+def _refuse(name: str) -> NoReturn:
+    raise StagingError(
+        f"a tensor decides which keys this dict has, and {name} has to know them", current_place(),
+        "keys that are there from the start, with None where there is no value yet",
+    )  # fmt: skip
+
+
+__all__ = ["count", "has"]

@@ -1,0 +1,308 @@
+"""Record functions whose recursion a tensor ends as recursive graphs.
+
+Inside such a graph (`Recursion`), recursive calls are `call` nodes. An arm that needs a result of unknown layout is
+suspended (`Suspended`); the other arms provide a first layout. The body is then recorded again until the layouts of
+its result, arguments and written state reach a fixed point. `noted_calls.py` detects the recursive calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from types import FunctionType
+from typing import Any
+
+from autoconv.errors import InaccessibleTensorError, StagingError
+from autoconv.graph.graph import Graph, Value, settle_effects
+from autoconv.operators.control.handler_values import keep, kept, kept_layout
+from autoconv.operators.regions.container_promotion import (
+    is_moved,
+    move_into_graph,
+    refuse_changed_copies,
+    unnoted_changes,
+)
+from autoconv.operators.regions.layout import NEVER, Layout, Never, leaf_types
+from autoconv.operators.regions.layout_join import join_layouts, joined_objects
+from autoconv.operators.regions.marshalling import absent, emit, rebuild
+from autoconv.operators.regions.recursive_signature import (
+    argument_layout,
+    bound_arguments,
+    identity_of,
+    invoked,
+    join_arguments,
+    layout_found,
+)
+from autoconv.operators.regions.region_body import Recorded, Suspended, record_body, record_raise, write_spot
+from autoconv.operators.support.speculation import emit_output
+from autoconv.runtime.objects.symbolic_objects import record_object
+from autoconv.runtime.recording.handler_stores import Stores
+from autoconv.runtime.recording.journal import Spot
+from autoconv.runtime.recording.regions import COMPILE, Region, current_region, recording
+from autoconv.runtime.support.spans import current_place
+
+_ROUNDS = 16  # recordings of one function after which StagingError is raised
+# Rounds under `compile` after which unsettled parts of arguments and results become graph objects.
+_PATIENCE = 5
+
+
+class Call:
+    """An active call. `may_restart`: its effects can be undone."""
+
+    def __init__(self, function: FunctionType, target: Any, args: Any, kwargs: Any, region: Region) -> None:
+        self.function, self.target, self.args, self.kwargs = function, target, args, kwargs
+        self.region = region
+        self.identity = identity_of(function)
+        self.may_restart = False
+        self.followed = 0
+        self._layouts: list[Layout] | None = None
+
+    def layouts(self) -> list[Layout]:
+        """Return the layouts of the arguments, in the state at the call."""
+        if self._layouts is None:
+            values = bound_arguments(self.function, self.args, self.kwargs)
+            self._layouts = [argument_layout(value, self.region) for value in values]
+        return self._layouts
+
+    def is_like(self, known: Call) -> bool:
+        """Return whether the arguments have the same layouts as another call's."""
+        try:
+            return self.layouts() == known.layouts()
+        except TypeError:  # they do not fit: the function itself raises
+            return False
+
+
+class Recursion(Call):
+    """A function recorded as a graph that calls itself.
+
+    Its parameters are the leaves of the arguments, those of the `spots` that it writes, and its captures; its outputs
+    are the leaves of the result and of the spots.
+    """
+
+    def __init__(self, call: Call, layouts: Sequence[Layout]) -> None:
+        super().__init__(call.function, call.target, call.args, call.kwargs, call.region)
+        self.values = bound_arguments(call.function, call.args, call.kwargs)
+        self.assumed = list(layouts)
+        self.wanted = list(layouts)
+        self.name = call.region.trace.root.graph.unique_name(f"recursive_{call.function.__name__}")
+        self.result: Layout = NEVER
+        self.never_returns = False
+        self.suspends = False
+        self.spots: dict[Any, Spot] = {}
+        self.kept: list[Layout] = []
+        self.wanted_kept: list[Layout] = []
+        self.captures: list[Value] = []
+        # Where a handler surrounds a call, a dict of the graph also keeps the contents of the spots.
+        self.frame: Any = None
+        self.handled = False
+        self.seen: dict[Any, Layout] = {}
+        self.graph = Graph(self.name)
+        known = call.region.trace.recursions.get(self.identity)
+        if known is not None and known.layouts() == self.assumed:
+            self._begin_with(known)
+
+    def layouts(self) -> list[Layout]:
+        return self.assumed
+
+    def _begin_with(self, known: Recursion) -> None:
+        """Start from the layouts of an earlier recording; the rounds check whether they hold here."""
+        self.result, self.handled = known.result, known.handled
+        for (key, spot), layout in zip(known.spots.items(), known.kept, strict=True):
+            try:
+                now = layout_found(spot.read(), self.region)
+            except InaccessibleTensorError:  # created by another call
+                continue
+            self.spots[key] = spot
+            self.kept.append(join_layouts(layout, now, spot.name, self.region.contract))
+        self.wanted_kept = list(self.kept)
+
+    def widened(self, layouts: Sequence[Layout]) -> Recursion:
+        """Widen the argument layouts of the next round."""
+        pairs = zip(self.wanted, layouts, strict=True)
+        self.wanted = [join_arguments(a, b, "", self.region.contract) for a, b in pairs]
+        return self
+
+    def call(self, values: Sequence[Any], region: Region) -> Any:
+        """Record a recursive call inside the function."""
+        if isinstance(self.result, Never) and not self.never_returns:
+            self.suspends = True
+            raise Suspended(region)
+        for position, spot in enumerate(self.spots.values()):
+            now = layout_found(spot.read(), region)
+            self.wanted_kept[position] = join_layouts(self.wanted_kept[position], now, spot.name, region.contract)
+        if self.wanted != self.assumed or self.wanted_kept != self.kept:  # the next round records the call
+            layouts = [self.result, *self.kept]
+            leaves = iter([absent(leaf, region) for layout in layouts for leaf in leaf_types(layout)])
+            return self._received(leaves, region)
+        return self._record_call(values, region)
+
+    def record(self) -> Any:
+        """Record the function and a call of it; return the result of the call."""
+        parent = self.region
+        trace = parent.trace
+        met: set[Any] = set()
+        confirms = False
+        for turn in range(_ROUNDS):
+            if self.handled and self.frame is None:
+                self.frame = record_object("object_build", [], kind="dict")
+            outer_output, trace.pending_output = trace.pending_output, []
+            try:
+                recorded = trace_recursion(self)
+            finally:
+                shown, trace.pending_output = trace.pending_output, outer_output
+            new = {key: spot for key, spot in recorded.spots.items() if key not in self.spots}
+            # Objects created by the body differ in every round: a spot met twice belongs to an object from before.
+            adopted = {key: spot for key, spot in new.items() if key in met}
+            settled = self._settle(recorded, turn, adopted)
+            if settled and (confirms or not new):
+                for show in shown or ():
+                    emit_output(parent, show)
+                settle_effects(self.graph)
+                trace.recursions[self.identity] = self
+                return self._record_call(self.values, parent)
+            met, confirms = new.keys() - adopted.keys(), settled
+        raise StagingError(
+            f"the types that {self.function.__name__} takes and gives when it calls itself do not settle",
+            current_place(),
+            "arguments and results of one type at every call",
+        )
+
+    def _settle(self, recorded: Recorded, turn: int, adopted: dict[Any, Spot]) -> bool:
+        """Return whether the round confirmed its assumptions; if not, set those of the next round to its findings."""
+        parent, inner = self.region, recorded.region
+        contract = parent.contract
+        before = self._state()
+        (value,) = recorded.results
+        results = [NEVER if value is NEVER else argument_layout(value, inner, result=True)]
+        results += [layout_found(recorded.value_of(spot), inner) for spot in self.spots.values()]
+        known = [self.result, *self.wanted_kept]
+        titles = [f"what {self.function.__name__} gives", *(spot.name for spot in self.spots.values())]
+        joined = [join_layouts(a, b, title, contract) for a, b, title in zip(known, results, titles, strict=True)]
+        wanted = self.wanted
+        if contract == COMPILE and turn >= _PATIENCE:
+            joined = [a if a == b else joined_objects(a, b) for a, b in zip(known, joined, strict=True)]
+            wanted = [a if a == b else joined_objects(a, b) for a, b in zip(self.assumed, wanted, strict=True)]
+        columns = [[recorded.value_of(spot), spot.read()] for spot in (*self.spots.values(), *adopted.values())]
+        either = [join_layouts(layout_found(a, inner), layout_found(b, parent), "", contract) for a, b in columns]
+        moved = move_into_graph(parent, columns, either, [*self.spots.values(), *adopted.values()], 0)
+        self.assumed = self.wanted = list(wanted)
+        self.result, self.kept = joined[0], joined[1:]
+        self.never_returns = isinstance(self.result, Never) and (self.suspends or self.never_returns)
+        outputs = [value, *(recorded.value_of(spot) for spot in self.spots.values())]
+        with_layouts = list(zip(outputs, joined, strict=True))
+        self._give(recorded, with_layouts)
+        for key, spot in adopted.items():
+            self.spots[key] = spot
+            now, later = layout_found(spot.read(), parent), layout_found(recorded.value_of(spot), inner)
+            self.kept.append(join_layouts(now, later, spot.name, contract))
+        if moved:
+            gone = [key for key, spot in self.spots.items() if is_moved(spot.owner)]
+            keys = list(self.spots)
+            self.kept = [layout for key, layout in zip(keys, self.kept, strict=True) if key not in gone]
+            for key in gone:
+                del self.spots[key]
+        self.wanted_kept = list(self.kept)
+        refuse_changed_copies(parent, self.spots.values())
+        return before == self._state() and not adopted and not moved and self.handled == (self.frame is not None)
+
+    def _state(self) -> tuple[Any, ...]:
+        return self.assumed, self.result, [*self.kept], [*self.captures], self.never_returns, dict(self.seen)
+
+    def _give(self, recorded: Recorded, outputs: Sequence[tuple[Any, Layout]]) -> None:
+        """Make these values the region's outputs, and collect its captures."""
+        inner = recorded.region
+        with recording(inner):
+            inner.graph.outputs = [leaf for value, layout in outputs for leaf in emit(value, layout, inner)]
+        self.captures += [outer for outer in inner.captured() if outer not in self.captures]
+
+    def run(self, inner: Region) -> list[Any]:
+        """Run the body with parameters of the assumed layouts."""
+        self.graph, self.suspends = inner.graph, False
+        values = []
+        for layout in (*self.assumed, *self.kept):
+            leaves = [inner.graph.add_parameter(leaf, "argument") for leaf in leaf_types(layout)]
+            values.append(rebuild(layout, iter(leaves)))
+        for outer in self.captures:
+            inner.lift(outer)
+        count = len(self.assumed)
+        for spot, value in zip(self.spots.values(), values[count:], strict=True):
+            write_spot(spot, value)
+        running = inner.trace.calls
+        running.append(self)
+        stores = Stores(self._stored, self._keep, inside=inner)
+        inner.trace.stores.append(stores)
+        try:
+            # Under `function` a list is rebuilt from its items, so a mutation of it would be lost.
+            copies = [] if inner.contract == COMPILE else values[:count]
+            with unnoted_changes(None, copies, current_place()):
+                return [invoked(self.function, self.target, values[:count])]
+        finally:
+            running.remove(self)
+            inner.trace.stores.remove(stores)
+
+    def _stored(self, region: Region) -> list[Spot]:
+        """The spots to keep before an op that may raise."""
+        return [] if self.frame is None else list(self.spots.values())
+
+    def _keep(self, spot: Spot, value: Any) -> None:
+        region = current_region()
+        assert region is not None
+        layout = kept_layout(value, region)
+        self.seen[spot.key] = join_layouts(self.seen.get(spot.key, layout), layout, spot.name, region.contract)
+        keep(self.frame, list(self.spots).index(spot.key), value, spot.name)
+
+    def written(self, spot: Spot) -> Any:
+        """Return the contents of the spot at the point where a call raised."""
+        before = spot.read()
+        self.handled = True
+        if self.frame is None:
+            return before
+        layouts = [self.kept[list(self.spots).index(spot.key)]]
+        layouts += [self.seen[spot.key]] if spot.key in self.seen else []
+        position = list(self.spots).index(spot.key)
+        return kept(self.frame, position, layouts, spot.name, before, self.region.contract)
+
+    def _record_call(self, values: Sequence[Any], region: Region) -> Any:
+        inputs: list[Value] = []
+        given = [*values, *(spot.read() for spot in self.spots.values())]
+        for value, layout in zip(given, (*self.assumed, *self.kept), strict=True):
+            inputs += emit(value, layout, region)
+        inputs += [region.lift(outer) for outer in self.captures]
+        layouts = [self.result, *self.kept]
+        node = region.record(
+            "call",
+            inputs,
+            {"name": self.name, "recursive": True},
+            regions=[self.graph],
+            types=[leaf for layout in layouts for leaf in leaf_types(layout)],
+            shown="StatefulPartitionedCall",
+        )
+        for stores in region.trace.stores:
+            stores.after_call(region)
+        return self._received(iter(node.results), region)
+
+    def _received(self, leaves: Iterator[Value], region: Region) -> Any:
+        """Rebuild the result of a call, and write the state that it wrote."""
+        result, *written = [rebuild(layout, leaves) for layout in (self.result, *self.kept)]
+        for spot, value in zip(self.spots.values(), written, strict=True):
+            write_spot(spot, value)
+        if isinstance(self.result, Never):
+            # a call that never returns: the raise keeps it alive although its result is unused
+            record_raise(region, RecursionError("maximum recursion depth exceeded"))
+            raise Suspended(region)
+        return result
+
+
+def written_by_calls(region: Region) -> list[tuple[Spot, Any]]:
+    """Return the spots that the active recursive functions write, with their values where a call raised."""
+    found: dict[Any, tuple[Spot, Any]] = {}
+    for recursion in region.trace.calls:
+        if isinstance(recursion, Recursion):
+            for key, spot in recursion.spots.items():
+                if key not in found:
+                    found[key] = spot, recursion.written(spot)
+    return list(found.values())
+
+
+def trace_recursion(recursion: Recursion) -> Recorded:
+    """Record one round; its callers are excluded from the spans of the graph (see `spans`)."""
+    with unnoted_changes(recursion.target, recursion.values, current_place()):
+        return record_body(recursion.region, recursion.name, recursion.run, 1)

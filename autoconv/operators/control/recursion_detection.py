@@ -1,0 +1,148 @@
+"""Recursion detection: calls of user functions are tracked while they run, so that recursion becomes a graph function.
+
+A recursive call in an arm or loop body, with arguments of the same layout, would never end the trace. The outermost
+of the calls is then undone and recorded as a graph of its own (`recursion.py`). Recursion that a Python condition ends
+has layouts that differ from call to call, and is recorded inline.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.operators.control.recursion import Call, Recursion
+from autoconv.operators.regions.layout import Layout, Static
+from autoconv.operators.regions.recursive_signature import bound_arguments, is_plain, join_arguments
+from autoconv.operators.regions.region_body import swallowed
+from autoconv.operators.support.call_graph import may_call_itself
+from autoconv.operators.support.speculation import Attempt
+from autoconv.runtime.recording.regions import Region, current_region
+
+# Number of recursive calls, by contract, recorded inline if their arguments differ only in numbers known to Python.
+_FOLLOWED = {"compile": 3, "function": 24}
+# Largest depth of recursion without a tensor condition in between.
+_DEPTH = 40
+_LAZY_CODE = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+class Restart(BaseException):
+    """Unwind to a call that has to be recorded as a recursive function, with arguments of these layouts."""
+
+    def __init__(self, call: Call, layouts: Sequence[Layout]) -> None:
+        super().__init__()
+        self.call = call
+        self.layouts = layouts
+
+
+def noted(function: FunctionType, target: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap `target`, the converted form of the user's `function`, so that its calls are tracked while they run."""
+    if function.__code__.co_flags & _LAZY_CODE or function.__code__ is _NOTED:
+        return target
+
+    def noted_call(*args: Any, **kwargs: Any) -> Any:
+        region = current_region()
+        return target(*args, **kwargs) if region is None else _called(function, target, args, kwargs, region)
+
+    return noted_call
+
+
+_NOTED = next(c for c in noted.__code__.co_consts if getattr(c, "co_name", "") == "noted_call")
+
+
+def is_noted(function: FunctionType) -> bool:
+    """Return whether the function is the result of `noted`."""
+    return function.__code__ is _NOTED
+
+
+def _called(function: FunctionType, target: Any, args: Any, kwargs: Any, region: Region) -> Any:
+    """Record the call inline or as one of a recursive function, or restart an outer call as a recursive function."""
+    call = Call(function, target, args, kwargs, region)
+    running = region.trace.calls
+    same = [c for c in running if c.identity == call.identity and region.is_inside(c.region)]
+    around = same if len(same) > _DEPTH else [c for c in same if c.region is not region]
+    if around:
+        try:
+            layouts = call.layouts()
+        except TypeError:  # the arguments do not fit: the function raises for that
+            return target(*args, **kwargs)
+        again = _again(call, around, layouts)
+        if isinstance(again, Recursion):
+            return again.call(bound_arguments(function, args, kwargs), region)
+        if again is not None:
+            wider = again.layouts
+            if again.call.may_restart:
+                region.trace.refusal = swallowed()
+                raise again
+            return Recursion(call, wider).record()
+    known = region.trace.recursions.get(call.identity)
+    if known is not None and not same and call.is_like(known):
+        return Recursion(call, known.layouts()).record()
+    call.may_restart = may_call_itself(function, args)
+    return _followed(call, running)
+
+
+def _followed(call: Call, running: list[Any]) -> Any:
+    """Record the call inline and return its result."""
+    trial = Attempt() if call.may_restart else None
+    running.append(call)
+    try:
+        result = call.target(*call.args, **call.kwargs)
+    except Restart as restart:
+        if trial is not None:
+            trial.undo()
+        if restart.call is not call:
+            raise
+        call.region.trace.refusal = None
+        wider = restart.layouts
+    except BaseException:
+        if trial is not None:
+            trial.keep()
+        raise
+    else:
+        if trial is not None:
+            trial.keep()
+        return result
+    finally:
+        running.remove(call)
+    return Recursion(call, wider).record()
+
+
+def _again(call: Call, around: Sequence[Call], layouts: list[Layout]) -> Recursion | Restart | None:
+    """Decide how to record a recursive call inside an arm or loop body of the calls `around` it.
+
+    Returns the recursive function to call, a Restart to create one, or None to record the call inline.
+    """
+    for known in reversed(around):
+        if isinstance(known, Recursion) and _wider(known, layouts, call) == known.layouts():
+            return known
+    followed = around[0].followed = around[0].followed + 1
+    for known in around:
+        wider = _wider(known, layouts, call)
+        if wider is None:
+            continue
+        if wider == known.layouts():
+            return Restart(known, wider)
+        counted = any(type(new) is Static for old, new in zip(known.layouts(), layouts, strict=True) if old != new)
+        if not counted or followed > _FOLLOWED[call.region.contract]:
+            return known.widened(wider) if isinstance(known, Recursion) else Restart(known, wider)
+    return None
+
+
+def _wider(known: Call, layouts: list[Layout], call: Call) -> list[Layout] | None:
+    """Return the joined layouts of both calls' arguments; None if static values in them must stay distinct."""
+    before = known.layouts()
+    names = list(inspect.signature(call.function, follow_wrapped=False).parameters)
+    if len(before) != len(layouts):
+        return None
+    try:
+        joined = [
+            old if old == new else join_arguments(old, new, name, call.region.contract)
+            for old, new, name in zip(before, layouts, names, strict=True)
+        ]
+    except StagingError:
+        return None
+    changed = [new for old, new in zip(before, joined, strict=True) if old != new]
+    return joined if all(map(is_plain, changed)) else None

@@ -1,0 +1,235 @@
+"""Record the arms of a condition and join their results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import Any
+
+from autoconv.graph.types import ObjectType
+from autoconv.operators.regions.container_promotion import (
+    check_alias,
+    is_another_name,
+    move_into_graph,
+    move_parts,
+    move_raised,
+    move_shared,
+    refuse_changed_copies,
+    unnoted_changes,
+)
+from autoconv.operators.regions.layout import (
+    NEVER,
+    Arms,
+    Layout,
+    Leaf,
+    Static,
+    Variant,
+    holds_made_here,
+    is_container,
+    layout_of,
+    leaf_types,
+)
+from autoconv.operators.regions.layout_join import join_layouts, joined_lists
+from autoconv.operators.regions.marshalling import STAGE_ARMS, emit, rebuild
+from autoconv.operators.regions.region_body import (
+    Body,
+    Recorded,
+    Suspended,
+    applied,
+    record_body,
+    unify_captures,
+    write_spot,
+)
+from autoconv.operators.regions.shared_identity import frozen_where_shared, twins
+from autoconv.operators.regions.unsharing import changed_copies, layout_as_left
+from autoconv.operators.support.narrowed_classes import note_class, note_results
+from autoconv.runtime.objects.containers import TracedDict, TracedList, UnmovedError
+from autoconv.runtime.objects.symbolic_objects import as_object, box
+from autoconv.runtime.recording.journal import MISSING, Spot
+from autoconv.runtime.recording.regions import COMPILE, Region, current_region, recording
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+
+
+def stage_arms(
+    index: SymbolicTensor, arms: Sequence[Body], inputs: Sequence[Any], names: Sequence[str]
+) -> tuple[Any, ...]:
+    """Record a cond; `index` is a bool (arms: true, false) or an integer that selects the arm.
+
+    Returns the values of `names` after it. The arms are recorded again whenever a container has to move into the graph.
+    """
+    parent = current_region()
+    assert parent is not None
+    count = len(names)
+    frozen = dict(parent.trace.frozen)
+    while True:
+        parent.trace.frozen = dict(frozen)  # this recording freezes objects anew
+        recorded = _record_arms(parent, index, arms, inputs, count)
+        spots: dict[tuple[Any, ...], Spot] = {}
+        for arm in recorded:
+            spots.update(arm.spots)
+        titles = [*names, *(spot.name for spot in spots.values())]
+        columns = [[arm.results[i] for arm in recorded] for i in range(count)]
+        columns += [aligned(spot, [arm.value_of(spot) for arm in recorded], parent) for spot in spots.values()]
+        shared = [move_shared(parent, arm, [c[n] for c in columns]) for n, arm in enumerate(recorded)]
+        raised = move_raised(parent, recorded)
+        if any(shared) or raised or move_parts(parent, dict(zip(names, columns, strict=False))):
+            continue
+        before = set(parent.trace.frozen)
+        layouts, apart = _joined_as_left(columns[:count], recorded, titles)
+        for spot, column in zip(spots.values(), columns[count:], strict=True):
+            regions = [arm.region for arm in recorded]
+            layouts.append(_joined_contents(spot, column, regions) or _joined(column, recorded, spot.name))
+        joined = list(layouts)
+        same = twins(columns, [arm.region for arm in recorded])
+        for position in same:
+            layouts[position] = NEVER
+        alone = [column if n not in same else [NEVER] * len(column) for n, column in enumerate(columns)]
+        layouts = frozen_where_shared(layouts, alone, [arm.region for arm in recorded])
+        refuse_changed_copies(parent, spots.values(), apart - before)
+        if move_into_graph(parent, [*columns], layouts, list(spots.values()), count):
+            continue
+        if parent.trace.outside_effect is not None:
+            for position, name in enumerate(names):
+                for body, arm in zip(arms, recorded, strict=True):
+                    check_alias(parent, body, arm.results[position], joined[position], name)
+        try:
+            give(recorded, alone, layouts, as_left=bool(apart))
+        except UnmovedError as unmoved:
+            box(unmoved.container)
+        else:
+            break
+    captures = unify_captures([arm.region for arm in recorded])
+    types = [leaf for layout in layouts for leaf in leaf_types(layout)]
+    node = parent.record(
+        "cond",
+        [index.value_in_graph, *captures],
+        {},
+        regions=[arm.region.graph for arm in recorded],
+        types=types,
+        shown="cond",
+    )
+    if all(arm.diverges for arm in recorded) and any(arm.suspended for arm in recorded):
+        raise Suspended(parent)
+    note_results(node, [arm.region for arm in recorded])
+    values = iter(node.results)
+    rebuilt = [rebuild(layout, values) for layout in layouts]
+    for position, first in same.items():
+        rebuilt[position] = rebuilt[first]
+    for position, (spot, value) in enumerate(zip(spots.values(), rebuilt[count:], strict=True), count):
+        if layouts[position] is not NEVER or position in same:  # otherwise the code that follows is unreachable
+            write_spot(spot, value)
+    return tuple(rebuilt[:count])
+
+
+def give(
+    recorded: Sequence[Recorded], columns: Sequence[Sequence[Any]], layouts: Sequence[Layout], as_left: bool = False
+) -> None:
+    """Emit the outputs of each arm in those layouts; `as_left`: with the state of objects at the arm's end."""
+    for position, arm in enumerate(recorded):
+        with recording(arm.region), arm.as_left() if as_left else nullcontext():
+            arm.region.graph.outputs = [
+                value
+                for column, layout in zip(columns, layouts, strict=True)
+                for value in emit(column[position], layout, arm.region)
+            ]
+
+
+def _record_arms(
+    parent: Region, index: SymbolicTensor, arms: Sequence[Body], inputs: Sequence[Any], count: int
+) -> list[Recorded]:
+    kinds = ("true", "false") if len(arms) == 2 else tuple(f"arm_{i}" for i in range(len(arms)))
+    recorded = []
+    for kind, branch in zip(kinds, arms, strict=True):
+        body = applied(branch, inputs)
+        if len(arms) == 2:
+            body = _knowing(index, kind == "true", body)
+        with unnoted_changes(branch, inputs, current_place()):
+            recorded.append(record_body(parent, f"cond_{kind}", body, count))
+    return recorded
+
+
+def _knowing(test: SymbolicTensor, holds: bool, body: Body) -> Body:
+    """Wrap the body of an arm with the classes that the test implies."""
+
+    def run(region: Region) -> Any:
+        note_class(region, test, holds)
+        return body(region)
+
+    return run
+
+
+def _joined_as_left(
+    columns: Sequence[list[Any]], recorded: list[Recorded], titles: Sequence[str]
+) -> tuple[list[Layout], set[int]]:
+    """Return the layouts of the results, and the ids of objects that an arm changes and returns a copy of."""
+    layouts: list[Layout] = []
+    changed: set[int] = set()
+    for column, title in zip(columns, titles, strict=False):
+        joined = _joined(column, recorded, title)
+        apart = [changed_copies(arm, value, joined) for value, arm in zip(column, recorded, strict=True)]
+        if any(apart):
+            joined = _joined(column, recorded, title, apart)
+            changed.update(*apart)
+        layouts.append(joined)
+    return layouts, changed
+
+
+def _joined(
+    column: list[Any], recorded: list[Recorded], title: str, apart: Sequence[set[int]] | None = None
+) -> Layout:
+    region = recorded[0].region
+    if region.contract == COMPILE and is_another_name(column, region.parent) and not any(map(holds_made_here, column)):
+        return Leaf(ObjectType(), as_object)
+    if _is_variant_from_around(column, region):
+        return Static(next(v for v in column if v is not NEVER))
+    joined: Layout = NEVER
+    layouts = [NEVER if v is NEVER else layout_of(v, arm.region) for v, arm in zip(column, recorded, strict=True)]
+    if apart is not None:
+        given = zip(layouts, recorded, column, apart, strict=True)
+        layouts = [layout_as_left(arm, value, ids) if ids else layout for layout, arm, value, ids in given]
+    if is_another_name(column, region.parent):  # either alias may be changed: each container is an arm
+        joined = Arms(tuple(dict.fromkeys(filter(is_container, layouts))))
+        layouts = [NEVER if is_container(layout) else layout for layout in layouts]
+    for layout, arm in zip(layouts, recorded, strict=True):
+        joined = join_layouts(joined, layout, title, arm.region.contract)
+    return joined
+
+
+def _joined_contents(spot: Spot, column: Sequence[Any], regions: Sequence[Region]) -> Layout | None:
+    """Return the layout of a list's contents if its length is known only at run time; None for others."""
+    if type(spot.owner) is not TracedList or regions[0].contract == COMPILE:
+        return None
+    held = [(value, region) for value, region in zip(column, regions, strict=True) if value is not NEVER]
+    known = {len(value) for value, _ in held if isinstance(value, tuple)}
+    if len(known) < 2 and all(isinstance(value, tuple) for value, _ in held):
+        return None
+    return joined_lists([layout_of(value, region) for value, region in held], spot.name, regions[0].contract)
+
+
+def aligned(spot: Spot, column: list[Any], region: Region) -> list[Any]:
+    """Return a dict's contents on several paths with all keys on each: MISSING marks one whose presence varies."""
+    if type(spot.owner) is not TracedDict or region.contract == COMPILE:
+        return column
+    held = [dict(value) if isinstance(value, tuple) else None for value in column]
+    keys = list(dict.fromkeys(key for pairs in held if pairs is not None for key in pairs))
+    if all(pairs is None or list(pairs) == keys for pairs in held):
+        return column
+    return [
+        value if pairs is None else tuple((key, pairs.get(key, MISSING)) for key in keys)
+        for value, pairs in zip(column, held, strict=True)
+    ]
+
+
+def _is_variant_from_around(column: list[Any], arm: Region) -> bool:
+    """Return whether all arms return one variant from outside, which must not be rebuilt: its lists would be copies."""
+    given = [value for value in column if value is not NEVER]
+    if not given or type(given[0]) is not Variant or any(value is not given[0] for value in given):
+        return False
+    tag, around = given[0].tag, arm.parent
+    while around is not None and isinstance(tag, SymbolicTensor) and tag.value_in_graph.graph is not around.graph:
+        around = around.parent
+    return around is not None
+
+
+STAGE_ARMS.set(stage_arms)

@@ -1,0 +1,173 @@
+"""Join the ends of a body and its handlers: record the `try` node and the variables after it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autoconv.graph.graph import Graph, Node
+from autoconv.graph.types import ObjectType
+from autoconv.operators.control.staging import give
+from autoconv.operators.regions.container_promotion import (
+    is_another_name,
+    is_moved,
+    move_into_graph,
+    move_parts,
+    move_raised,
+    move_shared,
+    refuse_changed_copies,
+)
+from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Never, layout_of, leaf_types
+from autoconv.operators.regions.layout_join import join_layouts
+from autoconv.operators.regions.marshalling import rebuild
+from autoconv.operators.regions.region_body import Recorded, Suspended, refuse_missing, unify_captures, write_spot
+from autoconv.operators.regions.shared_identity import frozen_where_shared, twins
+from autoconv.operators.support.protected_names import Undefined
+from autoconv.runtime.objects.containers import PLAIN, UnmovedError, materialise
+from autoconv.runtime.objects.symbolic_objects import as_object, box, record_object
+from autoconv.runtime.recording.journal import MISSING, Journal, Spot
+from autoconv.runtime.recording.regions import COMPILE, recording, subregion
+
+
+def join(trial: Any, start: Node | None, written: Journal) -> bool:
+    """Record the try node; return False if the rounds have to be repeated."""
+    assert trial.normal is not None
+    parent = trial.parent
+    before = parent.journal
+    arms = [trial.normal, *trial.ends]
+    spots = [s for s in trial.spots.values() if not any(s.key == cell.key for cell in trial.cells)]
+    columns = [[_named(arm.results[i], cell.name) for arm in arms] for i, cell in enumerate(trial.cells)]
+    columns += [[arm.value_of(spot) for arm in arms] for spot in spots]
+    titles = [spot.name for spot in (*trial.cells, *spots)]
+    with recording(parent):
+        if _moves(trial, start, arms, columns, titles, spots, written):
+            return False
+        layouts = [_joined(column, arms, title) for column, title in zip(columns, titles, strict=True)]
+        written.hand_on(before)
+        same = twins(columns, [arm.region for arm in arms])
+        alone = [column if n not in same else [NEVER] * len(arms) for n, column in enumerate(columns)]
+        layouts = [NEVER if n in same else layout for n, layout in enumerate(layouts)]
+        layouts = frozen_where_shared(layouts, alone, [arm.region for arm in arms])
+        try:
+            give(arms, alone, layouts)
+        except UnmovedError as unmoved:
+            take_back(trial, start, written)
+            box(unmoved.container)
+            return False
+        types = [leaf for layout in layouts for leaf in leaf_types(layout)]
+        if trial.handlers:
+            _join_handlers(trial, types)
+        trial.handler.journal = None
+        leading = [0, len(trial.body.region.graph.outputs), 1]
+        regions = [trial.body.region, trial.normal.region, trial.handler]
+        captures = unify_captures(regions, leading)
+        graphs: list[Graph] = [region.graph for region in regions]
+        node = parent.record("try", captures, {}, regions=graphs, types=types, shown="try")
+        leaves = iter(node.results)
+        values = [rebuild(layout, leaves) for layout in layouts]
+        for position, spot in enumerate((*trial.cells, *spots)):
+            first = same.get(position, position)
+            value, layout = values[first], layouts[first]
+            if position >= len(trial.cells):
+                if not isinstance(layout, Never):  # otherwise the code that follows is unreachable
+                    write_spot(spot, value)
+            elif isinstance(layout, Never):
+                spot.write(MISSING)
+            else:
+                if spot.kind == "global":
+                    refuse_missing(spot, value)
+                spot.write(value)
+        if all(arm.diverges for arm in arms):  # the code that follows is unreachable
+            raise Suspended(parent)
+    return True
+
+
+def _moves(
+    trial: Any, start: Node | None, arms: Any, columns: Any, titles: Any, spots: Any, written: Journal
+) -> bool:
+    """Move containers whose state a tensor decides into the graph, before the statement."""
+    before, trial.parent.journal = trial.parent.journal, Journal()
+    try:
+        moved = _found_moving(trial, arms, columns, titles, spots)
+    finally:
+        found, trial.parent.journal = trial.parent.journal, before
+    if not moved:
+        found.hand_on(before)
+        return False
+    # Graph objects created here may hold objects of the rounds, so they are created again after those are undone.
+    found.roll_back()
+    take_back(trial, start, written)
+    for spot in found.spots.values():
+        box(spot.owner)
+    return True
+
+
+def _found_moving(trial: Any, arms: Any, columns: Any, titles: Any, spots: Any) -> bool:
+    """Move containers after the rounds, and return whether there were any."""
+    values = list(zip(*columns, strict=True))
+    shared = [move_shared(trial.parent, arm, held) for arm, held in zip(arms, values, strict=True)] if values else []
+    layouts = [_joined(column, arms, title) for column, title in zip(columns, titles, strict=True)]
+    refuse_changed_copies(trial.parent, spots)
+    shared.append(move_raised(trial.parent, [trial.body, *arms]))
+    shared.append(move_parts(trial.parent, dict(zip(titles, columns[: len(trial.cells)], strict=False))))
+    moved = any(shared) or move_into_graph(trial.parent, columns, layouts, spots, len(trial.cells))
+    for spot in spots if trial.parent.contract == COMPILE else ():
+        # A body that always raises has no end that would carry its change of a list, which the handlers observe.
+        if _changed_before_raising(trial, spot) and not is_moved(spot.owner):
+            materialise(spot.owner)
+            moved = True
+    return moved
+
+
+def take_back(trial: Any, start: Node | None, written: Journal) -> None:
+    """Undo all effects of the rounds."""
+    trial.parent.graph.truncate(trial.parent.graph.position(start))
+    written.roll_back()
+
+
+def _changed_before_raising(trial: Any, spot: Spot) -> bool:
+    assert trial.body is not None
+    return trial.body.diverges and type(spot.owner) in PLAIN and spot.key in trial.body.written
+
+
+def _join_handlers(trial: Any, types: Sequence[Any]) -> None:
+    """Record the handlers as arms of a cond on the first matching clause; the last arm reraises the exception."""
+    handler = trial.handler
+    again = subregion(handler, "not_caught")
+    again.journal = Journal(again)
+    with recording(again):
+        # An outer handler must find the variables as the body left them.
+        trial.restore({spot.key for stores in again.trace.stores for spot in stores.spots(again)})
+        again.record("object_raise", [again.lift(trial.error.value_in_graph)], {})
+        again.graph.outputs = [again.record("absent", [], {"type": leaf}).results[0] for leaf in types]
+    again.journal.roll_back()
+    again.journal = None
+    for spot, value in trial.entry:
+        if spot.read() is not value:
+            spot.write(value)
+    regions = [*(end.region for end in trial.ends), again]
+    with recording(handler):
+        clauses = tuple(trial.clauses.get(number, ()) for number in range(trial.handlers))
+        index = record_object("object_match", [trial.error], clauses=clauses)
+        captures = unify_captures(regions)
+        node = handler.record(
+            "cond", [index.value_in_graph, *captures], {}, regions=[r.graph for r in regions], types=list(types),
+            shown="cond",
+        )  # fmt: skip
+    handler.graph.outputs = list(node.results)
+
+
+def _joined(column: Sequence[Any], arms: Sequence[Recorded], title: str) -> Layout:
+    region = arms[0].region
+    if region.contract == COMPILE and is_another_name(column, region.parent):
+        return Leaf(ObjectType(), as_object)
+    joined: Layout = NEVER
+    for value, arm in zip(column, arms, strict=True):
+        layout = NEVER if value is NEVER else layout_of(value, arm.region)
+        joined = join_layouts(joined, layout, title, arm.region.contract)
+    return joined
+
+
+def _named(value: Any, name: str) -> Any:
+    """Convert an unassigned variable to a value."""
+    return Undefined(name) if value is MISSING else value

@@ -1,0 +1,420 @@
+"""Rounds of recording one try or with statement.
+
+The first round records the body, and is the only one if nothing in it can raise at run time. Otherwise each handler is
+recorded in a round of its own, which starts with the variables as stored before the ops that may raise. The ends are
+joined into one `try` node (`trial_ends`).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.graph.graph import Value
+from autoconv.graph.types import ObjectType
+from autoconv.operators.control.handler_values import (
+    as_missing,
+    contents_now,
+    is_changed,
+    is_owned,
+    keep,
+    keep_parts,
+    kept,
+    kept_layout,
+    kept_parts,
+    refuse_changed,
+)
+from autoconv.operators.control.recursion import written_by_calls
+from autoconv.operators.control.staging import give
+from autoconv.operators.control.try_join import join, take_back
+from autoconv.operators.regions.container_promotion import is_moved, move_shared
+from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Static, home_of, layout_of, leaf_types
+from autoconv.operators.regions.marshalling import rebuild
+from autoconv.operators.regions.region_body import (
+    AbandonTrace,
+    Recorded,
+    Suspended,
+    cannot_be_caught,
+    is_about_program,
+    record_raise,
+    refuse_missing,
+    write_spot,
+)
+from autoconv.operators.regions.shared_identity import frozen_where_shared, twins, wants_identity
+from autoconv.runtime.objects.containers import PLAIN, heap_of
+from autoconv.runtime.objects.symbolic_objects import (
+    StagedException,
+    SymbolicObject,
+    as_object,
+    box,
+    heap_instance,
+    record_object,
+)
+from autoconv.runtime.recording.handler_stores import Stores, is_catchable, paused
+from autoconv.runtime.recording.journal import Journal, Spot, cells_spots
+from autoconv.runtime.recording.regions import COMPILE, Region, current_region, enter, recording, subregion
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.support.structure import mutable_parts
+
+_ROUNDS = 8  # attempts to record one statement, each after moving a container into the graph
+
+
+class Trial:
+    """One try statement being recorded."""
+
+    def __init__(self, parent: Region, handlers: int, read: Any, names: tuple[str, ...]) -> None:
+        self.parent = parent
+        self.handlers = handlers
+        self.cells = cells_spots(read, names, parent.trace.cells) if read is not None else []
+        others = sorted(set(read.__code__.co_freevars) - set(names)) if read is not None else []
+        self.others = cells_spots(read, tuple(others), parent.trace.cells) if others else []
+        self.clauses: dict[int, Any] = {}
+        self.entered: Any = None
+        self.around = sys.exc_info()[1]  # the exception being handled around the statement
+        self.moving: set[Any] = set()  # spots whose objects move into the graph before the body changes them
+        self._reset()
+
+    def _reset(self) -> None:
+        self.region = self.handler = self.parent
+        self.state = ""
+        self.settled = False
+        self.passing = False
+        self.suspended = False
+        self.body: Recorded | None = None
+        self.normal: Recorded | None = None
+        self.ends: list[Recorded] = []
+        self.spots: dict[Any, Spot] = {}
+        self.seen: dict[Any, list[Layout]] = {}
+        self.held: list[tuple[Spot, list[tuple[Any, Any]]]] = []
+        self.handed: list[Any] = []
+        self.stores: Stores | None = None
+
+    def rounds(self) -> Iterator[Trial]:
+        """Yield for the body, then for each handler; start again if a container has to move into the graph first."""
+        for _ in range(_ROUNDS):
+            start = self.parent.graph.mark()
+            outer, self.parent.journal = self.parent.journal, Journal()
+            self._reset()
+            completed = False
+            self.entry = [(spot, spot.read()) for spot in (*self.cells, *self.others)]
+            try:
+                yield self
+                self._end_first_round()
+                if self.settled:
+                    return
+                again = self._finds_changed()
+                if not again:
+                    yield from self._handler_rounds()
+                completed = True
+            finally:
+                enter(self.parent)
+                self._stop_storing()
+                for region in (self.region, self.handler):
+                    if region is not self.parent and region.journal is not None:  # left other than by a round's end
+                        region.journal.hand_on(self.parent.journal)
+                written, self.parent.journal = self.parent.journal, outer
+                if not completed:
+                    written.hand_on(outer)
+            if again:
+                take_back(self, start, written)
+                for part in self.handed:
+                    box(part)
+            elif join(self, start, written):
+                return
+        raise StagingError("the lists that this try statement changes do not settle", current_place())
+
+    def begin(self) -> None:
+        """Start the body, or enter the handler of this round."""
+        if self.state in ("handler", "escape"):
+            raise StagedException(self.error)
+        with recording(self.parent):
+            self.frame = record_object("object_build", [], kind="dict")
+        self.region = self._open("try_body", self.parent)
+        self.state = "body"
+        self.stores = Stores(self._kept_spots, self._keep, inside=self.region)
+        self.parent.trace.stores.append(self.stores)
+
+    def done(self) -> None:
+        """Finish the body."""
+        error = sys.exc_info()[1]
+        is_ours = error is not self.around and self.parent.contract == COMPILE and passes(error)
+        if is_ours and isinstance(error, (Exception, AbandonTrace)):
+            raise error  # nothing after it would be recorded
+        if self.state != "body":
+            self.passing |= error is not None and error is not self.around and passes(error)
+        elif error is None or error is self.around:
+            self._finish_body(None)
+        else:  # unwinding by an exception raised while tracing
+            self.failed()
+
+    def caught(self, number: int, kinds: Any) -> Any:
+        if self.state == "body":
+            self.failed()
+        if self.settled:
+            return kinds
+        self.clauses[number] = kinds
+        return StagedException if self.state == "handler" and number == self.number else ()
+
+    def unwound(self) -> Any:
+        error = sys.exc_info()[1]
+        if self.settled or self.passing or passes(error):
+            return ()
+        if self.state == "body":
+            self.failed()
+            return () if self.settled or self.passing else BaseException
+        if self.state == "failed":
+            return BaseException
+        assert isinstance(error, (Exception, Suspended))
+        self._diverge(error)
+        return BaseException
+
+    def failed(self) -> None:
+        """Handle an exception that the body raised while it was traced."""
+        error = sys.exc_info()[1]
+        if passes(error):
+            self.passing = True
+            return
+        assert isinstance(error, (Exception, Suspended))
+        self._finish_body(error)
+
+    def _open(self, name: str, parent: Region) -> Region:
+        region = subregion(parent, name)
+        region.journal = Journal(region)
+        enter(region)
+        return region
+
+    def _close(self, diverges: bool = False) -> Recorded:
+        """Return this round's region with the variables at its end; restore the state before it."""
+        journal = self.region.journal
+        assert journal is not None
+        results = [NEVER if diverges else spot.read() for spot in self.cells]
+        written = journal.roll_back()
+        self.region.journal = None
+        for spot, value in self.entry:
+            if spot.read() is not value:
+                spot.write(value)
+        self.spots.update(journal.spots)
+        return Recorded(self.region, results, written, dict(journal.spots), diverges)
+
+    def _finish_body(self, error: Exception | Suspended | None) -> None:
+        """End the body: inline it if nothing in it can raise, else make its values parameters of the normal end."""
+        if type(error) is Suspended:
+            error.caught()
+            self.suspended = True
+        elif not any(map(is_catchable, self.region.graph.nodes)):
+            self._stop_storing()
+            self._splice()
+            return
+        elif error is not None:
+            record_raise(self.region, error)
+        self._stop_storing()
+        self.body = self._close(diverges=error is not None)
+        self.state = "failed" if error is not None else "normal"
+        self.region = self._open("try_normal", self.parent)
+        if error is not None:
+            return
+        body = self.body
+        spots = [*self.cells, *body.spots.values()]
+        values = [*body.results, *(body.written[key] for key in body.spots)]
+        move_shared(self.region, body, values, hands_on=True)
+        layouts = [layout_of(value, body.region) for value in values]
+        same = twins([[value] for value in values], [body.region])
+        alone = [[NEVER if n in same else value] for n, value in enumerate(values)]
+        layouts = [NEVER if n in same else layout for n, layout in enumerate(layouts)]
+        layouts = frozen_where_shared(layouts, alone, [body.region])
+        give([body], alone, layouts)
+        parameters = [self.region.graph.add_parameter(leaf, "try") for layout in layouts for leaf in leaf_types(layout)]
+        leaves = iter(parameters)
+        values = [rebuild(layout, leaves) for layout in layouts]
+        for position, spot in enumerate(spots):
+            value = values[same.get(position, position)]
+            if position >= len(self.cells):
+                write_spot(spot, value)
+            elif spot.read() is not value:
+                spot.write(value)
+
+    def _splice(self) -> None:
+        """Inline the body into the surrounding region, since nothing in it can raise at run time."""
+        graph, outer = self.region.graph, self.parent
+        frame = self.frame.value_in_graph.node
+        outer.graph.nodes.remove(frame)
+        back = {inner: captured for captured, inner in self.region.captures.items()}
+        for node in graph.nodes:
+            node.inputs = tuple(_outermost(value, back, outer) for value in node.inputs)
+            node.name = outer.graph.unique_name(node.name)
+            for result in node.results:
+                result.graph, result.name = outer.graph, node.name
+            outer.graph.nodes.append(node)
+        journal = self.region.journal
+        assert journal is not None
+        journal.hand_on(outer.journal)
+        self.region.became = outer
+        self.settled = True
+        self.state = "settled"  # every clause is evaluated: only the first one splices
+        enter(outer)
+
+    def _end_first_round(self) -> None:
+        if self.settled or self.passing:
+            self.settled = True
+            return
+        if self.state == "body":
+            self._finish_body(None)
+        if self.settled:
+            return
+        if self.normal is None:
+            self.normal = self._close(diverges=self.state == "failed")
+
+    def _finds_changed(self) -> bool:
+        """Return whether objects must move into the graph before the rounds are repeated.
+
+        This concerns an object known to Python that the body creates and changes after an op that may raise: a handler
+        may find it in several states. It also concerns a stored tuple with containers from before the statement, of
+        which a handler would find copies.
+        """
+        found = {spot.key for spot, parts in self.held if any(is_changed(part, before) for part, before in parts)}
+        new = found - self.moving if self.parent.contract == COMPILE else set()
+        self.moving |= new
+        return bool(new or self.handed)
+
+    def _handler_rounds(self) -> Iterator[Trial]:
+        self.handler = subregion(self.parent, "try_handler")
+        self.handler.journal = Journal(self.handler)
+        self.error = SymbolicObject(self.handler.graph.add_parameter(ObjectType("Exception"), "exception"))
+        if not self.handlers:
+            yield from self._round("escape", self.handler, 0)
+            return
+        for number in range(self.handlers):
+            yield from self._round("handler", None, number)
+
+    def _round(self, state: str, region: Region | None, number: int) -> Iterator[Trial]:
+        self.state, self.number, self.ended = state, number, False
+        self.region = region or self._open(f"except_{number}", self.handler)
+        enter(self.region)
+        self.restore()
+        yield self
+        if not self.ended:
+            self.ends.append(self._close())
+        enter(self.parent)
+
+    def _diverge(self, error: Exception | Suspended) -> None:
+        if type(error) is Suspended:
+            error.caught()
+            self.suspended = True
+        else:
+            record_raise(self.region, error)
+        end = self._close(diverges=True)
+        if self.state == "normal":
+            self.normal = end
+        else:
+            if self.state == "handler":
+                # An exception raised by the expression of the clause propagates in any case.
+                self.clauses.setdefault(self.number, BaseException)
+            self.ends.append(end)
+            self.ended = True
+
+    # Variables at the point where the body raised
+
+    def _kept_spots(self, region: Region) -> Iterator[Spot]:
+        yield from self.cells
+        inside: Region | None = region
+        known = {spot.key for spot in self.cells}
+        while inside is not None and inside is not self.parent:
+            for key, spot in inside.journal.noted() if inside.journal is not None else ():
+                inside_body = spot.home is not None and spot.home.is_inside(self.region)
+                if key not in known and type(spot.owner) not in PLAIN and not inside_body:
+                    known.add(key)
+                    yield spot
+            inside = inside.parent
+
+    def _keep(self, spot: Spot, value: Any) -> None:
+        region = current_region()
+        assert region is not None
+        for part, _ in contents_now(value, self.region) if spot.key in self.moving else ():
+            box(part)
+        if region.contract == COMPILE and self._is_made_here(value, region):
+            box(value)  # it would stay a Python object local to an arm or loop of the body, out of the handler's reach
+        if region.contract == COMPILE and isinstance(value, tuple):
+            self.handed += [part for part in mutable_parts(value) if self._is_made_before(part)]
+        known = self.seen.setdefault(spot.key, [])
+        self.spots.setdefault(spot.key, spot)
+        position = list(self.seen).index(spot.key)
+        layout = self._kept_layout(value, region)
+        if isinstance(layout, Static):
+            self.held.append((spot, contents_now(value, self.region)))
+        if region.contract != COMPILE:
+            keep_parts(self.frame, position, known, value, region)
+            return
+        known.append(layout)
+        if isinstance(layout, Static) and is_owned(value, region):
+            return  # the same object as before the body, unless another one was stored too
+        keep(self.frame, position, value, spot.name)
+
+    def _kept_layout(self, value: Any, region: Region) -> Layout:
+        if heap_instance(value) is not None and self._is_made_here(value, region):
+            return Leaf(ObjectType(), as_object)  # the stand-in is local to the body
+        return kept_layout(value, region)
+
+    def _is_made_here(self, value: Any, region: Region) -> bool:
+        home = home_of(value, region)
+        return home is not None and home.is_inside(self.region)
+
+    def _is_made_before(self, part: Any) -> bool:
+        """Return whether a container was created before the statement and is not in the graph."""
+        return type(part) in PLAIN and heap_of(part) is None and self.parent.is_inside(part._home)
+
+    def _stop_storing(self) -> None:
+        if self.stores is not None and self.stores in self.parent.trace.stores:
+            self.parent.trace.stores.remove(self.stores)
+
+    def restore(self, wanted: Collection[Any] | None = None) -> None:
+        """Restore the variables to their state when the body raised; only those with keys in `wanted`, if given."""
+        with paused(self.parent.trace.stores):  # the previous values must not be stored meanwhile
+            self._read_back(wanted)
+
+    def _read_back(self, wanted: Collection[Any] | None) -> None:
+        """Read the variables that the handlers need from the frame, and write them to their spots."""
+        spots = {spot.key: spot for spot in self.cells} | self.spots
+        for held, parts in self.held:
+            refuse_changed(parts, held.name)
+        for position, (key, layouts) in enumerate(self.seen.items()):
+            if wanted is not None and key not in wanted:
+                continue
+            spot = spots[key]
+            if spot.kind == "attribute" and is_moved(spot.owner):
+                wants_identity(spot.owner)  # an attribute set before the object moved into the graph
+            before = spot.read()
+            is_cell = any(spot is cell for cell in self.cells)
+            if self.parent.contract != COMPILE:  # variables are stored before each op that may raise
+                value = kept_parts(self.frame, position, layouts, spot.name, NEVER if is_cell else before)
+            else:
+                unsaid = [kept_layout(before, self.parent)] if spot.kind == "attribute" else []
+                value = kept(self.frame, position, [*unsaid, *layouts], spot.name, before, self.parent.contract)
+            if spot.kind == "attribute":
+                value = as_missing(value)
+            if spot.kind == "global":
+                refuse_missing(spot, value)
+            if is_cell:
+                spot.write(value)
+            else:
+                write_spot(spot, value)
+        if self.stores is not None and self.stores.calls:
+            for spot, value in written_by_calls(self.parent):
+                write_spot(spot, value)
+
+
+def passes(error: BaseException | None) -> bool:
+    """Return whether the program's clauses must not see the exception."""
+    region = current_region()
+    if type(error) is Suspended:
+        return False  # the end of the body is unknown, and the handlers may be reached
+    if error is None or cannot_be_caught(error):
+        return True
+    return region is not None and region.contract == COMPILE and is_about_program(error)
+
+
+def _outermost(value: Value, back: dict[Value, Value], outer: Region) -> Value:
+    """Return the value of the outer region for a parameter of a spliced one."""
+    found = back.get(value)
+    return value if found is None else outer.lift(found)

@@ -1,0 +1,315 @@
+"""Unroll for statements over Python iterables under trace: the body once for each item, until a tensor decides."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import operator
+import types
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.graph.effects import Effects
+from autoconv.operators.control.conditionals import Cells, if_stmt, is_staged, note_cells
+from autoconv.operators.control.for_loops import stage_for, stage_for_object
+from autoconv.operators.control.iterables import StagedList, as_staged
+from autoconv.operators.control.range_warning import warn_of_unrolling
+from autoconv.operators.support.generator_expressions import Lazy
+from autoconv.operators.support.held_iterators import HeldIterator
+from autoconv.operators.support.protected_names import BREAK
+from autoconv.operators.support.signature_check import of_program
+from autoconv.operators.support.speculation import Attempt
+from autoconv.runtime.objects.containers import (
+    PLAIN,
+    TracedList,
+    TracedSet,
+    contents,
+    heap_of,
+    is_known,
+    items_of,
+    materialise,
+    may_lack_keys,
+)
+from autoconv.runtime.objects.dict_views import DictView
+from autoconv.runtime.objects.symbolic_objects import apply_object
+from autoconv.runtime.recording.regions import COMPILE, TURN, current_region
+from autoconv.runtime.support.spans import current_place
+
+# Longest rest of a Python iterable that is unrolled after a tensor decides; longer ones become one staged loop.
+_UNROLL = 4
+# Number of items from which an iterator counts as unbounded.
+_MOST = 100_000
+# Largest number of items by which a list may grow while Python iterates over it, under `compile`.
+_MOST_NEW = 256
+_MOST_GIVEN = 1000  # largest number of values of a generator that a trace unrolls
+# Deepest nesting of Python iterators that is searched for the underlying containers.
+_DEEPEST = 8
+# The builtin that returns a reverse iterator over a list.
+_REVERSED = "reversed"
+
+
+class _ChangedError(BaseException):
+    """Unwind a loop over a container whose contents have become known only at run time."""
+
+
+def unrolled(
+    iterable: Iterable[Any],
+    body: Any,
+    state: tuple[Any, ...],
+    names: tuple[str, ...],
+    code: int,
+    cells: Cells | None,
+) -> tuple[Any, ...]:
+    """Unroll a loop over a Python iterable under trace, until a tensor decides whether it continues.
+
+    If the loop changes its own container in a way known only at run time, its effects are undone. It then becomes a
+    graph loop over a graph object.
+    """
+    owner, view = _gone_over(iterable)
+    region = current_region()
+    if owner is None or region is None:
+        return _in_python(iterable, body, state, names, code, cells)
+    if region.contract != COMPILE:
+        try:
+            return _in_python(iterable, body, state, names, code, cells)
+        except _ChangedError:
+            kind = PLAIN[type(owner)].__name__
+            raise StagingError(
+                f"a {kind} changes in a loop over it that a tensor ends", current_place(), "a loop over a copy, list(…)"
+            ) from None
+    trial = Attempt()
+    try:
+        if cells is not None:
+            note_cells(cells)
+        found = _in_python(iterable, body, state, names, code, cells)
+    except _ChangedError:
+        trial.undo()
+        materialise(owner)
+        source = apply_object(_REVERSED, owner) if view == _REVERSED else iterable
+        return stage_for_object(source, body, state, names, code, cells)
+    except BaseException:
+        trial.keep()
+        raise
+    trial.keep()
+    return found
+
+
+def _gone_over(iterable: Any) -> tuple[Any, str]:
+    """Return the tracked container behind an iterable, and the name of the view or function between them."""
+    if type(iterable) in PLAIN:
+        return iterable, ""
+    if type(iterable) is DictView:
+        return iterable.owner, iterable.name
+    return (iterable.reversed_list() if type(iterable) is HeldIterator else None), _REVERSED
+
+
+def _in_python(
+    iterable: Iterable[Any],
+    body: Any,
+    state: tuple[Any, ...],
+    names: tuple[str, ...],
+    code: int,
+    cells: Cells | None,
+) -> tuple[Any, ...]:
+    """Run the body for each item, until a tensor decides or the iterated container moves into the graph."""
+    iterator = _iterator(iterable)
+    if code >= 0 and is_staged(state[code]):  # the loop may end before its first iteration
+        return _rest(iterable, iterator, body, state, names, code, cells)
+    region = current_region()
+    spend = None if region is None else region.trace.spend
+    done, most = 0, _most_turns(iterable)
+    nodes = 0 if region is None else len(region.graph.nodes)
+    for item in iterator:
+        if spend is not None:
+            spend(TURN)
+        if done == most:
+            raise _ChangedError
+        if done == _MOST_GIVEN and isinstance(iterable, types.GeneratorType) and current_region() is not None:
+            words = f"a generator gives more than {_MOST_GIVEN} values while tracing, and may have no end there"
+            raise StagingError(words, current_place())
+        state = body(item, *state) or ()
+        done += 1
+        if done == 1:
+            warn_of_unrolling(iterable, region, nodes)
+        if heap_of(iterable) is not None and type(iterable) is TracedList and not _has_left(state, code):
+            return stage_for_object(iterable, body, state, names, code, cells, done)
+        if items_of(iterable) is not None and not _has_left(state, code):
+            return stage_for(StagedList(iterable, done), body, state, names, code, cells)
+        if code < 0:
+            continue
+        if is_staged(state[code]):
+            return _rest(iterable, iterator, body, state, names, code, cells)
+        if state[code] >= BREAK:
+            break
+    return state
+
+
+def _most_turns(iterable: Any) -> int:
+    """Return the number of iterations after which a growing list counts as growing forever; -1 for no limit.
+
+    Such a list may occur in an arm that no call reaches.
+    """
+    region = current_region()
+    if type(iterable) is not TracedList or region is None:
+        return -1
+    return list.__len__(iterable) + (_MOST_NEW if region.contract == COMPILE else _MOST)
+
+
+def _iterator(iterable: Any) -> Any:
+    if type(iterable) is TracedList:
+        return list.__iter__(iterable)
+    owner, view = _gone_over(iterable)
+    if owner is None or may_lack_keys(owner):
+        return iter(iterable)
+    return _from_end(owner, iterable) if view == _REVERSED else _entries(owner, view)
+
+
+def _from_end(owner: TracedList, iterator: HeldIterator) -> Iterator[Any]:
+    """Yield the items of a list in reverse, while they are known."""
+    for item in iterator:
+        yield item
+        if not is_known(owner):
+            iterator.leave()
+            raise _ChangedError
+
+
+def _entries(owner: Any, view: str) -> Iterator[Any]:
+    """Yield the keys, values or items of a dict, or the items of a set, while they are known.
+
+    Values are read at the time of each step; a change of size raises Python's own error.
+    """
+    own: Any = PLAIN[type(owner)]
+    keys = list(own.__iter__(owner))
+    for key in keys:
+        if view:
+            value = dict.__getitem__(owner, key)
+        yield key if view in ("", "keys") else value if view == "values" else (key, value)
+        if heap_of(owner) is not None:
+            raise _ChangedError
+        now = list(own.__iter__(owner))
+        if len(now) != len(keys):
+            kind = "Set" if type(owner) is TracedSet else "dictionary"
+            raise of_program(RuntimeError(f"{kind} changed size during iteration"))
+        if not all(map(_same, now, keys)):
+            raise _ChangedError
+
+
+def _same(a: Any, b: Any) -> bool:
+    return a is b or (type(a) is type(b) and a == b)
+
+
+def _has_left(state: tuple[Any, ...], code: int) -> bool:
+    return code >= 0 and not is_staged(state[code]) and state[code] >= BREAK
+
+
+def _rest(
+    iterable: Any,
+    iterator: Any,
+    body: Any,
+    state: tuple[Any, ...],
+    names: tuple[str, ...],
+    code: int,
+    cells: Cells | None,
+) -> tuple[Any, ...]:
+    """Record the rest of a Python iterable after a tensor decides whether the loop continues."""
+    sources = _sources(iterable)
+    before = [contents(source) for source in sources]
+    items = _taken(iterator)
+    if type(iterable) is HeldIterator:
+        iterable.leave()
+    staged = as_staged(items) if len(items) > _UNROLL else None
+    if staged is not None:
+        state = stage_for(staged, body, state, names, code, cells)
+        _check_unchanged(iterable, sources, before)
+        return state
+    for item in items:
+        state = if_stmt(
+            state[code] < BREAK, lambda *values, item=item: body(item, *values), None, state, names, cells=cells
+        )
+        _check_unchanged(iterable, sources, before)
+        if not is_staged(state[code]) and state[code] >= BREAK:
+            break
+    return state
+
+
+def _taken(iterator: Any) -> list[Any]:
+    """Exhaust an iterator, which Python would advance only as long as the loop continues.
+
+    Raises StagingError if that has side effects, or if the iterator is unbounded.
+    """
+    trial = Attempt()
+    try:
+        items = list(itertools.islice(iterator, _MOST))
+    except _ChangedError:
+        trial.keep()
+        raise
+    except BaseException:
+        trial.undo()
+        raise
+    effects = any(node.effects & ~Effects.READ for node in trial.region.graph.since(trial.mark))
+    assert trial.region.journal is not None
+    if effects or trial.region.journal.spots:
+        trial.undo()
+        raise StagingError(
+            "a tensor decides where this loop ends, and what it goes over does more than give its items",
+            current_place(), "a for statement over what that goes over, with what it does in its body",
+        )  # fmt: skip
+    trial.keep()
+    if len(items) == _MOST:
+        raise StagingError(
+            "a tensor decides where this loop over an unbounded Python iterator ends",
+            current_place(),
+            "a while loop, or `for i in autoconv.range(limit)`",
+        )
+    return items
+
+
+def _sources(iterable: Any) -> list[Any]:
+    """Return the containers from which an iterable, or a chain of Python iterators, takes its items."""
+    found: list[Any] = []
+    pending, known = [(iterable, 0)], set()
+    while pending:
+        value, depth = pending.pop()
+        kind = type(value)
+        if id(value) in known or depth > _DEEPEST:
+            continue
+        known.add(id(value))
+        if kind is HeldIterator:
+            pending.append((value._iterator, depth))
+        elif kind in PLAIN or kind in (list, dict, set):
+            found.append(value)
+        elif kind is Lazy:
+            pending += [(part, depth + 1) for part in (value._iterator, getattr(value._source, "iterable", None))]
+        elif kind is DictView:
+            found.append(value.owner)
+        elif kind is tuple or issubclass(kind, (Iterator, types.FrameType)):
+            pending += [(part, depth + 1) for part in gc.get_referents(value)]
+    return found
+
+
+def _check_unchanged(iterable: Any, sources: list[Any], before: list[Any]) -> None:
+    """Raise if a container has changed whose items were taken beforehand."""
+    for source, held in zip(sources, before, strict=True):
+        now = contents(source)
+        if _same_contents(now, held):
+            continue
+        if _gone_over(iterable)[0] is source:
+            raise _ChangedError
+        raise StagingError(
+            "a list changes in a loop over it that a tensor ends", current_place(), "a loop over a copy, list(…)"
+        )
+
+
+def _same_contents(now: Any, before: Any) -> bool:
+    if type(now) is not tuple or type(before) is not tuple:
+        return now is before or (type(now) is type(before) is frozenset and now == before)
+    return len(now) == len(before) and all(map(_is_same_entry, now, before))
+
+
+def _is_same_entry(a: Any, b: Any) -> bool:
+    """Return whether two entries are one item, or equal pairs of a dict, which `contents` creates anew."""
+    return a is b or (type(a) is tuple and type(b) is tuple and len(a) == len(b) and all(map(operator.is_, a, b)))
+
+
+__all__ = ["unrolled"]

@@ -1,0 +1,283 @@
+"""Operations on variants: reads, comparison with None, truth, arithmetic."""
+
+from __future__ import annotations
+
+import functools
+import operator
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import AutoconvError, StagingError
+from autoconv.graph.dtypes import DType
+from autoconv.graph.types import TensorType, weak_rank
+from autoconv.operators.control.staging import stage_arms
+from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Static, Variant, layout_of
+from autoconv.operators.support.protected_names import Undefined, unbound
+from autoconv.runtime.arrays.assigned_values import element_of
+from autoconv.runtime.objects.containers import items_of
+from autoconv.runtime.objects.symbolic_objects import box
+from autoconv.runtime.recording.program_reads import asked_by_program, is_of_program
+from autoconv.runtime.recording.regions import Region, current_region
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.tensors import dispatch
+from autoconv.runtime.tensors.conversion import table_of
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import Tensor
+from autoconv.runtime.tensors.tensor_methods import TensorMethods, is_in_place, refuse_as_python
+
+
+def raise_if(condition: Any, error: BaseException) -> None:
+    """Record a raise of `error` where the symbolic bool `condition` is true."""
+    region = current_region()
+    assert region is not None
+    error._autoconv_run_time = True  # type: ignore[attr-defined]
+
+    def fails() -> tuple[()]:
+        raise error
+
+    stage_arms(condition, [fails, lambda: ()], [], ())
+
+
+def is_absent(value: Any) -> bool:
+    return value is None or isinstance(value, Undefined)
+
+
+def without(variant: Variant, drop: Any, error: Any) -> Any:
+    """Remove the arms for which `drop(value)` is true; raise `error(value)` at run time where the tag selects one."""
+    kept = []
+    for index, value in enumerate(variant.values):
+        if isinstance(variant.layouts[index], Static) and drop(value):
+            if error is not None:
+                raise_if(variant.tag == index, error(value))
+        else:
+            kept.append(index)
+    if len(kept) == 1:
+        return variant.values[kept[0]]
+    if len(kept) == len(variant.values):
+        return variant
+    layouts = [variant.layouts[i] for i in kept]
+    table = [kept.index(i) if i in kept else 0 for i in range(len(variant.values))]
+    return Variant(_renumbered(variant.tag, table), layouts, [variant.values[i] for i in kept])
+
+
+def defined(variant: Variant, is_outer: bool = False) -> Any:
+    """Variant version of `ag__.ld`: UnboundLocalError where the name is unassigned (NameError for a free variable)."""
+    return without(variant, lambda v: isinstance(v, Undefined), lambda v: unbound(v.name, is_outer))
+
+
+def assigned(variant: Variant) -> Any:
+    """Remove the undefined arm, which the structure of the program rules out."""
+    return without(variant, lambda v: isinstance(v, Undefined), None)
+
+
+def present(variant: Variant, absent: Any, error: BaseException) -> Any:
+    """Remove the arm that is the object `absent`; raise `error` at run time where the tag selects it."""
+    return without(variant, lambda value: value is absent, lambda _: error)
+
+
+def one_number(variant: Variant, dtype: DType) -> Any:
+    """Return a variant of numbers as one element of an array of that dtype; None if an arm is no number."""
+    known = defined(variant)
+    if type(known) is not Variant:
+        return known
+    if not all(_is_number(value) for value in known.values):
+        return None
+    found: Any = None
+    for index, value in enumerate(known.values):
+        number = element_of(value, dtype)
+        found = number if found is None else dispatch.apply("select", known.tag == index, number, found)
+    return found
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, SymbolicTensor):
+        return value.type.shape == () and not value.type.dtype.is_complex and not value.type.dtype.is_string
+    return isinstance(value, (bool, int, float))
+
+
+def distribute(function: Any, *operands: Any) -> Any:
+    """`function(*operands)` where some operands are variants: one arm for each combination of alternatives."""
+    for position, operand in enumerate(operands):
+        if type(operand) is Variant:
+            before, after = operands[:position], operands[position + 1 :]
+            variant = defined(operand)
+            if type(variant) is not Variant:
+                return distribute(function, *before, variant, *after)
+            arms = [_arm(function, before, value, after) for value in variant.values]
+            (result,) = stage_arms(variant.tag, arms, [], ("value",))
+            return result
+    return function(*operands)
+
+
+def distribute_call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """`function(*args, **kwargs)`, distributed over variants like `distribute`."""
+    return distribute(functools.partial(_with_names, function, tuple(kwargs)), *args, *kwargs.values())
+
+
+def _with_names(function: Any, names: tuple[str, ...], *values: Any) -> Any:
+    count = len(values) - len(names)
+    return function(*values[:count], **dict(zip(names, values[count:], strict=True)))
+
+
+def _arm(function: Any, before: Any, value: Any, after: Any) -> Any:
+    def arm() -> tuple[Any]:
+        try:
+            return (distribute(function, *before, value, *after),)
+        except (TypeError, AttributeError) as error:
+            if not isinstance(error, AutoconvError):
+                _name_numbers(error, (*before, value, *after))
+                error._autoconv_run_time = True  # type: ignore[union-attr]
+            raise
+
+    return arm
+
+
+def of_distinct_arms(variant: Variant, values: Sequence[Any], region: Region) -> Any:
+    """Return the variant with `values` in its arms; arms that are tensors of one dtype are merged."""
+    groups: list[list[int]] = []
+    layouts = [layout_of(value, region) for value in values]
+    for index, layout in enumerate(layouts):
+        group = next((g for g in groups if _are_one(layouts[g[0]], layout)), None)
+        if group is None:
+            groups.append([index])
+        else:
+            group.append(index)
+    if len(groups) == len(values):
+        return Variant(variant.tag, layouts, values)
+    merged = [values[group[0]] if len(group) == 1 else _merged(variant.tag, values, group) for group in groups]
+    if len(groups) == 1:
+        return merged[0]
+    table = [next(number for number, group in enumerate(groups) if i in group) for i in range(len(values))]
+    return Variant(_renumbered(variant.tag, table), [layout_of(value, region) for value in merged], merged)
+
+
+def _are_one(a: Layout, b: Layout) -> bool:
+    if not isinstance(a, Leaf) or not isinstance(b, Leaf):
+        return a == b
+    if not isinstance(a.type, TensorType) or not isinstance(b.type, TensorType):
+        return a == b
+    return (a.type.dtype, a.type.weak, a.wrap) == (b.type.dtype, b.type.weak, b.wrap)
+
+
+def _merged(tag: Any, values: Sequence[Any], group: Sequence[int]) -> Any:
+    def arm(value: Any) -> Any:
+        return lambda: (value.copy() if items_of(value) is not None else value,)
+
+    arms = [arm(values[i]) if i in group else lambda: (NEVER,) for i in range(len(values))]
+    (result,) = stage_arms(tag, arms, [], ("value",))
+    return result
+
+
+def _renumbered(tag: Any, table: Sequence[int]) -> Any:
+    """Map the tag of a variant to new arm numbers."""
+    found = dispatch.apply("gather", table_of(np.array(table, np.int64)), tag, axis=0)
+    return dispatch.apply("python_cast", found, dtype=tag.type.dtype, weak=True)
+
+
+def _name_numbers(error: Exception, operands: Sequence[Any]) -> None:
+    """Replace our class name in the message by Python's, if one number of the graph is the operand."""
+    numbers = [x for x in operands if isinstance(x, SymbolicTensor)]
+    if len(numbers) == 1 and numbers[0].weak and len(error.args) == 1 and isinstance(error.args[0], str):
+        kind = ("bool", "int", "float", "complex")[weak_rank(numbers[0].type.dtype)]
+        error.args = (error.args[0].replace("'SymbolicTensor'", f"'{kind}'"),)
+
+
+def boxed(variant: Variant) -> Any:
+    """Return the variant as one graph object."""
+    arms = [lambda value=value: (box(value),) for value in variant.values]
+    (result,) = stage_arms(variant.tag, arms, [], ("value",))
+    return result
+
+
+def payload(variant: Variant, operation: str) -> Any:
+    """Return the one arm of the variant that is a value; the others raise Python's own errors."""
+
+    def error(value: Any) -> Exception:
+        if isinstance(value, Undefined):
+            return unbound(value.name)
+        return TypeError(f"unsupported operand type(s) for {operation}: 'NoneType'")
+
+    found = without(variant, is_absent, error)
+    if isinstance(found, Variant):
+        raise StagingError(
+            f"this value is one of several kinds depending on a tensor ({', '.join(map(_kind, found.values))}), and "
+            f"{operation} needs to know which",
+            current_place(),
+            "values of one kind on every path",
+        )
+    return found
+
+
+def _kind(value: Any) -> str:
+    return "tensor" if isinstance(value, Tensor) else type(value).__name__
+
+
+def _forward(name: str) -> Any:
+    function: Any = _FUNCTIONS.get(name)
+    changing: Any = getattr(operator, f"__i{name[2:]}", None)
+
+    def method(self: Variant, *arguments: Any) -> Any:
+        if changing is not None and is_in_place(sys._getframe(1)):
+            return distribute(lambda x, y: function(x, y) if _is_array(x) else changing(x, y), self, *arguments)
+        if function is not None:
+            return distribute(function, self, *arguments)
+        return getattr(payload(self, name), name)(*arguments)
+
+    return method
+
+
+def _is_array(x: Any) -> bool:
+    return isinstance(x, Tensor) and not x.weak
+
+
+def _ordering(compare: Any) -> Any:
+    def ordered(x: Any, y: Any) -> Any:
+        refuse_as_python(compare, x, y)
+        return compare(x, y)
+
+    return ordered
+
+
+_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift", "rshift", "xor")
+_FUNCTIONS: dict[str, Any] = {f"__{name}__": getattr(operator, name) for name in _BINARY}
+_FUNCTIONS.update({"__eq__": operator.eq, "__ne__": operator.ne})
+_FUNCTIONS.update({f"__{name}__": _ordering(getattr(operator, name)) for name in ("lt", "le", "gt", "ge")})
+_FUNCTIONS.update({f"__{name}__": getattr(operator, name) for name in ("neg", "pos", "abs", "invert", "getitem")})
+_FUNCTIONS.update({"__and__": operator.and_, "__or__": operator.or_, "__divmod__": divmod, "__round__": round})
+_FUNCTIONS.update(
+    {f"__r{name[2:]}": lambda x, y, f=f: f(y, x) for name, f in list(_FUNCTIONS.items()) if name[2:-2] in _BINARY}
+)
+_FUNCTIONS.update({"__rand__": lambda x, y: y & x, "__ror__": lambda x, y: y | x})
+
+
+def is_arm(variant: Variant, wanted: Any) -> Any:
+    """`variant is wanted`, for a static object."""
+    for index, layout in enumerate(variant.layouts):
+        if isinstance(layout, Static) and layout.value is wanted:
+            return variant.tag == index
+    return False
+
+
+for _name, _method in vars(TensorMethods).items():
+    if _name.startswith("__") and callable(_method) and _name not in ("__init__", "__slots__"):
+        setattr(Variant, _name, _forward(_name))
+for _name in ("__len__", "__iter__", "__call__", "__index__", "__float__", "__int__"):
+    setattr(Variant, _name, _forward(_name))
+Variant.__hash__ = None  # type: ignore[assignment]
+Variant.__autoconv_box__ = boxed  # type: ignore[attr-defined]
+Variant.__autoconv_defined__ = defined  # type: ignore[attr-defined]
+Variant.__autoconv_assigned__ = assigned  # type: ignore[attr-defined]
+Variant.__autoconv_present__ = present  # type: ignore[attr-defined]
+
+
+def _attribute(self: Variant, name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    read = asked_by_program if is_of_program(sys._getframe(1)) else getattr
+    return distribute(lambda value: read(value, name), self)
+
+
+Variant.__getattr__ = _attribute  # type: ignore[attr-defined]

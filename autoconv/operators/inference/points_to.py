@@ -1,0 +1,260 @@
+"""Points-to analysis of the objects in a graph that is being recorded.
+
+Lattice: sets of example numbers, array types and item contents for each value, joined along data flow (forward) until
+a fixed point is reached. Flow-insensitive: every store into a list may be seen by every read of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import DType, bfloat16
+from autoconv.graph.graph import Node, Value
+from autoconv.graph.types import ArrayType, Dimension, ObjectType, TensorType, Type
+from autoconv.ops.python.objects import NotAssigned
+from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
+from autoconv.runtime.objects.containers import TracedList, heap_of
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject
+from autoconv.runtime.recording.regions import Region, Trace
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+
+_NUMBERS = (bool, int, float, complex, np.number, np.bool_)
+# Transfer functions by op: contents of the results and of lists that the op fills, from those of its operands.
+RULES: dict[str, Callable[[Flow, Node], None]] = {}
+
+
+class Contents:
+    """Possible contents of one object.
+
+    `numbers`: an example of each class of number that it may be; `arrays`: dtypes and shapes; `items`: the contents of
+    its items; `parts`: of each item of a tuple; `lengths`: lengths of tuples, None for lists; `others`: whether it may
+    be anything else; `elsewhere`: whether that may be a list that is stored in some other object.
+    """
+
+    __slots__ = ("arrays", "elsewhere", "items", "lengths", "numbers", "others", "parent", "parts")
+
+    def __init__(self) -> None:
+        self.numbers: dict[type, Any] = {}
+        self.arrays: set[tuple[np.dtype[Any], tuple[Dimension, ...]]] = set()
+        self.items: Contents | None = None
+        self.parts: dict[int, Contents] = {}
+        self.lengths: set[int | None] = set()
+        self.others = self.elsewhere = False
+        self.parent: Contents | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.numbers or self.arrays or self.items or self.others)
+
+
+def root(contents: Contents) -> Contents:
+    while contents.parent is not None:
+        contents = contents.parent
+    return contents
+
+
+class Flow:
+    """Contents of the values of some nodes, whose regions capture values of each other."""
+
+    def __init__(self, trace: Trace, regions: Iterable[Region], nodes: Iterable[Node]) -> None:
+        self._found: dict[Value, Contents] = {}
+        self._edges: list[tuple[Value, Value]] = [pair for one in regions for pair in one.captures.items()]
+        self._nodes: list[Node] = []
+        self.filled: list[Value] = []  # lists that items are stored in
+        self._changed = True
+        for value, (element, depth) in trace.given_items.items():
+            self._give(value, element, depth)
+        for value in trace.root.graph.parameters:
+            if isinstance(value.type, ObjectType) and value not in trace.given_items:
+                self.say_other(self.of(value), elsewhere=True)
+        for node in nodes:
+            self._collect(node)
+        self.appended: dict[int, Contents] = {}  # by id of the list: items appended while Python held it
+        for container, item in trace.appended:
+            contents = self.appended.setdefault(id(container), Contents())
+            self._say_traced(self.held(contents, None), item)
+        while self._changed:
+            self._changed = False
+            for source, target in self._edges:
+                if isinstance(source.type, ObjectType) and isinstance(target.type, ObjectType):
+                    self.join(self.of(target), self.of(source))
+            for node in self._nodes:
+                RULES[node.op.name](self, node)
+
+    def of(self, value: Value) -> Contents:
+        return root(self._found.setdefault(value, Contents()))
+
+    def is_known(self, value: Value) -> bool:
+        items = self.of(value).items
+        return items is not None and not root(items).is_empty
+
+    # ---- used by the transfer functions
+
+    def say(self, contents: Contents, value: Any) -> None:
+        """Add to the contents that the object may be like this Python value."""
+        if isinstance(value, _NUMBERS):
+            if type(value) not in contents.numbers:
+                contents.numbers[type(value)] = value
+                self._changed = True
+        elif isinstance(value, range):
+            self.say(self.held(contents, None), 1)
+        elif type(value) in (list, tuple):
+            items = self.held(contents, len(value) if type(value) is tuple else None)
+            for item in value:
+                self.say(root(items), item)
+        elif isinstance(value, np.ndarray):
+            self.say_array(contents, value.dtype, value.shape)
+        elif not isinstance(value, NotAssigned):
+            self.say_other(contents)
+
+    def say_type(self, contents: Contents, type_: Type) -> None:
+        """Add a number or an array of that type."""
+        if not isinstance(type_, (TensorType, ArrayType)) or type_.shape is None or not _is_numeric(type_.dtype):
+            self.say_other(contents)
+        elif type_.shape != () or isinstance(type_, ArrayType):
+            self.say_array(contents, type_.dtype.numpy, type_.shape)
+        else:
+            one = np.ones((), type_.dtype.numpy)
+            self.say(contents, one.item() if type_.weak else one[()])
+
+    def say_array(self, contents: Contents, dtype: np.dtype[Any], shape: Sequence[Any]) -> None:
+        known = dtype, tuple(size if isinstance(size, int) else None for size in shape)
+        if known not in contents.arrays:
+            contents.arrays.add(known)
+            self._changed = True
+
+    def say_other(self, contents: Contents, elsewhere: bool = False) -> None:
+        self._changed |= not contents.others or contents.elsewhere < elsewhere
+        contents.others = True
+        contents.elsewhere |= elsewhere
+
+    def held(self, contents: Contents, length: int | None) -> Contents:
+        """Return the contents of the items of a tuple of that length, or of a list (None)."""
+        if contents.items is None:
+            contents.items = Contents()
+        if length not in contents.lengths:
+            contents.lengths.add(length)
+            self._changed = True
+        return root(contents.items)
+
+    def put(self, target: Contents, item: Contents) -> None:
+        self.join(self.held(target, None), item)
+
+    def put_parts(self, target: Contents, parts: Sequence[Contents]) -> None:
+        """Add a tuple of these parts."""
+        self.held(target, len(parts))
+        for position, part in enumerate(parts):
+            self.join(self.part(target, position), part)
+            self.join(self.held(target, len(parts)), part)
+
+    def part(self, contents: Contents, position: int) -> Contents:
+        return root(contents.parts.setdefault(position, Contents()))
+
+    def gather(self, target: Contents, source: Contents) -> None:
+        """Add a new list that contains the items of `source`, among others."""
+        if source.items is not None:
+            self.join(self.held(target, None), root(source.items))
+
+    def share(self, target: Contents, source: Contents) -> None:
+        """Add an iterator over a list, or an alias of it: both share one record of items."""
+        if source.items is not None:
+            self._unify(self.held(target, None), root(source.items))
+
+    def give_item(self, target: Contents, source: Contents) -> None:
+        if source.items is not None:
+            self.join(target, root(source.items))
+        elif source.others or source.arrays:
+            self.say_other(target, elsewhere=source.others)
+
+    def join(self, target: Contents, source: Contents) -> None:
+        """Join the contents of `source` into those of `target`."""
+        if target is source:
+            return
+        for kind, example in source.numbers.items():
+            if kind not in target.numbers:
+                target.numbers[kind] = example
+                self._changed = True
+        if not source.arrays <= target.arrays or not source.lengths <= target.lengths:
+            target.arrays |= source.arrays
+            target.lengths |= source.lengths
+            self._changed = True
+        if source.others:
+            self.say_other(target, source.elsewhere)
+        for position, part in list(source.parts.items()):
+            self.join(self.part(target, position), root(part))
+        if source.items is not None:
+            if target.items is None:
+                target.items = source.items
+                self._changed = True
+            self._unify(root(target.items), root(source.items))
+
+    def _unify(self, first: Contents, second: Contents) -> None:
+        if first is not second:
+            self._changed = True
+            second.parent = first
+            self.join(first, second)
+
+    # ---- nodes
+
+    def _give(self, value: Value, element: TensorType, depth: int) -> None:
+        contents = self.of(value)
+        for _ in range(depth):
+            contents = self.held(contents, None)
+        self.say(contents, np.ones((), element.dtype.numpy).item())
+
+    def _say_traced(self, contents: Contents, item: Any) -> None:
+        """Add a value of the traced code, which may be symbolic."""
+        heap = heap_of(item)
+        item = item if heap is None else heap
+        if type(item) is SymbolicObject:
+            self.join(contents, self.of(item.value_in_graph))
+        elif isinstance(item, SymbolicTensor | SymbolicArray):
+            self.say_type(contents, item.type)
+        elif type(item) in (list, tuple, TracedList):
+            items = self.held(contents, len(item) if type(item) is tuple else None)
+            for one in tuple.__iter__(item) if type(item) is tuple else list.__iter__(item):
+                self._say_traced(root(items), one)
+        else:
+            self.say(contents, item)
+
+    def _collect(self, node: Node) -> None:
+        """Collect the data-flow edges of a node; a recursive function that is being recorded may lack some outputs."""
+        name, regions = node.op.name, node.regions
+        if name == "while":
+            count = node.attributes["state"]
+            self._edges += [pair for region in regions for pair in zip(node.inputs, region.parameters, strict=False)]
+            self._edges += zip(regions[1].outputs, regions[1].parameters[:count], strict=False)
+            self._edges += zip(regions[1].outputs, node.results, strict=False)
+            self._edges += zip(node.inputs[:count], node.results, strict=False)
+        elif name in ("cond", "call"):
+            given = node.inputs[name == "cond" :]
+            for region in regions:
+                self._edges += zip(given, region.parameters, strict=False)
+                self._edges += zip(region.outputs, node.results, strict=False)
+        elif name == "try":
+            body, normal, handler = regions
+            self._edges += zip(node.inputs, body.parameters, strict=False)
+            self._edges += zip([*body.outputs, *node.inputs], normal.parameters, strict=False)
+            self._edges += zip(node.inputs, handler.parameters[1:], strict=False)
+            for region in (normal, handler):
+                self._edges += zip(region.outputs, node.results, strict=False)
+        elif name in RULES:
+            self._nodes.append(node)
+            if name == "object_method" and node.attributes["name"] in ("append", "insert", "extend"):
+                self.filled.append(node.inputs[0])
+        elif name == "object_constant":
+            self.say(self.of(node.results[0]), node.attributes["value"])
+        else:
+            for value in node.results:
+                if isinstance(value.type, ObjectType):
+                    self.say_other(self.of(value), elsewhere=name == "object_get_attribute")
+
+
+def _is_numeric(dtype: DType) -> bool:
+    return dtype is not bfloat16 and dtype.numpy.kind in "biufc"
+
+
+__all__ = ["RULES", "Contents", "Flow", "root"]

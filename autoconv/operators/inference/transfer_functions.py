@@ -1,0 +1,135 @@
+"""Transfer functions of the points-to analysis in item_flow.py, by op."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import AutoconvError
+from autoconv.graph.graph import Node
+from autoconv.operators.inference.points_to import RULES, Contents, Flow, root
+from autoconv.ops.python.objects import FUNCTIONS
+from autoconv.process_state import without_warnings
+
+_MOST_EXAMPLES = 64  # combinations of example operands to which a function is applied
+# Functions that return a list of the operands' items, and the methods that store an item, with its argument position.
+_GATHERING = frozenset({"list", "tuple", "sorted", "reversed", "add", "mul"})
+_PUTTING = {"append": 0, "insert": 1}
+
+
+def _box(flow: Flow, node: Node) -> None:
+    flow.say_type(flow.of(node.results[0]), node.inputs[0].type)
+
+
+def _build(flow: Flow, node: Node) -> None:
+    kind, contents = node.attributes["kind"], flow.of(node.results[0])
+    if kind not in ("list", "tuple"):
+        flow.say_other(contents)
+        return
+    if kind == "tuple":
+        flow.put_parts(contents, [flow.of(value) for value in node.inputs])
+        return
+    flow.held(contents, None)
+    for value in node.inputs:
+        flow.put(contents, flow.of(value))
+
+
+def _defined(flow: Flow, node: Node) -> None:
+    flow.join(flow.of(node.results[0]), flow.of(node.inputs[0]))
+
+
+def _iterate(flow: Flow, node: Node) -> None:
+    flow.share(flow.of(node.results[0]), flow.of(node.inputs[0]))
+
+
+def _current(flow: Flow, node: Node) -> None:
+    flow.give_item(flow.of(node.results[0]), flow.of(node.inputs[0]))
+
+
+def _unpack(flow: Flow, node: Node) -> None:
+    source, has_star = flow.of(node.inputs[0]), node.attributes.get("star", -1) >= 0
+    for position, value in enumerate(node.results):
+        if position in source.parts and not has_star:
+            flow.join(flow.of(value), flow.part(source, position))
+            continue
+        give = flow.gather if position == node.attributes.get("star", -1) else flow.give_item
+        give(flow.of(value), source)
+
+
+def _method(flow: Flow, node: Node) -> None:
+    name, (owner, *given) = node.attributes["name"], [flow.of(value) for value in node.inputs]
+    result = flow.of(node.results[0])
+    if name in _PUTTING and len(given) == _PUTTING[name] + 1:
+        flow.put(owner, given[-1])
+    elif name == "extend" and len(given) == 1:
+        flow.gather(owner, given[0])
+    elif name == "pop":
+        flow.give_item(result, owner)
+    elif name == "copy":
+        flow.gather(result, owner)
+    elif name in ("index", "count"):
+        flow.say(result, 1)
+    elif name not in ("append", "insert"):
+        flow.say_other(result, elsewhere=True)
+
+
+def _apply(flow: Flow, node: Node) -> None:
+    """Transfer function of `object_apply`, a builtin function or operator on graph objects."""
+    function, given = node.attributes["function"], [flow.of(value) for value in node.inputs]
+    result, first = flow.of(node.results[0]), given[0] if given else None
+    if first is None or (node.attributes["keywords"] and function != "sorted"):
+        flow.say_other(result)
+    elif function == "getitem" and first.items is not None:
+        if given[1].others:  # a slice
+            flow.gather(result, first)
+        elif given[1].numbers:
+            flow.give_item(result, first)
+    elif function == "getitem" and first.others:
+        flow.say_other(result, elsewhere=True)
+    elif function == "setitem" and given[1].numbers:
+        flow.put(first, given[2])
+    elif function == "iadd" and first.items is not None:
+        flow.share(result, first)
+        flow.gather(first, given[1])
+    elif function in ("zip", "enumerate") and all(one.items is not None for one in given):
+        pair = flow.held(result, None)
+        first_place = [flow.part(pair, 0)] if function == "enumerate" else []
+        for place in first_place:
+            flow.say(place, 1)
+        flow.put_parts(pair, [*first_place, *(root(one.items) for one in given if one.items is not None)])
+    elif function in _GATHERING and any(one.items is not None for one in given):
+        for one in given:
+            flow.gather(result, one)
+    else:
+        _apply_to_examples(flow, result, FUNCTIONS[function], given)
+
+
+def _apply_to_examples(flow: Flow, result: Contents, function: Any, given: Sequence[Contents]) -> None:
+    choices: list[list[Any]] = []
+    for one in given:
+        items = None if one.items is None else root(one.items)
+        if any(x is not None and (x.others or x.arrays) for x in (one, items)) or (items and items.items):
+            flow.say_other(result)
+            return
+        choices.append([*one.numbers.values(), *([x] for x in (items.numbers.values() if items is not None else ()))])
+    found = 0
+    for operands in itertools.islice(itertools.product(*choices), _MOST_EXAMPLES):
+        try:
+            with np.errstate(all="ignore"), without_warnings():
+                example = function(*operands)
+        except (ArithmeticError, LookupError, TypeError, ValueError, AutoconvError):
+            continue
+        flow.say(result, example)
+        found += 1
+    if not found and all(choices):
+        flow.say_other(result)
+
+
+RULES.update({
+    "array_object": _box, "object_apply": _apply, "object_box": _box, "object_build": _build,
+    "object_current": _current, "object_defined": _defined, "object_iterate": _iterate, "object_method": _method,
+    "object_unpack": _unpack,
+})  # fmt: skip

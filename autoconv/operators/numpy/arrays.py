@@ -1,0 +1,264 @@
+"""NumPy functions on memory arrays that create arrays or views of them.
+
+All other functions get the elements as tensors, and their result is a new array.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import StagingError
+from autoconv.graph.dtypes import DType, as_dtype
+from autoconv.operators.control.variants import distribute_call
+from autoconv.operators.numpy.calls import gives_array, numpy_call
+from autoconv.operators.regions.layout import Variant
+from autoconv.operators.support.numpy_views import VIEWS, VIEWS_OF_ANY, loaded
+from autoconv.operators.values.list_arrays import joined, with_arrays
+from autoconv.runtime.arrays.assigned_values import cast_to, discards_parts, elements, made, stacked
+from autoconv.runtime.arrays.members import member
+from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, fresh, new_array
+from autoconv.runtime.objects.symbolic_objects import holds_symbols
+from autoconv.runtime.recording.numpy_protocol import implementation, name_of
+from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.tensors import dispatch
+from autoconv.runtime.tensors.conversion import as_tensor
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
+
+
+def array_function(function: Any) -> Callable[..., Any] | None:
+    """Return the replacement of a NumPy function in a trace with memory arrays; None for others."""
+    made = _looked_up(_MAKING, function)
+    if made is None and _looked_up(VIEWS, function) is None and implementation(function) is None:
+        return None
+    return functools.partial(_called, function)
+
+
+def _looked_up(table: dict[Any, Any], function: Any) -> Any:
+    try:
+        return table.get(function)
+    except TypeError:  # unhashable
+        return None
+
+
+def _called(function: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """Call a NumPy function: as an operation on the memory of arrays if it is one, else on their elements."""
+    if any(type(x) is Variant for x in (*args, *kwargs.values())):
+        return distribute_call(functools.partial(_called, function), *args, **kwargs)
+    args, kwargs = with_arrays(function, args, kwargs)
+    made = joined(function, args, kwargs)
+    if made is not None:
+        return fresh(made)
+    if args and isinstance(args[0], np.ndarray) and function in _SHARING and not holds_symbols((args, kwargs)):
+        return function(*args, **kwargs)  # an array of the program: the result is itself or a view
+    if function in VIEWS_OF_ANY and any(type(x) is SymbolicArray for x in args):
+        return VIEWS_OF_ANY[function](*args, **kwargs)
+    if args and type(args[0]) is SymbolicArray and function in VIEWS:
+        return VIEWS[function](args[0], *map(loaded, args[1:]), **{k: loaded(v) for k, v in kwargs.items()})
+    if function in _MAKING:
+        return _MAKING[function](*args, **kwargs)
+    region = current_region()
+    compute = numpy_call(function, region)
+    if compute is None:
+        raise StagingError(f"{name_of(function)} has no form in a graph", current_place())
+    kept = 1 if function in _CHANGING else 0
+    found = compute(
+        *args[:kept], *map(loaded, args[kept:]),
+        **{key: value if key == "out" else loaded(value) for key, value in kwargs.items()},
+    )  # fmt: skip
+    return found if type(found) is SymbolicArray else fresh(found, gives_array(function, args, kwargs))
+
+
+def _typed(value: Any) -> Any:
+    """Convert a Python number as NumPy does: to int64 or float64."""
+    tensor: Any = as_tensor(value)
+    if tensor is None:
+        return EagerTensor(np.asarray(value))
+    return dispatch.apply("python_cast", tensor, dtype=tensor.type.dtype)
+
+
+# Functions that write into their first argument.
+_CHANGING = frozenset(
+    {np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis}
+    | {function.at for function in vars(np).values() if isinstance(function, np.ufunc)}
+)
+
+
+# ---- new arrays
+
+
+def _dtype(dtype: Any) -> DType:
+    found = np.dtype(dtype)
+    if found.kind not in "biufc" or not found.isnative:
+        raise StagingError(f"an array of {found} is made", current_place())
+    return as_dtype(found)
+
+
+def _plain_options(options: dict[str, Any]) -> None:
+    if options.pop("order", "C") not in ("C", "K") or options.pop("like", None) is not None or options:
+        raise StagingError("an array is made in an order of its own", current_place())
+
+
+def _filled(fill: Any) -> Callable[..., Any]:
+    def make(shape: Any, dtype: Any = float, order: Any = "C", **options: Any) -> Any:
+        if order not in ("C", None):
+            raise StagingError("an array is made in an order of its own", current_place())
+        _plain_options(options)
+        return new_array(shape, _dtype(dtype), fill)
+
+    return make
+
+
+def _full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **options: Any) -> Any:
+    if order not in ("C", None):
+        raise StagingError("an array is made in an order of its own", current_place())
+    _plain_options(options)
+    tensor = as_tensor(fill_value)
+    if tensor is not None and dtype is None:
+        dtype = tensor.type.dtype.numpy
+    wanted = _dtype(np.asarray(fill_value).dtype if dtype is None else dtype)
+    if isinstance(fill_value, int):
+        made(fill_value, wanted)  # raises NumPy's own error
+    if isinstance(fill_value, (bool, int, float)):
+        return new_array(shape, wanted, fill_value)
+    array = new_array(shape, wanted)
+    _fill(array, fill_value)
+    return array
+
+
+def _fill(array: SymbolicArray, value: Any) -> None:
+    if discards_parts(value, array.type.dtype):
+        raise StagingError("a complex number fills an array of real ones, of which NumPy warns", current_place())
+    tensor = as_tensor(value)
+    if tensor is not None and tensor.type.weak and tensor.type.dtype.is_floating and array.type.dtype.is_integer:
+        value = dispatch.apply("cast", _typed(tensor), dtype=array.type.dtype)  # with the semantics of a C cast
+    array.store(value)
+
+
+def _like(fill: Any) -> Callable[..., Any]:
+    def make(a: Any, dtype: Any = None, shape: Any = None, subok: bool = True, **options: Any) -> Any:
+        _plain_options(options)
+        own = a.dtype if type(a) is SymbolicArray else _of(a).type.dtype.numpy
+        sizes = (a.shape if type(a) is SymbolicArray else _of(a).type.shape) if shape is None else shape
+        return new_array(sizes, _dtype(own if dtype is None else dtype), fill)
+
+    return make
+
+
+def _full_like(a: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
+    array = _like(None)(a, dtype, **options)
+    _fill(array, fill_value)
+    return array
+
+
+def _of(value: Any) -> Any:
+    tensor = as_tensor(value)
+    return EagerTensor(np.asarray(value)) if tensor is None else tensor
+
+
+def _array(value: Any, dtype: Any = None, copy: Any = True, **options: Any) -> Any:
+    _plain_options({k: v for k, v in options.items() if k not in ("subok", "ndmin")})
+    if options.get("ndmin"):
+        raise StagingError("an array is made with ndmin", current_place())
+    if type(value) is SymbolicArray:
+        if copy or (dtype is not None and np.dtype(dtype) != value.dtype):
+            return member(value, "astype")(value.dtype if dtype is None else dtype)
+        return value
+    if dtype is None:
+        return fresh(_elements(value), scalars=True)
+    wanted = _dtype(dtype)
+    found = cast_to(elements(value, wanted), wanted)
+    return fresh(found, scalars=True)
+
+
+def _elements(value: Any) -> Tensor:
+    """Return numbers, arrays and nested lists of them as one tensor, of the dtype that NumPy would choose."""
+    tensor = as_tensor(value)
+    if tensor is not None:
+        return _typed(tensor) if tensor.type.weak else tensor  # type: ignore[no-any-return]
+    if isinstance(value, (list, tuple)) and any(isinstance(v, (Tensor, SymbolicArray, list, tuple)) for v in value):
+        items = [_elements(item) for item in value]
+        if any(isinstance(item, SymbolicTensor) for item in items):
+            return stacked(items)  # type: ignore[no-any-return]
+        return EagerTensor(np.array([item.numpy() for item in items]))  # type: ignore[attr-defined]
+    array = np.array(value)
+    _dtype(array.dtype)
+    return EagerTensor(array)
+
+
+def _ascontiguous(value: Any, dtype: Any = None, **options: Any) -> Any:
+    if not (value.ndim if type(value) is SymbolicArray else _elements(value).type.rank):
+        return member(_array(value, dtype, copy=False, **options), "reshape")((1,))
+    if type(value) is SymbolicArray and not value.type.is_dense:
+        if None in value.type.shape or None in value.type.strides:
+            raise StagingError("whether an array is contiguous is known only when the graph runs", current_place())
+        return _array(value, dtype)
+    return _array(value, dtype, copy=False, **options)
+
+
+def _as_fortran(value: Any, dtype: Any = None, **options: Any) -> Any:
+    rank = value.ndim if type(value) is SymbolicArray else _elements(value).type.rank
+    if rank is None or rank > 1:
+        raise StagingError("an array is made in an order of its own", current_place())
+    return _ascontiguous(value, dtype, **options)
+
+
+def _asarray(value: Any, dtype: Any = None, **options: Any) -> Any:
+    return _array(value, dtype, copy=False, **options)
+
+
+def _copy(value: Any, order: Any = "K", subok: bool = False) -> Any:
+    return member(value, "copy")() if type(value) is SymbolicArray else _array(value)
+
+
+def _histogram(a: Any, bins: Any = 10, *args: Any, **kwargs: Any) -> Any:
+    compute = numpy_call(np.histogram, current_region())
+    assert compute is not None
+    given = [loaded(value) for value in args], {key: loaded(value) for key, value in kwargs.items()}
+    counts, edges = compute(loaded(a), loaded(bins), *given[0], **given[1])
+    return fresh(counts), bins if type(bins) is SymbolicArray or edges is bins else fresh(edges)
+
+
+def _arange(*bounds: Any, dtype: Any = None, **options: Any) -> Any:
+    _plain_options(options)
+    if not any(isinstance(as_tensor(bound), SymbolicTensor) for bound in bounds):
+        return fresh(EagerTensor(np.arange(*bounds, dtype=dtype)))
+    start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+    tensors = [_of(bound) for bound in (start, stop, step)]
+    if not all(tensor.type.dtype.is_integer for tensor in tensors):
+        raise StagingError("numpy.arange is given floats that only the graph knows", current_place())
+    found = dispatch.apply("range", *map(_typed, tensors))
+    return fresh(found if dtype is None else dispatch.apply("cast", found, dtype=_dtype(dtype)))
+
+
+def _constant(function: Any) -> Callable[..., Any]:
+    """Wrap a function that creates an array; from plain values, the same elements in a new array on every call."""
+
+    def make(*args: Any, **kwargs: Any) -> Any:
+        if any(as_tensor(value) is not None for value in (*args, *kwargs.values())):
+            compute = implementation(function)
+            assert compute is not None
+            return fresh(compute(*map(loaded, args), **{key: loaded(value) for key, value in kwargs.items()}))
+        return fresh(EagerTensor(function(*args, **kwargs)))
+
+    return make
+
+
+_MAKING: dict[Any, Callable[..., Any]] = {
+    np.zeros: _filled(0), np.ones: _filled(1), np.empty: _filled(None), np.full: _full, np.zeros_like: _like(0),
+    np.ones_like: _like(1), np.empty_like: _like(None), np.full_like: _full_like, np.array: _array,
+    np.asarray: _asarray, np.asanyarray: _asarray, np.ascontiguousarray: _ascontiguous,
+    np.asfortranarray: _as_fortran, np.copy: _copy, np.arange: _arange, np.histogram: _histogram,
+    np.eye: _constant(np.eye),
+    np.identity: _constant(np.identity), np.linspace: _constant(np.linspace),
+}  # fmt: skip
+
+# Functions whose results may share memory with their first argument.
+_SHARING = frozenset({*VIEWS, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray})
+
+__all__ = ["array_function"]

@@ -1,0 +1,209 @@
+"""Calls of NumPy functions in converted code, including those that NumPy does not dispatch on tensors."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import StagingError
+from autoconv.graph.dtypes import DType
+from autoconv.operators.control.variants import distribute_call
+from autoconv.operators.regions.layout import Variant
+from autoconv.operators.values.builtins import called
+from autoconv.operators.values.list_arrays import joined, with_arrays
+from autoconv.runtime.objects.containers import heap_of, items_of
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject
+from autoconv.runtime.recording.numpy_protocol import CREATING, implementation, numpy_named
+from autoconv.runtime.recording.regions import COMPILE
+from autoconv.runtime.support.shape import TensorShape
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.tensors.conversion import as_tensor
+from autoconv.runtime.tensors.tensor import Tensor
+
+# Context managers that only set NumPy's warnings: entering them while tracing has the same effect on the trace.
+HARMLESS: frozenset[Any] = frozenset({np.errstate, np.printoptions})
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), slice, type, np.generic, np.dtype, DType, TensorShape)
+_FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType)
+# Qualified names of harmless methods.
+_METHODS = frozenset(f"{kind}.__{name}__" for kind in ("errstate", "printoptions") for name in ("enter", "exit"))
+# Functions that return arrays under `function`, as in TensorFlow; a graph tensor cannot become one.
+_ARRAYS = frozenset({np.array, np.asarray, np.asanyarray, np.ascontiguousarray})
+
+
+def _known(*names: str) -> frozenset[Any]:
+    return frozenset(found for found in map(numpy_named, names) if found is not None)
+
+
+# Functions that return 0-d arrays; all others return scalars for results without dimensions.
+_WITHOUT_DIMENSIONS = _known(
+    "array", "asanyarray", "asarray", "block", "broadcast_arrays", "broadcast_to", "choose",
+    "copy", "cov", "cross", "empty", "empty_like", "expand_dims", "fft.fftn", "fft.ifftn", "full", "full_like", "i0",
+    "isin", "linalg.tensordot", "linalg.tensorsolve", "moveaxis", "ones", "ones_like", "pad", "permute_dims",
+    "real_if_close", "resize", "roll", "select", "tensordot", "tile", "unique", "unique_all", "unique_inverse", "where",
+    "zeros", "zeros_like",
+)
+# Functions that return arrays without dimensions where they keep them.
+_KEEPING_DIMENSIONS = _known("median", "nanmedian", "percentile", "nanpercentile", "quantile", "nanquantile")
+# Functions that call a method of their argument: scalars give scalars, Python numbers arrays.
+_KEEPING = _known("astype", "reshape", "squeeze", "transpose", "trim_zeros")
+
+
+def numpy_call(function: Any, region: Any) -> Callable[..., Any] | None:
+    """Return the replacement of a NumPy function under trace; None for an unknown one."""
+    if type(function) is SymbolicObject:
+        return None
+    found = implementation(function)
+    compiles = region is not None and region.contract == COMPILE
+    if found is None and compiles and function is np.errstate:
+        return _error_state
+    if found is None:
+        return function if is_harmless(function) else None
+    if compiles and getattr(function, "__module__", None) != "math":
+        region.trace.arrays = True
+    if function in _ARRAYS and not compiles:
+        return None
+    return functools.partial(_called, function, found, region.trace if compiles else None)
+
+
+class _ErrorState(np.errstate):
+    """An errstate that may be exited twice: code after the exception that leaves it is recorded later."""
+
+    def __exit__(self, *error: Any) -> None:
+        with contextlib.suppress(RuntimeError):
+            super().__exit__(*error)
+
+
+def _error_state(**kinds: Any) -> Any:
+    """np.errstate(…) that enables or disables warnings; a graph cannot raise, call or print there."""
+    if not {"raise", "call", "print", "log"}.isdisjoint(map(str, kinds.values())):
+        what = "NumPy is asked to do more about errors of floats than to warn"
+        raise StagingError(what, current_place(), 'np.errstate(…="warn"), or a look at the results')
+    return _ErrorState(**kinds)
+
+
+def only_reading(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a method of a program's array: while a graph is traced it may not write to another array."""
+
+    @functools.wraps(method)
+    def read(*args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("out") is not None or any(isinstance(value, np.ndarray) for value in args[1:]):
+            name = f"numpy.ndarray.{method.__name__}"
+            message = f"{name} has no form in a graph here: it may be given an array to write to"
+            raise StagingError(message, current_place())
+        return method(*args, **kwargs)
+
+    return read
+
+
+def is_harmless(function: Any) -> bool:
+    """Return whether this is a context manager in HARMLESS, or a method of one."""
+    if isinstance(function, type):
+        return function in HARMLESS
+    if not isinstance(function, _FUNCTIONS):  # user-defined objects are not inspected
+        return False
+    in_method = type(getattr(function, "__self__", None)) in (*HARMLESS, _ErrorState)
+    return in_method or getattr(function, "__qualname__", "") in _METHODS
+
+
+def _called(function: Any, compute: Callable[..., Any], trace: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """Call `compute`; `trace` is given under `compile`, where each call makes new arrays that belong to the program."""
+    if any(type(x) is Variant for x in (*args, *kwargs.values())):
+        return distribute_call(functools.partial(_called, function, compute, trace), *args, **kwargs)
+    kinds = _kinds((*args, *kwargs.values()))
+    if object in kinds:  # functions that NumPy calls back are converted
+        args = tuple(map(_to_call, args))
+        kwargs = {name: _to_call(value) for name, value in kwargs.items()}
+    if SymbolicObject in kinds and trace is not None:
+        args, kwargs = with_arrays(function, args, kwargs)
+        found = joined(function, args, kwargs)
+        if found is not None:
+            return found
+        kinds = _kinds((*args, *kwargs.values()))
+    if SymbolicObject in kinds:
+        if trace is not None:
+            trace.allows_call(function if isinstance(function, np.ufunc) else _Unknown(function))
+        return function(*args, **kwargs)
+    if "tensor" in kinds or (trace is not None and (function in CREATING or np.ndarray in kinds)):
+        return _dimensioned(function, compute(*args, **kwargs), args, trace, kwargs)
+    if trace is None:
+        return function(*args, **kwargs)
+    if object in kinds:
+        trace.allows_call(_Unknown(function))
+    found = function(*args, **kwargs)
+    made = _made_by(found)
+    return found if made is None else _dimensioned(function, made, args, trace)
+
+
+def _dimensioned(function: Any, found: Any, args: Any, trace: Any, options: Any = None) -> Any:
+    """Convert scalars in a result to 0-d arrays where NumPy returns those."""
+    if trace is None or trace.without_dimensions is None or not gives_array(function, args, options):
+        return found
+    if type(found) in (tuple, list):
+        return type(found)(_dimensioned(function, each, args, trace, options) for each in found)
+    if isinstance(found, tuple) and hasattr(found, "_make"):
+        return found._make(_dimensioned(function, each, args, trace) for each in found)
+    bare = isinstance(found, Tensor) and not found.type.weak and found.type.shape == ()
+    return trace.without_dimensions(found) if bare else found
+
+
+def gives_array(function: Any, args: Any, options: Any = None) -> bool:
+    """Return whether the NumPy function returns a 0-d array, not a scalar, for a result without dimensions."""
+    if function in _KEEPING:  # calls the argument's method of that name, if there is one
+        first = as_tensor(args[0]) if args else None
+        if first is None:
+            return bool(args) and not isinstance(args[0], np.generic)
+        return first.type.weak or first.type.shape != ()
+    if function in _KEEPING_DIMENSIONS and (options or {}).get("keepdims") is True:
+        return True
+    return function in _WITHOUT_DIMENSIONS
+
+
+
+def _to_call(value: Any) -> Any:
+    return called(value) if isinstance(value, (types.FunctionType, types.MethodType, functools.partial)) else value
+
+
+class _Unknown:
+    """A NumPy function with an argument for which it may call back into Python, such as a generator."""
+
+    def __init__(self, function: Any) -> None:
+        self.__module__ = function.__module__
+        self.__qualname__ = getattr(function, "__qualname__", function.__name__)
+
+
+def _made_by(found: Any) -> Any:
+    """Convert arrays that NumPy created from plain values to tensors, so that they are new on every call."""
+    from_array = implementation(np.asarray)
+    assert from_array is not None
+    if isinstance(found, np.ndarray):
+        return from_array(found)
+    if type(found) in (tuple, list) and any(isinstance(x, np.ndarray) for x in found):
+        return type(found)(from_array(x) if isinstance(x, np.ndarray) else x for x in found)
+    return None
+
+
+def _kinds(values: Any) -> set[Any]:
+    """Return the kinds among the values, at any depth of lists and tuples: tensors, arrays, graph objects, others."""
+    found: set[Any] = set()
+    for value in values:
+        if items_of(value) is not None or heap_of(value) is not None:
+            found.add(SymbolicObject)
+        elif isinstance(value, (list, tuple)):
+            found |= _kinds(value)
+        elif type(value) is SymbolicObject:
+            found.add(SymbolicObject)
+        elif isinstance(value, np.ndarray):
+            found.add(np.ndarray)
+        elif as_tensor(value) is not None:
+            found.add("tensor")
+        elif not isinstance(value, _PLAIN):
+            found.add(object)
+    return found
+
+
+__all__ = ["HARMLESS", "gives_array", "is_harmless", "numpy_call", "only_reading"]

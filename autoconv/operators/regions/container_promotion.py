@@ -1,0 +1,265 @@
+"""Containers visible in several regions: which move into the graph, and which are refused."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import FunctionType
+from typing import Any
+
+from autoconv.errors import (
+    StagingError,
+)
+from autoconv.operators.regions.layout import (
+    NEVER,
+    Layout,
+    Leaf,
+    Never,
+    Parts,
+    Static,
+    Variant,
+    home_of,
+    is_object_layout,
+    layout_of,
+    made_here,
+    state_layout,
+)
+from autoconv.operators.regions.layout_join import join_layouts
+from autoconv.operators.regions.region_body import Recorded
+from autoconv.operators.regions.shared_identity import wants_identity
+from autoconv.operators.regions.unsharing import copied
+from autoconv.operators.support.protected_names import Undefined
+from autoconv.runtime.objects.containers import PLAIN, container_spot, heap_of, materialise
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, heap_instance, holds_symbols
+from autoconv.runtime.recording.journal import Spot
+from autoconv.runtime.recording.regions import COMPILE, Region, recording
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.support.structure import mutable_parts
+
+
+def move_into_graph(
+    parent: Region, columns: Sequence[Sequence[Any]], layouts: Sequence[Layout], spots: Sequence[Spot], count: int
+) -> bool:
+    """Move tracked containers into the graph whose structure, not only the values of their items, depends on a tensor.
+
+    Returns whether there were any, so that the regions have to be recorded again.
+    """
+    if parent.contract != COMPILE:
+        return False
+    moving = []
+    for column, layout in zip(columns, layouts, strict=True):
+        if is_object_layout(layout):  # it outlives the region, and each region would create an object of its own
+            held = [part for value in column for part in _containers(value)]
+            moving += [part for part in held if parent.is_inside(_home(part, parent))]
+    for spot, column, layout in zip(spots, columns[count:], layouts[count:], strict=True):
+        if spot.kind == "instance" or (type(spot.owner) in PLAIN and not _keeps_shape(column, layout)):
+            moving.append(spot.owner)
+    found = False
+    for container in moving:
+        if not is_moved(container):
+            box(container)
+            found = True
+    return found
+
+
+def _containers(value: Any) -> Iterator[Any]:
+    """Yield the tracked containers in a value that is about to become a graph object."""
+    if type(value) is Variant:
+        for arm in value.values:
+            yield from _containers(arm)
+    elif type(value) in PLAIN or made_here(value):
+        yield value
+    elif type(value) is tuple:
+        for part in value:
+            yield from _containers(part)
+
+
+def _home(value: Any, region: Region) -> Region | None:
+    return value._home if type(value) in PLAIN else home_of(value, region)
+
+
+def is_moved(value: Any) -> bool:
+    """Return whether a container or object is in the graph."""
+    return heap_of(value) is not None or heap_instance(value) is not None
+
+
+def move_shared(parent: Region, arm: Recorded | None, values: Sequence[Any], hands_on: bool = False) -> bool:
+    """Move containers that several of the values hold into the graph, where they keep their identity.
+
+    Returns whether any existed before the arm, which then has to be recorded again. Where the arm `hands_on` only to
+    the region after it, such a container stays as it is.
+    """
+    if parent.contract != COMPILE:
+        return False
+    seen: set[int] = set()
+    found = False
+    for part in [part for value in values for part in mutable_parts(value)]:
+        if id(part) in seen and type(part) in PLAIN and heap_of(part) is None:
+            before = arm is None or parent.is_inside(part._home)
+            if before and hands_on:
+                continue
+            with recording(parent if arm is None or before else arm.region):
+                materialise(part)
+            found |= before
+        seen.add(id(part))
+    return found
+
+
+def is_another_name(column: Sequence[Any], parent: Region | None) -> bool:
+    """Return whether a tensor decides that a name becomes an alias of an existing container."""
+    there = [v for v in column if type(v) in PLAIN and parent is not None and parent.is_inside(v._home)]
+    if not there:
+        return False
+    # Under `compile`, a container known at trace time with symbolic items would be rebuilt as a copy.
+    copied = there[0]._home.contract == COMPILE and heap_of(there[0]) is None and holds_symbols(there[0])
+    return any(v is not there[0] for v in column if not (v is NEVER or (_is_nothing(v) and not copied)))
+
+
+def _is_nothing(value: Any) -> bool:
+    return value is None or isinstance(value, Undefined)
+
+
+def move_parts(parent: Region, columns: Mapping[str, Sequence[Any]]) -> bool:
+    """Move existing containers inside a tuple that an arm binds to a name into the graph, to keep their identity.
+
+    Returns whether there were any.
+    """
+    if parent.contract != COMPILE:
+        return False
+    found = False
+    for name, column in columns.items():
+        held = [value for value in column if value is not NEVER]
+        if name.startswith("retval_") or all(value is held[0] for value in held):
+            continue
+        for part in [part for value in held if isinstance(value, tuple) for part in mutable_parts(value)]:
+            if type(part) in PLAIN and heap_of(part) is None and parent.is_inside(part._home):
+                materialise(part)
+                found = True
+    return found
+
+
+def move_raised(parent: Region, arms: Iterable[Recorded]) -> bool:
+    """Move tracked containers and objects into the graph that are part of an exception with which an arm ends.
+
+    The arm has no other output that would carry their changes. Returns whether there were any.
+    """
+    if parent.contract != COMPILE:
+        return False
+    found = False
+    for arm in arms:
+        for key, spot in arm.spots.items() if arm.diverges else ():
+            kept = type(spot.owner) in PLAIN or spot.kind == "instance"
+            if kept and type(arm.written.get(key)) is SymbolicObject and not is_moved(spot.owner):
+                box(spot.owner)
+                found = True
+    return found
+
+
+def move_new_into_graph(parent: Region, stepped: Recorded, spots: Sequence[Spot]) -> bool:
+    """`move_into_graph` for spots that a loop's body writes for the first time."""
+    columns, layouts = [], []
+    for spot in spots:
+        before, after = spot.read(), stepped.value_of(spot)
+        later = NEVER if after is NEVER else layout_of(after, stepped.region)
+        columns.append([before, after])
+        layouts.append(join_layouts(state_layout(before, parent), later, spot.name, parent.contract))
+    return move_into_graph(parent, columns, layouts, spots, 0)
+
+
+def refuse_changed_copies(region: Region, spots: Iterable[Spot], handled: Collection[int] = ()) -> None:
+    """Raise StagingError for an object that one path changes and another replaces: copies would not share the change.
+
+    Those in `handled` were copied in the state at the path's end.
+    """
+    for spot in spots:
+        if id(spot.owner) in region.trace.frozen and id(spot.owner) not in handled:
+            wants_identity(spot.owner)
+            raise StagingError(f"a tensor decides which object this is, and {spot.name} is changed", current_place())
+
+
+def _keeps_shape(column: Sequence[Any], layout: Layout) -> bool:
+    """Return whether contents have the same number and kinds of items on all paths, so that they stay known."""
+    if any(value is not NEVER and not isinstance(value, tuple) for value in column):
+        return False
+    return isinstance(layout, (Static, Never)) or (
+        isinstance(layout, Parts) and all(isinstance(part, (Static, Leaf, Never)) for part in layout.parts)
+        and not any(map(is_object_layout, layout.parts))
+    )  # fmt: skip
+
+
+def check_alias(region: Region, body: Any, value: Any, layout: Layout, name: str) -> None:
+    """Bail out to plain Python under `compile` where an arm makes a name an alias of a container."""
+    if type(value) in PLAIN:
+        return
+    if name.startswith("retval_"):  # a returned container has no other alias unless it is changed afterwards
+        for part in mutable_parts(value):
+            if type(part) in PLAIN and part._outside:  # the result must be the argument itself
+                region.trace.outside_effect(part, "a tensor decides whether an argument is returned")
+        region.trace.frozen.update({id(part): part for part in copied(value, layout) if type(part) in PLAIN})
+        return
+    parts = {id(part) for part in mutable_parts(value)}
+    if parts and any(id(part) in parts for other in _read_by(body, name) for part in mutable_parts(other)):
+        shown = repr(name) if name.isidentifier() else f"the result of a {name}"
+        text = f"a number or array decides whether {shown} and another name are one list, dict or object"
+        region.trace.outside_effect(region, text)
+
+
+def _read_by(body: Any, name: str, depth: int = 3) -> Iterator[Any]:
+    """Yield the values of a function's free variables except `name`."""
+    cells = getattr(body, "__closure__", None) or ()
+    for known, cell in zip(body.__code__.co_freevars if cells else (), cells, strict=True):
+        try:
+            value = cell.cell_contents
+        except ValueError:
+            continue
+        if known != name:
+            yield value
+        if depth and isinstance(value, FunctionType):
+            yield from _read_by(value, name, depth - 1)
+
+
+@contextmanager
+def unnoted_changes(body: Any, inputs: Any, place: Any) -> Iterator[None]:
+    """Raise StagingError if the body changes a list or dict without the journal, after undoing the change."""
+    known = [*inputs, *_read_by(body, "")]
+    held = [part for value in known for part in mutable_parts(value)]
+    spots = [container_spot(part) for part in held if isinstance(part, (list, dict))]
+    spots += [_queue_spot(value) for value in known if type(value) in (deque, bytearray)]
+    before = [spot.read() for spot in spots]
+    changed = ""
+    try:
+        yield
+    finally:
+        for spot, contents in zip(spots, before, strict=True):
+            if not same_items(spot.read(), contents):
+                spot.write(contents)
+                changed = spot.name
+    if changed:
+        raise StagingError(
+            f"{changed} is changed in place where a tensor decides whether it is",
+            place,
+            "an assignment of a new value to the name",
+        )
+
+
+def _queue_spot(queue: deque[Any] | bytearray) -> Spot:
+    """The contents of a deque or bytearray as a location that regions write."""
+
+    def write(items: Any) -> None:
+        queue.clear()
+        queue.extend(items)
+
+    return Spot((id(queue),), f"a {type(queue).__name__}", lambda: tuple(queue), write, queue)
+
+
+def same_items(now: Any, before: Any) -> bool:
+    """Return whether two snapshots of a container hold the same objects."""
+    if not isinstance(now, (tuple, frozenset)) or not isinstance(before, (tuple, frozenset)):
+        return now is before
+    if len(now) != len(before):
+        return False
+    return all(
+        a is b or (type(a) is tuple and type(b) is tuple and len(a) == len(b) == 2 and a[0] is b[0] and a[1] is b[1])
+        for a, b in zip(now, before, strict=True)
+    )

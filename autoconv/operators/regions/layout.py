@@ -1,0 +1,338 @@
+"""Layouts: which parts of a Python value are graph values when it crosses a region boundary.
+
+`layout_join` joins layouts; `marshalling` converts values according to them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.graph import Value
+from autoconv.graph.types import ArrayType, ListType, ObjectType, TensorType, Type
+from autoconv.operators.support.protected_names import Undefined
+from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
+from autoconv.runtime.objects.containers import PLAIN, GraphItems, heap_of, items_of
+from autoconv.runtime.objects.rebuilt_arguments import is_rebuilt
+from autoconv.runtime.objects.symbolic_objects import as_object
+from autoconv.runtime.recording.regions import COMPILE, Region, current_region
+from autoconv.runtime.support.attributes import attributes_of, has_attributes
+from autoconv.runtime.support.structure import flatten, holds_more, is_structure, plain_kind, structure_parts
+from autoconv.runtime.tensors import dispatch
+from autoconv.runtime.tensors.conversion import as_tensor, to_array, weak_dtype
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import EagerTensor
+
+
+@dataclass(frozen=True, slots=True)
+class Static:
+    """The same Python object on all paths."""
+
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Static) and same_object(self.value, other.value)
+
+    def __hash__(self) -> int:
+        return 0
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One graph value; `wrap` builds the Python object around it (None: a tensor).
+
+    A wrap is a hashable callable. Where two paths have different ones, `wrap.joined(other)` is the wrap that holds
+    both, or None when there is none.
+    """
+
+    type: Type
+    wrap: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A structure, taken apart one level."""
+
+    kind: type
+    keys: tuple[Any, ...] | None
+    parts: tuple[Layout, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """An object that traced code created, by its attributes. `shared`: it may have aliases."""
+
+    kind: type
+    keys: tuple[str, ...]
+    parts: tuple[Layout, ...]
+    shared: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """A list of run-time length: one tensor list for each graph value of an element.
+
+    An element without graph values is represented by the length alone.
+    """
+
+    element: Layout
+
+
+@dataclass(frozen=True, slots=True)
+class Arms:
+    """A variant: a tag, and the payloads of all arms."""
+
+    arms: tuple[Layout, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Never:
+    """The result of an arm that always raises: the bottom of the lattice."""
+
+
+Layout = Static | Leaf | Parts | Instance | Grown | Arms | Never
+
+NEVER = Never()
+
+
+class Items(GraphItems):
+    """Items of a `Grown` list (see `values.tensor_lists`); `values` are the graph values of its layout."""
+
+    __slots__ = ("element", "values")
+
+    def __init__(self, element: Layout, values: Sequence[Value]) -> None:
+        self.element = element
+        self.values = tuple(values)
+
+    def widened(self, element: Layout) -> Items:
+        """Return the same items in a wider layout."""
+        raise NotImplementedError
+
+
+class Variant:
+    """One of several values, selected by `tag` at run time.
+
+    An operation on it applies to the one arm that is a value: None and undefined arms raise as in Python.
+    """
+
+    __slots__ = ("layouts", "tag", "values")
+
+    def __init__(self, tag: Any, layouts: Sequence[Layout], values: Sequence[Any]) -> None:
+        self.tag = tag
+        self.layouts = tuple(layouts)
+        self.values = tuple(values)
+
+
+def same_object(a: Any, b: Any) -> bool:
+    """Return whether two static values are one: identical, or equal plain constants of one type."""
+    if a is b:
+        return True
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, (float, complex)):
+        return repr(a) == repr(b)
+    if isinstance(a, (bool, int, str, bytes, Undefined)):
+        return a == b
+    if isinstance(a, frozenset):
+        return a == b
+    return type(a) is tuple and len(a) == len(b) and all(map(same_object, a, b))
+
+
+def layout_of(value: Any, region: Region) -> Layout:
+    """Return the layout of a value in its present state; numbers stay static."""
+    if type(value) in PLAIN and heap_of(value) is not None:
+        value = heap_of(value)
+    if type(value) is Items:
+        return Grown(value.element)
+    if type(value) in PLAIN and _is_from_around(value, region):
+        return Static(value)  # it keeps its identity, and its contents are state of their own
+    if items_of(value) is not None:
+        return Grown(value._items.element)
+    if isinstance(value, SymbolicTensor):
+        return Leaf(region.lift(value.value_in_graph).type)
+    if isinstance(value, Variant):
+        known_arms = zip(value.layouts, value.values, strict=True)
+        # A container that an arm took apart has no alias: only its parts matter, wherever it was put together.
+        compiles = region.contract == COMPILE
+        stays = lambda known: is_container(known) and (not compiles or _is_from_around(known.value, region))
+        arms = tuple(known if stays(known) else opened(layout_of(v, region)) for known, v in known_arms)
+        if sum(map(is_object_layout, arms)) > 1:  # lists that have moved into the graph since
+            return Leaf(ObjectType(), as_object)
+        return Arms(arms)
+    if type(value) is SymbolicArray and value.value_in_graph.graph is not region.graph:
+        return Static(value)  # an array from outside the region stays itself
+    made = getattr(type(value), "__autoconv_made_in__", None)
+    if made is not None and region.contract == COMPILE and made(value, region):
+        return Leaf(ObjectType(), as_object)
+    wrapper = getattr(type(value), "__autoconv_graph_value__", None)
+    if wrapper is not None and type(value) not in PLAIN:
+        # A value whose recording is deferred provides its type.
+        known = getattr(value, "__autoconv_graph_type__", None)
+        return Leaf(known or as_value(wrapper(value), region).type, value.__autoconv_wrap__())
+    whole = region.contract == COMPILE and holds_more(value)
+    if not whole and is_structure(value) and has_leaves(value, region):
+        keys, parts = take_apart(value)
+        return Parts(plain_kind(value), keys, tuple(layout_of(part, region) for part in parts))
+    home = home_of(value, region)
+    if home is not None and home.is_inside(region) and has_attributes(value):
+        return instance_layout(value, region, False)
+    return Static(value)
+
+
+def _is_from_around(container: Any, region: Region) -> bool:
+    """Return whether a list, dict or set was created before the region."""
+    return region.is_inside(container._home) and container._home.standing is not region
+
+
+def home_of(value: Any, region: Region) -> Region | None:
+    """Return the region in which traced code created an object; None for others."""
+    owned = region.trace.owned
+    found = owned.get(id(value)) if owned else None
+    return found[1] if found is not None and found[0] is value else None
+
+
+def made_here(value: Any) -> bool:
+    """Return whether this trace's code created the object."""
+    region = current_region()
+    return region is not None and home_of(value, region) is not None
+
+
+def holds_made_here(value: Any) -> bool:
+    """Return whether a value is or contains such an object: it can be an arm of a variant but no graph object."""
+    if type(value) is Variant:
+        return any(map(holds_made_here, value.values))
+    if not is_structure(value):
+        return made_here(value)
+    return any(map(holds_made_here, structure_parts(value)))
+
+
+def instance_layout(value: Any, region: Region, shared: bool = True) -> Instance:
+    """Return the layout of an object by its attributes."""
+    held = attributes_of(value)
+    return Instance(type(value), tuple(held), tuple(layout_of(part, region) for part in held.values()), shared)
+
+
+def state_layout(value: Any, region: Region) -> Layout:
+    """Return the layout of a loop variable, in which numbers and arrays are expected to change."""
+    if home_of(value, region) is not None or (type(value) in PLAIN and heap_of(value) is None):
+        return Static(value)
+    if region.contract == COMPILE and is_of_subclass(value):
+        return Static(value)
+    if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
+        return Leaf(weak_type(value))
+    if type(value) is SymbolicArray:
+        return Static(value)
+    if isinstance(value, (EagerTensor, np.ndarray, np.generic)):
+        return Leaf(typed(value))
+    if is_structure(value) and not isinstance(value, (list, dict)) and not _is_one_object(value, region):
+        keys, parts = take_apart(value)
+        return Parts(plain_kind(value), keys, tuple(state_layout(part, region) for part in parts))
+    return layout_of(value, region)
+
+
+def is_container(layout: Layout) -> bool:
+    """Return whether the layout is a tracked list, dict or set with its identity."""
+    return isinstance(layout, Static) and type(layout.value) in PLAIN
+
+
+def is_array_layout(layout: Layout) -> bool:
+    """Return whether the layout is of a memory array."""
+    if isinstance(layout, Static):
+        return type(layout.value) is SymbolicArray
+    return isinstance(layout, Leaf) and isinstance(layout.type, ArrayType)
+
+
+def is_object_layout(layout: Layout) -> bool:
+    return isinstance(layout, Leaf) and isinstance(layout.type, ObjectType)
+
+
+def leaf_types(layout: Layout) -> Iterator[Type]:
+    """Yield the types of a layout's graph values, in order."""
+    if isinstance(layout, Leaf):
+        yield layout.type
+    elif isinstance(layout, (Parts, Instance)):
+        for part in layout.parts:
+            yield from leaf_types(part)
+    elif isinstance(layout, Grown):
+        inner = list(leaf_types(layout.element))
+        yield from map(ListType, inner) if inner else [weak_type(0)]
+    elif isinstance(layout, Arms):
+        yield weak_type(0)
+        for arm in layout.arms:
+            yield from leaf_types(arm)
+
+
+def as_value(value: Any, region: Region) -> Value:
+    return region.lift(value if isinstance(value, Value) else dispatch.graph_value(region, value))
+
+
+def is_number_layout(layout: Layout) -> bool:
+    if is_array_layout(layout):
+        return False
+    if isinstance(layout, Leaf):
+        return layout.wrap is None and isinstance(layout.type, TensorType)
+    return isinstance(layout, Static) and (
+        isinstance(layout.value, (bool, int, float, complex, EagerTensor, np.ndarray, np.generic))
+        or (not isinstance(layout.value, type) and hasattr(type(layout.value), "__autoconv_tensor__"))
+    )
+
+
+def opened(layout: Layout) -> Layout:
+    """Take a static structure apart."""
+    region = current_region()
+    if isinstance(layout, Static) and type(layout.value) in PLAIN and is_structure(layout.value) and region is not None:
+        keys, parts = take_apart(layout.value)
+        return Parts(plain_kind(layout.value), keys, tuple(layout_of(part, region) for part in parts))
+    if isinstance(layout, Static) and is_structure(layout.value) and not _is_one_object(layout.value, region):
+        keys, parts = take_apart(layout.value)
+        return Parts(plain_kind(layout.value), keys, tuple(Static(part) for part in parts))
+    return layout
+
+
+def _is_one_object(value: Any, region: Region | None) -> bool:
+    """Return whether a structure is a user's dataclass from before the call, which keeps its identity."""
+    if region is None or region.contract != COMPILE or not dataclasses.is_dataclass(value):
+        return False
+    return home_of(value, region) is None and not is_rebuilt(value)
+
+
+def take_apart(value: Any) -> tuple[tuple[Any, ...] | None, list[Any]]:
+    if isinstance(value, dict):
+        return tuple(dict.keys(value)), list(dict.values(value))
+    if isinstance(value, (list, tuple)):
+        return None, list(value)
+    leaves, template = flatten(value)
+    assert template is not None and template.keys is not None
+    del leaves
+    return template.keys, [getattr(value, key) for key in template.keys]
+
+
+def has_leaves(value: Any, region: Region) -> bool:
+    """Return whether a structure holds anything that is not static."""
+    leaves, _ = flatten(value)
+    return any(
+        isinstance(leaf, (SymbolicTensor, Variant))
+        or hasattr(type(leaf), "__autoconv_graph_value__")
+        or home_of(leaf, region) is not None
+        for leaf in leaves
+    )
+
+
+def is_of_subclass(value: Any) -> bool:
+    """Return whether a value is a number of a subclass of Python's classes of numbers, such as an IntEnum."""
+    if not isinstance(value, (int, float, complex)) or isinstance(value, np.generic):
+        return False
+    return type(value) not in (bool, int, float, complex)
+
+
+def weak_type(value: Any) -> TensorType:
+    return TensorType(weak_dtype(value), (), True)
+
+
+def typed(value: Any) -> TensorType:
+    tensor = as_tensor(value)
+    return tensor.type if tensor is not None else EagerTensor(to_array(value)).type

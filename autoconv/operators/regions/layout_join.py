@@ -1,0 +1,288 @@
+"""Join (least upper bound) of layouts.
+
+Different numbers join to weak tensors and structures part by part; otherwise the layouts become arms of a variant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import StagingError
+from autoconv.graph.types import NoCommonType, ObjectType, TensorType, Type, join
+from autoconv.operators.regions.layout import (
+    NEVER,
+    Arms,
+    Grown,
+    Instance,
+    Layout,
+    Leaf,
+    Never,
+    Parts,
+    Static,
+    home_of,
+    instance_layout,
+    is_array_layout,
+    is_container,
+    is_number_layout,
+    is_object_layout,
+    is_of_subclass,
+    opened,
+    typed,
+    weak_type,
+)
+from autoconv.runtime.arrays.symbolic_arrays import as_array
+from autoconv.runtime.objects.containers import heap_of, items_of
+from autoconv.runtime.objects.symbolic_objects import as_object, heap_instance
+from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.support.structure import plain_kind
+
+
+def join_layouts(first: Layout, second: Layout, name: str, contract: str) -> Layout:
+    """Return the layout that holds both; raise StagingError, naming the variable, if there is none."""
+    if first == second or isinstance(second, Never):
+        return first
+    if isinstance(first, Never):
+        return second
+    if is_object_layout(first) or is_object_layout(second):
+        return joined_objects(first, second)
+    if is_array_layout(first) and is_array_layout(second) and _go_together(first, second):
+        return Leaf(join(_array_type(first), _array_type(second)), as_array)
+    if isinstance(first, Arms) or isinstance(second, Arms):
+        return _join_arms(first, second, name, contract)
+    if contract == COMPILE and (number_kind(first) != number_kind(second) or is_number_of_class(first)):
+        return _join_arms(first, second, name, contract)
+    if is_number_layout(first) and is_number_layout(second) and _is_bool_or_number(first, second):
+        return _join_arms(first, second, name, contract)
+    if is_number_layout(first) and is_number_layout(second):
+        a, b = _leaf(first), _leaf(second)
+        try:
+            return Leaf(join(a.type, b.type), a.wrap)
+        except NoCommonType:
+            raise StagingError(
+                f"{name!r} is {_describe(first)} on one path and {_describe(second)} on the other, which have no "
+                "common type",
+                current_place(),
+                "values of one type on both paths: autoconv.cast(value, dtype) for numbers",
+            ) from None
+    if (_is_grown(first) or _is_grown(second)) and _is_list(first) and _is_list(second):
+        return joined_lists([first, second], name, contract)
+    wrap = _joined_wrap(first, second)
+    if wrap is not None:
+        assert isinstance(first, Leaf) and isinstance(second, Leaf)
+        try:
+            return Leaf(join(first.type, second.type), wrap)
+        except NoCommonType as error:
+            raise StagingError(
+                f"{name!r} has no common type on two paths: {error}",
+                current_place(),
+                "values of one type on both paths",
+            ) from None
+    whole = first, second
+    first, second = opened(first), opened(second)
+    first, second = _in_graph(first, second)
+    first, second = _opened_instance(first, second), _opened_instance(second, first)
+    if isinstance(first, Instance) and isinstance(second, Instance) and _same_instance(first, second):
+        others = dict(zip(second.keys, second.parts, strict=True))
+        merged = [
+            join_layouts(part, others[key], f"{name}.{key}", contract)
+            for key, part in zip(first.keys, first.parts, strict=True)
+        ]
+        return Instance(first.kind, first.keys, tuple(merged), first.shared or second.shared)
+    if isinstance(first, Parts) and isinstance(second, Parts) and _same_kind(first, second):
+        joined = tuple(join_layouts(a, b, name, contract) for a, b in zip(first.parts, second.parts, strict=True))
+        return Parts(first.kind, first.keys, joined)
+    first, second = (w if is_container(w) else opened for w, opened in zip(whole, (first, second), strict=True))
+    return _join_arms(first, second, name, contract)
+
+
+def _array_type(layout: Layout) -> Type:
+    assert isinstance(layout, (Static, Leaf))
+    found: Type = layout.type if isinstance(layout, Leaf) else layout.value.type
+    return found
+
+
+def _go_together(first: Layout, second: Layout) -> bool:
+    """Return whether two arrays have a common type: one dtype and the same rank."""
+    try:
+        join(_array_type(first), _array_type(second))
+    except NoCommonType:
+        return False
+    return True
+
+
+def joined_lists(lists: Sequence[Layout], name: str, contract: str) -> Layout:
+    """Return the layout of a list with any number of the elements of these lists."""
+    element: Layout = NEVER
+    for layout in lists:
+        for part in _elements(layout):
+            element = join_layouts(element, part, f"an item of {name}", contract)
+    return Grown(element)
+
+
+def settled_lists(layout: Layout, name: str, contract: str) -> Layout:
+    """Widen the layout of a loop variable: lists of several lengths become a list of run-time length."""
+    if not isinstance(layout, Arms):
+        return layout
+    lists = [arm for arm in layout.arms if _is_list(arm)]
+    if len(lists) < 2 or all(map(is_container, lists)):
+        return layout
+    others = [arm for arm in layout.arms if not _is_list(arm)]
+    return Arms((joined_lists(lists, name, contract), *others)) if others else joined_lists(lists, name, contract)
+
+
+def _is_grown(layout: Layout) -> bool:
+    return isinstance(layout, Grown) or (isinstance(layout, Static) and items_of(layout.value) is not None)
+
+
+def _is_list(layout: Layout) -> bool:
+    if isinstance(layout, Static):
+        return plain_kind(layout.value) is list and heap_of(layout.value) is None
+    return isinstance(layout, Grown) or (isinstance(layout, Parts) and layout.kind is list)
+
+
+def _elements(layout: Layout) -> Sequence[Layout]:
+    if isinstance(layout, Grown):
+        return (layout.element,)
+    if isinstance(layout, Parts):
+        return layout.parts
+    assert isinstance(layout, Static)
+    held = items_of(layout.value)
+    return [Static(part) for part in layout.value] if held is None else (held.element,)
+
+
+def _opened_instance(layout: Layout, other: Layout) -> Layout:
+    """Take a known object apart into its attributes if it joins an object that another path created."""
+    region = current_region()
+    if not isinstance(layout, Static) or not isinstance(other, Instance) or type(layout.value) is not other.kind:
+        return layout
+    if region is None or home_of(layout.value, region) is None:
+        return layout
+    if heap_instance(layout.value) is not None:  # an object in the graph keeps its identity
+        return instance_layout(layout.value, region, False)
+    region.trace.frozen[id(layout.value)] = layout.value
+    return instance_layout(layout.value, region)
+
+
+def _in_graph(first: Layout, second: Layout) -> tuple[Layout, Layout]:
+    """Replace two known objects of one class that are in the graph by their graph objects."""
+    region = current_region()
+    if region is None or not isinstance(first, Static) or not isinstance(second, Static):
+        return first, second
+    if (
+        type(first.value) is not type(second.value)
+        or heap_instance(first.value) is None
+        or heap_instance(second.value) is None
+    ):
+        return first, second
+    return instance_layout(first.value, region, False), instance_layout(second.value, region, False)
+
+
+def _same_instance(a: Instance, b: Instance) -> bool:
+    return a.kind is b.kind and set(a.keys) == set(b.keys)
+
+
+def joined_objects(first: Layout, second: Layout) -> Layout:
+    """Return the layout that holds both as a graph object."""
+    if is_object_layout(first) and is_object_layout(second):
+        assert isinstance(first, Leaf) and isinstance(second, Leaf)
+        return Leaf(join(first.type, second.type), as_object)
+    return Leaf(ObjectType(), as_object)
+
+
+def number_kind(layout: Layout) -> Any:
+    """Return what Python distinguishes of a number, (dtype, whether it is a Python number); None for other layouts.
+
+    A known number of a subclass, such as a member of an IntEnum, is of its own kind.
+    """
+    if not is_number_layout(layout):
+        return None
+    type_ = _leaf(layout).type
+    assert isinstance(type_, TensorType)
+    return (type_.dtype, type_.weak, layout) if is_number_of_class(layout) else (type_.dtype, type_.weak)
+
+
+def is_number_of_class(layout: Layout) -> bool:
+    """Return whether a layout is a known number of a subclass of Python's classes of numbers."""
+    return isinstance(layout, Static) and is_of_subclass(layout.value)
+
+
+def _is_bool_or_number(first: Layout, second: Layout) -> bool:
+    """Return whether one is a bool tensor and the other a Python number: `x > 0 and 3` results in either."""
+    for a, b in ((_leaf(first).type, _leaf(second).type), (_leaf(second).type, _leaf(first).type)):
+        assert isinstance(a, TensorType) and isinstance(b, TensorType)
+        if a.dtype.is_bool and not a.weak and b.weak and not b.dtype.is_bool:
+            return True
+    return False
+
+
+# Largest number of arms of a variant under `compile`; with more, the value becomes a graph object.
+_MOST_ARMS = 6
+
+
+def _join_arms(first: Layout, second: Layout, name: str, contract: str) -> Layout:
+    arms = list(first.arms if isinstance(first, Arms) else (first,))
+    for layout in second.arms if isinstance(second, Arms) else (second,):
+        for index, known in enumerate(arms):
+            if is_same_arm(known, layout) and (contract != COMPILE or number_kind(known) == number_kind(layout)):
+                arms[index] = join_layouts(known, layout, name, contract)
+                break
+        else:
+            arms.append(layout)
+    if contract == COMPILE and len(arms) > _MOST_ARMS:
+        return Leaf(ObjectType(), as_object)
+    return Arms(tuple(arms))
+
+
+def is_same_arm(a: Layout, b: Layout) -> bool:
+    """Return whether two layouts join into one arm of a variant."""
+    if is_number_layout(a) and is_number_layout(b):
+        return not _is_bool_or_number(a, b)
+    if a == b:
+        return True
+    if is_array_layout(a) or is_array_layout(b):
+        return is_array_layout(a) and is_array_layout(b) and _go_together(a, b)
+    if is_container(a) or is_container(b):
+        return False
+    if _is_grown(a) or _is_grown(b):
+        return _is_list(a) and _is_list(b)
+    a, b = opened(a), opened(b)
+    if isinstance(a, Leaf) and isinstance(b, Leaf):
+        return a.wrap == b.wrap or _joined_wrap(a, b) is not None
+    if isinstance(a, Instance) and isinstance(b, Instance):
+        return _same_instance(a, b)
+    return isinstance(a, Parts) and isinstance(b, Parts) and _same_kind(a, b)
+
+
+def _leaf(layout: Layout) -> Leaf:
+    if isinstance(layout, Leaf):
+        return layout
+    assert isinstance(layout, Static)
+    value = layout.value
+    if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
+        return Leaf(weak_type(value))
+    return Leaf(typed(value))
+
+
+def _joined_wrap(a: Layout, b: Layout) -> Any:
+    """Return the common wrap of two graph values that are not tensors; None if their kinds differ."""
+    if not isinstance(a, Leaf) or not isinstance(b, Leaf) or a.wrap is None or b.wrap is None:
+        return None
+    if a.wrap == b.wrap:
+        return a.wrap
+    join_wraps = getattr(a.wrap, "joined", None)
+    return join_wraps(b.wrap) if join_wraps is not None else None
+
+
+def _same_kind(a: Parts, b: Parts) -> bool:
+    return a.kind is b.kind and a.keys == b.keys and len(a.parts) == len(b.parts)
+
+
+def _describe(layout: Layout) -> str:
+    leaf = _leaf(layout)
+    if isinstance(layout, Static) and isinstance(layout.value, (bool, int, float)):
+        return f"the Python {type(layout.value).__name__} {layout.value!r}"
+    return str(leaf.type)

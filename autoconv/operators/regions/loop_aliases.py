@@ -1,0 +1,150 @@
+"""Alias analysis for the state of a loop: containers with names other than the loop variable that is rebound.
+
+A container that a layout takes apart and rebuilds is a new one, and its alias would not show later changes. An alias
+is searched in the other state and in the local variables of all traced frames, to a depth of `_DEPTH` references.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from types import FrameType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.graph.types import ObjectType
+from autoconv.operators.regions.layout import NEVER, Arms, Layout, Leaf, Variant, is_container, layout_of
+from autoconv.operators.regions.layout_join import join_layouts, settled_lists
+from autoconv.operators.regions.unsharing import copied
+from autoconv.runtime.objects.containers import PLAIN
+from autoconv.runtime.objects.symbolic_objects import as_object
+from autoconv.runtime.recording.regions import COMPILE, Region
+from autoconv.runtime.support.attributes import attributes_of
+from autoconv.runtime.support.spans import current_place, is_own_file, is_region, is_start
+from autoconv.runtime.support.structure import is_structure, mutable_parts, structure_parts
+
+_DEPTH = 6  # references from a variable to the container
+
+
+def joined_state(
+    parent: Region,
+    region: Region,
+    layouts: Sequence[Layout],
+    initial: Sequence[Any],
+    after: Sequence[Any],
+    names: Sequence[str],
+) -> list[Layout]:
+    """Return the layouts that hold the loop's variables before it and after an iteration, recorded in `region`."""
+    shared = {id(part) for values in (initial, after) for part in _several_times(values)}
+    joined = []
+    for layout, before, value, name in zip(layouts, initial, after, names, strict=True):
+        later = NEVER if value is NEVER else layout_of(value, region)
+        wider = _settled(join_layouts(layout, later, name, region.contract), name, region)
+        known = [part for part in _containers(value, wider) if parent.is_inside(part._home)]
+        copies = [*_containers(before, wider), *known]
+        apart = [part for part in copies if id(part) in shared]
+        apart = apart or [part for part in copies if _is_held(part, names)]
+        joined.append(_apart(layout, later, (before, value), name, region) if apart else wider)
+    return joined
+
+
+def shared_by(values: Sequence[Any]) -> frozenset[int]:
+    """Return the positions of values that are or contain a container that another value is or contains."""
+    several = {id(part) for part in _several_times(values)}
+    return frozenset(n for n, value in enumerate(values) if any(id(part) in several for part in mutable_parts(value)))
+
+
+def _settled(layout: Layout, name: str, region: Region) -> Layout:
+    return layout if region.contract == COMPILE else settled_lists(layout, name, region.contract)
+
+
+def _apart(layout: Layout, later: Layout, values: Sequence[Any], name: str, region: Region) -> Layout:
+    """Return a layout in which containers from before the loop keep their identity."""
+    if region.contract == COMPILE:
+        return Leaf(ObjectType(), as_object)
+    arms = [arm for each in (layout, later) for arm in (each.arms if isinstance(each, Arms) else (each,))]
+    containers = dict.fromkeys(filter(is_container, arms))
+    if not containers:
+        raise StagingError(
+            f"a loop gives {name!r} another value, and a list in it has another name", current_place(),
+            "a copy before the loop: copy.deepcopy(value)",
+        )  # fmt: skip
+    rest: Layout = NEVER
+    for arm in arms:
+        if not is_container(arm):
+            rest = join_layouts(rest, arm, name, region.contract)
+    rest = _settled(rest, name, region)
+    others = rest.arms if isinstance(rest, Arms) else () if rest is NEVER else (rest,)
+    return Arms((*containers, *others))
+
+
+def _several_times(values: Sequence[Any]) -> Iterator[Any]:
+    """Yield the containers that occur in more than one of the values."""
+    found = [{id(part): part for part in mutable_parts(value) if type(part) in PLAIN} for value in values]
+    counts = Counter(key for parts in found for key in parts)
+    for parts in found:
+        yield from (part for key, part in parts.items() if counts[key] > 1)
+
+
+def _containers(value: Any, layout: Layout) -> Iterator[Any]:
+    return (part for part in copied(value, layout) if type(part) in PLAIN)
+
+
+def _is_held(container: Any, names: Collection[str]) -> bool:
+    """Return whether a variable of a traced function, other than the loop's own, refers to the container."""
+    seen: set[int] = set()
+
+    def holds(value: Any, depth: int) -> bool:
+        if value is container:
+            return True
+        if depth == 0 or id(value) in seen:
+            return False
+        seen.add(id(value))
+        return any(holds(part, depth - 1) for part in _parts(value))
+
+    return any(holds(value, _DEPTH) for value in _variables(names))
+
+
+def _variables(names: Collection[str]) -> Iterator[Any]:
+    """Yield the variables of the traced functions, without the loop's own of those names."""
+    frame: FrameType | None = sys._getframe(1)
+    is_its = True  # whether the frame belongs to the function with the loop
+    while frame is not None and not is_start(frame.f_code):
+        if not is_own_file(frame.f_code.co_filename):
+            for name, value in frame.f_locals.items():
+                if not (is_its and name in names) and not _is_part(value):
+                    yield value
+            is_its = is_its and is_region(frame.f_code)
+        frame = frame.f_back
+
+
+def _is_part(value: Any) -> bool:
+    """Return whether the value is a region function of converted code, whose captures are variables of its frame."""
+    return isinstance(value, FunctionType) and is_region(value.__code__)
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    """Yield the references of a value: items, attributes, a function's captures and defaults, a method's object."""
+    if type(value) is Variant:
+        yield from value.values
+    elif is_structure(value):
+        yield from structure_parts(value)
+    elif isinstance(value, FunctionType):
+        yield from value.__defaults__ or ()
+        for cell in value.__closure__ or ():
+            yield from _held_by(cell)
+    elif isinstance(value, MethodType):
+        yield value.__self__
+    elif not isinstance(value, (type, ModuleType)) and not type(value).__module__.startswith("autoconv."):
+        yield from attributes_of(value).values()
+
+
+def _held_by(cell: Any) -> Iterator[Any]:
+    try:
+        yield cell.cell_contents
+    except ValueError:  # unassigned
+        return
+
+
+__all__ = ["joined_state"]

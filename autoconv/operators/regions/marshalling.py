@@ -1,0 +1,300 @@
+"""Marshal Python values across region boundaries: into graph values according to a layout, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import StagingError
+from autoconv.graph.graph import Value
+from autoconv.graph.types import ObjectType, TensorType, Type
+from autoconv.hooks import Hook
+from autoconv.operators.regions.layout import (
+    NEVER,
+    Arms,
+    Grown,
+    Instance,
+    Items,
+    Layout,
+    Leaf,
+    Never,
+    Parts,
+    Static,
+    Variant,
+    as_value,
+    holds_made_here,
+    is_container,
+    layout_of,
+    leaf_types,
+    made_here,
+    opened,
+    take_apart,
+    weak_type,
+)
+from autoconv.operators.regions.layout_join import is_same_arm, number_kind
+from autoconv.operators.regions.shared_identity import wants_identity
+from autoconv.runtime.objects.containers import PLAIN, TracedList, items_of, traced, untraced_copy
+from autoconv.runtime.objects.rebuilt_arguments import note_rebuilt
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, named, unboxed
+from autoconv.runtime.recording.journal import MISSING
+from autoconv.runtime.recording.regions import COMPILE, Region, current_region
+from autoconv.runtime.support.attributes import HEAP, GraphAttributes, attributes_of, give_attributes, held_by
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.support.structure import Template, pack
+from autoconv.runtime.tensors import dispatch
+from autoconv.runtime.tensors.conversion import as_tensor, table_of, to_array, weak_constant, weak_dtype
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import EagerTensor
+
+
+def emit(value: Any, layout: Layout, region: Region) -> list[Value]:
+    """Return the graph values that represent `value` in that layout; record the conversions in `region`."""
+    if isinstance(value, Never):
+        return [absent(leaf, region) for leaf in leaf_types(layout)]
+    if isinstance(layout, (Static, Never)):
+        return []
+    if isinstance(layout, Leaf):
+        return [_emit_leaf(value, layout, region)]
+    if isinstance(layout, Grown):
+        return _emit_list(value, layout, region)
+    if isinstance(layout, Parts):
+        _, parts = take_apart(value)
+        return [v for part, inner in zip(parts, layout.parts, strict=True) for v in emit(part, inner, region)]
+    if isinstance(layout, Instance) and layout.keys == (HEAP,):
+        return [region.lift(box(held_by(value)[HEAP]).value_in_graph)]
+    if isinstance(layout, Instance):
+        held = attributes_of(value)
+        if HEAP in held:  # it moved into the graph under another name, after this layout was found
+            wants_identity(value)
+            raise StagingError(
+                f"a tensor decides which {layout.kind.__name__} a name holds, and another name has it", current_place()
+            )
+        return [v for key, part in zip(layout.keys, layout.parts, strict=True) for v in emit(held[key], part, region)]
+    return _emit_arms(value, layout, region)
+
+
+def _emit_list(value: Any, layout: Grown, region: Region) -> list[Value]:
+    items = value if type(value) is Items else items_of(value)
+    if items is not None:
+        return [region.lift(v) for v in items.widened(layout.element).values]
+    lists = empty_lists(layout, region)
+    for item in value:
+        lists = with_item(lists, item, layout, region)
+    return lists
+
+
+def empty_lists(layout: Grown, region: Region) -> list[Value]:
+    """Return the graph values of an empty list."""
+    made = []
+    for type_ in leaf_types(layout.element):
+        if not isinstance(type_, TensorType):
+            raise StagingError(
+                "a list inside of a list has a length that only the running graph knows", current_place(),
+                "one list, or an autoconv.TensorArray",
+            )  # fmt: skip
+        made.append(dispatch.apply("list_empty", dtype=type_.dtype, shape=type_.shape, weak=type_.weak))
+    return made or [weak_constant(region, 0).value_in_graph]
+
+
+def with_item(lists: Sequence[Any], item: Any, layout: Grown, region: Region) -> list[Value]:
+    """Return the graph values of a list with one item appended."""
+    values = emit(item, layout.element, region)
+    if not values:
+        return [(SymbolicTensor(lists[0]) + 1).value_in_graph]
+    return [
+        region.record("list_push", [region.lift(list_), value], {}).results[0]
+        for list_, value in zip(lists, values, strict=True)
+    ]
+
+
+def _emit_leaf(value: Any, layout: Leaf, region: Region) -> Value:
+    """Return the graph value of a leaf, converted to the layout's type."""
+    type_ = layout.type
+    if isinstance(type_, ObjectType):
+        return region.lift(named(value).value_in_graph)
+    wrapper = getattr(type(value), "__autoconv_graph_value__", None)
+    if wrapper is not None and type(value) is not SymbolicObject:
+        return as_value(wrapper(value), region)
+    assert isinstance(type_, TensorType)
+    if type(value) is SymbolicObject:
+        value = unboxed(value, type_)
+    if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
+        if type_.weak and weak_dtype(value) is type_.dtype:
+            return weak_constant(region, value).value_in_graph
+        array = np.array(value, type_.dtype.numpy)
+        if not type_.weak:
+            return dispatch.graph_value(region, array)
+        return weak_constant(region, array.item()).value_in_graph
+    tensor = as_tensor(value)
+    if tensor is None:
+        if region.contract == COMPILE and isinstance(value, (np.ndarray, np.generic)):
+            region.trace.arrays = True
+        tensor = EagerTensor(to_array(value))
+    if tensor.type.dtype is not type_.dtype or (tensor.weak and not type_.weak):
+        tensor = dispatch.apply("python_cast", tensor, dtype=type_.dtype, weak=type_.weak)
+    return region.lift(dispatch.graph_value(region, tensor))
+
+
+def _emit_arms(value: Any, layout: Arms, region: Region) -> list[Value]:
+    """Return the tag of a variant, followed by the payload of each arm: placeholders for arms without a value."""
+    if isinstance(value, Variant):
+        held = layout_of(value, region)
+        assert isinstance(held, Arms)
+        positions = [_arm_index(layout, known) for known in held.arms]
+        tag = value.tag
+        if positions != list(range(len(positions))):
+            table = table_of(np.array(positions, np.int64))
+            tag = dispatch.apply(
+                "python_cast", dispatch.apply("gather", table, tag, axis=0), dtype=weak_type(0).dtype, weak=True
+            )
+        values = dict(zip(positions, value.values, strict=True))
+        if len(values) != len(positions):
+            values = {p: _one_of(value, positions, p, layout.arms[p]) for p in values}
+        tag_value = region.lift(tag.value_in_graph)
+    else:
+        known = _known_arm(value, layout) or layout_of(value, region)
+        if isinstance(known, Static) and known not in layout.arms:
+            wants_identity(value)  # an object known at trace time, beside one of its class that is in the graph
+        index = _arm_index(layout, known)
+        values = {index: value}
+        tag_value = weak_constant(region, index).value_in_graph
+    result = [tag_value]
+    for index, arm in enumerate(layout.arms):
+        if index in values:
+            result += emit(values[index], arm, region)
+        else:
+            result += [absent(leaf, region) for leaf in leaf_types(arm)]
+    return result
+
+
+STAGE_ARMS = Hook("autoconv.operators.control.staging")  # records arms of a condition, whose values cross regions here
+
+
+def _one_of(variant: Variant, positions: Sequence[int], wanted: int, layout: Layout) -> Any:
+    """Return the variant's value if its tag is that of an arm at position `wanted`; any value otherwise.
+
+    All arms at that position have the same layout.
+    """
+    values = [value for value, position in zip(variant.values, positions, strict=True) if position == wanted]
+    if len(values) == 1:
+        return values[0]
+    for value in filter(made_here, values):
+        wants_identity(value)
+    if any(map(holds_made_here, values)):
+        raise StagingError("a value is of several kinds that are one kind on another path", current_place())
+
+    def arm(value: Any, position: int) -> Any:
+        return lambda: (_like(value, layout) if position == wanted else NEVER,)
+
+    (found,) = STAGE_ARMS(variant.tag, list(map(arm, variant.values, positions)), [], ("value",))
+    return found
+
+
+def _like(value: Any, layout: Layout) -> Any:
+    """Return an equal value of that layout, built in the region being recorded."""
+    region = current_region()
+    assert region is not None
+    return rebuild(layout, iter(emit(value, layout, region)))
+
+
+def _known_arm(value: Any, layout: Arms) -> Layout | None:
+    """Return the arm that holds this very container or object, if there is one."""
+    itself = type(value) in PLAIN or made_here(value)
+    return Static(value) if itself and Static(value) in layout.arms else None
+
+
+def _arm_index(layout: Arms, wanted: Layout) -> int:
+    if wanted in layout.arms:
+        return layout.arms.index(wanted)
+    kind = number_kind(wanted)
+    for index, arm in enumerate(layout.arms):
+        if kind is not None and number_kind(arm) == kind:
+            return index
+    for index, arm in enumerate(layout.arms):
+        if is_same_arm(arm, wanted) or (is_container(wanted) and is_same_arm(arm, opened(wanted))):
+            return index
+    raise StagingError(
+        f"{_kinds(wanted)} is not an arm of {_kinds(layout)}", current_place(), "values of one kind on all paths"
+    )
+
+
+def _kinds(layout: Layout) -> str:
+    """Describe a layout without the values in it, whose formatting a trace would record as a use."""
+    if isinstance(layout, Static):
+        return f"the {type(layout.value).__name__}"
+    if isinstance(layout, Leaf):
+        return str(layout.type)
+    inner = layout.arms if isinstance(layout, Arms) else getattr(layout, "parts", ())
+    return f"{type(layout).__name__}({', '.join(map(_kinds, inner))})"
+
+
+def rebuild(layout: Layout, values: Iterator[Any]) -> Any:
+    """Return the Python value of that layout around graph values (or around tensors, after a graph has run)."""
+    if isinstance(layout, Static):
+        region = current_region()
+        if region is None:
+            return untraced_copy(layout.value)
+        if type(layout.value) in PLAIN and not region.is_inside(layout.value._home):
+            layout.value._home = region  # a container belongs to the region that receives it
+        return layout.value
+    if isinstance(layout, Never):
+        return None
+    if isinstance(layout, Leaf):
+        value = next(values)
+        if layout.wrap is not None:
+            return layout.wrap(value)
+        return SymbolicTensor(value) if isinstance(value, Value) else value
+    if isinstance(layout, Parts):
+        parts = [rebuild(part, values) for part in layout.parts]
+        if layout.kind is dict and current_region() is None and layout.keys is not None:
+            return {key: part for key, part in zip(layout.keys, parts, strict=True) if part is not MISSING}
+        made: Any = pack(Template(layout.kind, layout.keys, (None,) * len(parts)), parts)
+        region = current_region()
+        if region is not None and any(type(part) is layout.kind for part in region.trace.rebuilt.values()):
+            note_rebuilt(region, [made])  # it may be one of the arguments
+        return made if region is None else traced(made)
+    if isinstance(layout, Instance):
+        parts = [rebuild(part, values) for part in layout.parts]
+        if layout.keys == (HEAP,) and current_region() is None:
+            return parts[0]
+        return _rebuilt_instance(layout, parts)
+    if isinstance(layout, Grown):
+        return _rebuilt_list(layout, [next(values) for _ in leaf_types(layout)])
+    tag = next(values)
+    found = [rebuild(arm, values) for arm in layout.arms]
+    if isinstance(tag, Value):
+        return Variant(SymbolicTensor(tag), layout.arms, found)
+    return found[int(tag)]
+
+
+def _rebuilt_instance(layout: Instance, parts: list[Any]) -> Any:
+    made: Any = object.__new__(layout.kind)
+    held = dict(zip(layout.keys, parts, strict=True))
+    if layout.keys == (HEAP,):
+        object.__setattr__(made, "__dict__", GraphAttributes(held))
+    else:
+        give_attributes(made, held)
+    region = current_region()
+    if region is not None and region.trace.owned is not None:
+        region.trace.owned[id(made)] = made, region
+        if layout.shared and layout.keys != (HEAP,):
+            region.trace.frozen[id(made)] = made
+    return made
+
+
+def _rebuilt_list(layout: Grown, values: list[Any]) -> Any:
+    if current_region() is not None:
+        made = TracedList()
+        made._items = Items(layout.element, values)
+        return made
+    types = list(leaf_types(layout.element))
+    count = values[0].length if types else int(values[0])
+    rows = [[EagerTensor(list_.get(i)) for list_ in values] for i in range(count)] if types else [[]] * count
+    return [rebuild(layout.element, iter(row)) for row in rows]
+
+
+def absent(type_: Type, region: Region) -> Value:
+    """Record a placeholder for a value that is never read."""
+    return region.record("absent", [], {"type": type_}).results[0]

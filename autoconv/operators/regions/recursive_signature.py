@@ -1,0 +1,120 @@
+"""Arguments and results of recursive functions, in the form in which their graphs take and return them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from types import FunctionType
+from typing import Any
+
+from autoconv.graph.types import ObjectType
+from autoconv.operators.regions.layout import (
+    NEVER,
+    Arms,
+    Instance,
+    Layout,
+    Leaf,
+    Parts,
+    Static,
+    Variant,
+    home_of,
+    is_number_layout,
+    layout_of,
+)
+from autoconv.operators.regions.layout_join import join_layouts, joined_objects
+from autoconv.operators.support.protected_names import Undefined
+from autoconv.runtime.objects.containers import PLAIN
+from autoconv.runtime.objects.symbolic_objects import as_object
+from autoconv.runtime.recording.regions import COMPILE, Region
+from autoconv.runtime.support.structure import plain_kind
+
+
+def join_arguments(old: Layout, new: Layout, name: str, contract: str) -> Layout:
+    """Join two argument layouts like `join_layouts`; under `compile`, strings that differ become a graph object."""
+    joined = join_layouts(old, new, name, contract)
+    texts = isinstance(joined, Arms) and any(isinstance(a, Static) and isinstance(a.value, str) for a in joined.arms)
+    return joined_objects(old, new) if texts and contract == COMPILE else joined
+
+
+def is_plain(layout: Layout) -> bool:
+    """Return whether a layout holds only numbers, text and the like: no user-defined functions or objects."""
+    if isinstance(layout, Static):
+        return _is_plain_value(layout.value)
+    if isinstance(layout, Arms):
+        return all(map(is_plain, layout.arms))
+    if isinstance(layout, Parts):
+        return all(map(is_plain, layout.parts))
+    return not isinstance(layout, Instance)
+
+
+def _is_plain_value(value: Any) -> bool:
+    if type(value) is tuple:
+        return all(map(_is_plain_value, value))
+    return value is None or isinstance(value, (bool, int, float, complex, str, bytes, Undefined)) or is_number_layout(
+        Static(value)
+    )  # fmt: skip
+
+
+def identity_of(function: FunctionType) -> tuple[Any, ...]:
+    """Key that identifies a function: its code, its globals and the cells of its free variables (without `ag__`)."""
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    return function.__code__, id(function.__globals__), tuple(id(cell) for name, cell in cells if name != "ag__")
+
+
+def bound_arguments(function: FunctionType, args: Any, kwargs: Any) -> list[Any]:
+    """Return the arguments in parameter order, defaults filled in; raise TypeError where they do not fit."""
+    signature = inspect.signature(function, follow_wrapped=False)
+    bound = signature.bind(*args, **kwargs)
+    bound.apply_defaults()
+    values = []
+    for name, parameter in signature.parameters.items():
+        value = bound.arguments[name]
+        values.append(tuple(value.items()) if parameter.kind is parameter.VAR_KEYWORD else value)
+    return values
+
+
+def invoked(function: FunctionType, target: Any, values: Sequence[Any]) -> Any:
+    """Call `target` with the values that `bound_arguments(function, …)` returned."""
+    positional: list[Any] = []
+    keywords: dict[str, Any] = {}
+    for parameter, value in zip(
+        inspect.signature(function, follow_wrapped=False).parameters.values(), values, strict=True
+    ):
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            positional += value
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            keywords.update(value)
+        elif parameter.kind is parameter.KEYWORD_ONLY:
+            keywords[parameter.name] = value
+        else:
+            positional.append(value)
+    return target(*positional, **keywords)
+
+
+def argument_layout(value: Any, region: Region, result: bool = False) -> Layout:
+    """Return the layout of an argument or a result of a recursive function.
+
+    Under `compile`, lists and other tracked containers are graph objects. A user-defined object keeps its identity,
+    except for one that the function itself creates and returns.
+    """
+    if type(value) in PLAIN and region.contract == COMPILE:
+        return Leaf(ObjectType(plain_kind(value).__name__), as_object)
+    if isinstance(value, Variant) and region.contract == COMPILE and any(map(_holds_containers, value.values)):
+        return Leaf(ObjectType(), as_object)
+    if isinstance(value, tuple) and any(_needs_taking_apart(part) for part in value):
+        return Parts(plain_kind(value), None, tuple(argument_layout(part, region, result) for part in value))
+    if not result and home_of(value, region) is not None:
+        return Static(value)
+    return layout_of(value, region)
+
+
+def _holds_containers(value: Any) -> bool:
+    return type(value) in PLAIN or (isinstance(value, tuple) and any(map(_holds_containers, value)))
+
+
+def _needs_taking_apart(value: Any) -> bool:
+    return not isinstance(value, (str, bytes, type(None), type))
+
+
+def layout_found(value: Any, region: Region) -> Layout:
+    return NEVER if value is NEVER else layout_of(value, region)

@@ -1,0 +1,153 @@
+"""Shared identity: objects that traced code created and that several names refer to, after a branch or loop.
+
+A region's results are taken apart and rebuilt, each name separately. Where two names refer to one object on every
+path, it is rebuilt once. Where they do on some paths only, changing the object or testing its identity is refused.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NoReturn
+
+from autoconv.errors import StagingError
+from autoconv.operators.regions.layout import NEVER, Arms, Instance, Layout, Parts, Variant, home_of
+from autoconv.runtime.objects.rebuilt_arguments import refuse_identity
+from autoconv.runtime.objects.symbolic_objects import heap_instance
+from autoconv.runtime.recording.regions import Region, current_region
+from autoconv.runtime.support.attributes import attributes_of, has_attributes
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.support.structure import is_structure, structure_parts
+
+
+def twins(columns: Sequence[Sequence[Any]], regions: Sequence[Region]) -> dict[int, int]:
+    """Return {column: earlier column} for columns that hold, in every region, the same object as an earlier one."""
+    found: dict[int, int] = {}
+    firsts: dict[tuple[int, ...], int] = {}
+    for position, column in enumerate(columns):
+        held = [(value, region) for value, region in zip(column, regions, strict=True) if value is not NEVER]
+        if held and all(_is_made(value, region) for value, region in held):
+            key = tuple(map(id, column))
+            if firsts.setdefault(key, position) != position:
+                found[position] = firsts[key]
+    return found
+
+
+def frozen_where_shared(
+    layouts: Sequence[Layout], columns: Sequence[Sequence[Any]], regions: Sequence[Region]
+) -> list[Layout]:
+    """Return the layouts of the columns, frozen for those with an object that another column holds on some path."""
+    shared: set[int] = set()
+    for number, region in enumerate(regions):
+        counts = Counter(id(made) for column in columns for made in _made(column[number], region))
+        shared |= {key for key, count in counts.items() if count > 1}
+    if not shared:
+        return list(layouts)
+    holds = [
+        any(id(made) in shared for value, region in zip(column, regions, strict=True) for made in _made(value, region))
+        for column in columns
+    ]
+    return [_frozen(layout) if held else layout for layout, held in zip(layouts, holds, strict=True)]
+
+
+def class_name(kind: type) -> str:
+    """Return a name for the class that stays the same across traces, each of which may create the class anew."""
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def wants_identity(owner: Any) -> None:
+    """Restart the trace with all objects of this one's class in the graph, where they keep their identity.
+
+    No effect if they are there already, or without the contract `compile`.
+    """
+    region = current_region()
+    if region is None or region.trace.begin_again is None or home_of(owner, region) is None:
+        return
+    if class_name(type(owner)) not in region.trace.made_early:
+        region.trace.begin_again("class", class_name(type(owner)))
+
+
+def refuse_change(owner: Any, attribute: str) -> NoReturn:
+    """Raise StagingError for a write to an object that a path has copied, unless the trace can be restarted."""
+    wants_identity(owner)
+    raise StagingError(
+        f"a tensor decides which {type(owner).__name__} this is, and its attribute {attribute!r} is changed",
+        current_place(),
+    )
+
+
+def check_identity(a: Any, b: Any) -> None:
+    """Raise StagingError where it is unknown whether two objects are one."""
+    refuse_identity(a, b)
+    region = current_region()
+    if region is None or a is b or type(a) is not type(b):
+        return
+    frozen, owned = region.trace.frozen, region.trace.owned or {}
+    if (id(a) in frozen or id(b) in frozen) and id(a) in owned and id(b) in owned:
+        wants_identity(a)
+        raise StagingError(
+            "a tensor decides which object this is, and it is compared with another by identity", current_place(),
+            "a comparison of what the objects hold",
+        )  # fmt: skip
+
+
+def keep_identities(values: Iterable[Any]) -> None:
+    """Restart the trace if its results hold an object twice, since each occurrence is rebuilt separately.
+
+    Also if they hold an object that a path has copied beside another of its class, which may be the same one.
+    """
+    region = current_region()
+    assert region is not None
+    found: dict[type, set[int]] = {}
+    for part in _owned(values, set()):
+        known = found.setdefault(type(part), set())
+        if id(part) in known or (known and not region.trace.frozen.keys().isdisjoint({id(part), *known})):
+            wants_identity(part)
+        known.add(id(part))
+
+
+def _owned(values: Iterable[Any], seen: set[int]) -> Iterator[Any]:
+    """Yield the objects in the values that traced code created and that are not in the graph, once for each path."""
+    region = current_region()
+    assert region is not None
+    for value in values:
+        if home_of(value, region) is not None and has_attributes(value):
+            if heap_instance(value) is not None:
+                continue
+            yield value
+            parts: Iterable[Any] = attributes_of(value).values()
+        elif type(value) is Variant:
+            parts = value.values
+        else:
+            parts = structure_parts(value) if is_structure(value) else ()
+        if id(value) not in seen:
+            seen.add(id(value))
+            yield from _owned(parts, seen)
+
+
+def _is_made(value: Any, region: Region) -> bool:
+    home = home_of(value, region)
+    return home is not None and home.is_inside(region) and has_attributes(value)
+
+
+def _made(value: Any, region: Region, around: tuple[Any, ...] = ()) -> Iterator[Any]:
+    """Yield the objects in a value that the region created, once for each path to them."""
+    if value is NEVER:
+        return
+    if _is_made(value, region):
+        yield value
+        if not any(value is outer for outer in around):
+            for part in attributes_of(value).values():
+                yield from _made(part, region, (*around, value))
+    elif is_structure(value):
+        for part in structure_parts(value):
+            yield from _made(part, region, around)
+
+
+def _frozen(layout: Layout) -> Layout:
+    if isinstance(layout, Instance):
+        return replace(layout, parts=tuple(map(_frozen, layout.parts)), shared=True)
+    if isinstance(layout, Parts):
+        return replace(layout, parts=tuple(map(_frozen, layout.parts)))
+    return Arms(tuple(map(_frozen, layout.arms))) if isinstance(layout, Arms) else layout

@@ -1,0 +1,61 @@
+"""Containers and objects that an arm or a loop returns as copies.
+
+Their layout takes them apart, because another path returns a different container or object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from autoconv.operators.regions.layout import (
+    Arms,
+    Layout,
+    Parts,
+    Static,
+    instance_layout,
+    is_object_layout,
+    layout_of,
+    made_here,
+    take_apart,
+)
+from autoconv.operators.regions.region_body import Recorded
+from autoconv.runtime.objects.containers import PLAIN, heap_of, items_of
+from autoconv.runtime.support.structure import is_structure, plain_kind, structure_parts
+
+
+def copied(value: Any, layout: Layout) -> Iterator[Any]:
+    """Yield the containers, and the objects that traced code created, that the layout rebuilds as new ones."""
+    if isinstance(layout, Static) or is_object_layout(layout):
+        return
+    if isinstance(layout, Arms) and (type(value) in PLAIN or made_here(value)) and Static(value) in layout.arms:
+        return
+    if (type(value) in PLAIN and heap_of(value) is None and items_of(value) is None) or made_here(value):
+        yield value
+    if isinstance(layout, Parts) and is_structure(value) and len(structure_parts(value)) == len(layout.parts):
+        for part, inner in zip(structure_parts(value), layout.parts, strict=True):
+            yield from copied(part, inner)
+
+
+def changed_copies(arm: Recorded, value: Any, layout: Layout) -> set[int]:
+    """Return the ids of copied objects that the arm changes: their copies have to show the state at the arm's end."""
+    owners = {id(spot.owner) for spot in arm.spots.values()}
+    return {id(part) for part in copied(value, layout)} & owners
+
+
+def layout_as_left(arm: Recorded, value: Any, apart: Collection[int]) -> Layout:
+    """Return the layout of an arm's result; objects with ids in `apart` are taken apart as the arm leaves them."""
+
+    def of(part: Any) -> Layout:
+        if made_here(part) and id(part) in apart:
+            return instance_layout(part, arm.region)
+        if is_structure(part) and (isinstance(part, tuple) or id(part) in apart):
+            keys, parts = take_apart(part)
+            return Parts(plain_kind(part), keys, tuple(map(of, parts)))
+        return layout_of(part, arm.region)
+
+    with arm.as_left():
+        return of(value)
+
+
+__all__ = ["changed_copies", "copied", "layout_as_left"]

@@ -1,0 +1,37 @@
+"""Attributes inherited from classes: class and heir share one location until the heir gets an attribute of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.runtime.recording.regions import COMPILE, Trace
+from autoconv.runtime.support.spans import current_place
+
+
+def note_inherited(trace: Trace, owner: Any, attribute: str) -> None:
+    """Register a write to an attribute, before it happens.
+
+    Raises StagingError under `compile` where one trace writes an attribute both of a class and of its heir (a subclass
+    or an instance). The running graph may then decide which of the two a read finds.
+    """
+    if trace.contract != COMPILE:
+        return
+    classes, heirs = trace.inherited.setdefault(attribute, ([], []))
+    if isinstance(owner, type):
+        classes.append(owner)
+    if any(attribute in vars(base) for base in _bases(owner)):  # the trace cannot tell if it has its own
+        heirs.append(owner)
+    if any(kind is not heir and kind in _bases(heir) for kind in classes for heir in heirs):
+        raise StagingError(
+            f"the attribute {attribute!r} of a class is written, and one of its own by what shows that",
+            current_place(),
+            "another name for one of them",
+        )
+
+
+def _bases(owner: Any) -> tuple[type, ...]:
+    return owner.__mro__[1:] if isinstance(owner, type) else type(owner).__mro__
+
+
+__all__ = ["note_inherited"]

@@ -1,0 +1,89 @@
+"""Marker of converted modules on disk, with the source that they were converted from."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import linecache
+import sys
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from autoconv.emit.columns import columns, remember
+from autoconv.emit.relocate import decode_lines, relocate
+from autoconv.runtime.support.spans import count_as_users, find_columns_by
+
+find_columns_by(columns)
+
+
+class ConvertedModule:
+    """The value of `__autoconv__` in a module whose functions are converted already."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def came_from(self, source: str, digest: str, lines: str, generated: str) -> None:
+        """Relocate the module's code to the lines of its original file, if that is still there unchanged.
+
+        `source` is relative to the converted file; `digest` is a prefix of the SHA-256 of its bytes in hexadecimal.
+        """
+        module = sys.modules.get(self.name)
+        converted = getattr(module, "__file__", None)
+        if converted is None:
+            return
+        original = (Path(converted).parent / source).resolve()
+        for file in (converted, str(original)):
+            count_as_users(file)
+        try:
+            if not hashlib.sha256(original.read_bytes()).hexdigest().startswith(digest):
+                return
+        except OSError:
+            return
+        table = decode_lines(lines)
+        names = frozenset(generated.split())
+        moved: dict[types.CodeType, types.CodeType] = {}
+        for function in _functions(vars(module), converted):
+            code = function.__code__
+            if code not in moved:
+                moved[code] = relocate(code, table, str(original), names)
+                remember(moved[code], code, functools.partial(linecache.getline, converted))
+            function.__code__ = moved[code]
+
+
+def module(name: str) -> ConvertedModule:
+    return ConvertedModule(name)
+
+
+def _functions(namespace: Any, file: str) -> Iterator[types.FunctionType]:
+    """Yield the functions of a module: its own, those of its classes, and those inside decorators."""
+    waiting: list[Any] = list(namespace.values())
+    seen: set[int] = set()
+    while waiting:
+        value = waiting.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, types.FunctionType):
+            if value.__code__.co_filename == file:
+                yield value
+            waiting += [cell.cell_contents for cell in value.__closure__ or () if _filled(cell)]
+        elif isinstance(value, type):
+            if value.__module__ == namespace.get("__name__"):
+                waiting += list(vars(value).values())
+        elif isinstance(value, (staticmethod, classmethod)):
+            waiting.append(value.__func__)
+        elif isinstance(value, property):
+            waiting += [value.fget, value.fset, value.fdel]
+        for name in ("__wrapped__", "python_function"):
+            inner = getattr(value, name, None) if not isinstance(value, type) else None
+            if inner is not None:
+                waiting.append(inner)
+
+
+def _filled(cell: Any) -> bool:
+    try:
+        return cell.cell_contents is not None
+    except ValueError:
+        return False

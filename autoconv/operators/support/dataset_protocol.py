@@ -1,0 +1,74 @@
+"""Datasets and their iterators in converted code, found through attributes of their classes.
+
+`__autoconv_stream__()` makes a `Stream` of an object, from which loops take elements; `__autoconv_builtins__` maps
+Python's functions to their implementation for it.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.graph.graph import Value
+from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.tensors import dispatch
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """An iterator in the graph being recorded; `rebuild` makes an element from its graph values."""
+
+    value: Value
+    rebuild: Callable[[list[Any]], Any]
+
+    def advance(self) -> Any:
+        """Return whether there is another element; `current` then returns it."""
+        return dispatch.apply("iterator_advance", self.value)
+
+    def current(self) -> Any:
+        return self._element("iterator_current")
+
+    def take(self) -> Any:
+        """Return the next element; raise EndOfSequenceError at run time if there is none."""
+        return self._element("iterator_next")
+
+    def _element(self, op: str) -> Any:
+        found = dispatch.apply(op, self.value)
+        return self.rebuild(list(found) if isinstance(found, tuple) else [found])
+
+
+def is_stream(x: Any) -> bool:
+    """Return whether the running graph iterates over the object, whose number of elements is unknown."""
+    return current_region() is not None and hasattr(type(x), "__autoconv_stream__")
+
+
+def stream_of(x: Any) -> Stream:
+    """Return a new iterator over a dataset; an iterator continues at its position. `compile` leaves it to Python."""
+    region = current_region()
+    if region is not None and region.contract == COMPILE:
+        raise StagingError("a dataset is gone over, which `compile` leaves to Python", current_place())
+    found: Stream = type(x).__autoconv_stream__(x)
+    return found
+
+
+def by_class(function: Any, otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a Python function to use the implementation for the class of one of its arguments, if there is one."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        for arg in args:
+            known = getattr(type(arg), "__autoconv_builtins__", None)
+            if known is not None and function in known and current_region() is not None:
+                return known[function](*args, **kwargs)
+        return otherwise(*args, **kwargs)
+
+    return run
+
+
+# Functions that a class may implement in `__autoconv_builtins__`.
+BY_CLASS = (builtins.enumerate, builtins.zip, builtins.len, builtins.iter, builtins.next)
+
+__all__ = ["BY_CLASS", "Stream", "by_class", "is_stream", "stream_of"]

@@ -1,0 +1,76 @@
+"""Exception messages that contain tensors, which are formatted when the graph raises them."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from autoconv.runtime.objects.symbolic_objects import StagedException, SymbolicObject
+from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+
+
+class _Deferring(threading.local):
+    """The tensors formatted so far in this thread's raise statement; None outside of one."""
+
+    tensors: list[Any] | None = None
+
+
+_STATE = _Deferring()
+_MARK = re.compile("\x00(\\d+)\x00")
+
+
+def raising(make: Callable[[], BaseException]) -> BaseException:
+    """Evaluate the exception of a raise statement; tensors formatted into its message are filled in at run time."""
+    if current_region() is None:
+        return make()
+    with _deferring() as tensors:
+        error = make()
+    if type(error) is SymbolicObject:
+        return StagedException(error)
+    if tensors and isinstance(error, BaseException):
+        error._autoconv_tensors = tensors  # type: ignore[attr-defined]
+    return error
+
+
+def deferred_format(tensor: SymbolicTensor, spec: str) -> str:
+    """Format a symbolic tensor: as its name, or inside a raise statement as a mark that is filled in later."""
+    if _STATE.tensors is None or spec:
+        return str(tensor)
+    _STATE.tensors.append(tensor)
+    return f"\x00{len(_STATE.tensors) - 1}\x00"
+
+
+def template_of(error: BaseException) -> tuple[tuple[Any, ...] | None, list[Any]]:
+    """Return (template of the arguments, tensors), see the op `raise`; (None, []) for arguments without tensors."""
+    tensors = list(getattr(error, "_autoconv_tensors", None) or ())
+    template: list[Any] = []
+    for argument in error.args:
+        if isinstance(argument, (SymbolicTensor, SymbolicObject)):
+            template.append(len(tensors))
+            tensors.append(argument)
+        elif isinstance(argument, str) and _MARK.search(argument):
+            pieces = enumerate(_MARK.split(argument))
+            template.append(tuple(int(piece) if number % 2 else piece for number, piece in pieces))
+        else:
+            template.append((argument,) if isinstance(argument, str) else (None, argument))
+    return (tuple(template), tensors) if tensors else (None, [])
+
+
+@contextmanager
+def _deferring() -> Iterator[list[Any]]:
+    before, _STATE.tensors = _STATE.tensors, []
+    try:
+        yield _STATE.tensors
+    finally:
+        _STATE.tensors = before
+
+
+def _format(self: SymbolicTensor, spec: str) -> str:
+    return deferred_format(self, spec)
+
+
+SymbolicTensor.__format__ = _format  # type: ignore[method-assign,assignment]

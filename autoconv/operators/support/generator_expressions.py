@@ -1,0 +1,172 @@
+"""Sources of comprehensions, and generator expressions, which stay unevaluated until they are consumed."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+from autoconv.errors import StagingError
+from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.spans import current_place, is_own_file
+
+
+class Source:
+    """`element for into in iterable if conditions`; an element that is a Source is the next `for` clause.
+
+    `into` is the source text of a target with several names, which the functions take as separate parameters.
+    """
+
+    __slots__ = ("conditions", "element", "is_nested", "iterable", "unpack")
+
+    def __init__(
+        self,
+        iterable: Any,
+        element: Callable[..., Any],
+        conditions: tuple[Callable[..., Any], ...] = (),
+        into: str = "",
+    ) -> None:
+        self.iterable = iterable
+        self.element = element
+        self.conditions = conditions
+        self.is_nested = False  # whether some element is itself a Source
+        self.unpack = _unpacking(into) if into else _alone
+
+
+class Generated:
+    """The result of a call of a generator function.
+
+    In Python it is `function(*args, **kwargs)`. `handing(take, *args, **kwargs)`, if there is such a function, passes
+    the values to `take` until that returns true.
+    """
+
+    __slots__ = ("args", "function", "handing", "is_nested", "kwargs", "stand_in")
+
+    def __init__(self, function: Any, handing: Any, args: Any, kwargs: Any) -> None:
+        self.function = function
+        self.handing = handing
+        self.args = args
+        self.kwargs = kwargs
+        self.is_nested = True  # after an early exit from a loop over it, it cannot be resumed
+        self.stand_in: Any = None
+
+    def is_held(self) -> bool:
+        """Return whether a variable of the program refers to the generator, so that no loop's end closes it."""
+        frame = sys._getframe(1)
+        while frame is not None:
+            if not is_own_file(frame.f_code.co_filename) and any(x is self.stand_in for x in frame.f_locals.values()):
+                return True
+            frame = frame.f_back  # type: ignore[assignment]
+        return False
+
+    def values(self) -> Iterator[Any]:
+        found: Iterator[Any] = self.function(*self.args, **self.kwargs)
+        return found
+
+
+def _alone(item: Any) -> tuple[Any]:
+    return (item,)
+
+
+@functools.cache
+def _unpacking(into: str) -> Callable[[Any], tuple[Any, ...]]:
+    """Python's own unpacking into that target: the values of its names, in order, as a tuple."""
+    found = into.translate(str.maketrans("()*", "   ")).split(",")
+    names = ", ".join(name.strip() for name in found if name.strip())
+    assign = eval(compile(f"lambda item: [({names},) for {into} in (item,)][0]", __file__, "eval"))
+
+    def unpack(item: Any) -> tuple[Any, ...]:
+        try:
+            parts: tuple[Any, ...] = assign(item)
+        except Exception as error:
+            error._autoconv_run_time = True  # type: ignore[attr-defined]
+            raise
+        return parts
+
+    return unpack
+
+
+class Lazy:
+    """A generator expression under trace.
+
+    For statements and builtins consume its Source in a graph loop; to other Python code it is a generator.
+    """
+
+    def __init__(self, source: Source, values: Callable[[Source], Iterator[Any]]) -> None:
+        self._source = source
+        self._values = values
+        self._home = current_region()
+        self._iterator: Iterator[Any] | None = None
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return types.GeneratorType
+
+    def take(self) -> Any:
+        """Return the Source for a loop, or the iterator if single values were taken. A call of `leave` follows."""
+        self._check_region()
+        if self._iterator is not None:
+            return self._iterator
+        if type(self._source) is Generated and self._source.handing is None:
+            return self._native()
+        self._iterator = _used()
+        if type(self._source) is Generated:
+            self._source.stand_in = self
+        return self._source
+
+    @property
+    def is_generated(self) -> bool:
+        return type(self._source) is Generated
+
+    @property
+    def begins(self) -> bool:
+        """True if no value has been taken yet."""
+        return self._iterator is None
+
+    def begin_again(self) -> None:
+        """Reset it when the values taken are undone."""
+        self._iterator = None
+
+    def leave(self, everything: bool) -> None:
+        """Set the state after a loop: exhausted (`everything`), or left early with a known rest to come."""
+        if everything:
+            self._iterator = iter(())
+        elif not self._source.is_nested and isinstance(self._source.iterable, Iterator):
+            self._iterator = None
+
+    def __iter__(self) -> Lazy:
+        return self
+
+    def __next__(self) -> Any:
+        self._check_region()
+        return next(self._native())
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self._native(), name)
+
+    def _native(self) -> Iterator[Any]:
+        if self._iterator is None:
+            self._iterator = self._values(self._source)
+        return self._iterator
+
+    def _check_region(self) -> None:
+        if self._home is None or current_region() is not self._home.standing:
+            raise StagingError(
+                "a tensor decides whether this generator expression is gone over", current_place(),
+                "the generator expression where its values are used, or a list",
+            )  # fmt: skip
+
+
+def _used() -> Iterator[NoReturn]:
+    raise StagingError(
+        "a generator expression is gone over again after a loop over it that is part of the graph", current_place(),
+        "a list",
+    )  # fmt: skip
+    yield
+
+
+Lazy.__name__ = "generator"  # the name in messages

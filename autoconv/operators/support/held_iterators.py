@@ -1,0 +1,116 @@
+"""Python iterators that traced code created.
+
+They advance only in the region that created them, where their position is known at trace time. A nested region that
+advanced one would do so each time it runs.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.operators.support.generator_expressions import Lazy
+from autoconv.runtime.objects.containers import PLAIN, is_known
+from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.support.structure import plain_kind
+
+_MODULES = ("builtins", "itertools")  # modules of the iterator classes to bind
+
+
+class HeldIterator:
+    """An `enumerate`, `zip`, `map`, `reversed` etc. over values of the trace, for use in the region that created it."""
+
+    def __init__(self, iterator: Iterator[Any], counted: Any = None) -> None:
+        """`counted` records a loop over all of the iterator (see `autoconv.operators.calls.enumerate_zip`)."""
+        self._iterator = iterator
+        self._counted = counted
+        self._home = current_region()
+        self._left = False
+        # A Python iterator would see a list that has moved into the graph as empty.
+        self._owners = [part for part in gc.get_referents(iterator) if type(part) in PLAIN]
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return type(self._iterator)
+
+    def __iter__(self) -> HeldIterator:
+        return self
+
+    def __next__(self) -> Any:
+        self._counted = None
+        self._check()
+        return next(self._iterator)
+
+    @property
+    def is_counted(self) -> bool:
+        """True if a loop over it can become a graph loop over a generator expression."""
+        return self._counted is not None
+
+    def take(self) -> Any:
+        """Return the recorder of a loop over it, None for a loop in Python; a call of `leave` or `go_on` follows."""
+        counted, self._counted = self._counted, None
+        if counted is not None:
+            self._check()
+        return counted
+
+    @property
+    def goes_on(self) -> bool:
+        """True if its position is known at trace time and advancing it happens exactly once."""
+        here = self._home is not None and current_region() is self._home.standing
+        return here and not self._left and all(map(is_known, self._owners))
+
+    def _check(self) -> None:
+        if self._left or self._home is None or current_region() is not self._home.standing:
+            why = "a loop that a tensor ends goes" if self._left else "a tensor decides whether this code goes"
+            raise StagingError(
+                f"{why} over an iterator that was made in front of it ({type(self._iterator).__name__})",
+                current_place(), "a list of what it gives",
+            )  # fmt: skip
+        if not all(map(is_known, self._owners)):
+            raise StagingError(
+                f"a {plain_kind(self._owners[0]).__name__} moves into the graph, and something goes over it that was "
+                f"made before ({type(self._iterator).__name__})",
+                current_place(), "a for statement over the container itself, or over a copy",
+            )  # fmt: skip
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._iterator, name)
+
+    def take_reversed(self) -> Any:
+        """Return the list that it traverses in reverse, if untouched, and invalidate the iterator; else None."""
+        owner = self.reversed_list()
+        if owner is not None:
+            self._check()
+            self._left = True
+        return owner
+
+    def reversed_list(self) -> Any:
+        """Return the list that it traverses in reverse if no item has been taken yet; else None."""
+        if type(self._iterator) is not type(reversed([])) or not all(map(is_known, self._owners)):
+            return None
+        state: Any = self._iterator.__reduce__()
+        _, (owner, *_), *position = state
+        return owner if owner and position == [list.__len__(owner) - 1] else None
+
+    def leave(self) -> None:
+        """Invalidate it after a loop that a tensor ends: its position is unknown."""
+        self._left = True
+
+    def go_on(self, iterator: Iterator[Any]) -> None:
+        """Set the remaining items after a loop that ended at a position known at trace time."""
+        self._iterator = iterator
+
+
+def held(value: Any) -> Any:
+    """Return the result of a builtin; during a trace, bind an iterator to the current region."""
+    kind = type(value)
+    is_pythons = kind.__module__ in _MODULES and issubclass(kind, Iterator)
+    return HeldIterator(value) if is_pythons and kind is not Lazy and current_region() is not None else value
+
+
+__all__ = ["HeldIterator", "held"]

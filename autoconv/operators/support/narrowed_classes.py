@@ -1,0 +1,53 @@
+"""Classes of graph objects that an arm may assume because an `isinstance` test selects it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autoconv.graph.graph import Node, Value
+from autoconv.graph.types import ObjectType
+from autoconv.runtime.recording.regions import Region
+
+
+def note_class(region: Region, test: Any, holds: bool) -> None:
+    """Register in an arm's region what the `isinstance` test that selects it implies."""
+    node = getattr(test.value_in_graph, "node", None)
+    while node is not None and node.op.name == "logical_not":
+        node, holds = node.inputs[0].node, not holds
+    if node is not None and node.op.name == "object_isinstance":
+        region.known_classes.append((origin(node.inputs[0], region), node.attributes["kinds"], holds))
+
+
+def classes_by(possible: Callable[[Value, Region], Sequence[type]]) -> None:
+    """Install `possible(value, region)`, which returns the user-defined classes that an arm's result may have."""
+    global _possible
+    _possible = possible
+
+
+_possible: Callable[[Value, Region], Sequence[type]] = lambda value, region: ()
+
+
+def note_results(node: Node, arms: Sequence[Region]) -> None:
+    """Register the possible classes of the results of a cond, which are known best inside its arms."""
+    trace = arms[0].trace
+    if not trace.made:
+        return
+    for position, result in enumerate(node.results):
+        if isinstance(result.type, ObjectType):
+            given = [kind for arm in arms for kind in _possible(arm.graph.outputs[position], arm)]
+            trace.classes_of_results[result] = frozenset(trace.made), frozenset(given)
+
+
+def origin(value: Value, region: Region) -> Value:
+    """Return the value outside all regions that captured it."""
+    around: Region | None = region
+    while around is not None and around.parent is not None:
+        if value.graph is around.graph:
+            outside = (outer for outer, inner in around.captures.items() if inner is value)
+            value = next((outer for outer in outside if outer.graph is around.parent.graph), value)
+        around = around.parent
+    return value
+
+
+__all__ = ["classes_by", "note_class", "note_results", "origin"]

@@ -1,0 +1,183 @@
+"""NumPy functions that return views of memory arrays."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from autoconv.errors import StagingError
+from autoconv.runtime.arrays.members import diagonal_of, member, view_of
+from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, fresh, strided
+from autoconv.runtime.recording.numpy_protocol import implementation, name_of
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.tensors.conversion import as_tensor
+from autoconv.runtime.tensors.splits import split_ends
+
+
+def loaded(value: Any) -> Any:
+    """Return the current elements of arrays, at any depth of lists and tuples."""
+    if type(value) in (list, tuple):
+        return type(value)(map(loaded, value))
+    return value.load() if type(value) is SymbolicArray else value
+
+
+def _reshape(array: SymbolicArray, shape: Any, order: str = "C") -> Any:
+    return member(array, "reshape")(shape) if order == "C" else member(array, "reshape")(shape, order=order)
+
+
+def _by(function: Any) -> Callable[..., Any]:
+    return lambda array, *args, **kwargs: view_of(array, lambda x: function(x, *args, **kwargs))
+
+
+def _each(function: Any) -> Callable[..., Any]:
+    """Wrap a function that returns a view of each of its arguments."""
+
+    def one(x: Any) -> Any:
+        return view_of(x, function) if type(x) is SymbolicArray else fresh(_computed(function, x), scalars=True)
+
+    def views(*arrays: Any) -> Any:
+        found = tuple(map(one, arrays))
+        return found[0] if len(found) == 1 else found
+
+    return views
+
+
+def _several(function: Any, kind: type) -> Callable[..., Any]:
+    """Wrap a function that returns several views of its argument."""
+
+    def views(array: SymbolicArray, *args: Any, **kwargs: Any) -> Any:
+        found = strided(array, lambda x: function(x, *args, **kwargs))
+        if found is NotImplemented:
+            _no_view(function)
+        return kind(found)
+
+    return views
+
+
+def _splitting(function: Any) -> Callable[..., Any]:
+    """Wrap a function that splits its argument along an axis, whose size may be known only at run time."""
+    known = _several(function, list)
+
+    def views(array: SymbolicArray, sections: Any, axis: int = 0) -> list[Any]:
+        axis = {np.hsplit: min(1, array.ndim - 1), np.vsplit: 0, np.dsplit: 2}.get(function, axis)
+        if not -array.ndim <= axis < array.ndim or None not in array.known_shape:
+            return known(array, sections, *([axis] if function in (np.split, np.array_split) else []))
+        axis = axis % array.ndim
+        ends = split_ends(array.size_of(axis), sections, function is not np.array_split)
+        if ends is None:
+            _no_view(function)
+        return [array[(slice(None),) * axis + (slice(*bounds),)] for bounds in itertools.pairwise((None, *ends, None))]
+
+    return views
+
+
+def _no_view(function: Any) -> NoReturn:
+    raise StagingError(f"{name_of(function)} looks at an array in another way", current_place())
+
+
+def _named(*names: str) -> list[Any]:
+    """Functions of the numpy module, as far as the installed version has them."""
+    found = []
+    for name in names:
+        function: Any = np
+        for part in name.split("."):
+            function = getattr(function, part, None)
+        if function is not None:
+            found.append(function)
+    return found
+
+
+def _diagonal_of(array: SymbolicArray, k: Any) -> Any:
+    compute = implementation(np.diag)
+    assert compute is not None
+    return compute(loaded(array), k)
+
+
+def _without_nan(array: SymbolicArray, copy: Any, **options: Any) -> Any:
+    if not copy:
+        _no_view(np.nan_to_num)  # mutates its argument
+    compute = implementation(np.nan_to_num)
+    assert compute is not None
+    return compute(loaded(array), **options)
+
+
+def _itself(function: Any, times: int) -> Callable[..., Any]:
+    """Wrap a function that returns its argument itself if its second argument, a number of repetitions, is `times`."""
+
+    def run(array: SymbolicArray, n: Any = 1, *args: Any, **kwargs: Any) -> Any:
+        if as_tensor(n) is None and operator.index(n) == times:
+            return array
+        return fresh(_computed(function, loaded(array), n, *args, **kwargs))
+
+    return run
+
+
+def _einsum(*operands: Any, **options: Any) -> Any:
+    """Return a view where one array is only transposed or its diagonal taken."""
+    if len(operands) == 2 and isinstance(operands[0], str) and not options:
+        array = operands[1]
+        found = strided(array, lambda x: np.einsum(operands[0], x))
+        if found is not NotImplemented:
+            return found[0]
+        if None in (*array.type.shape, *array.type.strides) and _keeps_letters(operands[0]):
+            return view_of(array, lambda x: np.einsum(operands[0], x))
+    return fresh(_computed(np.einsum, *map(loaded, operands), **options))
+
+
+def _keeps_letters(equation: str) -> bool:
+    """Return whether the equation contains no summation: for one array the result is then a view."""
+    before, _, after = equation.replace(" ", "").partition("->")
+    return "->" in equation and set(before) == set(after)
+
+
+def _mesh(*arrays: Any, copy: bool = True, **options: Any) -> Any:
+    if not copy:
+        _no_view(np.meshgrid)
+    return fresh(_computed(np.meshgrid, *map(loaded, arrays), **options))
+
+
+def _open_mesh(*arrays: Any) -> Any:
+    """Return one-dimensional arrays as views with as many dimensions as there are arrays."""
+    if all(type(x) is SymbolicArray and x.ndim == 1 and not x.type.dtype.is_bool for x in arrays):
+        count = range(len(arrays))
+        return tuple(_reshape(x, tuple(-1 if i == at else 1 for i in count)) for at, x in enumerate(arrays))
+    if any(type(x) is SymbolicArray and not x.type.dtype.is_bool for x in arrays):
+        _no_view(np.ix_)
+    return fresh(_computed(np.ix_, *map(loaded, arrays)))
+
+
+# Functions that may return views of any of their arguments.
+VIEWS_OF_ANY: dict[Any, Callable[..., Any]] = {
+    np.einsum: _einsum, np.meshgrid: _mesh, np.ix_: _open_mesh, np.frombuffer: lambda *_, **__: _no_view(np.frombuffer),
+    np.broadcast_arrays: lambda *_, **__: _no_view(np.broadcast_arrays),
+    **{f: _each(f) for f in (np.atleast_1d, np.atleast_2d, np.atleast_3d)},
+}  # fmt: skip
+VIEWS: dict[Any, Callable[..., Any]] = {
+    **{f: _by(f) for f in _named(
+        "transpose", "swapaxes", "moveaxis", "rollaxis", "squeeze", "expand_dims", "flip", "fliplr", "flipud", "rot90",
+        "matrix_transpose", "permute_dims", "linalg.matrix_transpose")},
+    **{f: _splitting(f) for f in _named("split", "array_split", "hsplit", "vsplit", "dsplit")},
+    **{f: _several(f, tuple) for f in _named("unstack")},
+    **{f: lambda *_, f=f, **__: _no_view(f) for f in _named(
+        "broadcast_to", "broadcast_arrays", "real", "imag", "real_if_close")},
+    np.diagonal: diagonal_of,
+    **{f: lambda array, *, offset=0: diagonal_of(array, offset, -2, -1) for f in _named("linalg.diagonal")},
+    np.reshape: _reshape,
+    **{f: lambda array, *args, **options: member(array, "astype")(*args, **options) for f in _named("astype")},
+    np.diag: lambda array, k=0: diagonal_of(array, k) if array.ndim == 2 else fresh(_diagonal_of(array, k)),
+    np.nan_to_num: lambda array, copy=True, **options: fresh(_without_nan(array, copy, **options)),
+    np.trim_zeros: lambda *args, **options: _computed(np.trim_zeros, *args, **options),
+    np.ravel: lambda array, order="C": member(array, "ravel")(order),
+    np.diff: _itself(np.diff, 0), np.linalg.matrix_power: _itself(np.linalg.matrix_power, 1),
+}  # fmt: skip
+
+
+def _computed(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """Call the implementation of the function, which receives the memory."""
+    compute = implementation(function)
+    assert compute is not None
+    return compute(*args, **kwargs)

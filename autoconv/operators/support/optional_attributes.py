@@ -1,0 +1,171 @@
+"""Attributes whose presence a tensor decides: reading a missing one raises AttributeError when the graph runs."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.runtime.objects.containers import PLAIN, heap_of, is_maybe
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, heap_instance, record_object
+from autoconv.runtime.recording.journal import MISSING
+from autoconv.runtime.recording.regions import Region, current_region
+from autoconv.runtime.support.attributes import HEAP, held_by
+from autoconv.runtime.support.spans import current_place
+
+
+class MaybeMissing:
+    """Descriptor that replaces a class attribute during a trace in which some instances may lack that attribute.
+
+    `before` is the attribute of the class that it replaces.
+    """
+
+    __autoconv_maybe_missing__ = True
+
+    def __init__(self, name: str, before: Any) -> None:
+        self.name = name
+        self.before = before
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is None:
+            return self._of_class(None, owner)
+        held = held_by(instance)
+        if HEAP in held and current_region() is not None:
+            return record_object("object_get_attribute", [held[HEAP]], name=self.name)
+        if self.name not in held:
+            return self._of_class(instance, type(instance))
+        value = held[self.name]
+        if not may_be_missing(value) or current_region() is None:
+            return value
+        kind = type(instance).__name__
+        return value.__autoconv_present__(MISSING, AttributeError(f"{kind!r} object has no attribute {self.name!r}"))
+
+    def _of_class(self, instance: Any, owner: Any) -> Any:
+        found: Any = MISSING
+        for base in owner.__mro__:
+            known = vars(base).get(self.name, MISSING) if found is MISSING else MISSING
+            found = known.before if isinstance(known, MaybeMissing) else known if found is MISSING else found
+        if found is MISSING:
+            kind = f"type object {owner.__name__!r}" if instance is None else f"{owner.__name__!r} object"
+            error = AttributeError(f"{kind} has no attribute {self.name!r}", name=self.name, obj=instance)
+            if instance is None or heap_instance(instance) is None:
+                error._autoconv_run_time = True  # type: ignore[attr-defined]
+            raise error
+        return found.__get__(instance, owner) if hasattr(type(found), "__get__") else found
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        dict.__setitem__(vars(instance), self.name, value)
+
+    def __delete__(self, instance: Any) -> None:
+        if self.name not in held_by(instance):
+            raise AttributeError(self.name)
+        dict.__delitem__(vars(instance), self.name)
+
+
+def may_be_missing(value: Any) -> bool:
+    return is_maybe(value)
+
+
+def maybe_missing(owner: Any, name: Any) -> Any:
+    """Return the value an object holds under a name if a tensor decides whether it is present; None otherwise."""
+    held = getattr(owner, "__dict__", None)
+    value = dict.get(held, name) if isinstance(held, dict) and isinstance(name, str) else None
+    return value if may_be_missing(value) else None
+
+
+def expect_missing(region: Region, owner: Any, name: str) -> None:
+    """Make reads of the attribute check its presence until the trace ends."""
+    cls = type(owner)
+    known = vars(cls).get(name, MISSING)
+    if isinstance(known, MaybeMissing):
+        return
+    if not hasattr(owner, "__dict__"):
+        raise StagingError(
+            f"a tensor decides whether a {cls.__name__}, which has slots, has the attribute {name!r}", current_place(),
+            "an attribute that is None where there is no value",
+        )  # fmt: skip
+    region.trace.stand_ins[cls, name] = known
+    setattr(cls, name, MaybeMissing(name, known))
+
+
+class _AnyAttribute:
+    """`__getattr__` of a class with instances in the graph, where an alias may have set further attributes."""
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self._of, instance)
+
+    def _of(self, instance: Any, name: str) -> Any:
+        kind = type(instance)
+        known = inspect.getattr_static(kind, name, MISSING)
+        if known is not MISSING and not isinstance(known, MaybeMissing):
+            raise StagingError(
+                f"the attribute {name!r} of a {kind.__name__}, others of which are in the graph, raises AttributeError",
+                current_place(),
+            )
+        heap = heap_instance(instance)
+        if heap is not None and current_region() is not None and not (name.startswith("__") and name.endswith("__")):
+            return record_object("object_get_attribute", [heap], name=name)
+        error = AttributeError(f"{kind.__name__!r} object has no attribute {name!r}", name=name, obj=instance)
+        error._autoconv_run_time = True  # type: ignore[attr-defined]
+        raise error
+
+
+def _set_attribute(self: Any, name: str, value: Any) -> None:
+    """`__setattr__` of a class with instances in the graph, for unconverted code and Python's own setters."""
+    heap = _heap_for(self, name)
+    if heap is None:
+        object.__setattr__(self, name, value)
+    else:
+        record_object("object_set_attribute", [heap, value], name=name)
+
+
+def _delete_attribute(self: Any, name: str) -> None:
+    heap = _heap_for(self, name)
+    if heap is None:
+        object.__delattr__(self, name)
+    else:
+        record_object("object_delete_attribute", [heap], name=name)
+
+
+def _heap_for(owner: Any, name: str) -> SymbolicObject | None:
+    """Return the graph object that holds the attribute; None for one that a descriptor of the class handles."""
+    known = inspect.getattr_static(type(owner), name, None)
+    if name == "__dict__" or (not isinstance(known, MaybeMissing) and hasattr(type(known), "__set__")):
+        return None
+    return heap_instance(owner) if current_region() is not None else None
+
+
+def expect_any(region: Region, cls: type) -> None:
+    """Until the trace ends, redirect attributes that Python cannot resolve on instances in the graph to the graph."""
+    _stand_in(region, cls, "__getattr__", _AnyAttribute())
+    _stand_in(region, cls, "__setattr__", _set_attribute)
+    _stand_in(region, cls, "__delattr__", _delete_attribute)
+
+
+STAND_INS = frozenset({_set_attribute, _delete_attribute})
+
+
+def _stand_in(region: Region, cls: type, name: str, value: Any) -> None:
+    if (cls, name) not in region.trace.stand_ins:
+        region.trace.stand_ins[cls, name] = vars(cls).get(name, MISSING)
+        setattr(cls, name, value)
+
+
+def has_attribute(x: Any, name: Any) -> Any:
+    """`hasattr(x, name)` for a container or an object known only at run time; NotImplemented for others."""
+    if type(x) in PLAIN and heap_of(x) is None:
+        return hasattr(PLAIN[type(x)](), name)  # without the names that the trace adds
+    heap = x if type(x) is SymbolicObject else heap_instance(x)
+    if heap is None:
+        return NotImplemented
+    if heap is not x:
+        known = inspect.getattr_static(type(x), name, MISSING)
+        if isinstance(known, property):
+            raise StagingError(f"hasattr would run the property {name!r} of an object in the graph", current_place())
+        if known is not MISSING and not isinstance(known, MaybeMissing):
+            return True
+    return record_object("object_truth", [apply_object("hasattr", heap, name)])
+
+
+__all__ = ["STAND_INS", "expect_any", "expect_missing", "has_attribute", "may_be_missing", "maybe_missing"]

@@ -1,0 +1,99 @@
+"""Names that may be unassigned, and exit codes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.operators.support.signature_check import of_program
+from autoconv.ops.python.objects import not_assigned
+
+NORMAL, CONTINUE, BREAK, RETURN = 0, 1, 2, 4  # exit codes
+
+
+class Undefined:
+    """The value of a name before its assignment."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Undefined)
+
+    def __hash__(self) -> int:
+        return hash(Undefined)
+
+    def __repr__(self) -> str:
+        return f"<undefined {self.name}>"
+
+
+def unbound(name: str, is_outer: bool = False) -> NameError:
+    """Return Python's error for an unassigned name; `is_outer`: a free variable, bound in an outer function."""
+    return of_program(not_assigned(name, is_outer))
+
+
+def ld(value: Any, is_outer: bool = False) -> Any:
+    """Read a name that may be unassigned: return its value or raise UnboundLocalError."""
+    if type(value) is Undefined:
+        raise unbound(value.name, is_outer)
+    drop = getattr(type(value), "__autoconv_defined__", None)
+    return value if drop is None else drop(value, is_outer)
+
+
+def ld_outer(value: Any) -> Any:
+    """`ld` for a free variable: raise NameError if it is unassigned."""
+    return ld(value, True)
+
+
+# In a list, set or dict comprehension, which has a scope of its own before Python 3.12.
+ld_inlined = ld if sys.version_info >= (3, 12) else ld_outer
+
+
+def users_names(found: Any) -> Any:
+    """Return the result of `locals()`, `vars()` or `dir()` without `ag__`, the name of this package."""
+    if type(found) is list:
+        return [name for name in found if name != "ag__"]
+    if type(found) is dict:
+        found.pop("ag__", None)
+    return found
+
+
+def let(function: Callable[..., Any], *values: Any) -> Any:
+    """`function(*values)`, for an expression with local names."""
+    return function(*values)
+
+
+def deleted(_: Any, name: str) -> Undefined:
+    """The value of a name after `del name`."""
+    return Undefined(name)
+
+
+def returned(value: Any) -> Any:
+    """Return the return value of a function; on paths without a return statement it is None."""
+    if type(value) is Undefined:
+        return None
+    drop = getattr(type(value), "__autoconv_assigned__", None)
+    return value if drop is None else drop(value)
+
+
+def goes_on(code: Any) -> Any:
+    """True if no early exit was taken."""
+    return code == NORMAL
+
+
+def leaves(code: Any) -> Any:
+    """True if a loop is left by a break or a return."""
+    return code > CONTINUE
+
+
+def completed(code: Any) -> Any:
+    """True if a loop was exhausted, so that its else clause runs."""
+    return code < BREAK
+
+
+def after_loop(code: Any) -> Any:
+    """Exit code after a loop: a return is still pending, a break is not."""
+    return code & RETURN

@@ -1,0 +1,98 @@
+"""Check the arguments of builtins, with Python's own errors for those that do not fit."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from autoconv.runtime.support.spans import is_own_file
+
+_Error = TypeVar("_Error", bound=BaseException)
+
+# Signatures that `inspect` does not provide: of callables with several signatures, or none of their own.
+_WAYS: dict[Any, tuple[Callable[..., Any], ...]] = {
+    builtins.int: (lambda x=0, /: 0, lambda x, /, base: 0),
+    builtins.bool: (lambda x=False, /: 0,),
+    builtins.range: (lambda stop, /: 0, lambda start, stop, step=1, /: 0),
+    builtins.zip: (lambda *iterables, strict=False: 0,),
+    builtins.map: (lambda function, iterable, /, *iterables: 0,),
+    builtins.filter: (lambda function, iterable, /: 0,),
+    builtins.list: (lambda iterable=(), /: 0,),
+    builtins.tuple: (lambda iterable=(), /: 0,),
+    builtins.set: (lambda iterable=(), /: 0,),
+    builtins.frozenset: (lambda iterable=(), /: 0,),
+    builtins.dict: (lambda items=(), /, **more: 0,),
+    builtins.getattr: (lambda x, name, default=None, /: 0,),
+    builtins.iter: (lambda x, sentinel=None, /: 0,),
+    builtins.next: (lambda iterator, default=None, /: 0,),
+    builtins.type: (lambda x, /: 0, lambda name, bases, namespace, /, **more: 0),
+    **dict.fromkeys(
+        (builtins.max, builtins.min),
+        (lambda iterable, /, *, key=None: 0, lambda iterable, /, *, default, key=None: 0,
+         lambda first, second, /, *more, key=None: 0),
+    ),
+}  # fmt: skip
+
+
+def fitting(function: Any, override: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap `override` so that it is called, positionally as far as possible, only with arguments that fit `function`.
+
+    For others `function` itself is called and raises its own error.
+    """
+    ways = _ways(function)
+    if not ways:
+        return override
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        for way in ways:
+            try:
+                found = way.bind(*args, **kwargs)
+            except TypeError:
+                continue
+            return override(*found.args, **found.kwargs)
+        return plainly(function, *args, **kwargs)
+
+    return run
+
+
+def plainly(function: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """Make the call unchanged; an error counts as raised by the program, unless it comes out of the program's own code
+    below, where it is judged already."""
+    try:
+        return function(*args, **kwargs)
+    except Exception as error:
+        if not passed_program(error):
+            of_program(error)
+        raise
+
+
+def passed_program(error: BaseException) -> bool:
+    """Return whether the error passed through frames of the program on its way here."""
+    trace = error.__traceback__
+    below = trace.tb_next if trace is not None else None
+    while below is not None:
+        if not is_own_file(below.tb_frame.f_code.co_filename):
+            return True
+        below = below.tb_next
+    return False
+
+
+def of_program(error: _Error) -> _Error:
+    """Mark the error as one that plain Python raises at this place, so that the program can catch it."""
+    error._autoconv_run_time = True  # type: ignore[attr-defined]
+    return error
+
+
+@functools.cache
+def _ways(function: Any) -> tuple[inspect.Signature, ...]:
+    """Return the signatures of a builtin; none if they are unknown."""
+    try:
+        return (inspect.signature(function),)
+    except (ValueError, TypeError):
+        return tuple(map(inspect.signature, _WAYS.get(function, ())))
+
+
+__all__ = ["fitting", "of_program", "passed_program", "plainly"]

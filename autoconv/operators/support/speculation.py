@@ -1,0 +1,66 @@
+"""Speculative recording that can be undone: a condition that turns out to be a tensor is recorded again elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.runtime.recording.journal import Journal
+from autoconv.runtime.recording.regions import Region, current_region
+
+
+class Attempt:
+    """All effects between `Attempt()` and `keep()` or `undo()`: recorded nodes, writes to Python objects, prints."""
+
+    def __init__(self) -> None:
+        region = current_region()
+        assert region is not None
+        self.region: Region = region
+        self.mark = region.graph.mark()
+        self.frozen = dict(region.trace.frozen)
+        self.outer_journal, region.journal = region.journal, Journal(outer=region.journal)
+        self.outer_output, region.trace.pending_output = region.trace.pending_output, []
+
+    def keep(self) -> None:
+        journal, output = self._close()
+        journal.hand_on(self.outer_journal)
+        for show in output:
+            emit_output(self.region, show)
+
+    def undo(self) -> None:
+        journal, _ = self._close()
+        journal.roll_back()
+        self.region.trace.frozen = self.frozen
+        self.region.graph.truncate(self.region.graph.position(self.mark))
+
+    def _close(self) -> tuple[Journal, list[Callable[[], None]]]:
+        journal, output = self.region.journal, self.region.trace.pending_output
+        assert journal is not None and output is not None
+        self.region.journal, self.region.trace.pending_output = self.outer_journal, self.outer_output
+        return journal, output
+
+
+def attempt(evaluate: Callable[[], Any], take_back: Callable[[Any], bool]) -> Any:
+    """Return `evaluate()`; undo all its effects if `take_back(value)`. An exception of `evaluate()` keeps them."""
+    if current_region() is None:
+        return evaluate()
+    trial = Attempt()
+    try:
+        value = evaluate()
+    except BaseException:
+        trial.keep()
+        raise
+    if take_back(value):
+        trial.undo()
+    else:
+        trial.keep()
+    return value
+
+
+def emit_output(region: Region, show: Callable[[], None]) -> None:
+    """Print now, or once the enclosing attempt is kept."""
+    pending = region.trace.pending_output
+    if pending is None:
+        show()
+    else:
+        pending.append(show)

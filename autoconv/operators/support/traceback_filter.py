@@ -1,0 +1,99 @@
+"""Wrappers that remove an operator's own frames from the tracebacks of errors passing through it.
+
+Each takes exactly the operator's arguments, since Python calls such a function faster than one with `*args`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.runtime.recording.tracebacks import hide
+
+Operator = Callable[..., Any]
+
+
+def quiet(operator: Operator) -> Operator:
+    """Wrap an operator with arbitrary arguments."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return operator(*args, **kwargs)
+        except BaseException as error:
+            hide(error)
+            raise
+
+    return functools.wraps(operator)(run)
+
+
+def quiet_1(operator: Operator) -> Operator:
+    def run(x: Any) -> Any:
+        try:
+            return operator(x)
+        except BaseException as error:
+            hide(error)
+            raise
+
+    return functools.wraps(operator)(run)
+
+
+def quiet_2(operator: Operator) -> Operator:
+    def run(x: Any, y: Any) -> Any:
+        try:
+            return operator(x, y)
+        except BaseException as error:
+            hide(error)
+            raise
+
+    return functools.wraps(operator)(run)
+
+
+def quiet_3(operator: Operator) -> Operator:
+    def run(x: Any, y: Any, z: Any) -> Any:
+        try:
+            return operator(x, y, z)
+        except BaseException as error:
+            hide(error)
+            raise
+
+    return functools.wraps(operator)(run)
+
+
+def quiet_logic(operator: Operator) -> Operator:
+    """Wrap and_ and or_, which mostly have two operands."""
+
+    def run(x: Any, y: Any, *rest: Any) -> Any:
+        try:
+            return operator(x, y, *rest) if rest else operator(x, y)
+        except BaseException as error:
+            hide(error)
+            raise
+
+    return functools.wraps(operator)(run)
+
+
+def quiet_branch(operator: Operator) -> Operator:
+    """Wrap if_stmt and switch_stmt."""
+
+    def run(test: Any, body: Any, orelse: Any = None, inputs: Any = (), names: Any = (), cells: Any = None) -> Any:
+        try:
+            return operator(test, body, orelse, inputs, names, cells)
+        except BaseException as error:
+            hide(error)
+            raise
+
+    return functools.wraps(operator)(run)
+
+
+def quiet_loop(operator: Operator) -> Operator:
+    """Wrap while_stmt and for_stmt."""
+
+    def run(over: Any, body: Any, state: Any = (), names: Any = (), exit: str = "", cells: Any = None) -> Any:
+        try:
+            return operator(over, body, state, names, exit, cells)
+        except BaseException as error:
+            hide(error)
+            raise
+
+    return functools.wraps(operator)(run)

@@ -1,0 +1,361 @@
+"""Python's builtins and the math module on tensors."""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.graph.dtypes import bool_, float32, int32, int64
+from autoconv.graph.types import TensorType
+from autoconv.hooks import Hook
+from autoconv.operators.control.conditionals import and_, asked, if_exp, is_staged, length_of, or_, truth, users_method
+from autoconv.operators.control.iterables import (
+    Staged,
+    StagedEnumerate,
+    StagedMap,
+    StagedRange,
+    StagedReversed,
+    StagedZip,
+    as_staged,
+    leading_dimension,
+)
+from autoconv.operators.control.loops import iterate
+from autoconv.operators.control.optional_keys import count
+from autoconv.operators.control.variants import raise_if
+from autoconv.operators.regions.layout import Variant
+from autoconv.operators.support.overrides import OVERRIDES, overrides
+from autoconv.operators.support.signature_check import of_program, plainly
+from autoconv.operators.support.speculation import emit_output
+from autoconv.operators.values.numbers import as_python_number, math_override, refuse_complex, value_of
+from autoconv.operators.values.type_queries import kind_of
+from autoconv.runtime.arrays.methods import is_scalar
+from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
+from autoconv.runtime.objects.containers import items_of, may_lack_keys
+from autoconv.runtime.objects.number_methods import refuse_number
+from autoconv.runtime.objects.symbolic_objects import apply_object, is_object, unboxed
+from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.tensors import dispatch
+from autoconv.runtime.tensors.conversion import as_tensor, weak_dtype
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def override_for(function: Any) -> Callable[..., Any] | None:
+    try:
+        found = OVERRIDES.get(function)
+    except TypeError:  # unhashable
+        return None
+    if found is not None:
+        return found
+    return math_override(function)
+
+
+def _tensor(x: Any) -> Any:
+    return as_tensor(value_of(x))
+
+
+def gone_over(x: Any) -> Any:
+    """Return the tensor that an iterable is, None if it is none; raise TypeError for a number."""
+    tensor = _tensor(x)
+    if tensor is not None:
+        refuse_number(tensor, "{!r} object is not iterable")
+    return tensor
+
+
+@overrides(builtins.range)
+def _range(*bounds: Any) -> Any:
+    bounds = tuple(map(value_of, bounds))
+    if any(isinstance(b, SymbolicTensor) for b in bounds):
+        return StagedRange(*bounds)
+    return builtins.range(*(operator.index(b) for b in bounds))
+
+
+@overrides(builtins.len)
+def _len(x: Any) -> Any:
+    if type(x) is SymbolicArray and x.ndim:
+        return x.size_of(0)
+    tensor = _tensor(x)
+    if tensor is None:
+        own = users_method(x, "__len__")
+        if own is not None:
+            return length_of(x, own)
+        if items_of(x) is not None:
+            return items_of(x).length()
+        if may_lack_keys(x):
+            return count(x)
+        return _not_negative(x.length()) if isinstance(x, Staged) else len(value_of(x))
+    refuse_number(tensor, "object of type {!r} has no len()")
+    if tensor.type.shape == ():
+        raise TypeError("len() of unsized object: the tensor has no dimensions")
+    return leading_dimension(tensor)
+
+
+def _not_negative(length: Any) -> Any:
+    """Clamp the length of a range to 0: its end may lie before its start."""
+    return dispatch.apply("select", length > 0, length, 0) if isinstance(length, Tensor) else builtins.max(length, 0)
+
+
+@overrides(builtins.int)
+def _int(x: Any = 0, *base: Any) -> Any:
+    x = value_of(x)
+    if not isinstance(x, SymbolicTensor):
+        return builtins.int(x, *base)
+    if base:
+        plainly(builtins.int, 0, 10)  # raises Python's TypeError: only text takes a base
+    _refuse_dimensions(x)
+    refuse_complex(builtins.int, x)
+    region = current_region()
+    if x.weak or (region is not None and region.contract == COMPILE):
+        return dispatch.apply("python_int", x)
+    return x if x.dtype.is_integer else dispatch.apply("cast", x, dtype=int32)
+
+
+@overrides(builtins.float)
+def _float(x: Any = 0.0) -> Any:
+    x = value_of(x)
+    if not isinstance(x, SymbolicTensor):
+        return builtins.float(x)
+    region = current_region()
+    _refuse_dimensions(x)
+    refuse_complex(builtins.float, x)
+    if x.weak or (region is not None and region.contract == COMPILE):
+        return dispatch.apply("python_float", x)
+    return x if x.dtype.is_floating else dispatch.apply("cast", x, dtype=float32)
+
+
+def _refuse_dimensions(x: SymbolicTensor) -> None:
+    if is_array(x) and x.type.shape != ():
+        raise StagingError("a number is made of an array with dimensions", current_place(), "its one item: x[0]")
+
+
+@overrides(builtins.bool)
+def _bool(x: Any = False) -> Any:
+    x = asked(x)
+    if not is_staged(x):
+        return builtins.bool(x)
+    found = truth(x)
+    if isinstance(found, SymbolicTensor) and not found.weak and is_array(found):
+        return dispatch.apply("python_cast", found, dtype=bool_, weak=True)
+    return found
+
+
+def is_array(x: Any) -> bool:
+    """Return whether `x` stands for a NumPy array or scalar in this trace."""
+    region = current_region()
+    return isinstance(x, SymbolicTensor) and not x.weak and region is not None and region.trace.arrays
+
+
+@overrides(builtins.abs)
+def _abs(x: Any) -> Any:
+    return builtins.abs(value_of(x))
+
+
+@overrides(builtins.round)
+def _round(x: Any, digits: Any = None) -> Any:
+    x = value_of(x)
+    refuse_complex(builtins.round, x)
+    if is_array(x):
+        return _round_scalar(x, digits)
+    if isinstance(digits, SymbolicTensor) and digits.weak:
+        return _round_to(x, digits)
+    return builtins.round(x) if digits is None else builtins.round(x, digits)
+
+
+def is_weak(x: Any) -> bool:
+    return isinstance(x, (bool, int, float)) or (isinstance(x, Tensor) and x.weak)
+
+
+def is_compiled() -> bool:
+    region = current_region()
+    return region is not None and region.contract == COMPILE
+
+
+def _round_to(x: Any, digits: SymbolicTensor) -> Any:
+    """Round a number to a symbolic number of digits; the result has the number's own class."""
+    kind = weak_dtype(x) if not isinstance(x, SymbolicTensor) else x.dtype if x.weak else None
+    found = apply_object("round", x, digits)
+    return found if kind is None else unboxed(found, TensorType(int64 if kind.is_bool else kind, (), True))
+
+
+def _round_scalar(x: SymbolicTensor, digits: Any) -> Any:
+    """Round a NumPy scalar: to an int without `digits`, else to a scalar of its dtype. Arrays raise TypeError."""
+    if not is_scalar(x, "round") or not (x.dtype.is_floating or x.dtype.is_integer):
+        raise TypeError("type numpy.ndarray doesn't define __round__ method")
+    if digits is not None:
+        return x.round(digits)
+    return dispatch.apply("python_round", as_python_number(x), digits=None)
+
+
+@overrides(builtins.pow)
+def _pow(x: Any, y: Any, *modulus: Any) -> Any:
+    x, y, *rest = map(value_of, (x, y, *modulus))
+    if rest and rest != [None] and any(isinstance(v, SymbolicTensor) for v in (x, y, *rest)):
+        if not is_compiled() or not all(map(is_weak, (x, y, *rest))):
+            raise StagingError("pow() with a modulus does not take tensors", current_place(), "x ** y % z")
+        return unboxed(apply_object("pow", x, y, *rest), TensorType(int64, (), True))
+    return builtins.pow(x, y, *rest)
+
+
+@overrides(builtins.divmod)
+def _divmod(x: Any, y: Any) -> Any:
+    x, y = value_of(x), value_of(y)
+    refuse_complex(builtins.divmod, x, y)
+    if is_compiled() and is_weak(x) and is_weak(y) and any(isinstance(v, SymbolicTensor) for v in (x, y)):
+        _refuse_zero(x, y)
+    return builtins.divmod(x, y)
+
+
+def _refuse_zero(x: Any, y: Any) -> None:
+    """Raise divmod's ZeroDivisionError for a zero divisor, where its message differs from that of `//`."""
+    samples = [kind_of(value)(count) for value, count in ((x, 1), (y, 0))]
+    errors: list[Any] = []
+    for divide in (builtins.divmod, operator.floordiv):
+        try:
+            divide(*samples)
+        except ZeroDivisionError as error:
+            errors.append(error.with_traceback(None))
+    if str(errors[0]) == str(errors[1]):
+        return
+    if isinstance(y, SymbolicTensor):
+        raise_if(y == 0, errors[0])
+    elif not y:
+        raise of_program(errors[0])
+
+
+def refuse_rows(name: str, tensor: Any) -> None:
+    """Raise StagingError for an array with more than one dimension: Python would compare or test whole rows."""
+    if is_array(tensor) and (tensor.type.rank is None or tensor.type.rank > 1):
+        raise StagingError(
+            f"Python's {name} goes over the rows of an array", current_place(), f"np.{name}, or {name} of one dimension"
+        )
+
+
+@overrides(builtins.sum)
+def _sum(iterable: Any, start: Any = 0) -> Any:
+    tensor = gone_over(iterable)
+    if tensor is not None:
+        length = leading_dimension(tensor)
+        if isinstance(length, int) and not length:
+            return start
+        total = dispatch.apply("reduce_sum", tensor, axis=(0,), keepdims=False)
+        total = total if isinstance(start, int) and start == 0 else start + total
+        return total if isinstance(length, int) else if_exp(length == 0, lambda: start, lambda: total)
+    return builtins.sum(iterable, start)
+
+
+def _quantifier(decisive: bool, combine: Callable[..., Any], reduce: str) -> Callable[..., Any]:
+    """any() or all() with Python's short circuit: elements are evaluated one by one until one is `decisive`."""
+
+    def quantify(iterable: Any) -> Any:
+        tensor = gone_over(iterable)
+        if tensor is not None:
+            refuse_rows(reduce.removeprefix("reduce_"), tensor)
+            flags = tensor if tensor.dtype.is_bool else tensor != 0
+            found = dispatch.apply(reduce, flags, axis=None, keepdims=False)
+            return _bool(found) if is_array(tensor) else found
+        return rest(iter(iterable))
+
+    def rest(items: Any) -> Any:
+        for item in items:
+            if is_staged(item):
+                return combine(truth(item), lambda: rest(items))
+            if builtins.bool(item) is decisive:
+                return decisive
+        return not decisive
+
+    return quantify
+
+
+OVERRIDES[builtins.any] = _quantifier(True, or_, "reduce_any")
+OVERRIDES[builtins.all] = _quantifier(False, and_, "reduce_all")
+
+
+def _symbolic(x: Any) -> bool:
+    return isinstance(x, (SymbolicTensor, SymbolicArray, Staged, Variant)) or items_of(x) is not None
+
+
+def _by_position(*iterables: Any) -> bool:
+    """Return whether iterables are traversed together in the graph.
+
+    Arrays of known length take part only beside iterables that all can be staged.
+    """
+    symbolic = [x for x in iterables if _symbolic(x)]
+    if any(type(x) is not SymbolicArray or x.known_shape[:1] == (None,) for x in symbolic):
+        return True
+    return bool(symbolic) and all(as_staged(x) is not None for x in iterables)
+
+
+@overrides(builtins.enumerate)
+def _enumerate(iterable: Any, start: Any = 0) -> Any:
+    if _symbolic(iterable):
+        return StagedEnumerate(iterable, start)
+    return builtins.enumerate(iterable, start)
+
+
+@overrides(builtins.zip)
+def _zip(*iterables: Any, strict: bool = False) -> Any:
+    if not _by_position(*iterables):
+        return builtins.zip(*iterables, strict=strict)
+    found = StagedZip(*iterables)
+    if strict:
+        lengths = [part.length() for part in found.parts]
+        if any(isinstance(length, Tensor) for length in lengths):
+            found.be_strict()
+        elif len(set(lengths)) > 1:
+            return builtins.zip(*map(iterate, iterables), strict=True)
+    return found
+
+
+@overrides(builtins.reversed)
+def _reversed(iterable: Any) -> Any:
+    refuse_number(value_of(iterable), "{!r} object is not reversible")
+    return StagedReversed(iterable) if _symbolic(iterable) else builtins.reversed(iterable)
+
+
+@overrides(builtins.map)
+def _map(function: Any, *iterables: Any) -> Any:
+    if _by_position(*iterables):
+        return StagedMap(called(function), *iterables)
+    return builtins.map(called(function), *iterables)
+
+
+CALL = Hook("autoconv.operators.calls.call")  # converts a function; its provider imports this module
+
+
+def called(function: Any) -> Any:
+    """Return the callable to use in place of a function that was passed to a builtin."""
+    return CALL(function)
+
+
+@overrides(builtins.list)
+def _list(*iterable: Any) -> Any:
+    if iterable and items_of(iterable[0]) is not None:
+        return iterable[0].copy()
+    return builtins.list(*map(iterate, iterable))
+
+
+@overrides(builtins.tuple)
+def _tuple(*iterable: Any) -> Any:
+    return builtins.tuple(*map(iterate, iterable))
+
+
+@overrides(builtins.print)
+def _print(*values: Any, sep: Any = None, end: Any = None, file: Any = None, flush: bool = False) -> None:
+    region = current_region()
+    assert region is not None
+    for name, text in (("sep", sep), ("end", end)):
+        if not (text is None or isinstance(text, str) or is_object(text)):
+            raise of_program(TypeError(f"{name} must be None or a string, not {kind_of(text).__name__}"))
+    hook = region.trace.python_print
+    if hook is not None:
+        hook(values, sep, end, file, flush)
+    else:
+        shown = [str(value) if isinstance(value, Tensor) else value for value in values]
+        emit_output(region, lambda: builtins.print(*shown, sep=sep, end=end, file=file, flush=flush))
+
+
+__all__ = ["override_for"]

@@ -1,0 +1,174 @@
+"""Class inference: the user-defined classes that a graph object may have, derived from its origin.
+
+A trace assumes optimistically that attributes of one name, items of containers, and names carried between regions
+hold no such objects. When it records a store that violates an assumption it has used, it restarts with that fact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from autoconv.graph.graph import Value
+from autoconv.graph.types import ObjectType
+from autoconv.operators.support.narrowed_classes import classes_by, origin
+from autoconv.operators.values.instances import is_written
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, heap_instance
+from autoconv.runtime.recording.regions import Region, Trace, current_region
+
+# Keys besides attribute names: the items of all containers, and names that carry objects between regions.
+ITEMS, NAMES = "[]", "()"
+# Methods and operators that store operands, all but the first, in a container.
+_STORES = frozenset({"append", "appendleft", "insert", "add", "setdefault", "update", "extend", "setitem"})
+# Operators and builtins that may return one of their items; the others return new objects.
+_PICKING = frozenset({"getitem", "min", "max", "next", "sum", "last"})
+_NEW = frozenset({"object_box", "object_build", "object_exception", "absent"})  # ops whose results are new objects
+_FOR_ALL_CLASSES = frozenset(
+    {"object_get_attribute", "object_set_attribute", "object_isinstance", "object_build", "object_make", "name"}
+)
+# Ops whose result may be an item of a container.
+_OF_ITEMS = frozenset({"object_current", "object_unpack", "object_method"})
+# Methods of containers that return one of the items; the others return numbers, None or new objects.
+_PICKING_METHODS = frozenset({"pop", "popleft", "get", "setdefault"})
+
+
+def kinds_of(operand: Any, names: Sequence[str]) -> list[type]:
+    """Return the classes with one of these special methods that an operand may have, subclasses first.
+
+    Empty for an operand that is no graph object.
+    """
+    region = current_region()
+    if type(operand) is not SymbolicObject or region is None:
+        return []
+    kinds = [kind for kind in region.trace.made if any(is_written(getattr(kind, name, None)) for name in names)]
+    kinds = _possible(operand.value_in_graph, kinds, region) if kinds else []
+    return sorted(kinds, key=lambda kind: (-len(kind.__mro__), kind.__qualname__))
+
+
+def is_asked(op: str, operands: Sequence[Any]) -> bool:
+    """Return whether the operation may call a method of a class that has no instance in the graph yet."""
+    if op in (
+        "object_get_attribute",
+        "object_set_attribute",
+        "object_isinstance",
+        "object_build",
+        "object_make",
+        "name",
+    ):
+        return False
+    return any(type(x) is SymbolicObject and x.value_in_graph.type == ObjectType() for x in operands)
+
+
+def may_be_made(operand: Any) -> bool:
+    """Return whether the value may be an instance of a user-defined class in the graph."""
+    region = current_region()
+    if type(operand) is not SymbolicObject or region is None:
+        return heap_instance(operand) is not None
+    return bool(_possible(operand.value_in_graph, list(region.trace.made), region))
+
+
+def note_stored(trace: Trace, op: str, name: str, operands: list[Any], attributes: dict[str, Any]) -> None:
+    """Register where objects of user-defined classes are stored; restart the trace if it assumed that none are.
+
+    The stored values in `operands` are boxed in place.
+    """
+    if op in ("object_build", "object_exception", "object_make", "name"):
+        first = 0
+    elif op == "object_set_attribute" or name in _STORES:
+        first = 1
+    else:
+        return
+    for position in range(first, len(operands)):
+        operands[position] = box(operands[position])
+    found: set[str] = set()
+    for position in range(first, len(operands)):
+        if may_be_made(operands[position]):
+            found.add(_holder(op, position, attributes))
+    for holder in found - trace.holders:
+        trace.holders.add(holder)
+        if holder in trace.relied and trace.begin_again is not None:
+            trace.begin_again("holder", holder)
+
+
+def _holder(op: str, position: int, attributes: dict[str, Any]) -> str:
+    if op == "object_make":
+        return str(attributes["names"][position])
+    if op == "object_set_attribute":
+        return str(attributes["name"])
+    return NAMES if op == "name" else ITEMS
+
+
+def _possible(value: Value, kinds: list[type], region: Region) -> list[type]:
+    """Return those of the classes that the value may have."""
+    known = value.type.kind if isinstance(value.type, ObjectType) else "any"
+    if known != "any":
+        kinds = [kind for kind in kinds if any(base.__name__ == known for base in kind.__mro__[:-1])]
+    first = origin(value, region)
+    if not kinds or not _comes_from_where_they_are(first, region.trace):
+        return []
+    around: Region | None = region
+    while around is not None:
+        for asked, classes, holds in around.known_classes:
+            if asked is first:
+                kinds = [kind for kind in kinds if issubclass(kind, classes) == holds]
+        around = around.parent
+    known_then, given = region.trace.classes_of_results.get(first, (frozenset(), frozenset()))
+    return [kind for kind in kinds if kind not in known_then or kind in given]
+
+
+def _comes_from_where_they_are(value: Value, trace: Trace) -> bool:
+    """Return whether, by its type and defining node, the value may be an instance of a user-defined class."""
+    if not isinstance(value.type, ObjectType):
+        return False
+    if value.type.kind != "any":
+        return any(value.type.kind == base.__name__ for kind in trace.made for base in kind.__mro__[:-1])
+    node = value.node
+    if node is None:
+        return value in trace.root.graph.parameters or _is_holder(trace, NAMES)
+    op = node.op.name
+    if op == "object_get_attribute":
+        name = node.attributes["name"]
+        return _is_holder(trace, name) or any(not _is_plain(getattr(kind, name, None)) for kind in trace.made)
+    if op == "object_apply":
+        return node.attributes["function"] in _PICKING and (_is_holder(trace, ITEMS) or _is_kept(node.inputs[0], trace))
+    if op in _OF_ITEMS:
+        if op == "object_method" and node.attributes["name"] not in _PICKING_METHODS:
+            return False
+        return _is_holder(trace, ITEMS) or _is_kept(value, trace)
+    if op == "object_defined":
+        return _comes_from_where_they_are(node.inputs[0], trace)
+    if op == "cond":
+        position = node.results.index(value)
+        return any(_comes_from_where_they_are(out, trace) for out in _outputs(node, position))
+    if op in ("while", "try"):
+        return _is_holder(trace, NAMES)
+    return op not in _NEW
+
+
+def _is_kept(value: Value, trace: Trace) -> bool:
+    """Return whether the value may be read from the dict of names that a try keeps for its handlers."""
+    node = value.node
+    kept = node is not None and node.op.name == "object_method" and node.attributes["name"] == "get"
+    return kept and _is_holder(trace, NAMES)
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, (bool, int, float, str)) or hasattr(value, "__autoconv_maybe_missing__")
+
+
+def _outputs(node: Any, position: int) -> Iterator[Value]:
+    for graph in node.regions:
+        if position < len(graph.outputs):
+            yield graph.outputs[position]
+
+
+def _is_holder(trace: Trace, name: str) -> bool:
+    if name == ITEMS and any(isinstance(given.type, ObjectType) for given in trace.root.graph.parameters):
+        return True  # an object argument may hold anything
+    trace.relied.add(name)
+    return name in trace.holders
+
+
+classes_by(lambda value, region: _possible(value, list(region.trace.made), region))
+
+__all__ = ["ITEMS", "is_asked", "kinds_of", "may_be_made", "note_stored"]

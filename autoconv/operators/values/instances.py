@@ -1,0 +1,224 @@
+"""Instances of user-defined classes that traced code creates and stores in a container or name of the graph.
+
+They are moved into the graph at that point; Python keeps a stand-in that reads and writes there.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import sys
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import Any
+
+from autoconv.errors import AutoconvError, StagingError
+from autoconv.operators.control.staging import stage_arms
+from autoconv.operators.regions.layout import made_here
+from autoconv.operators.regions.shared_identity import class_name, wants_identity
+from autoconv.operators.support.optional_attributes import STAND_INS, expect_any, expect_missing
+from autoconv.operators.values.builtins import called
+from autoconv.runtime.objects import symbolic_objects
+from autoconv.runtime.objects.containers import UnmovedError
+from autoconv.runtime.objects.symbolic_objects import ObjectMethod, SymbolicObject, heap_instance, record_object
+from autoconv.runtime.recording.journal import Spot
+from autoconv.runtime.recording.regions import Region, Trace, current_region
+from autoconv.runtime.support.attributes import HEAP, GraphAttributes, held_by
+from autoconv.runtime.support.closure_contents import LateMethod
+from autoconv.runtime.support.spans import current_place
+
+# Special methods that Python calls by itself and no operator covers (see `autoconv.operators.calls.object_operators`).
+_NAMES = "next hash str repr format index int float complex getattr getattribute setattr delattr del reversed missing"
+_SPECIAL = tuple(f"__{name}__" for name in _NAMES.split())
+
+
+def make_in_graph(value: Any) -> SymbolicObject:
+    """Move an instance of a user-defined class into the graph, at the current point of the region being recorded."""
+    found = heap_instance(value)
+    if found is not None:
+        return found
+    region = current_region()
+    assert region is not None
+    _check(type(value))
+    if id(value) in region.trace.frozen:  # the object that it is a copy of may get there as well
+        wants_identity(value)
+    if sys.getrefcount(vars(value)) > 2:  # references by the object itself and by this call
+        raise StagingError(
+            f"the __dict__ of a {type(value).__name__} has another name, and the object becomes part of what only the "
+            "graph knows", current_place(), "the attributes by their names",
+        )  # fmt: skip
+    assert region.trace.owned is not None
+    home = region.trace.owned[id(value)][1]
+    if region.journal is None and region.parent is not None and region.is_inside(home) and home.standing is not region:
+        raise UnmovedError(value)
+    held = held_by(value)
+    if region.journal is not None:
+        region.journal.note(instance_spot(value, region.trace))
+    heap: SymbolicObject = record_object("object_make", list(held.values()), kind=type(value), names=tuple(held))
+    for name in held:
+        expect_missing(region, value, name)
+    _put(value, GraphAttributes({HEAP: heap}))
+    expect_any(region, type(value))
+    _note_made(region.trace, type(value), tuple(held))
+    return heap
+
+
+def _note_made(trace: Trace, kind: type, names: tuple[str, ...]) -> None:
+    """Restart the trace if it has recorded what might be an operation on an instance of that class."""
+    if kind not in trace.made and trace.asked_by_class and trace.begin_again is not None and _has_operators(kind):
+        if any(class_name(known) == class_name(kind) for known in trace.made):  # each trace creates a new class
+            raise StagingError(
+                f"the class {kind.__name__} is defined in the function itself and has special methods, and objects of "
+                "it become part of what only the graph knows", current_place(), "a class outside of the function",
+            )  # fmt: skip
+        trace.begin_again("made", (kind, names))
+    trace.made.add(kind)
+
+
+def expect_made(region: Region, kind: type, names: Sequence[str]) -> None:
+    """Announce from the start of a region that instances of the class, with these attributes, will be in the graph."""
+    sample: Any = object.__new__(kind)
+    for name in names:
+        expect_missing(region, sample, name)
+    expect_any(region, kind)
+    region.trace.made.add(kind)
+
+
+def _has_operators(kind: type) -> bool:
+    """Return whether the class defines special methods other than those that initialise its instances."""
+    return any(is_written(method) for name, method in inspect.getmembers(kind) if _is_operator(name))
+
+
+def _is_operator(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__") and name not in ("__init__", "__post_init__", "__getattr__")
+
+
+def make_early(made: Any) -> None:
+    """Move a new object into the graph at once, where a tensor decides which object of its class is changed."""
+    region = current_region()
+    if region is not None and class_name(type(made)) in region.trace.made_early and made_here(made):
+        make_in_graph(made)
+
+
+def instance_spot(value: Any, trace: Trace) -> Spot:
+    """The state of an object, its attributes or its graph object, as a location that regions write."""
+
+    def read() -> Any:
+        heap = heap_instance(value)
+        return tuple(held_by(value).items()) if heap is None else heap
+
+    def write(held: Any) -> None:
+        _put(value, GraphAttributes({HEAP: held}) if type(held) is SymbolicObject else dict(held))
+
+    home = trace.owned[id(value)][1] if trace.owned is not None else None
+    return Spot((id(value), HEAP), f"a {type(value).__name__}", read, write, value, home, "instance")
+
+
+def stand_in(kind: type, heap: SymbolicObject, region: Region) -> Any:
+    """Create Python's stand-in for an instance of that class in the graph."""
+    made: Any = object.__new__(kind)
+    _put(made, GraphAttributes({HEAP: heap}))
+    assert region.trace.owned is not None
+    region.trace.owned[id(made)] = made, region
+    return made
+
+
+class InstanceMethod(LateMethod):
+    """A bound method `x.name` of a graph object that may be an instance of a user-defined class."""
+
+    __slots__ = ("kinds", "name", "owner")
+
+    def __init__(self, owner: SymbolicObject, name: str, kinds: Sequence[type]) -> None:
+        self.owner = owner
+        self.name = name
+        self.kinds = kinds
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        def of_ours(made: Any) -> Any:
+            return called(getattr(made, self.name))(*args, **kwargs)
+
+        return by_kind(self.owner, self.kinds, of_ours, lambda: ObjectMethod(self.owner, self.name)(*args, **kwargs))
+
+
+def attribute_of_ours(value: SymbolicObject, name: str) -> Any:
+    """`value.name` if a class with instances in the graph has a method or property of that name; or NotImplemented."""
+    region = current_region()
+    made = region.trace.made if region is not None else ()
+    found = {kind: getattr(kind, name, None) for kind in made}
+    kinds = [kind for kind, attribute in found.items() if isinstance(attribute, (FunctionType, property))]
+    if not kinds:
+        return NotImplemented
+    kinds.sort(key=lambda kind: (-len(kind.__mro__), kind.__qualname__))  # subclasses first
+    if not any(isinstance(found[kind], property) for kind in kinds):
+        return InstanceMethod(value, name, kinds)
+    plain = lambda: record_object("object_get_attribute", [value], name=name)
+    return by_kind(value, kinds, lambda made: getattr(made, name), plain)
+
+
+def by_kind(
+    value: SymbolicObject, kinds: Sequence[type], of_ours: Callable[[Any], Any], otherwise: Callable[[], Any]
+) -> Any:
+    """Dispatch on the class of the object, with one arm for each class that it may have."""
+    if not kinds:
+        return otherwise()
+    kind, *others = kinds
+
+    def is_one() -> tuple[Any]:
+        region = current_region()
+        assert region is not None
+        try:
+            return (of_ours(stand_in(kind, value, region)),)
+        except (TypeError, AttributeError) as error:  # the program raises it if this arm runs
+            error._autoconv_run_time = not isinstance(error, AutoconvError)  # type: ignore[union-attr]
+            raise
+
+    test = record_object("object_isinstance", [value], kinds=kind)
+    arms = [is_one, lambda: (by_kind(value, others, of_ours, otherwise),)]
+    return stage_arms(test, arms, [], ("attribute",))[0]
+
+
+def _put(value: Any, held: dict[str, Any]) -> None:
+    object.__setattr__(value, "__dict__", held)  # bypasses the `__setattr__` of frozen classes
+
+
+def _check(kind: type) -> None:
+    """Raise StagingError for a class whose instances do more than hold attributes and have methods that are called."""
+    own = [name for name in _SPECIAL if is_written(getattr(kind, name, None))]
+    if own or type(kind) is not type or not hasattr(kind, "__dict__") or hasattr(kind, "__slots__"):
+        why = f", and has {own[0]}" if own else ""
+        raise StagingError(
+            f"a {kind.__name__} that was made here becomes part of what only the graph knows{why}", current_place()
+        )
+
+
+# The special methods of descriptors.
+DESCRIBING = ("__get__", "__set__", "__delete__")
+
+
+def refuse_hook(owner: Any, hook: str) -> None:
+    """Raise StagingError where a user-defined method intercepts all attribute writes of an object."""
+    if is_written(getattr(type(owner), hook, None)):
+        raise StagingError(
+            f"a {type(owner).__name__} has a {hook} of its own, which would run for what a trace writes and takes back",
+            current_place(), "a property with a setter, or a method with a name of its own",
+        )  # fmt: skip
+
+
+def is_described(owner: Any, attribute: str) -> bool:
+    """Return whether writes to an attribute run a property or other user-defined descriptor, which journals them."""
+    known = inspect.getattr_static(type(owner), attribute, None)
+    if hasattr(known, "__autoconv_maybe_missing__"):
+        return False
+    return isinstance(known, property) or any(is_written(getattr(type(known), name, None)) for name in DESCRIBING[1:])
+
+
+def is_written(method: Any) -> bool:
+    """Return whether a special method is user-defined, not generated by `dataclass`."""
+    if not isinstance(method, FunctionType) or method in STAND_INS:
+        return False
+    return method.__code__.co_filename not in ("<string>", dataclasses.__file__)
+
+
+symbolic_objects.make_by(make_in_graph, attribute_of_ours)
+
+__all__ = ["by_kind", "expect_made", "instance_spot", "is_written", "make_early", "make_in_graph", "stand_in"]

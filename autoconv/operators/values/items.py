@@ -1,0 +1,427 @@
+"""Items and attributes: reads with tensor indices, and writes that are journalled while a region is traced."""
+
+from __future__ import annotations
+
+import builtins
+import collections
+import functools
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import AutoconvError, StagingError
+from autoconv.graph.dtypes import as_dtype, int64
+from autoconv.graph.types import TensorType
+from autoconv.operators.control.conditionals import if_exp, note_cells
+from autoconv.operators.control.variants import distribute, is_absent, one_number, payload, raise_if
+from autoconv.operators.regions.layout import Variant
+from autoconv.operators.regions.shared_identity import refuse_change
+from autoconv.operators.support.class_attributes import note_inherited
+from autoconv.operators.support.optional_attributes import expect_missing
+from autoconv.operators.values.builtins import called
+from autoconv.operators.values.instances import is_described, refuse_hook
+from autoconv.operators.values.list_arrays import index_array
+from autoconv.operators.values.symbolic_subscript import (
+    check_index,
+    is_only_an_arm,
+    picked_by_object,
+    picked_item,
+    picked_value,
+    picks_an_arm,
+)
+from autoconv.runtime.arrays.members import refuse_attribute
+from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
+from autoconv.runtime.objects.containers import PLAIN, container_spot, heap_of, items_of, note_container, traced
+from autoconv.runtime.objects.symbolic_objects import (
+    SymbolicObject,
+    apply_object,
+    constant_object,
+    heap_instance,
+    holds_symbols,
+    record_object,
+    unboxed,
+)
+from autoconv.runtime.recording.journal import attribute_spot, cells_spots
+from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.tensors import binary_dispatch, dispatch
+from autoconv.runtime.tensors.conversion import as_tensor, table_of, weak_dtype
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import Tensor
+
+slice = builtins.slice  # `ag__.slice(a, b, c)` in emitted code
+
+
+def get_item(x: Any, index: Any) -> Any:
+    """x[index], also for a Python sequence indexed by a tensor under trace."""
+    if current_region() is None:
+        return x[index]
+    if isinstance(x, type) and isinstance(getattr(x, "__class_getitem__", None), types.MethodType):
+        return called(x.__class_getitem__)(index)  # type: ignore[attr-defined]
+    if type(x) is Variant or type(index) is Variant:
+        return distribute(lambda x, index: get_item(x, index), x, index)
+    if isinstance(x, Tensor) or hasattr(type(x), "__autoconv_tensor__"):
+        return x[_index_number(index)]
+    if isinstance(x, dict) and _is_compiled() and holds_symbols((index,)) and picks_an_arm(x):
+        return picked_value(x, index)
+    if type(index) is SymbolicTensor:
+        return _symbolic_index(x, index)
+    if type(x) is not SymbolicObject and holds_symbols((index,)):
+        known = isinstance(x, (list, tuple)) and heap_of(x) is None and items_of(x) is None
+        if known and type(index) is SymbolicObject and any(map(is_only_an_arm, x)):
+            return picked_by_object(x, index)
+        return apply_object("getitem", x, index)
+    if type(x) not in _OF_PYTHON:
+        if isinstance(x, collections.defaultdict) and index not in x:  # the read inserts the key
+            about_to_write(x)
+        return x[index]
+    try:
+        return x[index]
+    except (LookupError, TypeError) as error:  # raised by the program, not by its tracing
+        error._autoconv_run_time = not isinstance(error, AutoconvError)  # type: ignore[union-attr]
+        raise
+
+
+_OF_PYTHON = frozenset({tuple, str, bytes, range, list, dict, *PLAIN})
+
+
+def _index_number(index: Any, role: str = "item") -> Any:
+    """Convert graph objects in an index to the integers that they must be."""
+    index = index_array(index)
+    if type(index) is SymbolicObject:
+        return unboxed(index, _INTEGER, index=role)
+    if type(index) is tuple:
+        return tuple(map(_index_number, index))
+    if type(index) is builtins.slice:
+        return builtins.slice(*(_index_number(part, "bound") for part in (index.start, index.stop, index.step)))
+    return index
+
+
+_INTEGER = TensorType(int64, (), True)
+_KINDS = (bool, int, float)
+
+
+def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
+    """Read `x[index]`: from a graph object, from an array of the items, or by one arm for each item."""
+    if isinstance(x, np.ndarray):
+        return binary_dispatch.get_item(x, index)
+    if heap_of(x) is not None or type(x) is SymbolicObject:
+        return apply_object("getitem", x, index)
+    if items_of(x) is not None:
+        return x[index]
+    if isinstance(x, (list, tuple, range)):
+        items = list(x)
+        if index.weak and index.type.dtype.is_bool:
+            index = dispatch.apply("python_int", index)
+        if _is_compiled() and items and all(type(item) is type(items[0]) and type(item) in _KINDS for item in items):
+            held = constant_object(x if isinstance(x, (tuple, range)) else items)
+            return unboxed(apply_object("getitem", held, index), TensorType(weak_dtype(items[0]), (), True))
+        if items and all(type(item) is type(items[0]) and isinstance(item, (bool, int, float)) for item in items):
+            found = binary_dispatch.get_item(table_of(items), index)
+            return dispatch.apply("python_cast", found, dtype=found.type.dtype, weak=True)
+        region = current_region()
+        mixed = region is not None and region.contract == COMPILE and len({_kind(item) for item in items}) > 1
+        if items and not mixed and all(isinstance(item, (Tensor, int, float)) for item in items):
+            if _is_compiled():
+                check_index(x, len(items), index)
+            return binary_dispatch.get_item(dispatch.apply("stack", *items, axis=0), index)
+        if any(map(is_only_an_arm, items)):
+            return picked_item(x, items, index)
+        if region is not None and region.contract == COMPILE:
+            return apply_object("getitem", x, index)
+        raise StagingError(
+            f"a tensor picks an item of this {type(x).__name__}, whose items are not numbers or tensors of one kind",
+            current_place(),
+            "items of one kind, or an if for each index",
+        )
+    region = current_region()
+    if region is not None and region.contract == COMPILE and isinstance(x, (dict, str, bytes)):
+        return apply_object("getitem", x, index)
+    if isinstance(x, dict):
+        raise StagingError("a tensor cannot be looked up in a dict", current_place(), "an if for each key")
+    return x[index]
+
+
+def _kind(item: Any) -> Any:
+    return (item.type.weak, item.type.dtype) if isinstance(item, Tensor) else (True, weak_dtype(item))
+
+
+def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
+    """Run `x[i][j] = value` for the path (i, j) and return the new `x`: tensors are replaced, others mutated."""
+    if value is _UNCHANGED:
+        return x
+    index, *rest = path
+    if rest:
+        inner = get_item(x, index)
+        new = set_item(inner, tuple(rest), value)
+        return x if new is inner else set_item(x, (index,), new)
+    if isinstance(x, Variant):
+        if sum(not is_absent(value) for value in x.values) > 1:
+            distribute(lambda v: set_item(v, path, value), x)
+            return x
+        x = payload(x, "item assignment")
+    if type(x) is SymbolicArray:
+        if type(value) is Variant:
+            number = one_number(value, as_dtype(x.dtype))
+            if number is None:
+                distribute(lambda v: set_item(x, path, v), value)
+                return x
+            value = number
+        x[_index_number(index)] = value
+        return x
+    if isinstance(x, Tensor) or (isinstance(x, np.ndarray) and not _is_python_effect(index, value)):
+        _in_place(x, "an item of an array or tensor is assigned")
+        return binary_dispatch.set_item(x, index, value)
+    about_to_write(x)
+    known = isinstance(x, list) and heap_of(x) is None and items_of(x) is None
+    if type(index) is SymbolicTensor and known and not _is_compiled():
+        _write_at_tensor(x, index, value)
+        return x
+    x[index] = value
+    return x
+
+
+_UNCHANGED = object()  # marker from `replaced`: nothing has to be stored
+
+
+def replaced(held: Any, changed: Any) -> Any:
+    """Return the value to store in `x[i]` after a write inside it; nothing to store unless that replaced a tensor."""
+    return _UNCHANGED if held is changed else changed
+
+
+def _is_python_effect(index: Any, value: Any) -> bool:
+    """Return whether Python itself assigns an item of an array.
+
+    True if nothing is traced, or under `function` at the top level without symbolic operands: it happens once a trace.
+    """
+    region = current_region()
+    if region is None:
+        return True
+    top = region.contract != COMPILE and region.parent is None
+    return top and as_tensor(value) is None and not holds_symbols((index, value))
+
+
+def _is_compiled() -> bool:
+    region = current_region()
+    return region is not None and region.contract == COMPILE
+
+
+def _write_at_tensor(x: list[Any], index: SymbolicTensor, value: Any) -> None:
+    """Select for every element the value if the index is its position, else the old element."""
+    size = len(x)
+    raise_if((index >= size) | (index < -size), IndexError("list assignment index out of range"))
+    wrapped = index % size
+    for position, old in enumerate(list(x)):
+        x[position] = if_exp(wrapped == position, lambda: value, functools.partial(_kept, old))
+
+
+def _kept(value: Any) -> Any:
+    return value
+
+
+def _in_place(x: Any, what: str) -> None:
+    """Bail out to plain Python under `compile`: an array is mutated for all its aliases, which a tensor cannot be."""
+    region = current_region()
+    if region is not None and region.contract == COMPILE:
+        _outside_effect(region, x, what)
+
+
+def set_item_of(owner: Any, attribute: str, path: tuple[Any, ...], value: Any) -> None:
+    """`owner.attribute[i] = value`."""
+    if value is _UNCHANGED:
+        return
+    x = getattr(owner, attribute)
+    new = set_item(x, path, value)
+    if new is not x:
+        set_attr(owner, attribute, new)
+
+
+def set_item_in(x: Any, path: tuple[Any, ...], value: Any) -> None:
+    """`x[i] = value` where the name x cannot be rebound; raises TypeError for a tensor."""
+    new = set_item(x, path, value)
+    if new is not x:
+        raise StagingError(
+            "a tensor cannot be changed in place, and the name it has here belongs to an outer scope",
+            current_place(),
+            "assign it to a local name first, or use autoconv.tensor_scatter_nd_update",
+        )
+
+
+def augment_item_of(owner: Any, attribute: str, index: Any, function: Callable[[Any, Any], Any], value: Any) -> None:
+    """`owner.attribute[index] += value()`; each part is evaluated once."""
+    x = getattr(owner, attribute)
+    new = set_item(x, (index,), function(get_item(x, index), value()))
+    if new is not x:
+        set_attr(owner, attribute, new)
+
+
+_SAYING_HOW_NUMPY_WARNS = frozenset({np.errstate, np.printoptions})
+
+
+def context(manager: Any) -> Any:
+    """The context manager of a with statement; under `compile` a user-defined one must be entered on every call."""
+    region = current_region()
+    if region is not None and region.trace.outside_effect is not None:
+        made_by = getattr(manager, "func", type(manager))  # managers of contextlib hold the function that made them
+        known = made_by in _SAYING_HOW_NUMPY_WARNS or str(getattr(made_by, "__module__", "")).startswith("autoconv")
+        if not known:
+            region.trace.outside_effect(manager, "a context manager is entered")
+    return manager
+
+
+def del_item(x: Any, index: Any) -> None:
+    about_to_write(x)
+    del x[index]
+
+
+def set_attr(owner: Any, attribute: str, value: Any) -> None:
+    """`owner.attribute = value`, journalled while a region is traced."""
+    region = current_region()
+    if region is None:
+        setattr(owner, attribute, value)
+        return
+    if type(owner) is Variant:
+        distribute(lambda one: set_attr(one, attribute, value), owner)
+        return
+    if type(owner) is SymbolicObject:
+        record_object("object_set_attribute", [owner, value], name=attribute)
+        return
+    if type(owner) is SymbolicArray:
+        refuse_attribute(attribute)
+    refuse_hook(owner, "__setattr__")
+    note_inherited(region.trace, owner, attribute)
+    if is_described(owner, attribute):
+        setattr(owner, attribute, value)
+        return
+    heap = heap_instance(owner)
+    if heap is not None:
+        expect_missing(region, owner, attribute)
+        record_object("object_set_attribute", [heap, value], name=attribute)
+        return
+    note_attribute(owner, attribute)
+    there = type(value) is SymbolicArray and getattr(owner, "__dict__", {}).get(attribute) is value  # `o.w += x`
+    setattr(owner, attribute, value)
+    if _is_outside(region, owner) and not there:
+        record_object("object_set_attribute", [constant_object(owner), value], name=attribute)
+
+
+def _is_outside(region: Any, owner: Any) -> bool:
+    """Return whether a write has to happen when the graph runs: to an object that existed before the trace."""
+    trace = region.trace
+    return trace.outside_effect is not None and trace.owned is not None and id(owner) not in trace.owned
+
+
+def del_attr(owner: Any, attribute: str) -> None:
+    """`del owner.attribute`, journalled while a region is traced."""
+    region = current_region()
+    if region is None:
+        delattr(owner, attribute)
+        return
+    if type(owner) is Variant:
+        distribute(lambda one: del_attr(one, attribute), owner)
+        return
+    if type(owner) is SymbolicObject:
+        record_object("object_delete_attribute", [owner], name=attribute)
+        return
+    refuse_hook(owner, "__delattr__")
+    if is_described(owner, attribute):
+        delattr(owner, attribute)
+        return
+    heap = heap_instance(owner)
+    if heap is not None:
+        record_object("object_delete_attribute", [heap], name=attribute)
+        return
+    note_attribute(owner, attribute)
+    delattr(owner, attribute)
+    if _is_outside(region, owner):
+        record_object("object_delete_attribute", [constant_object(owner)], name=attribute)
+
+
+def note_attribute(owner: Any, attribute: str) -> None:
+    region = current_region()
+    assert region is not None
+    if not hasattr(owner, "__dict__") and not hasattr(type(owner), attribute):
+        return  # Python raises its own error
+    if id(owner) in region.trace.frozen:
+        refuse_change(owner, attribute)
+    if region.journal is not None:
+        owned = region.trace.owned
+        home = owned[id(owner)][1] if owned is not None and id(owner) in owned else None
+        region.journal.note(attribute_spot(owner, attribute, home))
+    check = region.trace.outside_effect
+    if check is not None:
+        what = f"the attribute {attribute!r} of a {type(owner).__name__} is written"
+        check(owner, what, [attribute_spot(owner, attribute)])
+
+
+def about_to_write(x: Any) -> None:
+    region = current_region()
+    if region is None or isinstance(x, (Tensor, np.ndarray, SymbolicObject, Variant, *_UNCHANGING)):
+        return
+    if type(x) in PLAIN:
+        note_container(x)
+        return
+    if region.journal is not None and isinstance(x, (list, dict, set)):
+        region.journal.note(container_spot(x))
+    _outside_effect(region, x, f"a {type(x).__name__} is changed")
+
+
+def about_to_change(x: Any) -> None:
+    """Register an in-place change of an array by `x += y`; one from before the trace has to change on every call."""
+    region = current_region()
+    if region is not None and region.trace.is_outside is not None and region.trace.is_outside(x):
+        _outside_effect(region, x, "an array is changed in place")
+
+
+_UNCHANGING = (type(None), bool, int, float, complex, str, bytes, tuple, frozenset, range)  # immutable
+
+
+def _outside_effect(region: Any, owner: Any, what: str) -> None:
+    """Check a change, under `compile`, of an object that the trace did not create: it must happen on every call."""
+    check = region.trace.outside_effect
+    if check is not None:
+        check(owner, what)
+
+
+def about_to_call(function: Any) -> None:
+    """Journal the container that a builtin method mutates."""
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, (list, dict, set)) and getattr(function, "__name__", "") in _MUTATORS:
+        about_to_write(owner)
+
+
+_MUTATORS = frozenset(
+    {
+        "append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "add", "discard", "update",
+        "setdefault", "popitem", "__setitem__", "__delitem__", "__iadd__", "intersection_update",
+        "difference_update", "symmetric_difference_update",
+    }
+)  # fmt: skip
+
+
+def shared(getter: Any, setter: Any, names: tuple[str, ...]) -> None:
+    """Journal the outer names that a function may write, while a region is traced."""
+    region = current_region()
+    if region is None:
+        return
+    note_cells((getter, setter, names))
+    check = region.trace.outside_effect
+    if check is not None:
+        check(getter, f"the outer name {names[0]!r} is written", cells_spots(getter, names, region.trace.cells))
+
+
+def own(read: Any) -> None:
+    """Register the function's local names that inner functions or regions share as cells of this region.
+
+    They do not exist for the regions around it. `read` is a closure that refers to them.
+    """
+    region = current_region()
+    if region is not None:
+        region.trace.cells.update((id(cell), (cell, region)) for cell in read.__closure__ or ())
+
+
+def new(container: Any) -> Any:
+    """Return a list, dict or set that was just created, tracked during a trace."""
+    return container if current_region() is None else traced(container)

@@ -1,0 +1,161 @@
+"""Convert run-time lists to arrays where they are arguments of NumPy functions.
+
+Dtype and rank are guessed (`operators/item_types.py`) and verified at run time (`ops/list_arrays.py`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import DTYPES, DType, int64
+from autoconv.graph.graph import Value
+from autoconv.graph.types import ObjectType
+from autoconv.operators.inference.item_types import array_type
+from autoconv.ops.numpy.list_arrays import OF_OBJECTS, WITH_AXIS, WITHOUT_AXIS, join_items
+from autoconv.runtime.objects.containers import TracedList, heap_of
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, record_object
+from autoconv.runtime.recording.numpy_protocol import numpy_named
+from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+
+# Number of leading arguments that are arrays, where a list means `np.array(list)`, by function.
+_TAKING = {
+    1: """
+        all amax amin any argmax argmin argpartition argsort argwhere around array asanyarray asarray
+        ascontiguousarray atleast_1d atleast_2d average bincount clip copy count_nonzero cov cumprod cumsum
+        cumulative_prod cumulative_sum diag diff ediff1d expand_dims fft.fft fft.fft2 fft.fftn fft.ifft fft.irfft
+        fft.rfft fix flatnonzero flip fliplr flipud gradient histogram histogram_bin_edges linalg.cholesky
+        linalg.cond linalg.det linalg.eigh linalg.eigvalsh linalg.inv linalg.matrix_power linalg.matrix_rank
+        linalg.norm linalg.pinv linalg.qr linalg.slogdet linalg.svd max mean median min moveaxis nan_to_num ndim
+        nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile
+        nanstd nansum nanvar nonzero ones_like partition percentile prod ptp quantile ravel repeat reshape roll
+        rot90 round shape size sort squeeze std sum swapaxes tile trace transpose tril triu trim_zeros unique unwrap
+        vander var zeros_like
+    """,
+    2: """
+        allclose append array_equal convolve corrcoef correlate cross digitize dot inner intersect1d isclose isin kron
+        linalg.lstsq linalg.solve outer polyfit polyval searchsorted setdiff1d setxor1d take tensordot trapezoid
+        union1d vdot
+    """,
+    3: "interp where",
+}
+_LIST = ObjectType("list")
+_COUNTS = {numpy_named(name): count for count, names in _TAKING.items() for name in names.split()}
+_JOINING = frozenset(numpy_named(name) for name in (*WITH_AXIS, *WITHOUT_AXIS))
+_WITH_DTYPE = frozenset({np.array, np.asarray, np.asanyarray, np.ascontiguousarray})
+
+
+def with_arrays(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the arguments of a NumPy call with arrays in place of run-time lists.
+
+    Only arguments that the function converts itself are replaced, and only if dtype and rank can be guessed.
+    """
+    region = current_region()
+    if region is None or region.contract != COMPILE or not any(map(_is_in_graph, args)):
+        return args, kwargs
+    if function in _WITH_DTYPE and len(args) <= 2 and _is_in_graph(args[0]) and kwargs.get("copy", True) is not False:
+        made = _array(args[0], args[1] if len(args) == 2 else kwargs.get("dtype"))
+        if made is None:
+            return args, kwargs
+        own = {"copy": None} if function is np.array else {}  # the array is new already
+        return (made,), {name: value for name, value in kwargs.items() if name != "dtype"} | own
+    if function in _JOINING and type(args[0]) in (list, tuple, TracedList) and heap_of(args[0]) is None:
+        parts = [_array(item) if _is_in_graph(item) else item for item in args[0]]
+        return (args if any(part is None for part in parts) else (parts, *args[1:])), kwargs
+    count = function.nin if isinstance(function, np.ufunc) else _COUNTS.get(function, 0)
+    wanted = [i for i, value in enumerate(args[:count]) if _is_in_graph(value)]
+    arrays = {i: _array(args[i]) for i in wanted}
+    if any(array is None for array in arrays.values()):
+        return args, kwargs
+    return tuple(arrays.get(i, value) for i, value in enumerate(args)), kwargs
+
+
+def joined(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> SymbolicTensor | None:
+    """Return the result of a NumPy function that joins the items of a run-time list.
+
+    None for other functions, or if its dtype and rank cannot be guessed.
+    """
+    region = current_region()
+    if function not in _JOINING or region is None or region.contract != COMPILE or not any(map(_is_in_graph, args)):
+        return None
+    name, (items, *rest), options = function.__name__, args, dict(kwargs)
+    axis = rest.pop() if len(rest) == 1 else options.pop("axis", 0)
+    if rest or options or (name not in WITH_AXIS and (len(args) > 1 or kwargs)):
+        return None
+    if type(axis) is not int and axis is not None:
+        return None
+    boxed = box(items)
+    guess = array_type(region, region.lift(boxed.value_in_graph))
+    if guess is None or guess.shape is None:
+        return None
+    example = np.ones([size if isinstance(size, int) else 2 for size in guess.shape[1:]], guess.dtype.numpy)
+    try:
+        rank = join_items([example, example], name, axis).ndim
+    except (TypeError, ValueError):  # includes numpy.exceptions.AxisError
+        return None
+    attributes = {"dtype": guess.dtype, "shape": (None,) * rank, "given": False, "function": name, "axis": axis}
+    found: SymbolicTensor = record_object(OF_OBJECTS, [boxed], **attributes)
+    return found
+
+
+def index_array(index: Any) -> Any:
+    """Return an index of an array; a run-time list becomes an array if its type can be guessed."""
+    if type(index) is SymbolicObject:
+        is_list = _makes_list(index.value_in_graph)
+    else:
+        is_list = type(index) is TracedList and heap_of(index) is not None
+    region = current_region()
+    if not is_list or region is None or region.contract != COMPILE:
+        return index
+    found = _array(index, is_index=True)
+    return index if found is None else found
+
+
+def _makes_list(value: Value) -> bool:
+    """Return whether an object is a list, or the result of an operation that probably makes one."""
+    node = value.node
+    if value.type == _LIST or node is None or node.op.name != "object_apply":
+        return value.type == _LIST
+    cuts = node.attributes["function"] == "getitem" and node.inputs[1].type == ObjectType("slice")
+    return cuts or node.attributes["function"] in ("list", "sorted")
+
+
+def _is_in_graph(value: Any) -> bool:
+    """Return whether a value is known only at run time, or lists and tuples in it hold such a value at any depth."""
+    if type(value) is SymbolicObject or (type(value) is TracedList and heap_of(value) is not None):
+        return True
+    return type(value) in (list, tuple, TracedList) and any(map(_is_in_graph, value))
+
+
+def _array(value: Any, dtype: Any = None, is_index: bool = False) -> SymbolicTensor | None:
+    """Return the list as an array, of `dtype` if given; None if its type cannot be guessed.
+
+    With `is_index`, an empty list is an array of ints.
+    """
+    region = current_region()
+    assert region is not None
+    named = None if dtype is None else _numeric(dtype)
+    if dtype is not None and named is None:
+        return None
+    boxed = box(value)
+    guess = array_type(region, region.lift(boxed.value_in_graph))
+    if guess is None:
+        return None
+    if is_index and guess.dtype is int64:
+        named = int64
+    attributes = {"dtype": named or guess.dtype, "shape": guess.shape, "given": named is not None}
+    found: SymbolicTensor = record_object(OF_OBJECTS, [boxed], **attributes)
+    return found
+
+
+def _numeric(dtype: Any) -> DType | None:
+    """Return the dtype that the program names, if graphs support arrays of it."""
+    if isinstance(dtype, (SymbolicObject, SymbolicTensor)):
+        return None
+    found = np.dtype(dtype)
+    return DTYPES.get(found.name) if found.isnative else None
+
+
+__all__ = ["index_array", "joined", "with_arrays"]

@@ -1,0 +1,263 @@
+"""Methods and operators of lists of run-time length (`tensor_lists.py`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.graph.graph import Value
+from autoconv.operators.control.conditionals import if_stmt
+from autoconv.operators.control.iterables import StagedRange, as_staged
+from autoconv.operators.control.loops import for_stmt
+from autoconv.operators.control.variants import raise_if
+from autoconv.operators.regions.layout import Grown, Items, layout_of
+from autoconv.operators.regions.layout_join import join_layouts
+from autoconv.operators.regions.marshalling import empty_lists, with_item
+from autoconv.operators.support.protected_names import BREAK, NORMAL
+from autoconv.operators.values.tensor_lists import (
+    append,
+    are_tensors,
+    doing,
+    freeze,
+    has_lists,
+    index_in_graph,
+    item,
+    length,
+    refuse,
+    region_now,
+    widened,
+)
+from autoconv.runtime.objects.containers import TracedList, hold_items, items_of
+from autoconv.runtime.tensors import dispatch
+
+_METHODS: dict[str, Callable[..., Any]] = {}
+_REFUSED = {
+    "__str__": "is turned into text", "__repr__": "is turned into text", "__format__": "is turned into text",
+    "__iter__": "is unpacked, or gone over by Python itself", "__len__": "is asked for its length by Python itself",
+    "__eq__": "is compared", "__ne__": "is compared", "__lt__": "is compared", "__le__": "is compared",
+    "__gt__": "is compared", "__ge__": "is compared", "__mul__": "is repeated", "__imul__": "is repeated",
+    "__rmul__": "is repeated",
+}  # fmt: skip
+
+
+def call(self: Items, owner: TracedList, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`owner.name(*args, **kwargs)`; raise StagingError for a method that the graph does not implement."""
+    method = _METHODS.get(name)
+    if method is None:
+        refuse(_REFUSED.get(name) or f"is changed or asked by {name}")
+    return method(owner, *args, **kwargs)
+
+
+Items.call = call  # type: ignore[method-assign,assignment]
+
+
+def _method(function: Callable[..., Any]) -> Callable[..., Any]:
+    _METHODS[function.__name__.removeprefix("_list_")] = function
+    return function
+
+
+_METHODS["append"] = append
+
+
+@_method
+def _list_extend(owner: TracedList, values: Any) -> None:
+    others = items_of(values)
+    if others is None:
+        for_stmt(values, doing(owner.append))
+        return
+    region = region_now()
+    items = items_of(owner)
+    wanted = join_layouts(items.element, others.element, "an item of a list", region.contract)
+    first, second = widened(items, wanted), widened(others, wanted)
+    if has_lists(first):
+        pairs = zip(first.values, second.values, strict=True)
+        hold_items(owner, Items(wanted, [_list_op("list_concat", a, b) for a, b in pairs]))
+    else:
+        hold_items(owner, Items(wanted, [(length(first) + length(second)).value_in_graph]))
+
+
+@_method
+def _list_copy(owner: TracedList) -> TracedList:
+    made = TracedList()
+    made._items = items_of(owner)
+    return made
+
+
+def _sum(owner: TracedList, other: Any) -> Any:
+    if not isinstance(other, list):
+        raise TypeError(f'can only concatenate list (not "{type(other).__name__}") to list')
+    made = _list_copy(owner)
+    _list_extend(made, other)
+    return made
+
+
+def _changed_sum(owner: TracedList, values: Any) -> TracedList:
+    _list_extend(owner, values)
+    return owner
+
+
+_METHODS["__add__"], _METHODS["__iadd__"] = _sum, _changed_sum
+
+
+def _product(owner: TracedList, count: Any) -> TracedList:
+    """Append the items `count` times, one by one: no list is copied."""
+    again = _list_copy(owner)
+    made = _list_copy(owner)
+    _list_clear(made)
+    for_stmt(StagedRange(count), doing(lambda _: for_stmt(as_staged(again), doing(made.append))))
+    return made
+
+
+def _changed_product(owner: TracedList, count: Any) -> TracedList:
+    hold_items(owner, items_of(_product(owner, count)))
+    return owner
+
+
+_METHODS["__mul__"] = _METHODS["__rmul__"] = _product
+_METHODS["__imul__"] = _changed_product
+
+
+@_method
+def _list_pop(owner: TracedList, position: Any = -1) -> Any:
+    items = items_of(owner)
+    size = length(items)
+    raise_if(size == 0, IndexError("pop from empty list"))
+    found = item(items, position)
+    _remove_at(owner, position, size)
+    return found
+
+
+@_method
+def _list___delitem__(owner: TracedList, position: Any) -> None:
+    if isinstance(position, slice):
+        refuse("has a slice taken out of it")
+    item(items_of(owner), position)  # raises for an index out of range
+    _remove_at(owner, position, length(items_of(owner)))
+
+
+def _remove_at(owner: TracedList, position: Any, size: Any) -> None:
+    at = position % size
+    rest = _part(owner, at + 1, size)
+    hold_items(owner, items_of(_part(owner, 0, at)))
+    _list_extend(owner, rest)
+
+
+@_method
+def _list_insert(owner: TracedList, position: Any, value: Any) -> None:
+    size = length(items_of(owner))
+    after = _part(owner, position, size)
+    hold_items(owner, items_of(_part(owner, 0, position)))
+    append(owner, value)
+    _list_extend(owner, after)
+
+
+@_method
+def _list_clear(owner: TracedList) -> None:
+    items = items_of(owner)
+    hold_items(owner, Items(items.element, empty_lists(Grown(items.element), region_now())))
+
+
+@_method
+def _list_reverse(owner: TracedList) -> None:
+    made = _list_copy(owner)
+    _list_clear(owner)
+    for_stmt(as_staged(made), doing(lambda value: _list_insert(owner, 0, value)))
+
+
+@_method
+def _list_sort(owner: TracedList, *, key: Any = None, reverse: bool = False) -> None:
+    items = items_of(owner)
+    if key is not None or not are_tensors(items) or items.element.type.shape != ():
+        refuse("is sorted, and holds more than numbers of one dtype, or has a key")
+    ordered = dispatch.apply("sort", dispatch.apply("list_stack", items.values[0]), axis=-1, descending=reverse)
+    hold_items(owner, Items(items.element, [_list_op("list_from_tensor", ordered)]))
+
+
+@_method
+def _list_index(owner: TracedList, value: Any) -> Any:
+    position, _, code = for_stmt(
+        as_staged(owner),
+        lambda other, found, at, _: if_stmt(
+            other == value, lambda *state: (at, at, BREAK), lambda *state: (found, at + 1, NORMAL), (found, at, NORMAL),
+            ("index", "position", "its end"),
+        ),
+        (0, 0, NORMAL), ("index", "position", "its end"), exit="its end",
+    )  # fmt: skip
+    raise_if(code == NORMAL, ValueError("list.index(x): x not in list"))
+    return position
+
+
+@_method
+def _list_remove(owner: TracedList, value: Any) -> None:
+    _remove_at(owner, _list_index(owner, value), length(items_of(owner)))
+
+
+@_method
+def _list_count(owner: TracedList, value: Any) -> Any:
+    return for_stmt(
+        as_staged(owner),
+        lambda other, count: if_stmt(other == value, lambda n: (n + 1,), None, (count,), ("count",)),
+        (0,), ("count",),
+    )[0]  # fmt: skip
+
+
+@_method
+def _list___contains__(owner: TracedList, value: Any) -> Any:
+    return _list_count(owner, value) > 0
+
+
+@_method
+def _list___getitem__(owner: TracedList, position: Any) -> Any:
+    if not isinstance(position, slice):
+        return item(items_of(owner), position)
+    if position.step not in (None, 1):
+        refuse("is cut in steps")
+    start = 0 if position.start is None else position.start
+    return _part(owner, start, length(items_of(owner)) if position.stop is None else position.stop)
+
+
+@_method
+def _list___setitem__(owner: TracedList, position: Any, value: Any) -> None:
+    if isinstance(position, slice):
+        refuse("has a slice of it assigned")
+    region = region_now()
+    items = items_of(owner)
+    wanted = join_layouts(items.element, layout_of(value, region), "an item of a list", region.contract)
+    freeze(value)
+    if not has_lists(items) and wanted == items.element:
+        item(items, position)
+        return
+    items = widened(items, wanted)
+    index = index_in_graph(position)
+    single = with_item(empty_lists(Grown(wanted), region), value, Grown(wanted), region)
+    lists = [
+        _list_op("list_set", list_, index, dispatch.apply("list_get", one, 0), wrap=True)
+        for list_, one in zip(items.values, single, strict=True)
+    ]
+    hold_items(owner, Items(wanted, lists))
+
+
+def _part(owner: TracedList, start: Any, stop: Any) -> TracedList:
+    """Return the items from `start` to `stop`, with the semantics of Python's slices."""
+    items = items_of(owner)
+    made = TracedList()
+    if has_lists(items):
+        bounds = index_in_graph(start), index_in_graph(stop)
+        made._items = Items(items.element, [_list_op("list_slice", list_, *bounds) for list_ in items.values])
+    else:
+        size = length(items)
+        first, last = (_clipped(bound, size) for bound in (start, stop))
+        count = dispatch.apply("select", last > first, last - first, 0)
+        made._items = Items(items.element, [count.value_in_graph])
+    return made
+
+
+def _clipped(bound: Any, size: Any) -> Any:
+    from_start = dispatch.apply("select", size * 0 + bound < 0, size + bound, size * 0 + bound)
+    not_negative = dispatch.apply("select", from_start < 0, 0, from_start)
+    return dispatch.apply("select", not_negative > size, size, not_negative)
+
+
+def _list_op(name: str, *operands: Any, **attributes: Any) -> Value:
+    found = dispatch.apply(name, *operands, **attributes)
+    return found if isinstance(found, Value) else found.value_in_graph

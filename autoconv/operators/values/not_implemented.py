@@ -1,0 +1,118 @@
+"""Special methods for which a tensor decides whether they return NotImplemented: the next attempt is an arm."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from autoconv.graph.types import ObjectType
+from autoconv.operators.control.staging import stage_arms
+from autoconv.operators.control.variants import is_arm, without
+from autoconv.operators.regions.layout import Variant
+from autoconv.operators.values.type_queries import kind_of
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, record_object
+
+# Operator symbols in Python's error messages.
+_SYMBOLS = {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "** or pow()",
+    "matmul": "@", "lshift": "<<", "rshift": ">>", "and": "&", "or": "|", "xor": "^", "divmod": "divmod()",
+}  # fmt: skip
+# By comparison: its symbol, and the reflected comparison.
+_COMPARISONS = {"eq": ("==", "eq"), "ne": ("!=", "ne"), "lt": ("<", "gt"), "gt": (">", "lt"), "le": ("<=", "ge"),
+                "ge": (">=", "le")}  # fmt: skip
+
+
+def settled(found: Any, following: Callable[[], Any]) -> Any:
+    """Return the result of a method; where it is NotImplemented, that of `following`."""
+    if found is NotImplemented:
+        return following()
+    given: Any = found
+    passes: Any = False
+    if type(found) is Variant:
+        passes = is_arm(found, NotImplemented)
+        given = without(found, lambda value: value is NotImplemented, None)
+    elif type(found) is SymbolicObject and found.value_in_graph.type == ObjectType():
+        passes = record_object("object_isinstance", [found], kinds=type(NotImplemented))
+    if passes is False:
+        return given
+    return stage_arms(passes, [lambda: (following(),), lambda: (given,)], [], ("value",))[0]
+
+
+def deciding(name: str, method: FunctionType, run: Callable[..., Any], of_objects: Callable[..., Any]) -> Any:
+    """Wrap `run`, the converted form of `method`, to try the next method where a tensor decides NotImplemented.
+
+    `of_objects(function, made, other)` handles an operand known only at run time.
+    """
+    if "NotImplemented" not in method.__code__.co_names or method.__code__.co_argcount != 2:
+        return run
+
+    @functools.wraps(run)
+    def method_of_two(made: Any, other: Any) -> Any:
+        found = run(made, other)
+        if found is NotImplemented:
+            return found  # independent of tensors: Python itself tries the next method
+        return settled(found, lambda: _following(name.strip("_"), made, other, of_objects))
+
+    method_of_two.__autoconv_unsettled__ = run  # type: ignore[attr-defined]
+    return method_of_two
+
+
+def unsettled(method: Any) -> Any:
+    """Return the method as it was before `deciding`, for callers that try the next one themselves."""
+    return getattr(method, "__autoconv_unsettled__", method)
+
+
+def _following(name: str, made: Any, other: Any, of_objects: Callable[..., Any]) -> Any:
+    """Continue `made <operator> other` as Python does after the method of that name returned NotImplemented."""
+    if name[0] == "r" and name[1:] in _SYMBOLS:  # the reflected method is the last attempt
+        raise _unsupported(_SYMBOLS[name[1:]], other, made)
+    if type(other) is SymbolicObject:
+        return of_objects(name, made, other)
+    if name in _COMPARISONS:
+        symbol, mirrored = _COMPARISONS[name]
+        return settled(_asked(other, f"__{mirrored}__", made), lambda: _by_identity(name, symbol, made, other))
+    in_place = name[0] == "i" and name[1:] in _SYMBOLS
+    plain = name[1:] if in_place else name
+    symbol = _SYMBOLS[plain].partition(" ")[0] + "=" if in_place else _SYMBOLS[plain]
+
+    def second() -> Any:
+        known = NotImplemented if type(other) is type(made) else _asked(other, f"__r{plain}__", made)
+
+        def refuse() -> Any:
+            raise _unsupported(symbol, made, other)
+
+        return settled(known, refuse)
+
+    return settled(_asked(made, f"__{plain}__", other), second) if in_place else second()
+
+
+def _asked(value: Any, name: str, other: Any) -> Any:
+    """Call the user-defined method of that name; NotImplemented if there is none."""
+    method = getattr(type(value), name, None)
+    return unsettled(method)(value, other) if isinstance(method, FunctionType) and _is_users(value) else NotImplemented
+
+
+def _is_users(value: Any) -> bool:
+    return not type(value).__module__.startswith("autoconv.")
+
+
+def _by_identity(name: str, symbol: str, made: Any, other: Any) -> Any:
+    if name in ("eq", "ne"):
+        return (made is other) == (name == "eq")
+    kinds = f"{kind_of(made).__name__!r} and {kind_of(other).__name__!r}"
+    raise _raised_by_the_graph(TypeError(f"{symbol!r} not supported between instances of {kinds}"))
+
+
+def _unsupported(symbol: str, first: Any, second: Any) -> TypeError:
+    kinds = f"{kind_of(first).__name__!r} and {kind_of(second).__name__!r}"
+    return _raised_by_the_graph(TypeError(f"unsupported operand type(s) for {symbol}: {kinds}"))
+
+
+def _raised_by_the_graph(error: TypeError) -> TypeError:
+    error._autoconv_run_time = True  # type: ignore[attr-defined]
+    return error
+
+
+__all__ = ["deciding", "settled", "unsettled"]

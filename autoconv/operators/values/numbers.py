@@ -1,0 +1,150 @@
+"""complex(), and the functions of the modules math and cmath, on symbolic numbers."""
+
+from __future__ import annotations
+
+import builtins
+import cmath
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.graph.dtypes import DType, bool_, complex128, float64, int64
+from autoconv.operators.control.variants import payload
+from autoconv.operators.regions.layout import Variant
+from autoconv.operators.support.overrides import overrides
+from autoconv.operators.support.signature_check import plainly
+from autoconv.ops.elementwise.python_complex import CMATH
+from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.tensors import dispatch
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+
+_MATH = frozenset(
+    {
+        "sqrt", "exp", "expm1", "exp2", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan",
+        "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "gamma", "lgamma", "fabs", "floor",
+        "ceil", "trunc", "fmod", "hypot", "copysign", "isnan", "isinf", "isfinite", "gcd", "lcm", "isqrt", "comb",
+        "perm", "factorial", "pow", "degrees", "radians", "remainder", "cbrt", "ldexp", "dist", "isclose",
+    }
+)  # fmt: skip
+
+
+def math_override(function: Any) -> Callable[..., Any] | None:
+    """Return the replacement of a function of math or cmath; None for others."""
+    module = getattr(function, "__module__", None)
+    if module == "math" and function.__name__ in _MATH:
+        return _by_op("python_math", function)
+    if module == "cmath" and function.__name__ in CMATH:
+        return _by_op("python_cmath", function)
+    return None
+
+
+def value_of(x: Any) -> Any:
+    """Reduce a variant to the one arm that is a value."""
+    if type(x) is Variant:
+        return payload(x, "call")
+    return x
+
+
+def _by_op(op: str, function: Any) -> Callable[..., Any]:
+    def apply(*args: Any, **kwargs: Any) -> Any:
+        args = tuple(map(value_of, args))
+        if kwargs or not any(isinstance(a, SymbolicTensor) for a in args):
+            return function(*args, **kwargs)
+        if op == "python_math" or function is cmath.rect:
+            refuse_complex(function, *args)
+        _refuse_kinds(function, *args)
+        return dispatch.apply(op, *map(as_python_number, args), function=function.__name__)
+
+    return apply
+
+
+@overrides(cmath.polar)
+def _polar(z: Any) -> Any:
+    z = value_of(z)
+    if not isinstance(z, SymbolicTensor):
+        return cmath.polar(z)
+    z = as_python_number(z)
+    return tuple(dispatch.apply("python_cmath", z, function=function) for function in ("modulus", "angle"))
+
+
+@overrides(builtins.complex)
+def _complex(*args: Any, **kwargs: Any) -> Any:
+    """`complex(real, imag)`: complex parts combine to `real + imag * 1j`, without that product, as in Python."""
+    args, kwargs = tuple(map(value_of, args)), {name: value_of(value) for name, value in kwargs.items()}
+    given = dict(zip(("real", "imag"), args, strict=False)) | kwargs
+    if not any(isinstance(x, SymbolicTensor) for x in given.values()):
+        return builtins.complex(*args, **kwargs)
+    if not all(isinstance(x, (SymbolicTensor, bool, int, float, complex)) for x in given.values()):
+        plainly(builtins.complex, *map(_sample, given.values()))
+    numbers = {name: as_python_number(x) for name, x in given.items()}
+    real, imag = numbers.get("real", 0), numbers.get("imag")
+    if imag is None and _is_complex(real):
+        return real
+    parts = [_part("real", real), 0.0 if imag is None else _part("real", imag)]
+    if _is_complex(imag):
+        parts[0] = parts[0] - _part("imag", imag)
+    if _is_complex(real):
+        parts[1] = parts[1] + _part("imag", real)
+    return dispatch.apply("complex", *parts)
+
+
+def _is_complex(x: Any) -> bool:
+    return x.dtype.is_complex if isinstance(x, SymbolicTensor) else isinstance(x, complex)
+
+
+def _part(name: str, x: Any) -> Any:
+    """Return that part of a number as a float."""
+    if not isinstance(x, SymbolicTensor):
+        return builtins.float(getattr(x, name))
+    return dispatch.apply(name, x) if x.dtype.is_complex else dispatch.apply("python_float", x)
+
+
+def refuse_complex(function: Any, *args: Any) -> None:
+    """Raise Python's TypeError for a complex number in place of a real one.
+
+    A NumPy scalar raises StagingError under `compile`: NumPy warns and takes its real part.
+    """
+    region = current_region()
+    compiled = region is not None and region.contract == COMPILE
+    given = [x for x in args if isinstance(x, SymbolicTensor) and x.dtype.is_complex]
+    if any(x.weak for x in given):
+        plainly(function, *map(_sample, args))
+    elif given and compiled:
+        raise StagingError("a complex number of NumPy's is taken for a real one, of which NumPy warns", current_place())
+
+
+def _refuse_kinds(function: Any, *args: Any) -> None:
+    """Raise Python's TypeError for a number of the wrong class: a float for an int, NumPy's for Python's."""
+    typed = [x.dtype.numpy.type(1) if isinstance(x, SymbolicTensor) and not x.weak else _sample(x) for x in args]
+    try:
+        function(*typed)
+    except TypeError:
+        plainly(function, *typed)
+    except (ValueError, ArithmeticError):
+        pass  # the sample value is outside the function's domain
+
+
+def _sample(x: Any) -> Any:
+    """Return an example number of the same class."""
+    return x.dtype.numpy.type(1).item() if isinstance(x, SymbolicTensor) else x
+
+
+def as_python_number(x: Any) -> Any:
+    """Convert an argument of a math function, which accepts what float() does: typed scalars as well."""
+    if isinstance(x, SymbolicTensor) and not x.weak:
+        if x.type.shape not in ((), None):
+            raise TypeError(
+                "only scalar tensors can be converted to Python scalars; for others there is the op of autoconv.math"
+            )
+        return dispatch.apply("python_cast", x, dtype=_wide(x.dtype), weak=True)
+    return x
+
+
+def _wide(dtype: DType) -> DType:
+    if dtype.is_complex:
+        return complex128
+    return bool_ if dtype.is_bool else int64 if dtype.is_integer else float64
+
+
+__all__ = ["as_python_number", "math_override", "refuse_complex", "value_of"]

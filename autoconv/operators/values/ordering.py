@@ -1,0 +1,148 @@
+"""max, min and sorted on tensors and arrays."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import StagingError
+from autoconv.graph.dtypes import as_dtype
+from autoconv.operators.control.conditionals import if_exp
+from autoconv.operators.control.iterables import leading_dimension
+from autoconv.operators.control.variants import raise_if
+from autoconv.operators.support.overrides import OVERRIDES, overrides
+from autoconv.operators.values.builtins import called, gone_over, is_array, is_compiled, is_weak, refuse_rows
+from autoconv.operators.values.numbers import value_of
+from autoconv.runtime.arrays.assigned_values import of_program
+from autoconv.runtime.objects.symbolic_objects import apply_object, is_object
+from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.tensors import dispatch
+from autoconv.runtime.tensors.conversion import weak_dtype
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def _extreme(name: str, op: str, reduce: str) -> Callable[..., Any]:
+    """Return max() or min(); `op` compares two tensors, `reduce` the elements of one."""
+    plain = getattr(builtins, name)
+
+    def pick(a: Any, b: Any) -> Any:
+        # as in Python, max(a, b) is a unless b is greater, also for NaN
+        better = b > a if name == "max" else b < a
+        if not isinstance(better, Tensor):
+            return b if better else a
+        if is_weak(a) and is_weak(b):
+            same = _same_dtype(a, b)
+            return dispatch.apply("select", better, b, a) if same else if_exp(better, lambda: b, lambda: a)
+        if is_compiled() and better.type.shape == ():
+            same = _same_dtype(a, b)
+            return dispatch.apply("select", better, b, a) if same else if_exp(better, lambda: b, lambda: a)
+        return dispatch.apply(op, a, b)
+
+    def extreme(*args: Any, **kwargs: Any) -> Any:
+        args = tuple(map(value_of, args))
+        if kwargs.keys() == {"default"} and len(args) == 1:
+            items = tuple(args[0])
+            return extreme(items) if items else plain(items, **kwargs)
+        if kwargs:
+            return plain(*args, **kwargs)
+        if len(args) == 1:
+            tensor = gone_over(args[0])
+            if tensor is not None and current_region() is not None:
+                refuse_rows(name, tensor)
+                return _extreme_item(tensor, name, reduce)
+            args = tuple(args[0])
+        if any(map(is_object, args)) and is_compiled():
+            return apply_object(name, *args) if len(args) > 1 else args[0]
+        if not any(isinstance(a, SymbolicTensor) for a in args):
+            return plain(args)
+        result = args[0]
+        for other in args[1:]:
+            result = pick(result, other)
+        return result
+
+    return extreme
+
+
+def _extreme_item(tensor: Any, name: str, reduce: str) -> Any:
+    """Select as Python does: the first item, unless a later one compares beyond it; NaN on either side never does."""
+    size = leading_dimension(tensor)
+    if not isinstance(size, int):
+        raise_if(size == 0, _of_nothing(name))
+    elif not size:
+        raise of_program(_of_nothing(name))
+    if not (is_array(tensor) and tensor.dtype.is_floating):
+        return dispatch.apply(reduce, tensor, axis=(0,), keepdims=False)
+    least = dispatch.apply("select", tensor != tensor, -math.inf if name == "max" else math.inf, tensor)
+    first = tensor[0]
+    return dispatch.apply("select", first != first, first, dispatch.apply(reduce, least, axis=(0,), keepdims=False))
+
+
+def _of_nothing(name: str) -> ValueError:
+    """Return Python's error for an empty iterable."""
+    try:
+        getattr(builtins, name)(())
+    except ValueError as error:
+        return error.with_traceback(None)
+    raise AssertionError(name)
+
+
+def _same_dtype(a: Any, b: Any) -> bool:
+    return _dtype_of(a) is _dtype_of(b)
+
+
+def _dtype_of(x: Any) -> Any:
+    if isinstance(x, Tensor):
+        return x.type.dtype
+    return as_dtype(x.dtype) if isinstance(x, (np.ndarray, np.generic)) else weak_dtype(x)
+
+
+OVERRIDES[builtins.max] = _extreme("max", "maximum", "reduce_max")
+OVERRIDES[builtins.min] = _extreme("min", "minimum", "reduce_min")
+
+
+@overrides(builtins.sorted)
+def _sorted(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
+    """`sorted` by an op for one tensor; symbolic keys of known number are compared pairwise."""
+    tensor = gone_over(iterable)
+    if tensor is not None and key is None and is_array(tensor):
+        refuse_rows("sorted", tensor)
+        return apply_object("sorted", iterable, reverse, keywords=("reverse",))  # a list of NumPy scalars
+    if tensor is not None and key is None:
+        return dispatch.apply("sort", tensor, axis=-1, descending=reverse)
+    items = builtins.list(iterable)
+    keys = items if key is None else builtins.list(builtins.map(called(key), items))
+    if not any(isinstance(k, SymbolicTensor) for k in keys):
+        order = builtins.sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)
+        return [items[i] for i in order]
+    if len(items) > _MOST_COMPARED:
+        raise StagingError(
+            f"{len(items)} items are sorted by keys that only the running graph knows", current_place(),
+            "one tensor of the items, autoconv.sort(autoconv.stack(items))",
+        )  # fmt: skip
+    if any(isinstance(item, (list, dict, set)) for item in items):
+        raise StagingError(
+            "lists, dicts or sets are sorted by keys that only the running graph knows, and would be copies",
+            current_place(), "tuples, or the positions sorted by those keys",
+        )  # fmt: skip
+    return _sorted_by_comparing(items, keys, reverse)
+
+
+# Largest number of symbolic keys that are sorted by pairwise comparison.
+_MOST_COMPARED = 32
+
+
+def _sorted_by_comparing(items: list[Any], keys: list[Any], reverse: bool) -> list[Any]:
+    """Bubble sort: neighbours in the wrong order are swapped, so the sort is stable."""
+    pairs = [*zip(keys, items, strict=True)]
+    for end in range(len(pairs) - 1, 0, -1):
+        for i in range(end):
+            (a, _), (b, _) = first, second = pairs[i], pairs[i + 1]
+            wrong = a < b if reverse else b < a
+            pairs[i], pairs[i + 1] = if_exp(wrong, lambda: (second, first), lambda: (first, second))  # noqa: B023
+    return [item for _, item in pairs]

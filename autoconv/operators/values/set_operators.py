@@ -1,0 +1,46 @@
+"""`|`, `&`, `^` and `-` with a frozenset on the left.
+
+A frozenset reads any other set directly and would see one that has moved into the graph as empty. All other types
+call the methods of the right operand.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.operators.control.variants import distribute
+from autoconv.operators.regions.layout import Variant
+from autoconv.runtime.objects.containers import heap_of
+from autoconv.runtime.objects.symbolic_objects import apply_object
+from autoconv.runtime.recording.regions import current_region
+
+NATIVE: dict[str, Callable[[Any, Any], Any]] = {
+    "bitor": operator.or_, "bitand": operator.and_, "bitxor": operator.xor, "sub": operator.sub,
+}  # fmt: skip
+_IN_GRAPH = {"bitor": "or", "bitand": "and", "bitxor": "xor", "sub": "sub"}
+
+
+def _of_sets(name: str) -> Callable[[Any, Any], Any]:
+    native = NATIVE[name]
+
+    def apply(x: Any, y: Any) -> Any:
+        if current_region() is None:
+            return native(x, y)
+        if _may_be_frozen(x) and Variant in (type(x), type(y)):
+            return distribute(apply, x, y)
+        if isinstance(x, frozenset) and heap_of(y) is not None:
+            return apply_object(_IN_GRAPH[name], x, y)
+        return native(x, y)
+
+    return apply
+
+
+def _may_be_frozen(x: Any) -> bool:
+    return isinstance(x, frozenset) or (type(x) is Variant and any(isinstance(arm, frozenset) for arm in x.values))
+
+
+bitor, bitand, bitxor, sub = map(_of_sets, ("bitor", "bitand", "bitxor", "sub"))
+
+__all__ = ["NATIVE", "bitand", "bitor", "bitxor", "sub"]

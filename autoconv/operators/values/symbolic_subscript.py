@@ -1,0 +1,77 @@
+"""Subscripts by a tensor into a known list, tuple or dict with items that must be known while tracing.
+
+Such items are functions, which are called next, and instances of user-defined classes.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from autoconv.graph.dtypes import int64
+from autoconv.graph.types import TensorType
+from autoconv.operators.control.conditionals import truth
+from autoconv.operators.control.staging import stage_arms
+from autoconv.operators.control.variants import raise_if
+from autoconv.operators.regions.layout import made_here
+from autoconv.operators.values.comparisons import eq
+from autoconv.runtime.objects.containers import heap_of
+from autoconv.runtime.objects.symbolic_objects import apply_object, constant_object, holds_symbols, unboxed
+from autoconv.runtime.support.structure import plain_kind
+from autoconv.runtime.tensors import dispatch
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+
+
+def is_only_an_arm(item: Any) -> bool:
+    """Return whether the value must be known while tracing: a callable, or an object that the trace created."""
+    return callable(item) or made_here(item)
+
+
+def picks_an_arm(owner: dict[Any, Any]) -> bool:
+    """Return whether a dict with known keys has any such value."""
+    if heap_of(owner) is not None or holds_symbols(dict.keys(owner)):
+        return False
+    return any(map(is_only_an_arm, dict.values(owner)))
+
+
+def picked_item(owner: Any, items: Sequence[Any], index: SymbolicTensor) -> Any:
+    """Return the item at the index, with one arm for each item; IndexError at run time."""
+    check_index(owner, len(items), index)
+    return _arms(index % len(items), items)
+
+
+def check_index(owner: Any, size: int, index: SymbolicTensor) -> None:
+    """Record the IndexError of the list or tuple."""
+    raise_if((index >= size) | (index < -size), IndexError(f"{plain_kind(owner).__name__} index out of range"))
+
+
+def picked_by_object(owner: Sequence[Any], index: Any) -> Any:
+    """`picked_item` for an index object, resolved to a position by Python's own subscript."""
+    positions = plain_kind(owner)(range(len(owner)))
+    found = apply_object("getitem", constant_object(positions), index)
+    return _arms(unboxed(found, TensorType(int64, (), True)), list(owner))
+
+
+def picked_value(owner: dict[Any, Any], key: Any) -> Any:
+    """Return the value of the key, with one arm for each value; KeyError at run time."""
+
+    def missing() -> NoReturn:
+        raise KeyError(key)
+
+    position: Any = len(owner)
+    for number, known in enumerate(dict.keys(owner)):
+        position = dispatch.apply("select", truth(eq(known, key)), number, position)
+    return _arms(position, list(dict.values(owner)), missing)
+
+
+def _arms(position: Any, values: Sequence[Any], *others: Any) -> Any:
+    arms = [*(functools.partial(_alone, value) for value in values), *others]
+    return stage_arms(position, arms, [], ("item",))[0] if len(arms) > 1 else values[0]
+
+
+def _alone(value: Any) -> tuple[Any]:
+    return (value,)
+
+
+__all__ = ["is_only_an_arm", "picked_item", "picked_value", "picks_an_arm"]

@@ -1,0 +1,218 @@
+"""Lists of run-time length under `function`, represented by tensor lists.
+
+Items are held by value: a list or an object that becomes an item is frozen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from autoconv.errors import StagingError
+from autoconv.graph.dtypes import int64
+from autoconv.graph.types import ListType, TensorType
+from autoconv.operators.control.iterables import as_staged
+from autoconv.operators.control.loops import for_stmt
+from autoconv.operators.control.variants import raise_if
+from autoconv.operators.regions.layout import NEVER, Grown, Items, Layout, Leaf, layout_of
+from autoconv.operators.regions.layout_join import join_layouts
+from autoconv.operators.regions.marshalling import empty_lists, rebuild, with_item
+from autoconv.runtime.objects.containers import TracedList, contents, hold_items, items_of
+from autoconv.runtime.recording.regions import Region, current_region
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.support.structure import mutable_parts
+from autoconv.runtime.tensors import dispatch
+from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+
+
+def grow(container: TracedList) -> Items:
+    """Move a list whose items are known into the graph."""
+    region = region_now()
+    known = contents(container)
+    element: Layout = NEVER
+    for item in known:
+        element = join_layouts(element, layout_of(item, region), "an item of a list", region.contract)
+    lists = empty_lists(Grown(element), region)
+    for item in known:
+        freeze(item)
+        lists = with_item(lists, item, Grown(element), region)
+    items = Items(element, lists)
+    hold_items(container, items)
+    return items
+
+
+def length(self: Items) -> Any:
+    """Return the number of items, a weak integer."""
+    if not has_lists(self):
+        return SymbolicTensor(self.values[0])
+    return dispatch.apply("python_cast", dispatch.apply("list_length", self.values[0]), dtype=int64, weak=True)
+
+
+def item(self: Items, position: Any) -> Any:
+    """Return the item at a position, which may be negative; IndexError at run time."""
+    if has_lists(self):
+        index = index_in_graph(position)
+        found = [dispatch.apply("list_get", list_, index, wrap=True) for list_ in self.values]
+    else:
+        size = length(self)
+        raise_if((size <= position) | (-size > position), IndexError("list index out of range"))
+        found = []
+    value = rebuild(self.element, iter([part.value_in_graph for part in found]))
+    freeze(value)
+    return value
+
+
+def append(owner: TracedList, value: Any) -> None:
+    """`owner.append(value)`; the layout of the elements is widened as needed."""
+    region = region_now()
+    items = items_of(owner)
+    wanted = join_layouts(items.element, layout_of(value, region), "an item of a list", region.contract)
+    freeze(value)
+    items = widened(items, wanted)
+    hold_items(owner, Items(wanted, with_item(items.values, value, Grown(wanted), region)))
+
+
+def widened(self: Items, element: Layout) -> Items:
+    """Return the same items in a wider layout."""
+    if element == self.element:
+        return self
+    if self.element is NEVER:
+        return Items(element, empty_lists(Grown(element), region_now()))
+    if _differs_in_shape(self.element, element):
+        return Items(element, self.values)
+    made = TracedList()
+    made._items = Items(element, empty_lists(Grown(element), region_now()))
+    _each(self, lambda value: append(made, value))
+    return items_of(made)  # type: ignore[no-any-return]
+
+
+def stacked(self: Items, axis: int = 0) -> Any:
+    """Stack the items to one tensor along a new dimension; raise StagingError if they are no tensors."""
+    return _as_one(self, "list_stack", axis, 1)
+
+
+def reduced(self: Items, op: str) -> Any:
+    """Reduce the items, which must be tensors; numbers stay weak."""
+    if not are_tensors(self):
+        refuse("holds more than tensors of one dtype, and becomes a tensor")
+    return dispatch.apply(op, dispatch.apply("list_stack", self.values[0]), axis=(0,), keepdims=False)
+
+
+def joined(self: Items, axis: int = 0) -> Any:
+    """Concatenate the items along a dimension; raise StagingError if they are no tensors."""
+    return _as_one(self, "list_flatten", axis, 0)
+
+
+def _as_one(items: Items, op: str, axis: int, more: int) -> Any:
+    element = items.element
+    if not are_tensors(items):
+        refuse("holds more than tensors of one dtype, and becomes a tensor")
+    assert isinstance(element, Leaf) and isinstance(element.type, TensorType)
+    if axis == 0:
+        return convert_to_tensor(dispatch.apply(op, items.values[0]))
+    if element.type.shape is None:
+        refuse("of tensors of unknown rank becomes a tensor along another dimension than the first")
+    rank = len(element.type.shape) + more
+    order = list(range(1, rank))
+    order.insert(axis % rank, 0)
+    if more:
+        return dispatch.apply("transpose", stacked(items), perm=tuple(order))
+    back = [order.index(i) for i in range(rank)]
+    turned = mapped_items(items, lambda x: dispatch.apply("transpose", x, perm=tuple(back)))
+    return dispatch.apply("transpose", joined(turned), perm=tuple(order))
+
+
+def mapped(owner: TracedList, function: Callable[[Any], Any]) -> TracedList:
+    """Return a new list of `function(item)`."""
+    made = TracedList()
+    _each(items_of(owner), lambda value: made.append(function(value)))
+    if items_of(made) is None:
+        grow(made)
+    return made
+
+
+def mapped_items(items: Items, function: Callable[[Any], Any]) -> Items:
+    source = TracedList()
+    source._items = items
+    return items_of(mapped(source, function))  # type: ignore[no-any-return]
+
+
+Items.stacked = stacked  # type: ignore[method-assign,assignment]
+Items.joined = joined  # type: ignore[method-assign,assignment]
+Items.reduced = reduced  # type: ignore[method-assign,assignment]
+Items.widened = widened  # type: ignore[method-assign,assignment]
+Items.length = length  # type: ignore[method-assign,assignment]
+Items.item = item  # type: ignore[method-assign,assignment]
+TracedList.grow = grow  # type: ignore[assignment]
+
+
+def _each(items: Items, body: Callable[[Any], Any]) -> None:
+    """Call `body` with each item, in a graph loop."""
+    source = TracedList()
+    source._items = items
+    for_stmt(as_staged(source), doing(body))
+
+
+def doing(action: Callable[[Any], Any]) -> Callable[[Any], tuple[()]]:
+    """Wrap an action on an item as the body of a loop without state."""
+
+    def body(value: Any) -> tuple[()]:
+        action(value)
+        return ()
+
+    return body
+
+
+def has_lists(items: Items) -> bool:
+    """Return whether the items have graph values, not a length alone (items known at trace time)."""
+    return isinstance(items.values[0].type, ListType)
+
+
+def are_tensors(items: Items) -> bool:
+    """Return whether each item is one tensor, all of one dtype."""
+    element = items.element
+    return isinstance(element, Leaf) and element.wrap is None and isinstance(element.type, TensorType)
+
+
+def _differs_in_shape(a: Layout, b: Layout) -> bool:
+    """Return whether two layouts are tensors that differ at most in their known shapes."""
+    if not (isinstance(a, Leaf) and isinstance(b, Leaf) and a.wrap is None and b.wrap is None):
+        return False
+    if not (isinstance(a.type, TensorType) and isinstance(b.type, TensorType)):
+        return False
+    return a.type.dtype is b.type.dtype and a.type.weak == b.type.weak
+
+
+def index_in_graph(position: Any) -> Any:
+    """Convert a position to an integer scalar, as the list ops require."""
+    tensor = as_tensor(position)
+    if tensor is None:
+        return position
+    if tensor.weak and tensor.type.dtype.is_bool:
+        tensor = dispatch.apply("python_int", tensor)
+    return convert_to_tensor(tensor) if tensor.weak else tensor
+
+
+def freeze(value: Any) -> None:
+    """Forbid later changes of a value that is held by value."""
+    trace = region_now().trace
+    for part in mutable_parts(value):
+        trace.frozen[id(part)] = part
+    if trace.owned is not None and id(value) in trace.owned:
+        trace.frozen[id(value)] = value
+
+
+def region_now() -> Region:
+    """Return the region being recorded."""
+    region = current_region()
+    assert region is not None
+    return region
+
+
+def refuse(what: str) -> NoReturn:
+    """Raise StagingError for an unsupported use of a list of run-time length; `what` is the message's predicate."""
+    raise StagingError(
+        f"a list whose length only the running graph knows {what}", current_place(),
+        "a loop over the list, autoconv.stack(list), or an autoconv.TensorArray",
+    )  # fmt: skip

@@ -1,0 +1,145 @@
+"""Type queries: isinstance, type, hasattr and getattr on values of a trace."""
+
+from __future__ import annotations
+
+import builtins
+import types
+from typing import Any
+
+import numpy as np
+
+from autoconv.operators.control.conditionals import if_exp
+from autoconv.operators.control.iterables import Staged
+from autoconv.operators.control.variants import is_arm
+from autoconv.operators.support.held_iterators import HeldIterator
+from autoconv.operators.support.optional_attributes import has_attribute, maybe_missing
+from autoconv.operators.support.overrides import overrides
+from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
+from autoconv.runtime.objects.containers import TracedDict, TracedList, TracedSet
+from autoconv.runtime.objects.dict_views import DictView
+from autoconv.runtime.recording.journal import MISSING
+from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.tensors import dispatch
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
+
+_ARRAY = np.zeros(0)  # an instance, since hasattr on the class would find attributes of its metaclass
+
+
+def stands_for_array(x: SymbolicTensor) -> bool:
+    """Return whether plain Python would have a NumPy array here.
+
+    Leaves the trace where it might be a NumPy scalar instead.
+    """
+    region = current_region()
+    if region is None or not region.trace.arrays:
+        return False
+    if x.type.shape == () and region.trace.memory:
+        return False  # memory arrays represent arrays without dimensions
+    if x.type.shape == () and region.trace.outside_effect is not None:
+        region.trace.outside_effect(x, "whether a value is a NumPy scalar or an array is asked")
+    return True
+
+
+def _scalar_type(x: Any) -> Any:
+    """Return the class of NumPy scalar that plain Python would have here; None for other values."""
+    region = current_region()
+    if not isinstance(x, SymbolicTensor) or x.weak or x.type.shape != () or region is None or not region.trace.memory:
+        return None
+    return x.type.dtype.numpy.type
+
+
+@overrides(builtins.isinstance)
+def _isinstance(x: Any, kinds: Any) -> Any:
+    """`isinstance` with the class that plain Python would have; a weak tensor represents a Python number."""
+    if isinstance(x, SymbolicTensor) and x.weak:
+        return builtins.isinstance(_sample(x), kinds) or _is_named(x, kinds)
+    if isinstance(x, Staged) and x.kind is not None:
+        return issubclass(x.kind, kinds)
+    if type(x) is SymbolicArray or (isinstance(x, SymbolicTensor) and stands_for_array(x)):
+        return issubclass(np.ndarray, kinds)
+    scalar = _scalar_type(x)
+    return builtins.isinstance(x, kinds) if scalar is None else issubclass(scalar, kinds)
+
+
+def _sample(x: SymbolicTensor) -> Any:
+    """Return a Python number of the class that plain Python would have."""
+    return np.zeros((), x.type.dtype.numpy).item()
+
+
+def _is_named(x: Any, kinds: Any) -> bool:
+    """Return whether one of the classes is, by identity, a base of the tensor's class.
+
+    Abstract classes such as `Sized` are excluded: they would find methods that no number has.
+    """
+    if isinstance(kinds, tuple | types.UnionType):
+        return any(_is_named(x, kind) for kind in (kinds if isinstance(kinds, tuple) else kinds.__args__))
+    return kinds is not object and kinds in type(x).__mro__
+
+
+@overrides(np.isscalar)
+def _isscalar(x: Any) -> bool:
+    """`np.isscalar` for the value that plain Python would have; a weak tensor represents a Python number."""
+    if isinstance(x, SymbolicTensor) and not x.weak:
+        stands_for_array(x)
+        return _scalar_type(x) is not None
+    return np.isscalar(x) or (isinstance(x, SymbolicTensor) and x.weak)
+
+
+@overrides(builtins.hasattr)
+def _hasattr(x: Any, name: str) -> Any:
+    found = has_attribute(x, name)
+    if found is not NotImplemented:
+        return found
+    held = maybe_missing(x, name)
+    if held is not None:
+        missing = is_arm(held, MISSING)
+        return dispatch.apply("logical_not", missing) if isinstance(missing, Tensor) else not missing
+    if isinstance(x, SymbolicTensor) and x.weak:
+        return builtins.hasattr(_sample(x), name)
+    if type(x) is SymbolicArray or (isinstance(x, SymbolicTensor) and stands_for_array(x)):
+        return builtins.hasattr(_ARRAY, name)
+    scalar = _scalar_type(x)
+    if scalar is not None:
+        return builtins.hasattr(scalar(), name)
+    return builtins.hasattr(x, name)
+
+
+@overrides(builtins.getattr)
+def _getattr(x: Any, name: str, *default: Any) -> Any:
+    """`getattr` with only the attributes that plain Python's number or array has; tensors have more."""
+    region = current_region()
+    found = has_attribute(x, name) if default else NotImplemented
+    if found is not NotImplemented:
+        return if_exp(found, lambda: builtins.getattr(x, name), lambda: default[0])
+    held = maybe_missing(x, name) if default else None
+    if held is not None:
+        return if_exp(is_arm(held, MISSING), lambda: default[0], lambda: builtins.getattr(x, name))
+    if isinstance(x, SymbolicTensor) and region is not None and region.contract == COMPILE and not _hasattr(x, name):
+        if default:
+            return default[0]
+        raise AttributeError(f"{kind_of(x).__name__!r} object has no attribute {name!r}")
+    return builtins.getattr(x, name, *default)
+
+
+_TRACED: dict[Any, type] = {TracedList: list, TracedDict: dict, TracedSet: set}
+
+
+@overrides(builtins.type)
+def kind_of(*args: Any) -> Any:
+    if len(args) == 1 and builtins.type(args[0]) in (HeldIterator, DictView):
+        return args[0].__class__
+    if len(args) == 1 and builtins.type(args[0]) is SymbolicArray:
+        return np.ndarray
+    if len(args) == 1 and builtins.type(args[0]) in _TRACED:
+        return _TRACED[builtins.type(args[0])]
+    if len(args) == 1 and isinstance(args[0], Staged) and args[0].kind is not None:
+        return args[0].kind
+    if len(args) == 1 and isinstance(args[0], SymbolicTensor):
+        if args[0].weak:
+            return builtins.type(_sample(args[0]))
+        return np.ndarray if stands_for_array(args[0]) else _scalar_type(args[0]) or EagerTensor
+    return builtins.type(*args)
+
+
+__all__ = ["kind_of", "stands_for_array"]

@@ -1,0 +1,246 @@
+"""Conservative alias analysis for mutable arrays: the possible bases of each view, and its extent in the base."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.types import ArrayType
+from autoconv.ops.numpy.arrays import entries_of
+
+APART, SAME, SOME, MAYBE = "apart", "same", "some", "maybe"
+_VIEWS = frozenset({"array_view", "array_strided", "array_transpose", "array_diagonal", "array_part"})
+_NEW = frozenset({"array_new", "array_of"})
+_STORES = frozenset({"array_store", "array_set"})
+_MOST_WORK = 200  # steps of np.shares_memory's exact algorithm
+
+
+class Overlaps:
+    """Alias facts of a graph and its regions.
+
+    The lattice of an array is a set of base arrays; the sets grow to a least fixed point over region flow. None in the
+    set stands for any array.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self._roots: dict[Value, frozenset[Value | None]] = {}
+        self._feeds: dict[Value, list[Value]] = {}
+        self._seen: set[Graph] = set()  # recursive functions are visited once
+        shared = [value for value in graph.parameters if isinstance(value.type, ArrayType) and value.type.shared]
+        for value in graph.parameters:
+            if isinstance(value.type, ArrayType):
+                self._roots[value] = frozenset({shared[0] if value in shared else value})
+        self._collect(graph)
+        self._settle()
+
+    def between(self, a: Value, b: Value) -> str:
+        """Return how two arrays alias.
+
+        `APART`: no common elements; `SAME`: the same elements in the same order; `SOME`: some common elements; `MAYBE`:
+        unknown.
+        """
+        first, second = self._known(a), self._known(b)
+        if None not in first and None not in second and not first & second:
+            return APART
+        base_a, base_b = base_of(a), base_of(b)
+        if base_a is not base_b:
+            return MAYBE
+        if a is b or _same_view(a, b):
+            return SAME
+        places = [_place(value, base_a) for value in (a, b)]
+        if places[0] is None or places[1] is None:
+            return MAYBE
+        widths = [value.type.dtype.size for value in (a, b)]  # type: ignore[union-attr]
+        if places[0] == places[1] and widths[0] == widths[1]:
+            return SAME
+        return _meet(places[0], places[1], max(widths))
+
+    def roots(self, value: Value) -> frozenset[Value]:
+        """Return the base arrays of a value: arguments, and arrays allocated by nodes."""
+        return frozenset(root for root in self._known(value) if root is not None)
+
+    def may_be(self, value: Value, array: Value) -> bool:
+        """Return whether a value may be a view of this parameter of the graph."""
+        known = self._known(value)
+        return None in known or bool(known & self._known(array))
+
+    def _known(self, value: Value) -> frozenset[Value | None]:
+        return self._roots.get(base_of(value), frozenset({None}))
+
+    def _collect(self, graph: Graph) -> None:
+        if graph in self._seen:
+            return
+        self._seen.add(graph)
+        for node in graph.nodes:
+            for value in node.results:
+                if not isinstance(value.type, ArrayType):
+                    continue
+                if node.op.name in _NEW:
+                    self._roots[value] = frozenset({value})
+                elif node.op.name not in _VIEWS:
+                    self._feeds.setdefault(value, []).extend(_given(node, value.index))
+            for region in node.regions:
+                for parameter in region.parameters:
+                    if isinstance(parameter.type, ArrayType):
+                        self._feeds.setdefault(parameter, [])
+                for parameter, outer in _passed(node, region):
+                    if isinstance(parameter.type, ArrayType):
+                        self._feeds[parameter].append(outer)
+                self._collect(region)
+
+    def _settle(self) -> None:
+        """Propagate base arrays along the flow of values, to a fixed point."""
+        changed = True
+        while changed:
+            changed = False
+            for value, sources in self._feeds.items():
+                found = self._roots.get(value, frozenset())
+                for source in sources:
+                    found |= self._roots.get(base_of(source), frozenset())
+                if not sources:
+                    found |= {None}
+                if found != self._roots.get(value, frozenset()):
+                    self._roots[value] = found
+                    changed = True
+
+
+def written_parameters(graph: Graph) -> list[int]:
+    """Return the positions of the array parameters that stores of the graph may write."""
+    places = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
+    written = [node.inputs[0] for node in graph.walk() if node.op.name in _STORES]
+    if not places or not written:
+        return []
+    overlaps = Overlaps(graph)
+    return [i for i in places if any(overlaps.may_be(value, graph.parameters[i]) for value in written)]
+
+
+def base_of(value: Value) -> Value:
+    """Return the base of a view, through views of views."""
+    while value.node is not None and value.node.op.name in _VIEWS:
+        value = value.node.inputs[0]
+    return value
+
+
+def _given(node: Node, index: int) -> list[Value]:
+    """Return the sources of a result of a node with regions; empty where they are unknown."""
+    name = node.op.name
+    if name == "while":
+        return [node.inputs[index], node.regions[1].outputs[index]]
+    if name in ("cond", "call"):
+        return [region.outputs[index] for region in node.regions]
+    return [region.outputs[index] for region in node.regions[1:]] if name == "try" else []
+
+
+def _passed(node: Node, region: Graph) -> Iterator[tuple[Value, Value]]:
+    """Iterate over (parameter, source) of a region; empty where the sources are unknown."""
+    name, inputs = node.op.name, node.inputs
+    if name == "cond":
+        inputs = inputs[1:]
+    elif name == "try":
+        return iter(_of_try(node, region))
+    elif name not in ("call", "while"):  # such as a custom gradient, whose cotangents come later
+        return iter(())
+    pairs = list(zip(region.parameters, inputs, strict=True))
+    if name == "while":
+        count = node.attributes["state"]
+        pairs += list(zip(region.parameters[:count], node.regions[1].outputs, strict=True))
+    return iter(pairs)
+
+
+def _of_try(node: Node, region: Graph) -> list[tuple[Value, Value]]:
+    body, normal, _ = node.regions
+    if region is body:
+        return list(zip(region.parameters, node.inputs, strict=True))
+    leading = list(body.outputs) if region is normal else []
+    count = len(region.parameters) - len(node.inputs)
+    own = list(zip(region.parameters, leading, strict=False)) if leading else []
+    return [*own, *zip(region.parameters[count:], node.inputs, strict=True)]
+
+
+def _same_view(a: Value, b: Value) -> bool:
+    """Return whether both are made by the same steps from the same values."""
+    while a is not b:
+        if a.node is None or b.node is None or a.node.op is not b.node.op or a.node.op.name not in _VIEWS:
+            return False
+        if a.node.attributes != b.node.attributes or a.node.inputs[1:] != b.node.inputs[1:]:
+            return False
+        a, b = a.node.inputs[0], b.node.inputs[0]
+    return True
+
+
+_Place = tuple[int, tuple[int, ...], tuple[int, ...]]
+
+
+def _place(value: Value, base: Value) -> _Place | None:
+    """Return (offset in bytes, shape, strides) of a view in its base, or None if unknown."""
+    type_ = value.type
+    if not isinstance(type_, ArrayType) or None in type_.strides:
+        return None
+    if not all(isinstance(size, int) for size in type_.shape):
+        return None
+    if value is base:
+        return 0, type_.shape, type_.strides  # type: ignore[return-value]
+    node = value.node
+    assert node is not None
+    outer = _place(node.inputs[0], base)
+    if outer is None:
+        return None
+    if node.op.name == "array_strided":
+        return outer[0] + node.attributes["offset"], type_.shape, type_.strides  # type: ignore[return-value]
+    if len(node.inputs) > 1:
+        return None
+    if 0 in outer[1]:
+        return None
+    offset = outer[0]
+    if node.op.name == "array_view":
+        offset += _offset(node, outer)
+    elif node.op.name == "array_part" and node.attributes["which"] == "imag":
+        offset += type_.dtype.size
+    elif node.op.name == "array_diagonal":
+        right = node.attributes["offset"]
+        offset += (max(right, 0) * outer[2][-1] + max(-right, 0) * outer[2][-2]) if type_.shape[-1] else 0
+    return offset, type_.shape, type_.strides  # type: ignore[return-value]
+
+
+def _offset(node: Node, outer: _Place) -> int:
+    total, axis = 0, 0
+    for kind, static in entries_of(len(outer[1]), node.attributes["spec"]):
+        if kind == "newaxis":
+            continue
+        size, stride = outer[1][axis], outer[2][axis]
+        if kind == "int":
+            total += static[0] % size * stride
+        else:
+            first, last, step = slice(*static).indices(size)
+            total += first * stride if len(range(first, last, step)) else 0
+        axis += 1
+    return total
+
+
+def _meet(a: _Place, b: _Place, size: int) -> str:
+    ends = [_ends(place, size) for place in (a, b)]
+    if ends[0] is None or ends[1] is None or ends[0][1] <= ends[1][0] or ends[1][1] <= ends[0][0]:
+        return APART
+    low = min(ends[0][0], ends[1][0])
+    memory = np.empty(max(ends[0][1], ends[1][1]) - low, np.uint8)
+    kind = np.dtype((np.void, size))
+    first, second = (np.ndarray(shape, kind, memory, offset - low, strides) for offset, shape, strides in (a, b))
+    work: Any = _MOST_WORK
+    try:
+        return SOME if np.shares_memory(first, second, work) else APART
+    except np.exceptions.TooHardError:
+        return MAYBE
+
+
+def _ends(place: _Place, size: int) -> tuple[int, int] | None:
+    offset, shape, strides = place
+    if 0 in shape:
+        return None
+    steps = [(count - 1) * stride for count, stride in zip(shape, strides, strict=True)]
+    return offset + sum(s for s in steps if s < 0), offset + sum(s for s in steps if s > 0) + size
+
+
+__all__ = ["APART", "MAYBE", "SAME", "SOME", "Overlaps", "base_of", "written_parameters"]

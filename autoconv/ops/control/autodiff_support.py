@@ -1,0 +1,59 @@
+"""Ops inserted by differentiation: values stored by the forward pass, and custom gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import DType, float32
+from autoconv.graph.types import ListType, TensorType, Type, leaves
+from autoconv.ops.gradients import flat
+from autoconv.ops.record import define, none, sample
+from autoconv.ops.values.list_value import ListValue
+
+
+def _outline(x: Any) -> Any:
+    if isinstance(x, ListValue):
+        return x.with_items([None if item is None else _outline(item) for item in x.items()])
+    return np.broadcast_to(np.zeros((), x.dtype), np.shape(x))
+
+
+def _list_empty_of(*, element: Type) -> ListValue:
+    return ListValue(dtype=_dtype_in(element))
+
+
+def _dtype_in(type_: Type) -> DType:
+    return next((leaf.dtype for leaf in leaves(type_)), float32)
+
+
+def _custom_types(*inputs: Type, arguments: int, results: int, **_: Any) -> Sequence[Type]:
+    return inputs[arguments : arguments + results]
+
+
+def _custom(*inputs: Any, arguments: int, results: int, **_: Any) -> tuple[Any, ...]:
+    return tuple(inputs[arguments : arguments + results])
+
+
+outline = define(
+    name="outline", graphdef="ZerosLike", result=lambda x: x, kernel=_outline, gradient=flat, shape_only=(0,),
+    samples=(sample(np.array([[1.5, 2.0]])),),
+)  # fmt: skip
+"""An array of the operand's shape without memory for elements; it reads as zeros."""
+
+list_empty_of = define(
+    name="list_empty_of", graphdef="EmptyTensorList", result=lambda *, element: ListType(element),
+    kernel=_list_empty_of, gradient=flat,
+    samples=(sample(element=ListType(TensorType(float32, ()))),),
+)  # fmt: skip
+"""An empty list with elements of any type, lists included."""
+
+custom_gradient = define(
+    name="custom_gradient", graphdef="IdentityN", result=_custom_types, kernel=_custom,
+    gradient=none("its region is what makes the cotangents"),
+)  # fmt: skip
+"""`custom_gradient(*arguments, *results, *captures)` returns the results. Its region maps their cotangents and the
+captures to the cotangents of the arguments at the positions in the attribute `reached`."""
+
+__all__ = ["custom_gradient", "list_empty_of", "outline"]

@@ -1,0 +1,66 @@
+"""Assertions: ops that raise at run time where a condition is false."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import AssertionFailedError, InvalidArgumentError
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import TensorType, Type
+from autoconv.ops.gradients import flat
+from autoconv.ops.record import define, sample
+from autoconv.ops.text.printing import element_text, filled_in
+
+
+def _assert_type(condition: Type, *data: Type, **_: Any) -> tuple[Type, ...]:
+    if not isinstance(condition, TensorType) or not condition.dtype.is_bool:
+        raise TypeError(f"an assertion takes a condition of bools, found {condition}")
+    return ()
+
+
+def _assert_true(
+    condition: Any, *data: Any, message: str | tuple[Any, ...] = "", kind: str = "assert", summarize: int = 3
+) -> tuple[Any, ...]:
+    if np.all(condition):
+        return ()
+    if kind == "check":
+        raise InvalidArgumentError(_message(message, data, summarize))
+    raise AssertionFailedError(f"assertion failed: {_message(message, data, summarize)}".rstrip())
+
+
+def _message(message: str | tuple[Any, ...], data: Any, summarize: int) -> str:
+    """Format `[message] [data] …`; a message that is a tuple places the data itself, by number."""
+    pieces = message if isinstance(message, tuple) else (*([message] if message else []), *range(len(data)))
+    texts = [
+        summary(data[piece], summarize)
+        if isinstance(piece, int)
+        else filled_in((piece,), data, summarize=summarize)
+        for piece in pieces
+    ]
+    return " ".join(f"[{text}]" for text in texts)
+
+
+def summary(array: Any, entries: int = 3) -> str:
+    """Format the first `entries` elements (-1: all), rows in brackets on one line: `1 2 3...`, `[1 2][3...]...`."""
+    array = np.asarray(array)
+    limit = array.size if entries < 0 else entries
+    if array.ndim < 2:
+        shown = [element_text(x, quoted=False) for x in np.ravel(array)[:limit]]
+        return " ".join(shown) + ("..." if array.size > limit else "")
+    texts, left = [], limit
+    for row in array:
+        if left <= 0:
+            break
+        texts.append(f"[{summary(row, left)}]")
+        left -= row.size
+    return "".join(texts) + ("..." if array.size > limit else "")
+
+
+assert_true = define(
+    name="assert_true", graphdef="Assert", result=_assert_type, kernel=_assert_true, gradient=flat,
+    # A failing assertion is a side effect of the program: like output, it stays even if unused.
+    effects=Effects.RAISE | Effects.OUTPUT,
+    samples=(sample(np.array(True), np.array([1.5, 2.0]), message="positive"),),
+)  # fmt: skip

@@ -1,0 +1,171 @@
+"""Ops with regions: cond, while, call, try; and raise.
+
+Their bodies are graphs, which backends interpret or compile. Captures follow the operands:
+
+- `cond(index, *captures)` has one region per arm, each with the captures as parameters.
+- `while(*state, *captures)` has the regions test and body, both with state and captures as parameters.
+- `call(*arguments)` has one region, shared by the calls of a recursive function (then `recursive` is true).
+- `try(*captures)` has three regions. The body takes the captures; the normal end takes the body's results and the
+  captures; the handler takes the exception and the captures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import lru_cache
+from types import GetSetDescriptorType, MemberDescriptorType
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Graph
+from autoconv.graph.types import TensorType, Type, is_subtype, join
+from autoconv.ops.record import define, none
+from autoconv.ops.values.list_value import ListValue
+
+
+def _cond_types(index: TensorType, *captures: Type, regions: Sequence[Graph], **_: Any) -> tuple[Type, ...]:
+    """Return the joins of the arms' output types; the index is a bool (arms: true, false) or an integer."""
+    if not (index.dtype.is_bool or index.dtype.is_integer) or index.shape not in ((), None):
+        raise TypeError(f"cond takes a bool or integer scalar, found {index}")
+    counts = {len(region.outputs) for region in regions}
+    if len(counts) != 1:
+        raise TypeError(f"the arms of a cond have {sorted(counts)} outputs; they need the same number")
+    joined = [value.type for value in regions[0].outputs]
+    for region in regions[1:]:
+        joined = [join(a, value.type) for a, value in zip(joined, region.outputs, strict=True)]
+    return tuple(joined)
+
+
+def _while_types(*inputs: Type, regions: Sequence[Graph], state: int, **_: Any) -> tuple[Type, ...]:
+    """Return the types of the state; the body's outputs have to be subtypes."""
+    body = regions[1]
+    types = tuple(value.type for value in body.parameters[:state])
+    for before, after in zip(types, body.outputs, strict=True):
+        if not is_subtype(after.type, before):
+            raise TypeError(f"a loop variable is {before} before an iteration and {after.type} after it")
+    return types
+
+
+def _call_types(*inputs: Type, regions: Sequence[Graph], **_: Any) -> tuple[Type, ...]:
+    return tuple(value.type for value in regions[0].outputs)
+
+
+define(
+    name="cond", graphdef="If", result=_cond_types, kernel=None,
+    gradient=none("differentiated by its regions"),
+    result_name=lambda name, index: f"{name}/Identity_{index}:0" if index else f"{name}/Identity:0",
+)  # fmt: skip
+define(
+    name="while", graphdef="While", result=_while_types, kernel=None,
+    gradient=none("differentiated by its regions"),
+    result_name=lambda name, index: f"{name}:{index + 2}",  # TensorFlow's loops have two counters before the state
+)  # fmt: skip
+define(
+    name="call", graphdef="PartitionedCall", result=_call_types, kernel=None,
+    gradient=none("differentiated by its region"),
+    # recursion may exceed Python's limit
+    effects=lambda types, attributes: Effects.RAISE if attributes.get("recursive") else Effects.PURE,
+)  # fmt: skip
+
+
+def _try_types(*captures: Type, regions: Sequence[Graph], **rest: Any) -> tuple[Type, ...]:
+    """Return the joins of the output types of the normal end and the handler."""
+    normal, handler = regions[1:]
+    if len(normal.outputs) != len(handler.outputs):
+        raise TypeError("both ends of a try need the same number of outputs")
+    return tuple(join(a.type, b.type) for a, b in zip(normal.outputs, handler.outputs, strict=True))
+
+
+define(
+    name="try", graphdef="Try", result=_try_types, kernel=None,
+    gradient=none("differentiated by its regions"),
+)  # fmt: skip
+
+
+def _raise(*data: Any, exception: Any, template: tuple[Any, ...] | None, chain: Any = None) -> tuple[()]:
+    """Raise `exception`: an instance if `template` is None, else a class with one argument per entry of the template.
+
+    An int is that input as a Python number; a tuple is text, of strings and inputs by number; (None, value) is a value.
+    `chain` is an exception whose cause and context the new one gets.
+    """
+    if template is None:
+        raise again(exception)
+    raise _chained(exception(*(_argument(entry, data) for entry in template)), chain)
+
+
+def _argument(entry: Any, data: Sequence[Any]) -> Any:
+    if isinstance(entry, int):
+        return data[entry].item() if getattr(data[entry], "ndim", 1) == 0 else data[entry]
+    if entry and entry[0] is None:
+        return entry[1]
+    return "".join(piece if isinstance(piece, str) else format_data(data[piece]) for piece in entry)
+
+
+def again(exception: BaseException) -> BaseException:
+    """Return a fresh copy of the exception, as each raise needs its own, with its cause and context."""
+    kind: Any = type(exception)
+    try:
+        new = kind.__new__(kind, *exception.args)  # without running the constructor again
+    except Exception:  # a class that cannot be made from its arguments
+        return exception.with_traceback(None)
+    new.args = exception.args
+    for name in _held_apart(kind):  # such as SyntaxError.msg, StopIteration.value
+        with suppress(AttributeError, TypeError):
+            held = getattr(exception, name)
+            if getattr(new, name, _held_apart) is not held:  # the new instance may lack the attribute
+                setattr(new, name, held)
+    vars(new).update(vars(exception))
+    return _chained(new, exception)
+
+
+@lru_cache(maxsize=256)
+def _held_apart(kind: type) -> tuple[str, ...]:
+    """Return the names of attributes that instances of an exception class hold in slots, not in their `__dict__`."""
+    return tuple(
+        name
+        for base in kind.__mro__
+        if base not in (BaseException, object)
+        for name, held in vars(base).items()
+        if isinstance(held, (GetSetDescriptorType, MemberDescriptorType)) and not name.startswith("__")
+    )
+
+
+def _chained(new: BaseException, like: BaseException | None) -> BaseException:
+    if like is not None:
+        new.__cause__, new.__context__ = like.__cause__, like.__context__
+        new.__suppress_context__ = like.__suppress_context__
+    return new
+
+
+def format_data(value: Any) -> str:
+    """Format a scalar as Python's str formats its number."""
+    array = getattr(value, "item", None)
+    return str(array()) if array is not None and getattr(value, "ndim", 1) == 0 else str(value)
+
+
+define(
+    name="raise", graphdef="Raise", result=lambda *_, **__: (), kernel=_raise,
+    gradient=none("makes no value"), effects=Effects.RAISE | Effects.OUTPUT,
+)  # fmt: skip
+
+
+def _absent_types(*, type: Type) -> Type:
+    return type
+
+
+def _absent(*, type: Type) -> Any:
+    if not isinstance(type, TensorType):
+        return ListValue.empty() if hasattr(ListValue, "empty") else None
+    shape = tuple(d if isinstance(d, int) else 0 for d in type.shape or ())
+    return np.zeros(shape, type.dtype.numpy)
+
+
+define(
+    name="absent", graphdef="Absent", result=_absent_types, kernel=_absent,
+    gradient=none("stands where a variant's arm has no payload; never read"),
+)  # fmt: skip
+
+__all__ = ["format_data"]

@@ -1,0 +1,114 @@
+"""Reads and assignments of variables. At run time a resource is any object with an array `value`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import ResourceType, TensorType, Type, shape_text, shapes_compatible
+from autoconv.ops.elementwise.arithmetic import quiet
+from autoconv.ops.record import Builder, define, sample
+
+
+class Cell:
+    """The simplest resource: an object with a value."""
+
+    __slots__ = ("shape", "value")
+
+    def __init__(self, value: Any) -> None:
+        self.value = np.asarray(value)
+        self.shape = self.value.shape
+
+
+def _held(op: str, resource: Type) -> TensorType:
+    if not isinstance(resource, ResourceType) or not isinstance(resource.value, TensorType):
+        raise TypeError(f"{op} takes a variable, found {resource}")
+    return resource.value
+
+
+def _read_type(resource: Type) -> TensorType:
+    return _held("read_variable", resource)
+
+
+def _assign_type(resource: Type, value: TensorType) -> TensorType:
+    held = _held("assign_variable", resource)
+    if value.dtype is not held.dtype:
+        raise TypeError(
+            f"a variable of {held.dtype.name} cannot be assigned a value of {value.dtype.name}; cast first"
+        )
+    if not shapes_compatible(held.shape, value.shape):
+        raise ValueError(
+            f"Cannot assign value to variable: the shape of the variable is [{shape_text(held.shape)}], "
+            f"that of the value [{shape_text(value.shape)}]"
+        )
+    return held if value.shape is None else held.with_shape(value.shape)
+
+
+def _fitting(resource: Any, value: Any) -> Any:
+    value = np.asarray(value)
+    held = resource.value
+    if value.dtype != held.dtype:
+        raise InvalidArgumentError(f"a variable of {held.dtype} cannot be assigned a value of {value.dtype}")
+    declared = getattr(resource, "shape", None)
+    if not shapes_compatible(declared, value.shape):
+        raise InvalidArgumentError(
+            f"Cannot assign value to variable: the shape of the variable is [{shape_text(declared)}], "
+            f"that of the value {list(value.shape)}"
+        )
+    return value
+
+
+def _assign(resource: Any, value: Any) -> Any:
+    resource.value = _fitting(resource, value)
+    return resource.value
+
+
+def _assign_add(resource: Any, value: Any) -> Any:
+    return _changed(resource, value, np.add)
+
+
+def _assign_subtract(resource: Any, value: Any) -> Any:
+    return _changed(resource, value, np.subtract)
+
+
+def _changed(resource: Any, value: Any, ufunc: np.ufunc) -> Any:
+    held = resource.value
+    if np.shape(value) != held.shape:
+        raise InvalidArgumentError(
+            f"Cannot update variable with shape {list(held.shape)} using a Tensor with shape "
+            f"{list(np.shape(value))}, shapes must be equal."
+        )
+    resource.value = np.asarray(ufunc(held, _fitting(resource, value)))
+    return resource.value
+
+
+
+
+def _assigned(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Return no cotangent for the assigned value: the result is a fresh read of the variable, a gradient source."""
+    return cotangents[0], None
+
+
+read_variable = define(
+    name="read_variable", graphdef="ReadVariableOp", result=_read_type,
+    kernel=lambda resource: resource.value,
+    gradient=lambda b, inputs, results, cotangents, attributes: (cotangents[0],), effects=Effects.READ,
+    samples=(sample(Cell([1.5, 2.0])),),
+)  # fmt: skip
+assign_variable = define(
+    name="assign_variable", graphdef="AssignVariableOp", result=_assign_type, kernel=_assign, gradient=_assigned,
+    effects=Effects.WRITE, samples=(sample(Cell([1.5, 2.0]), np.array([0.5, 1.0])),),
+)  # fmt: skip
+assign_add_variable = define(
+    name="assign_add_variable", graphdef="AssignAddVariableOp", result=_assign_type,
+    kernel=quiet(_assign_add), gradient=_assigned, effects=Effects.READ | Effects.WRITE,
+    samples=(sample(Cell([1.5, 2.0]), np.array([0.5, 1.0])),),
+)  # fmt: skip
+assign_sub_variable = define(
+    name="assign_sub_variable", graphdef="AssignSubVariableOp", result=_assign_type,
+    kernel=quiet(_assign_subtract), gradient=_assigned, effects=Effects.READ | Effects.WRITE,
+    samples=(sample(Cell([1.5, 2.0]), np.array([0.5, 1.0])),),
+)  # fmt: skip

@@ -1,0 +1,135 @@
+"""Activation functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.types import TensorType
+from autoconv.ops.elementwise.arithmetic import quiet
+from autoconv.ops.elementwise.maths import COMPLEX, SMALL, floating_rule, numeric_rule, unary
+from autoconv.ops.record import Builder, define, sample
+from autoconv.ops.rules import normalised_axis
+
+_SELU_SCALE = 1.0507009873554804934193349852946
+_SELU_ALPHA = 1.6732632423543772848170429916717
+_INTEGERS = np.array([7, -7, 0], np.int64)
+
+
+def _sigmoid(x: Any) -> Any:
+    one = x.dtype.type(1)
+    return np.true_divide(one, np.add(one, np.exp(np.negative(x))))
+
+
+def _softplus(x: Any) -> Any:
+    return np.logaddexp(x, x.dtype.type(0))
+
+
+def _relu(x: Any) -> Any:
+    return np.maximum(x, x.dtype.type(0))
+
+
+def _relu_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    return (_where_positive(b, results[0], cotangents[0], b.zeros_like(cotangents[0])),)
+
+
+def _where_positive(b: Builder, x: Any, then: Any, otherwise: Any) -> Any:
+    return b.select(b.greater(x, b.zeros_like(x)), then, otherwise)
+
+
+def _elu(x: Any) -> Any:
+    return np.where(np.greater(x, 0), x, np.expm1(x))
+
+
+def _elu_slope(b: Builder, x: Any, y: Any) -> Any:
+    return _where_positive(b, x, b.ones_like(x), b.add(y, 1.0))
+
+
+def _selu(x: Any) -> Any:
+    scale, alpha = x.dtype.type(_SELU_SCALE), x.dtype.type(_SELU_ALPHA)
+    return np.multiply(scale, np.where(np.greater(x, 0), x, np.multiply(alpha, np.expm1(x))))
+
+
+def _selu_slope(b: Builder, x: Any, y: Any) -> Any:
+    rising = b.multiply(b.ones_like(x), _SELU_SCALE)
+    return _where_positive(b, x, rising, b.add(y, _SELU_SCALE * _SELU_ALPHA))
+
+
+def _leaky_relu(x: Any, *, alpha: float) -> Any:
+    return np.where(np.greater(x, 0), x, np.multiply(x, x.dtype.type(alpha)))
+
+
+def _leaky_relu_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (ct,), (x,) = cotangents, inputs
+    return (_where_positive(b, x, ct, b.multiply(ct, attributes["alpha"])),)
+
+
+def _axis_rule(name: str) -> Callable[..., TensorType]:
+    floating = floating_rule(name, complex_too=False)
+
+    def rule(x: TensorType, *, axis: int, **_: Any) -> TensorType:
+        if x.shape is not None:
+            if not x.shape:
+                raise ValueError(f"{name} takes a tensor of at least one dimension, found a scalar")
+            normalised_axis(axis, len(x.shape))
+        return floating(x)
+
+    return rule
+
+
+def _shifted(x: Any, axis: int) -> Any:
+    """Return x minus its maximum, so that exp does not overflow; infinite maxima give nan, as the definition does."""
+    lowest = x.dtype.type(-np.inf)
+    return np.subtract(x, np.max(x, axis=axis, keepdims=True, initial=lowest))
+
+
+def _softmax(x: Any, *, axis: int) -> Any:
+    powers = np.exp(_shifted(x, axis))
+    return np.divide(powers, np.sum(powers, axis=axis, keepdims=True, dtype=x.dtype))
+
+
+def _softmax_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (ct,), (y,) = cotangents, results
+    total = b.reduce_sum(b.multiply(ct, y), axis=(attributes["axis"],), keepdims=True)
+    return (b.multiply(y, b.subtract(ct, total)),)
+
+
+def _log_softmax(x: Any, *, axis: int) -> Any:
+    shifted = _shifted(x, axis)
+    return np.subtract(shifted, np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True, dtype=x.dtype)))
+
+
+def _log_softmax_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (ct,), (y,) = cotangents, results
+    total = b.reduce_sum(ct, axis=(attributes["axis"],), keepdims=True)
+    return (b.subtract(ct, b.multiply(b.exp(y), total)),)
+
+
+sigmoid = unary(
+    "sigmoid", "Sigmoid", _sigmoid, lambda b, x, y: b.multiply(y, b.subtract(1.0, y)), SMALL, COMPLEX
+)
+softplus = unary(
+    "softplus", "Softplus", _softplus, lambda b, x, y: b.sigmoid(x), SMALL,
+    rule=floating_rule("softplus", complex_too=False),
+)  # fmt: skip
+relu = define(
+    name="relu", graphdef="Relu", result=numeric_rule("relu", complex_too=False), kernel=quiet(_relu),
+    gradient=_relu_gradient, elementwise=True, samples=(sample(SMALL), sample(_INTEGERS)),
+)  # fmt: skip
+elu = unary("elu", "Elu", _elu, _elu_slope, SMALL, rule=floating_rule("elu", complex_too=False))
+selu = unary("selu", "Selu", _selu, _selu_slope, SMALL, rule=floating_rule("selu", complex_too=False))
+leaky_relu = define(
+    name="leaky_relu", graphdef="LeakyRelu", result=floating_rule("leaky_relu", complex_too=False),
+    kernel=quiet(_leaky_relu), gradient=_leaky_relu_gradient, elementwise=True,
+    samples=(sample(SMALL, alpha=0.2),),
+)  # fmt: skip
+softmax = define(
+    name="softmax", graphdef="Softmax", result=_axis_rule("softmax"), kernel=quiet(_softmax),
+    gradient=_softmax_gradient, samples=(sample(SMALL, axis=-1), sample(SMALL, axis=0)),
+)  # fmt: skip
+log_softmax = define(
+    name="log_softmax", graphdef="LogSoftmax", result=_axis_rule("log_softmax"), kernel=quiet(_log_softmax),
+    gradient=_log_softmax_gradient, samples=(sample(SMALL, axis=-1), sample(SMALL, axis=0)),
+)  # fmt: skip

@@ -1,0 +1,45 @@
+"""Bitwise ops on integers; on bools, and, or, xor and invert are the logical ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.types import TensorType
+from autoconv.ops.elementwise.arithmetic import quiet
+from autoconv.ops.record import Op, define, none, sample
+from autoconv.ops.rules import broadcast
+
+_I = np.array([[12, -7, 0]], np.int32)
+_J = np.array([[10], [-1]], np.int32)
+_P = (np.array([True, False]), np.array([[True], [False]]))
+_BYTES = (np.array([129, 3], np.uint8), np.array([1, 7], np.uint8))
+
+
+def _bits(name: str, graphdef: str, kernel: Callable[..., Any], bools: bool = True, **facts: Any) -> Op:
+    def result(*types: TensorType, **_: Any) -> TensorType:
+        for type_ in types:
+            if not (type_.dtype.is_integer or (bools and type_.dtype.is_bool)):
+                wanted = "integer or bool" if bools else "integer"
+                raise TypeError(f"{name} takes {wanted} tensors, found {type_.dtype.name}")
+        return broadcast(*types)
+
+    return define(
+        name=name, graphdef=graphdef, result=result, kernel=quiet(kernel),
+        gradient=none("the result is an integer"), unify="all", elementwise=True, **facts,
+    )  # fmt: skip
+
+
+_SAMPLES = (sample(_I, _J), sample(*_P), sample(*_BYTES))
+_SHIFTS = (sample(_I, np.array([[2], [0]], np.int32)), sample(*_BYTES))
+
+bitwise_and = _bits("bitwise_and", "BitwiseAnd", np.bitwise_and, commutative=True, samples=_SAMPLES)
+bitwise_or = _bits("bitwise_or", "BitwiseOr", np.bitwise_or, commutative=True, identity=0, samples=_SAMPLES)
+bitwise_xor = _bits(
+    "bitwise_xor", "BitwiseXor", np.bitwise_xor, commutative=True, identity=0, samples=_SAMPLES
+)
+invert = _bits("invert", "Invert", np.invert, samples=(sample(_I), sample(_P[0])))
+left_shift = _bits("left_shift", "LeftShift", np.left_shift, False, identity=0, samples=_SHIFTS)
+right_shift = _bits("right_shift", "RightShift", np.right_shift, False, identity=0, samples=_SHIFTS)

@@ -1,0 +1,175 @@
+"""Changes of dtype, and ops that return their operand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.dtypes import DType, float32, float64, int32, int64, uint8
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import TensorType
+from autoconv.ops.elementwise.arithmetic import quiet
+from autoconv.ops.gradients import dtype_of, flat
+from autoconv.ops.record import Builder, define, none, sample
+from autoconv.ops.rules import same
+
+_X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
+_I = np.array([7, -7, 300], np.int32)
+_P = np.array([True, False])
+_COMPLEX = np.array([0.5 + 0.25j, -0.75 - 1.5j])
+
+
+def _cast_type(x: TensorType, *, dtype: DType, **_: Any) -> TensorType:
+    if x.dtype.is_string is not dtype.is_string:
+        raise TypeError(
+            f"cast from {x.dtype.name} to {dtype.name} is not supported; see strings.to_number and as_string"
+        )
+    return x.with_dtype(dtype)
+
+
+def _cast(x: Any, *, dtype: DType) -> Any:
+    if dtype.is_string:
+        return x
+    if x.dtype.kind == "c" and not dtype.is_complex and not dtype.is_bool:
+        x = x.real
+    return np.asarray(x).astype(dtype.numpy)
+
+
+def _cast_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    dtype = dtype_of(inputs[0])
+    return (b.cast(cotangents[0], dtype=dtype) if dtype.is_differentiable else None,)
+
+
+def _saturate_type(x: TensorType, *, dtype: DType, **_: Any) -> TensorType:
+    for found in (x.dtype, dtype):
+        if not (found.is_integer or found.is_floating):
+            raise TypeError(f"saturate_cast takes real dtypes, found {found.name}")
+    return x.with_dtype(dtype)
+
+
+def _bounds(source: DType, target: DType) -> tuple[Any, Any]:
+    """Return the smallest and largest number of dtype `source` that `target` also represents."""
+    if target.is_floating and (source.is_integer or source.size <= target.size):
+        return source.min, source.max
+    low, high = target.min, target.max
+    if source.is_integer:
+        return max(low, source.min), min(high, source.max)
+    if target.is_floating:
+        return source.numpy.type(low), source.numpy.type(high)
+    kind = source.numpy.type
+    low, high = max(low, int(source.min)), min(high, int(source.max))
+    lowest, highest = kind(low), kind(high)
+    if int(highest) > high:  # rounded up, so take the next lower number
+        highest = np.nextafter(highest, kind(0))
+    return lowest, highest
+
+
+def _saturate(x: Any, *, dtype: DType) -> Any:
+    low, high = _bounds(dtype_of(x), dtype)
+    result = np.asarray(np.clip(x, low, high)).astype(dtype.numpy)
+    if x.dtype.kind == "f" and dtype.is_integer:  # numbers above the largest common one saturate to the limit
+        result = np.where(np.greater(x, high), np.asarray(dtype.max, dtype.numpy), result)
+        result = np.where(np.isnan(x), np.zeros((), dtype.numpy), result)
+    return result
+
+
+def _saturate_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (x,), source = inputs, dtype_of(inputs[0])
+    if not source.is_differentiable:
+        return (None,)
+    ct = b.cast(cotangents[0], dtype=source)
+    low, high = _bounds(source, attributes["dtype"])
+    inside = b.logical_and(b.greater_equal(x, float(low)), b.less_equal(x, float(high)))
+    return (b.select(inside, ct, b.zeros_like(ct)),)
+
+
+def _bitcast_type(x: TensorType, *, dtype: DType, **_: Any) -> TensorType:
+    """Drop the last dimension for wider elements, append one for narrower elements."""
+    for found in (x.dtype, dtype):
+        if found.is_string or found.is_bool:
+            raise TypeError(f"bitcast takes numeric dtypes, found {found.name}")
+    if x.shape is None or x.dtype.size == dtype.size:
+        return x.with_dtype(dtype)
+    if x.dtype.size > dtype.size:
+        return TensorType(dtype, (*x.shape, x.dtype.size // dtype.size))
+    ratio = dtype.size // x.dtype.size
+    if not x.shape or (isinstance(x.shape[-1], int) and x.shape[-1] != ratio):
+        raise ValueError(
+            f"bitcast from {x.dtype.name} to {dtype.name} takes a last dimension of {ratio}, found {x}"
+        )
+    return TensorType(dtype, x.shape[:-1])
+
+
+def _bitcast(x: Any, *, dtype: DType) -> Any:
+    array, target = np.ascontiguousarray(x), dtype.numpy
+    array = array.reshape(np.shape(x))
+    if array.dtype.itemsize == target.itemsize:
+        return array.view(target)
+    if array.dtype.itemsize > target.itemsize:
+        return array[..., np.newaxis].view(target)
+    ratio = target.itemsize // array.dtype.itemsize
+    if array.ndim == 0 or array.shape[-1] != ratio:
+        raise InvalidArgumentError(
+            f"Cannot bitcast from {array.dtype.name} to {target.name}: shape {list(array.shape)}, "
+            f"the last dimension has to be {ratio}"
+        )
+    return array.view(target)[..., 0]
+
+
+def _identity_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    return (cotangents[0],)
+
+
+def _floating_type(x: TensorType, *, message: str) -> TensorType:
+    if not (x.dtype.is_floating or x.dtype.is_complex):
+        raise TypeError(f"check_numerics takes floating tensors, found {x.dtype.name}")
+    return x
+
+
+def _check_numerics(x: Any, *, message: str) -> Any:
+    found = [text for text, test in (("Inf", np.isinf), ("NaN", np.isnan)) if np.any(test(x))]
+    if found:
+        raise InvalidArgumentError(f"{message} : Tensor had {' and '.join(found)} values")
+    return x
+
+
+def _check_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    message = "Not a number (NaN) or infinity (Inf) values detected in gradient"
+    return (b.check_numerics(cotangents[0], message=f"{message}. {attributes['message']}"),)
+
+
+cast = define(
+    name="cast", graphdef="Cast", result=_cast_type, kernel=quiet(_cast), gradient=_cast_gradient,
+    elementwise=True,
+    samples=(
+        sample(_X, dtype=float64), sample(_X, dtype=int32), sample(_I, dtype=float32),
+        sample(_P, dtype=int64), sample(_COMPLEX, dtype=float64), sample(_I, dtype=uint8),
+    ),
+)  # fmt: skip
+saturate_cast = define(
+    name="saturate_cast", graphdef="SaturateCast", result=_saturate_type, kernel=quiet(_saturate),
+    gradient=_saturate_gradient, elementwise=True,
+    samples=(sample(_X * 100.0, dtype=uint8), sample(_X, dtype=float64), sample(_I, dtype=uint8)),
+)  # fmt: skip
+bitcast = define(
+    name="bitcast", graphdef="Bitcast", result=_bitcast_type, kernel=_bitcast,
+    gradient=none("reads a number's bits"),
+    samples=(
+        sample(_X, dtype=int64), sample(_X, dtype=int32),
+        sample(np.array([[1, 2]], np.int32), dtype=int64),
+    ),
+)  # fmt: skip
+identity = define(
+    name="identity", graphdef="Identity", result=same, kernel=lambda x: x, gradient=_identity_gradient,
+    elementwise=True, samples=(sample(_X), sample(np.array(b"a", object))),
+)  # fmt: skip
+stop_gradient = define(
+    name="stop_gradient", graphdef="StopGradient", result=same, kernel=lambda x: x, gradient=flat,
+    elementwise=True, samples=(sample(_X, differentiable=()),),
+)  # fmt: skip
+check_numerics = define(
+    name="check_numerics", graphdef="CheckNumerics", result=_floating_type, kernel=quiet(_check_numerics),
+    gradient=_check_gradient, effects=Effects.RAISE, samples=(sample(_X, message="x"),),
+)  # fmt: skip

@@ -1,0 +1,87 @@
+"""Comparisons, and the maximum and minimum of two operands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.types import TensorType
+from autoconv.ops.elementwise.arithmetic import quiet
+from autoconv.ops.gradients import unbroadcast
+from autoconv.ops.record import Builder, Gradient, Op, Sample, define, none, sample
+from autoconv.ops.rules import broadcast, broadcast_to_bool
+
+_X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, np.nan]])
+_Y = np.array([1.5, -1.25, 0.25])
+_I = np.array([7, -7, 5], np.int64)
+_J = np.array([2, -7, -4], np.int64)
+_NAMES = (np.array([b"a", b"b"], object), np.array(b"b", object))
+_COMPLEX = (np.array([1 + 2j, 3 - 1j]), np.array([1 + 2j, 3 + 1j]))
+_DISTINCT = (np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]]), np.array([1.5, -2.0, 0.25]))
+
+
+def _comparison(name: str, graphdef: str, kernel: Callable[..., Any], **facts: Any) -> Op:
+    any_dtype = name in ("equal", "not_equal")
+
+    def result(x: TensorType, y: TensorType, **_: Any) -> TensorType:
+        if not any_dtype:
+            _real(name, x)
+        return broadcast_to_bool(x, y)
+
+    def run(x: Any, y: Any) -> Any:
+        answer = kernel(x, y)
+        return answer if answer.dtype == bool else np.asarray(answer, bool)
+
+    samples: tuple[Sample, ...] = (sample(_X, _Y), sample(_I, _J))
+    if any_dtype:
+        samples += (sample(*_NAMES), sample(*_COMPLEX), sample(np.array([True, False]), np.array(True)))
+    return define(
+        name=name, graphdef=graphdef, result=result, kernel=quiet(run), gradient=none("the result is a bool"),
+        unify="all", elementwise=True, samples=samples, **facts,
+    )  # fmt: skip
+
+
+def _extremum(name: str, graphdef: str, kernel: Callable[..., Any], gradient: Gradient) -> Op:
+    def result(x: TensorType, y: TensorType, **_: Any) -> TensorType:
+        _real(name, x)
+        return broadcast(x, y)
+
+    return define(
+        name=name, graphdef=graphdef, result=result, kernel=quiet(kernel), gradient=gradient, unify="all",
+        elementwise=True, commutative=True, samples=(sample(*_DISTINCT), sample(_I, _J)),
+    )  # fmt: skip
+
+
+def _real(name: str, x: TensorType) -> None:
+    if not (x.dtype.is_integer or x.dtype.is_floating):
+        raise TypeError(f"{name} takes integer or floating tensors, found {x.dtype.name}")
+
+
+def _maximum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    return _routed(b, b.greater_equal(*inputs), inputs, cotangents[0])
+
+
+def _minimum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    return _routed(b, b.less_equal(*inputs), inputs, cotangents[0])
+
+
+def _routed(b: Builder, to_first: Any, inputs: Any, cotangent: Any) -> Any:
+    """Route the whole cotangent to the selected operand, to the first where both are equal."""
+    zeros = b.zeros_like(cotangent)
+    x, y = inputs
+    return (
+        unbroadcast(b, b.select(to_first, cotangent, zeros), x),
+        unbroadcast(b, b.select(to_first, zeros, cotangent), y),
+    )
+
+
+equal = _comparison("equal", "Equal", np.equal, commutative=True)
+not_equal = _comparison("not_equal", "NotEqual", np.not_equal, commutative=True)
+less = _comparison("less", "Less", np.less)
+less_equal = _comparison("less_equal", "LessEqual", np.less_equal)
+greater = _comparison("greater", "Greater", np.greater)
+greater_equal = _comparison("greater_equal", "GreaterEqual", np.greater_equal)
+maximum = _extremum("maximum", "Maximum", np.maximum, _maximum_gradient)
+minimum = _extremum("minimum", "Minimum", np.minimum, _minimum_gradient)

@@ -1,0 +1,35 @@
+"""Elementwise logic on bool tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.types import TensorType
+from autoconv.ops.elementwise.arithmetic import quiet
+from autoconv.ops.record import Op, define, none, sample
+from autoconv.ops.rules import broadcast
+
+_P = np.array([[True], [False]])
+_Q = np.array([True, False])
+
+
+def _logical(name: str, graphdef: str, kernel: Callable[..., Any], *inputs: Any, **facts: Any) -> Op:
+    def result(*types: TensorType, **_: Any) -> TensorType:
+        for type_ in types:
+            if not type_.dtype.is_bool:
+                raise TypeError(f"{name} takes bool tensors, found {type_.dtype.name}; cast first")
+        return broadcast(*types)
+
+    return define(
+        name=name, graphdef=graphdef, result=result, kernel=quiet(kernel),
+        gradient=none("the result is a bool"), elementwise=True, samples=(sample(*inputs),), **facts,
+    )  # fmt: skip
+
+
+logical_and = _logical("logical_and", "LogicalAnd", np.logical_and, _P, _Q, commutative=True, identity=True)
+logical_or = _logical("logical_or", "LogicalOr", np.logical_or, _P, _Q, commutative=True, identity=False)
+logical_xor = _logical("logical_xor", "LogicalXor", np.logical_xor, _P, _Q, commutative=True, identity=False)
+logical_not = _logical("logical_not", "LogicalNot", np.logical_not, _Q)

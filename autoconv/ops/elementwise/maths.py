@@ -1,0 +1,267 @@
+"""Elementary functions of one and two variables, with NumPy's meaning: nan and inf instead of errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import TensorType, Type
+from autoconv.ops.elementwise.arithmetic import quiet
+from autoconv.ops.gradients import conjugated, dtype_of, unbroadcast
+from autoconv.ops.record import Builder, Gradient, Op, Sample, define, none, sample
+from autoconv.ops.rules import broadcast
+
+Derivative = Callable[[Builder, Any, Any], Any]
+
+SMALL = np.array([[0.5, -0.25, 0.75], [0.125, -0.8, 0.3]])
+POSITIVE = np.array([0.5, 1.75, 3.0])
+COMPLEX = np.array([0.5 + 0.25j, -0.75 - 1.5j])
+INTEGERS = np.array([7, -7, 0], np.int64)
+
+
+def floating_rule(name: str, complex_too: bool = True) -> Callable[..., TensorType]:
+    """Return a type rule: the result has the operand's type, which has to be floating (or complex)."""
+
+    def rule(x: TensorType, **_: Any) -> TensorType:
+        if not (x.dtype.is_floating or (complex_too and x.dtype.is_complex)):
+            raise TypeError(f"{name} takes floating tensors, found {x.dtype.name}; cast first")
+        return x
+
+    return rule
+
+
+def numeric_rule(name: str, complex_too: bool = True) -> Callable[..., TensorType]:
+    """Return a type rule: operands of one numeric dtype, broadcast against each other."""
+
+    def rule(*inputs: TensorType, **_: Any) -> TensorType:
+        for x in inputs:
+            if not x.dtype.is_numeric or (x.dtype.is_complex and not complex_too):
+                raise TypeError(f"{name} takes numeric tensors, found {x.dtype.name}")
+        return broadcast(*inputs)
+
+    return rule
+
+
+def unary(
+    name: str, graphdef: str, kernel: Callable[..., Any], derivative: Derivative, *inputs: Any,
+    rule: Callable[..., TensorType] | None = None,
+) -> Op:  # fmt: skip
+    """Define an elementwise op of one operand; `derivative(b, x, y)` is dy/dx, and `inputs` are the samples."""
+
+    def gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+        slope = derivative(b, inputs[0], results[0])
+        return (b.multiply(cotangents[0], conjugated(b, slope)),)
+
+    return define(
+        name=name, graphdef=graphdef, result=rule or floating_rule(name), kernel=quiet(kernel),
+        gradient=gradient, elementwise=True, samples=tuple(map(sample, inputs)),
+    )  # fmt: skip
+
+
+def _real_unary(name: str, graphdef: str, kernel: Callable[..., Any], derivative: Derivative, x: Any) -> Op:
+    return unary(name, graphdef, kernel, derivative, x, rule=floating_rule(name, complex_too=False))
+
+
+def _binary(
+    name: str, graphdef: str, kernel: Callable[..., Any], gradient: Gradient | Any,
+    *samples: tuple[Any, Any] | Sample, rule: Callable[..., TensorType] | None = None, **facts: Any,
+) -> Op:  # fmt: skip
+    def result(x: TensorType, y: TensorType, **_: Any) -> TensorType:
+        return broadcast(floating_rule(name, complex_too=False)(x), y)
+
+    return define(
+        name=name, graphdef=graphdef, result=rule or result, kernel=quiet(kernel), gradient=gradient,
+        unify="all", elementwise=True,
+        samples=tuple(s if isinstance(s, Sample) else sample(*s) for s in samples), **facts,
+    )  # fmt: skip
+
+
+def _over(b: Builder, one_plus: Any) -> Any:
+    return b.reciprocal(b.add(one_plus, 1.0))
+
+
+def _circle(b: Builder, x: Any) -> Any:
+    """1 / sqrt(1 - x²)."""
+    return b.rsqrt(b.subtract(1.0, b.square(x)))
+
+
+def _arc(b: Builder, x: Any, y: Any) -> Any:
+    """1 / sqrt(1 - x²); for complex numbers 1 / cos(y), which has the right side of the branch cut."""
+    return b.reciprocal(b.cos(y)) if dtype_of(x).is_complex else _circle(b, x)
+
+
+def _arc_cosine(b: Builder, x: Any, y: Any) -> Any:
+    return b.negative(b.reciprocal(b.sin(y)) if dtype_of(x).is_complex else _circle(b, x))
+
+
+def _integer_power(x: Any, y: Any) -> Any:
+    try:
+        return np.power(x, y)
+    except ValueError as error:
+        if "negative" not in str(error):
+            raise
+        refused = InvalidArgumentError("Integers to negative integer powers are not allowed")
+        raise refused.in_place_of(error.with_traceback(None)) from None
+
+
+def _power(x: Any, y: Any) -> Any:
+    return _integer_power(x, y) if x.dtype.kind in "iu" else np.power(x, y)
+
+
+def _power_effects(types: Sequence[Type], attributes: Any) -> Effects:
+    integer = isinstance(types[0], TensorType) and types[0].dtype.is_integer
+    return Effects.RAISE if integer else Effects.PURE
+
+
+def _power_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """y·x^(y-1) and x^y·log(x); zero where their first factor is zero, whatever the second one is."""
+    (ct,), (x, y), (z,) = cotangents, inputs, results
+    flat_x = b.equal(y, 0.0)
+    exponent = b.select(flat_x, b.ones_like(y), y)
+    to_x = b.multiply(exponent, b.power(x, b.subtract(exponent, 1.0)))
+    to_x = b.select(flat_x, b.zeros_like(to_x), to_x)
+    defined = b.not_equal(x, 0.0) if dtype_of(x).is_complex else b.greater(x, 0.0)
+    logarithm = b.log(b.select(defined, x, b.ones_like(x)))
+    logarithm = b.select(defined, logarithm, b.zeros_like(x))
+    return (
+        unbroadcast(b, b.multiply(ct, conjugated(b, to_x)), x),
+        unbroadcast(b, b.multiply(ct, conjugated(b, b.multiply(z, logarithm))), y),
+    )
+
+
+def _squared_difference_gradient(
+    b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any
+) -> Any:
+    (ct,), (x, y) = cotangents, inputs
+    to_x = b.multiply(ct, conjugated(b, b.multiply(b.subtract(x, y), 2.0)))
+    return unbroadcast(b, to_x, x), unbroadcast(b, b.negative(to_x), y)
+
+
+def _atan2_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (ct,), (y, x) = cotangents, inputs
+    scaled = b.divide(ct, b.add(b.square(x), b.square(y)))
+    return (
+        unbroadcast(b, b.multiply(scaled, x), y),
+        unbroadcast(b, b.negative(b.multiply(scaled, y)), x),
+    )
+
+
+def _hypot_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    scaled = b.divide(cotangents[0], results[0])
+    return tuple(unbroadcast(b, b.multiply(scaled, x), x) for x in inputs)
+
+
+def _copysign_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Multiply by the product of both signs; the second operand, of which only the sign is read, has no cotangent."""
+    (ct,), (x, _), (z,) = cotangents, inputs, results
+    return unbroadcast(b, b.multiply(ct, b.multiply(b.sign(x), b.sign(z))), x), None
+
+
+def _logaddexp_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (ct,), (x, y) = cotangents, inputs
+    share = b.sigmoid(b.subtract(x, y))
+    return (
+        unbroadcast(b, b.multiply(ct, share), x),
+        unbroadcast(b, b.multiply(ct, b.subtract(1.0, share)), y),
+    )
+
+
+def _xlogy(x: Any, y: Any) -> Any:
+    return np.where(np.equal(x, 0) & ~np.isnan(y), np.zeros((), x.dtype), np.multiply(x, np.log(y)))
+
+
+def _xlogy_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (ct,), (x, y) = cotangents, inputs
+    present = b.cast(b.not_equal(x, 0.0), dtype=dtype_of(x))
+    return (
+        unbroadcast(b, b.multiply(ct, b.xlogy(present, y)), x),
+        unbroadcast(b, b.multiply(ct, b.xdivy(x, y)), y),
+    )
+
+
+def _xdivy(x: Any, y: Any) -> Any:
+    return np.where(np.equal(x, 0) & ~np.isnan(y), np.zeros((), x.dtype), np.divide(x, y))
+
+
+def _xdivy_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (ct,), (x, y), (z,) = cotangents, inputs, results
+    present = b.cast(b.not_equal(x, 0.0), dtype=dtype_of(x))
+    return (
+        unbroadcast(b, b.multiply(ct, b.xdivy(present, y)), x),
+        unbroadcast(b, b.multiply(ct, b.negative(b.xdivy(z, y))), y),
+    )
+
+
+def _reciprocal(x: Any) -> Any:
+    return np.true_divide(x.dtype.type(1), x)
+
+
+def _rsqrt(x: Any) -> Any:
+    return np.true_divide(x.dtype.type(1), np.sqrt(x))
+
+
+square = unary(
+    "square", "Square", np.square, lambda b, x, y: b.multiply(x, 2.0), SMALL, COMPLEX, INTEGERS,
+    rule=numeric_rule("square"),
+)  # fmt: skip
+sqrt = unary("sqrt", "Sqrt", np.sqrt, lambda b, x, y: b.divide(0.5, y), POSITIVE, COMPLEX)
+rsqrt = unary(
+    "rsqrt", "Rsqrt", _rsqrt, lambda b, x, y: b.multiply(b.multiply(b.square(y), y), -0.5), POSITIVE, COMPLEX
+)
+reciprocal = unary(
+    "reciprocal", "Reciprocal", _reciprocal, lambda b, x, y: b.negative(b.square(y)), SMALL, COMPLEX
+)
+exp = unary("exp", "Exp", np.exp, lambda b, x, y: y, SMALL, COMPLEX)
+expm1 = unary("expm1", "Expm1", np.expm1, lambda b, x, y: b.exp(x), SMALL, COMPLEX)
+log = unary("log", "Log", np.log, lambda b, x, y: b.reciprocal(x), POSITIVE, COMPLEX)
+log1p = unary("log1p", "Log1p", np.log1p, lambda b, x, y: _over(b, x), SMALL, COMPLEX)
+sin = unary("sin", "Sin", np.sin, lambda b, x, y: b.cos(x), SMALL, COMPLEX)
+cos = unary("cos", "Cos", np.cos, lambda b, x, y: b.negative(b.sin(x)), SMALL, COMPLEX)
+tan = unary("tan", "Tan", np.tan, lambda b, x, y: b.add(b.square(y), 1.0), SMALL, COMPLEX)
+asin = unary("asin", "Asin", np.arcsin, _arc, SMALL, COMPLEX)
+acos = unary("acos", "Acos", np.arccos, _arc_cosine, SMALL, COMPLEX)
+atan = unary("atan", "Atan", np.arctan, lambda b, x, y: _over(b, b.square(x)), SMALL, COMPLEX)
+sinh = unary("sinh", "Sinh", np.sinh, lambda b, x, y: b.cosh(x), SMALL, COMPLEX)
+cosh = unary("cosh", "Cosh", np.cosh, lambda b, x, y: b.sinh(x), SMALL, COMPLEX)
+tanh = unary("tanh", "Tanh", np.tanh, lambda b, x, y: b.subtract(1.0, b.square(y)), SMALL, COMPLEX)
+asinh = unary(
+    "asinh", "Asinh", np.arcsinh, lambda b, x, y: b.reciprocal(b.cosh(y)), SMALL, COMPLEX
+)
+acosh = unary(
+    "acosh", "Acosh", np.arccosh, lambda b, x, y: b.reciprocal(b.sinh(y)), POSITIVE + 1.0, COMPLEX
+)
+atanh = unary(
+    "atanh", "Atanh", np.arctanh, lambda b, x, y: b.reciprocal(b.subtract(1.0, b.square(x))), SMALL, COMPLEX
+)
+cbrt = _real_unary(
+    "cbrt", "Cbrt", np.cbrt, lambda b, x, y: b.reciprocal(b.multiply(b.square(y), 3.0)), POSITIVE
+)
+
+power = _binary(
+    "power", "Pow", _power, _power_gradient,
+    (POSITIVE, np.array([[2.0], [-1.5]])), sample(SMALL, np.array(3.0), differentiable=(0,)),
+    (COMPLEX, COMPLEX[::-1]),
+    (INTEGERS, np.array([3, 2, 0], np.int64)),
+    rule=numeric_rule("power"), effects=_power_effects,
+)  # fmt: skip
+squared_difference = _binary(
+    "squared_difference", "SquaredDifference", lambda x, y: np.square(np.subtract(x, y)),
+    _squared_difference_gradient, (SMALL, POSITIVE), (INTEGERS, INTEGERS[::-1]),
+    rule=numeric_rule("squared_difference", complex_too=False), commutative=True,
+)  # fmt: skip
+atan2 = _binary("atan2", "Atan2", np.arctan2, _atan2_gradient, (SMALL, POSITIVE), (SMALL, -POSITIVE))
+hypot = _binary("hypot", "Hypot", np.hypot, _hypot_gradient, (SMALL, POSITIVE), commutative=True)
+logaddexp = _binary(
+    "logaddexp", "LogAddExp", np.logaddexp, _logaddexp_gradient, (SMALL, POSITIVE), commutative=True
+)
+xlogy = _binary("xlogy", "Xlogy", _xlogy, _xlogy_gradient, (SMALL, POSITIVE))
+xdivy = _binary("xdivy", "Xdivy", _xdivy, _xdivy_gradient, (SMALL, POSITIVE))
+copysign = _binary("copysign", "CopySign", np.copysign, _copysign_gradient, (SMALL, -SMALL), (SMALL, POSITIVE))
+nextafter = _binary(
+    "nextafter", "NextAfter", np.nextafter, none("steps by one unit in the last place"), (SMALL, POSITIVE)
+)
+

@@ -1,0 +1,113 @@
+"""Functions of Python's complex numbers: those of cmath, and any function by real and imaginary parts.
+
+Kernels call Python itself, so that branch cuts, signs of zeros and errors are those of the running interpreter.
+"""
+
+from __future__ import annotations
+
+import builtins
+import cmath
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import bool_, complex128, float64
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import TensorType
+from autoconv.ops.elementwise.python_numbers import gradient_of, to_python_array
+from autoconv.ops.record import Builder, define, none, sample
+
+_Z, _X = np.array(0.5 - 1.25j), np.array(0.75)
+BOOL_CMATH = frozenset({"isnan", "isinf", "isfinite"})
+FLOAT_CMATH = frozenset({"phase", "modulus", "angle"})  # "modulus" and "angle" are the results of polar
+_GRADIENTS = {
+    "sqrt": "sqrt", "exp": "exp", "log": "log", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "asin",
+    "acos": "acos", "atan": "atan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "asinh",
+    "acosh": "acosh", "atanh": "atanh", "modulus": "abs", "phase": "angle", "angle": "angle",
+}  # fmt: skip
+# Functions without complex operands, of two real ones.
+OF_REALS = frozenset({"rect"})
+
+
+def _of_polar(which: int) -> Callable[[Any], float]:
+    return lambda z: cmath.polar(z)[which]
+
+
+CMATH: dict[str, Callable[..., Any]] = {
+    **{name: getattr(cmath, name) for name in (*_GRADIENTS, *BOOL_CMATH) if hasattr(cmath, name)},
+    "log10": cmath.log10, "modulus": _of_polar(0), "angle": _of_polar(1),
+    "rect": cmath.rect,
+}  # fmt: skip
+
+
+def _cmath_type(*_: TensorType, function: str) -> TensorType:
+    if function in BOOL_CMATH:
+        return TensorType(bool_, (), True)
+    return TensorType(float64 if function in FLOAT_CMATH else complex128, (), True)
+
+
+def _cmath(*inputs: Any, function: str) -> np.ndarray:
+    return to_python_array(CMATH[function](*(np.asarray(x).item() for x in inputs)), complex_too=True)
+
+
+def _cmath_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    if attributes["function"] in OF_REALS:
+        return _rect_gradient(b, inputs, cotangents)
+    op = _GRADIENTS.get(attributes["function"])
+    if op is None or len(inputs) > 1:
+        raise TypeError(f"cmath.{attributes['function']} has no gradient here")
+    return gradient_of(op)(b, inputs, results, cotangents, {})
+
+
+def _rect_gradient(b: Builder, inputs: Any, cotangents: Any) -> Any:
+    """Gradient for a length and an angle, either of which may be an int."""
+    size, angle = (x if x.type.dtype.is_floating else b.python_cast(x, dtype=float64, weak=True) for x in inputs)
+    real, imag = b.real(cotangents[0]), b.imag(cotangents[0])
+    along, across = b.cos(angle), b.sin(angle)
+    found = (
+        b.add(b.multiply(real, along), b.multiply(imag, across)),
+        b.multiply(size, b.subtract(b.multiply(imag, along), b.multiply(real, across))),
+    )
+    return tuple(c if x.type.dtype.is_floating else None for c, x in zip(found, inputs, strict=True))
+
+
+define(
+    name="python_cmath", graphdef="PythonCmath", result=_cmath_type, kernel=_cmath, gradient=_cmath_gradient,
+    effects=lambda _, attributes: Effects.PURE if attributes["function"] in BOOL_CMATH else Effects.RAISE,
+    samples=(
+        sample(_Z, function="sqrt"), sample(_Z, function="modulus"), sample(_Z, function="isnan"),
+        sample(_X, _X, function="rect"), sample(_Z, _Z, function="log", differentiable=()),
+    ),
+)  # fmt: skip
+
+# The functions of `python_complex_part` by name; operands are complex, except for those in OF_REALS.
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "multiply": operator.mul, "divide": operator.truediv, "power": operator.pow,
+    "power_by_int": lambda x, n: x ** int(n.real), "abs": builtins.abs, **CMATH,
+}  # fmt: skip
+
+
+def _part_type(*parts: TensorType, **_: Any) -> TensorType:
+    if any(part.dtype is not float64 for part in parts):
+        raise TypeError(f"python_complex_part takes float64, found {', '.join(part.dtype.name for part in parts)}")
+    return TensorType(float64, (), True)
+
+
+def _part(*parts: Any, function: str, part: str) -> np.ndarray:
+    numbers: list[Any] = [np.asarray(x).item() for x in parts]
+    if function not in OF_REALS:
+        numbers = [complex(*pair) for pair in zip(numbers[::2], numbers[1::2], strict=True)]
+    return np.array(getattr(FUNCTIONS[function](*numbers), part), np.float64)
+
+
+define(
+    name="python_complex_part", graphdef="PythonComplexPart", result=_part_type,
+    kernel=_part, gradient=none("it is made where gradients are there already"), effects=Effects.RAISE,
+    samples=(
+        sample(_X, _X, function="sqrt", part="imag"), sample(_X, _X, _X, _X, function="divide", part="real"),
+    ),
+)  # fmt: skip
+
+__all__ = ["BOOL_CMATH", "CMATH", "FLOAT_CMATH", "FUNCTIONS", "OF_REALS"]

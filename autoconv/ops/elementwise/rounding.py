@@ -1,0 +1,55 @@
+"""Rounding, and predicates on floating-point classes. Rounding has no gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import bool_
+from autoconv.graph.types import TensorType
+from autoconv.ops.elementwise.arithmetic import quiet
+from autoconv.ops.gradients import flat
+from autoconv.ops.record import Op, define, none, sample
+
+_X = np.array([[0.5, -1.25, 2.5], [3.75, -0.75, -2.25]])
+_I = np.array([7, -7, 0], np.int64)
+_SPECIAL = np.array([np.nan, np.inf, -np.inf, -0.0, 1.0])
+
+
+def _rounding(name: str, graphdef: str, kernel: Callable[..., Any]) -> Op:
+    def result(x: TensorType, **_: Any) -> TensorType:
+        if not (x.dtype.is_floating or x.dtype.is_integer):
+            raise TypeError(f"{name} takes real tensors, found {x.dtype.name}")
+        return x
+
+    def run(x: Any) -> Any:
+        return x if x.dtype.kind in "iu" else kernel(x)
+
+    return define(
+        name=name, graphdef=graphdef, result=result, kernel=quiet(run), gradient=flat, elementwise=True,
+        samples=(sample(_X + 0.125), sample(_I)),
+    )  # fmt: skip
+
+
+def _question(name: str, graphdef: str, kernel: Callable[..., Any]) -> Op:
+    def result(x: TensorType, **_: Any) -> TensorType:
+        if not x.dtype.is_numeric:
+            raise TypeError(f"{name} takes numeric tensors, found {x.dtype.name}")
+        return x.with_dtype(bool_, x.weak)
+
+    return define(
+        name=name, graphdef=graphdef, result=result, kernel=quiet(kernel),
+        gradient=none("the result is a bool"), elementwise=True, samples=(sample(_SPECIAL), sample(_I)),
+    )  # fmt: skip
+
+
+floor = _rounding("floor", "Floor", np.floor)
+ceil = _rounding("ceil", "Ceil", np.ceil)
+round_ = _rounding("round", "Round", np.rint)
+rint = _rounding("rint", "Rint", np.rint)
+trunc = _rounding("trunc", "Trunc", np.trunc)
+is_nan = _question("is_nan", "IsNan", np.isnan)
+is_inf = _question("is_inf", "IsInf", np.isinf)
+is_finite = _question("is_finite", "IsFinite", np.isfinite)

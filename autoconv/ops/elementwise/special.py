@@ -1,0 +1,118 @@
+"""The error function, the log-gamma function, and its derivatives.
+
+Formulas: NIST Digital Library of Mathematical Functions, 5.5 (recurrence, reflection), 5.11 (asymptotic
+series) and 5.15 (polygamma functions as sums).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.ops.elementwise.arithmetic import quiet
+from autoconv.ops.elementwise.maths import SMALL, floating_rule, unary
+from autoconv.ops.record import Builder, define, sample
+
+_GAMMA_SAMPLES = np.array([0.75, 1.5, 3.25, 12.0, -0.75])
+# B(2j) for j = 1 …: the even Bernoulli numbers
+_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798)
+_ASYMPTOTIC_FROM = 12.0  # arguments from which the asymptotic series is exact
+_FURTHEST_RECURRENCE = 10_000.0  # polygamma is nan for arguments below minus this
+
+
+def _by_math(function: Callable[[float], float]) -> Callable[[Any], Any]:
+    """Return the function of `math`, applied elementwise in float64; where `math` raises, the limit is infinite."""
+
+    def of_one(x: float) -> float:
+        try:
+            return function(x)
+        except (ValueError, OverflowError):
+            return math.inf
+
+    over_array = np.frompyfunc(of_one, 1, 1)
+
+    def run(x: Any) -> Any:
+        return np.asarray(over_array(np.asarray(x, np.float64)), np.float64).astype(x.dtype)
+
+    return run
+
+
+def _digamma(x: Any) -> Any:
+    """Use reflection for negative numbers, then recurrence up to where the asymptotic series is exact."""
+    wide = np.asarray(x, np.float64)
+    negative = wide < 0
+    z = np.where(negative, 1.0 - wide, wide)
+    shift = np.zeros_like(z)
+    for _ in range(int(_ASYMPTOTIC_FROM)):
+        small = z < _ASYMPTOTIC_FROM
+        shift = np.where(small, shift - 1.0 / z, shift)
+        z = np.where(small, z + 1.0, z)
+    series = np.zeros_like(z)
+    inverse_square = 1.0 / (z * z)
+    for j in range(len(_BERNOULLI), 0, -1):
+        series = (series + _BERNOULLI[j - 1] / (2 * j)) * inverse_square
+    result = shift + np.log(z) - 0.5 / z - series
+    # π·cot(πx) from the fractional part, which is exact even for large |x|
+    fraction = wide - np.rint(wide)
+    reflected = result - np.pi / np.tan(np.pi * fraction)
+    pole = negative & (fraction == 0)
+    result = np.where(pole | np.isneginf(wide), np.nan, np.where(negative, reflected, result))
+    return result.astype(x.dtype)
+
+
+def _polygamma(x: Any, *, order: int) -> Any:
+    """(-1)^(n+1)·n!·Σ 1/(x+k)^(n+1), the tail by the Euler-Maclaurin formula; nan below -10,000."""
+    z = np.array(x, np.float64)
+    power = order + 1
+    z[z < -_FURTHEST_RECURRENCE] = np.nan
+    total = np.zeros_like(z)
+    start = _ASYMPTOTIC_FROM + order
+    while True:
+        small = z < start
+        if not small.any():
+            break
+        total = np.where(small, total + z ** -float(power), total)
+        z = np.where(small, z + 1.0, z)
+    total = total + z**-float(order) / order + 0.5 * z ** -float(power)
+    factor = float(power)
+    for j, bernoulli in enumerate(_BERNOULLI, 1):
+        total = total + bernoulli / math.factorial(2 * j) * factor * z ** -float(power + 2 * j - 1)
+        factor *= (power + 2 * j - 1) * (power + 2 * j)
+    sign = 1.0 if order % 2 else -1.0
+    return (sign * math.factorial(order) * total).astype(x.dtype)
+
+
+def _polygamma_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    return (b.multiply(cotangents[0], b.polygamma(inputs[0], order=attributes["order"] + 1)),)
+
+
+def _bell(b: Builder, x: Any, factor: float) -> Any:
+    return b.multiply(b.exp(b.negative(b.square(x))), factor)
+
+
+_SLOPE = 2.0 / math.sqrt(math.pi)
+
+erf = unary(
+    "erf", "Erf", _by_math(math.erf), lambda b, x, y: _bell(b, x, _SLOPE), SMALL,
+    rule=floating_rule("erf", complex_too=False),
+)  # fmt: skip
+erfc = unary(
+    "erfc", "Erfc", _by_math(math.erfc), lambda b, x, y: _bell(b, x, -_SLOPE), SMALL,
+    rule=floating_rule("erfc", complex_too=False),
+)  # fmt: skip
+lgamma = unary(
+    "lgamma", "Lgamma", _by_math(math.lgamma), lambda b, x, y: b.digamma(x), _GAMMA_SAMPLES,
+    rule=floating_rule("lgamma", complex_too=False),
+)  # fmt: skip
+digamma = unary(
+    "digamma", "Digamma", _digamma, lambda b, x, y: b.polygamma(x, order=1), _GAMMA_SAMPLES,
+    rule=floating_rule("digamma", complex_too=False),
+)  # fmt: skip
+polygamma = define(
+    name="polygamma", graphdef="Polygamma", result=floating_rule("polygamma", complex_too=False),
+    kernel=quiet(_polygamma), gradient=_polygamma_gradient, elementwise=True,
+    samples=(sample(_GAMMA_SAMPLES, order=1), sample(_GAMMA_SAMPLES, order=2)),
+)  # fmt: skip

@@ -1,0 +1,287 @@
+"""Inverses, solutions of linear systems, and decompositions of matrices (the last two dimensions)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import Dimension, TensorType, shape_text, shapes_compatible
+from autoconv.ops.elementwise.arithmetic import quiet
+from autoconv.ops.gradients import conjugated, dtype_of, unbroadcast
+from autoconv.ops.linalg.factor_gradients import adjoint_of, cholesky_gradient, eigh_gradient, qr_gradient, svd_gradient
+from autoconv.ops.linalg.products import checked_dtypes
+from autoconv.ops.numpy.shapes import not_square
+from autoconv.ops.record import Builder, define, sample
+from autoconv.ops.rules import broadcast_shapes
+
+_A = np.array([[2.5, -0.5, 0.25], [0.75, 1.5, -1.0], [0.5, 0.25, 3.0]])
+_S = _A @ _A.T
+_R = np.array([[0.5, -1.25], [3.5, -0.75], [1.0, 2.0]])
+
+
+def _check(op: str, x: TensorType, square: bool = True) -> None:
+    if not (x.dtype.is_floating or x.dtype.is_complex):
+        raise TypeError(f"{op} takes floating tensors, found {x.dtype.name}; cast first")
+    if x.shape is None:
+        return
+    if len(x.shape) < 2:
+        raise ValueError(
+            f"{op} takes tensors of 2 or more dimensions, found the shape [{shape_text(x.shape)}]"
+        )
+    if square and not shapes_compatible(x.shape[-1:], x.shape[-2:-1]):
+        raise ValueError(f"{op}: Input must be square, found the shape [{shape_text(x.shape)}]")
+
+
+def _kernel(
+    op: str, function: Callable[..., Any], failure: str = "", square: bool = True
+) -> Callable[..., Any]:
+    """Return a kernel that checks shapes, computes half precision as single, and converts errors."""
+
+    def run(*inputs: Any, **attributes: Any) -> Any:
+        shape = np.shape(inputs[0])
+        if len(shape) < 2 or (square and shape[-1] != shape[-2]):
+            refused = InvalidArgumentError(
+                f"{op}: Input must be {'square ' if square else ''}matrices, found {list(shape)}"
+            )
+            raise refused.in_place_of(not_square(shape)) if square else refused
+        dtype = np.asarray(inputs[0]).dtype
+        half = dtype.itemsize < 4
+        try:
+            found = function(*(np.asarray(x, np.float32) if half else x for x in inputs), **attributes)
+        except np.linalg.LinAlgError as error:
+            refused = InvalidArgumentError(failure or f"{op}: {error}")
+            raise refused.in_place_of(error.with_traceback(None)) from None
+        except ValueError as error:
+            shapes = " and ".join(str(list(np.shape(x))) for x in inputs)
+            refused = InvalidArgumentError(f"{op}: the shapes {shapes} do not go together")
+            raise refused.in_place_of(error.with_traceback(None)) from None
+        if half:
+            return tuple(x.astype(dtype) for x in found) if isinstance(found, tuple) else found.astype(dtype)
+        return found
+
+    return quiet(run)
+
+
+def _scaled(b: Builder, x: Any, by: Any) -> Any:
+    """Multiply a batch of matrices by a batch of scalars."""
+    return b.multiply(b.expand_dims(b.expand_dims(by, axis=-1), axis=-1), x)
+
+
+# ---- determinants, inverses
+
+
+def _determinant_type(x: TensorType) -> TensorType:
+    _check("det", x)
+    return x.with_shape(None if x.shape is None else x.shape[:-2])
+
+
+def _determinant_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (ct,), (x,), (found,) = cotangents, inputs, results
+    return (_scaled(b, adjoint_of(b, b.inverse(x, adjoint=False)), b.multiply(ct, conjugated(b, found))),)
+
+
+def _slogdet_type(x: TensorType) -> tuple[TensorType, TensorType]:
+    found = _determinant_type(x)
+    return found, found.with_dtype(x.dtype.real_dtype)
+
+
+def _slogdet_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Differentiate the determinant's logarithm: its real part is the second result, its angle that of the first."""
+    (x,), (sign, _), (of_sign, of_log) = inputs, results, cotangents
+    turns = dtype_of(x).is_complex and of_sign is not None
+    if of_log is None and not turns:
+        return (b.zeros_like(x),)
+    by = of_log
+    if dtype_of(x).is_complex:
+        angle = b.imag(b.multiply(of_sign, b.conjugate(sign))) if turns else b.zeros_like(of_log)
+        by = b.complex(b.zeros_like(angle) if of_log is None else of_log, angle)
+    return (_scaled(b, adjoint_of(b, b.inverse(x, adjoint=False)), by),)
+
+
+def _inverse_type(x: TensorType, *, adjoint: bool = False) -> TensorType:
+    _check("inv", x)
+    return x
+
+
+def _inverse(x: Any, *, adjoint: bool = False) -> Any:
+    return np.linalg.inv(np.conj(np.swapaxes(x, -1, -2)) if adjoint else x)
+
+
+def _inverse_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (ct,), (found,) = cotangents, results
+    outer = adjoint_of(b, found)
+    of_inverted = b.negative(b.matmul(b.matmul(outer, ct), outer))
+    return (adjoint_of(b, of_inverted) if attributes.get("adjoint") else of_inverted,)
+
+
+determinant = define(
+    name="determinant", graphdef="MatrixDeterminant", result=_determinant_type,
+    kernel=_kernel("det", np.linalg.det), gradient=_determinant_gradient,
+    samples=(sample(_A), sample(np.stack([_A, -_A]))),
+)  # fmt: skip
+slogdet = define(
+    name="slogdet", graphdef="LogMatrixDeterminant", result=_slogdet_type,
+    kernel=_kernel("slogdet", lambda x: tuple(np.linalg.slogdet(x))), gradient=_slogdet_gradient,
+    samples=(sample(_A), sample(np.stack([_A, -_A]))),
+)  # fmt: skip
+inverse = define(
+    name="inverse", graphdef="MatrixInverse", result=_inverse_type,
+    kernel=_kernel("inv", _inverse, "Input is not invertible."), gradient=_inverse_gradient,
+    effects=Effects.RAISE,
+    samples=(sample(_A), sample(np.stack([_A, -_A]), adjoint=True)),
+)  # fmt: skip
+
+
+# ---- linear systems
+
+
+def _solve_type(matrix: TensorType, rhs: TensorType, **_: Any) -> TensorType:
+    checked_dtypes("solve", matrix, rhs)
+    _check("solve", matrix)
+    _check("solve", rhs, square=False)
+    if matrix.shape is None or rhs.shape is None:
+        return rhs.with_shape(None)
+    if not shapes_compatible(matrix.shape[-1:], rhs.shape[-2:-1]):
+        raise ValueError(
+            f"solve: the rows of the shapes [{shape_text(matrix.shape)}] and [{shape_text(rhs.shape)}] differ"
+        )
+    batch = broadcast_shapes(matrix.shape[:-2], rhs.shape[:-2]) or ()
+    return rhs.with_shape((*batch, *rhs.shape[-2:]))
+
+
+def _solve(matrix: Any, rhs: Any, *, adjoint: bool = False) -> Any:
+    return np.linalg.solve(np.conj(np.swapaxes(matrix, -1, -2)) if adjoint else matrix, rhs)
+
+
+def _triangular_solve(matrix: Any, rhs: Any, *, lower: bool = True, adjoint: bool = False) -> Any:
+    return _solve(np.tril(matrix) if lower else np.triu(matrix), rhs, adjoint=adjoint)
+
+
+def _system_gradient(b: Builder, of_rhs: Any, inputs: Any, found: Any, adjoint: bool) -> tuple[Any, Any]:
+    matrix, rhs = inputs
+    if adjoint:
+        of_matrix = b.negative(b.matmul(found, adjoint_of(b, of_rhs)))
+    else:
+        of_matrix = b.negative(b.matmul(of_rhs, adjoint_of(b, found)))
+    return unbroadcast(b, of_matrix, matrix), unbroadcast(b, of_rhs, rhs)
+
+
+def _solve_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    adjoint = attributes.get("adjoint", False)
+    of_rhs = b.solve(inputs[0], cotangents[0], adjoint=not adjoint)
+    return _system_gradient(b, of_rhs, inputs, results[0], adjoint)
+
+
+def _triangular_solve_gradient(
+    b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any
+) -> Any:
+    lower, adjoint = attributes.get("lower", True), attributes.get("adjoint", False)
+    of_rhs = b.triangular_solve(inputs[0], cotangents[0], lower=lower, adjoint=not adjoint)
+    of_matrix, of_rhs = _system_gradient(b, of_rhs, inputs, results[0], adjoint)
+    low, high = (-1, 0) if lower else (0, -1)
+    return b.matrix_band_part(of_matrix, num_lower=low, num_upper=high), of_rhs
+
+
+solve = define(
+    name="solve", graphdef="MatrixSolve", result=_solve_type,
+    kernel=_kernel("solve", _solve, "Input matrix is not invertible."), gradient=_solve_gradient, unify="all",
+    effects=Effects.RAISE,
+    samples=(sample(_A, _R), sample(np.stack([_A, -_A]), _R[None], adjoint=True)),
+)  # fmt: skip
+triangular_solve = define(
+    name="triangular_solve", graphdef="MatrixTriangularSolve", result=_solve_type,
+    kernel=_kernel("triangular_solve", _triangular_solve, "Input matrix is not invertible."),
+    gradient=_triangular_solve_gradient, unify="all", effects=Effects.RAISE,
+    samples=(sample(_A, _R), sample(_A, _R, lower=False), sample(_A, _R, lower=True, adjoint=True)),
+)  # fmt: skip
+
+
+# ---- decompositions
+
+
+def _cholesky_type(x: TensorType) -> TensorType:
+    _check("cholesky", x)
+    return x
+
+
+def _cholesky(x: Any) -> Any:
+    # Only the symmetric part counts, so that the gradient is symmetric too.
+    return np.linalg.cholesky((x + np.conj(np.swapaxes(x, -1, -2))) * np.asarray(x).dtype.type(0.5))
+
+
+def _least(first: Dimension, second: Dimension) -> Dimension:
+    if isinstance(first, int) and isinstance(second, int):
+        return min(first, second)
+    return first if first == second else None
+
+
+def _svd_type(
+    x: TensorType, *, full_matrices: bool = False, compute_uv: bool = True
+) -> tuple[TensorType, ...]:
+    _check("svd", x, square=False)
+    singular = x.with_dtype(x.dtype.real_dtype)
+    if x.shape is None:
+        return (singular, x, x) if compute_uv else (singular,)
+    *batch, rows, columns = x.shape
+    least = _least(rows, columns)
+    singular = singular.with_shape((*batch, least))
+    if not compute_uv:
+        return (singular,)
+    left, right = (rows, columns) if full_matrices else (least, least)
+    return singular, x.with_shape((*batch, rows, left)), x.with_shape((*batch, columns, right))
+
+
+def _svd(x: Any, *, full_matrices: bool = False, compute_uv: bool = True) -> Any:
+    if not compute_uv:
+        return (np.linalg.svd(x, compute_uv=False),)
+    left, singular, right = np.linalg.svd(x, full_matrices=full_matrices)
+    return singular, left, np.conj(np.swapaxes(right, -1, -2))
+
+
+def _qr_type(x: TensorType, *, full_matrices: bool = False) -> tuple[TensorType, TensorType]:
+    _check("qr", x, square=False)
+    if x.shape is None:
+        return x, x
+    *batch, rows, columns = x.shape
+    inner = rows if full_matrices else _least(rows, columns)
+    return x.with_shape((*batch, rows, inner)), x.with_shape((*batch, inner, columns))
+
+
+def _qr(x: Any, *, full_matrices: bool = False) -> Any:
+    return tuple(np.linalg.qr(x, "complete" if full_matrices else "reduced"))
+
+
+def _eigh_type(x: TensorType) -> tuple[TensorType, TensorType]:
+    _check("eigh", x)
+    values = x.with_dtype(x.dtype.real_dtype)
+    return values.with_shape(None if x.shape is None else x.shape[:-1]), x
+
+
+cholesky = define(
+    name="cholesky", graphdef="Cholesky", result=_cholesky_type,
+    kernel=_kernel(
+        "cholesky", _cholesky, "Cholesky decomposition was not successful. The input might not be valid."
+    ),
+    gradient=cholesky_gradient, effects=Effects.RAISE, samples=(sample(_S), sample(np.stack([_S, 2 * _S]))),
+)  # fmt: skip
+svd = define(
+    name="svd", graphdef="Svd", result=_svd_type, kernel=_kernel("svd", _svd, square=False),
+    gradient=svd_gradient,
+    samples=(
+        sample(_R), sample(_R.T.copy()), sample(_A, compute_uv=False),
+        sample(_R, full_matrices=True, differentiable=()),
+    ),
+)  # fmt: skip
+qr = define(
+    name="qr", graphdef="Qr", result=_qr_type, kernel=_kernel("qr", _qr, square=False), gradient=qr_gradient,
+    samples=(sample(_R), sample(_A), sample(_R, full_matrices=True, differentiable=())),
+)  # fmt: skip
+eigh = define(
+    name="eigh", graphdef="SelfAdjointEigV2", result=_eigh_type,
+    kernel=_kernel("eigh", lambda x: tuple(np.linalg.eigh(x))), gradient=eigh_gradient,
+    samples=(sample(_S), sample(np.stack([_S, -_S]))),
+)  # fmt: skip

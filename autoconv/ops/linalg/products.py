@@ -1,0 +1,413 @@
+"""Products of matrices and tensors, diagonals and bands.
+
+Matrices are the last two dimensions; the others are a batch.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.types import Dimension, Shape, TensorType, shape_text, shapes_compatible
+from autoconv.ops.elementwise.arithmetic import quiet
+from autoconv.ops.gradients import conjugated, shape_of, unbroadcast
+from autoconv.ops.record import Builder, define, sample
+from autoconv.ops.rules import broadcast_shapes, diagonal_length, normalised_axes
+
+_X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
+_Y = np.array([[1.5, -0.5], [0.25, 2.0], [-1.0, 0.75]])
+
+
+def checked_dtypes(op: str, *inputs: TensorType) -> None:
+    """Raise TypeError unless all operands are numbers of one dtype."""
+    for x in inputs:
+        if x.dtype is not inputs[0].dtype:
+            raise TypeError(f"{op}: the tensors have types {inputs[0].dtype.name} and {x.dtype.name}")
+        if not x.dtype.is_numeric:
+            raise TypeError(f"{op} takes tensors of numbers, found {x.dtype.name}")
+
+
+# ---- matmul
+
+
+def _matmul_type(
+    x: TensorType, y: TensorType, *, transpose_a: bool = False, transpose_b: bool = False
+) -> TensorType:
+    checked_dtypes("matmul", x, y)
+    weak = x.weak and y.weak
+    for operand in (x, y):
+        if operand.shape is not None and len(operand.shape) < 2:
+            raise ValueError(
+                f"matmul takes tensors of 2 or more dimensions, found the shape [{shape_text(operand.shape)}]"
+            )
+    if x.shape is None or y.shape is None:
+        return TensorType(x.dtype, None, weak)
+    rows, inner = _matrix_shape(x.shape, transpose_a)
+    other, columns = _matrix_shape(y.shape, transpose_b)
+    if isinstance(inner, int) and isinstance(other, int) and inner != other:
+        raise ValueError(
+            f"matmul: the inner dimensions {inner} and {other} differ "
+            f"(shapes [{shape_text(x.shape)}] and [{shape_text(y.shape)}])"
+        )
+    batch = broadcast_shapes(x.shape[:-2], y.shape[:-2]) or ()
+    return TensorType(x.dtype, (*batch, rows, columns), weak)
+
+
+def _matrix_shape(shape: tuple[Dimension, ...], transposed: bool) -> tuple[Dimension, Dimension]:
+    return (shape[-1], shape[-2]) if transposed else (shape[-2], shape[-1])
+
+
+def _matmul(x: Any, y: Any, *, transpose_a: bool = False, transpose_b: bool = False) -> Any:
+    if np.ndim(x) < 2 or np.ndim(y) < 2:
+        raise InvalidArgumentError(
+            f"matmul takes tensors of 2 or more dimensions, found the shapes {list(np.shape(x))} and "
+            f"{list(np.shape(y))}"
+        )
+    left = np.swapaxes(x, -1, -2) if transpose_a else x
+    right = np.swapaxes(y, -1, -2) if transpose_b else y
+    try:
+        return np.matmul(left, right).astype(np.asarray(x).dtype, copy=False)  # NumPy returns float32 for bfloat16
+    except ValueError:
+        raise InvalidArgumentError(
+            f"Matrix size-incompatible: In[0]: {list(np.shape(x))}, In[1]: {list(np.shape(y))}"
+        ) from None
+
+
+def _matmul_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (ct,), (x, y) = cotangents, inputs
+    flip_x, flip_y = attributes.get("transpose_a", False), attributes.get("transpose_b", False)
+    x_, y_ = conjugated(b, x), conjugated(b, y)
+    if not flip_x and not flip_y and _is_many_rows(x, y):
+        inner, columns = shape_of(y) or ()
+        flat = b.reshape(x_, shape=(-1, inner)), b.reshape(ct, shape=(-1, columns))
+        return b.matmul(ct, y_, transpose_b=True), b.matmul(*flat, transpose_a=True)
+
+    def product(left: Any, right: Any, flip_left: bool, flip_right: bool) -> Any:
+        return b.matmul(left, right, transpose_a=flip_left, transpose_b=flip_right)
+
+    of_x = product(y_, ct, flip_y, True) if flip_x else product(ct, y_, False, not flip_y)
+    of_y = product(ct, x_, True, flip_x) if flip_y else product(x_, ct, not flip_x, False)
+    return unbroadcast(b, of_x, x), unbroadcast(b, of_y, y)
+
+
+def _is_many_rows(x: Any, y: Any) -> bool:
+    """Return whether a batch of matrices is multiplied by a single one: then the batch is one matrix of many rows."""
+    of_x, of_y = shape_of(x), shape_of(y)
+    if of_x is None or of_y is None or len(of_x) < 3 or len(of_y) != 2:
+        return False
+    return all(isinstance(size, int) for size in of_y) and 0 not in (*of_x, *of_y)
+
+
+matmul = define(
+    name="matmul", graphdef="MatMul", result=_matmul_type, kernel=quiet(_matmul), gradient=_matmul_gradient,
+    unify="all",
+    samples=(
+        sample(_X, _Y), sample(_X, _Y.T.copy(), transpose_b=True), sample(_X, _X * 2, transpose_a=True),
+        sample(_X, _Y, transpose_a=True, transpose_b=True),
+        sample(np.stack([_X, _X * 2])[:, None], np.stack([_Y, -_Y, _Y * 0.5])),
+        sample(np.array([[1, 2]], np.int32), np.array([[3], [4]], np.int32)),
+    ),
+)  # fmt: skip
+
+
+# ---- tensordot
+
+
+def _tensordot_type(
+    x: TensorType, y: TensorType, *, axes: tuple[tuple[int, ...], tuple[int, ...]]
+) -> TensorType:
+    checked_dtypes("tensordot", x, y)
+    if x.shape is None or y.shape is None:
+        return TensorType(x.dtype, None)
+    of_x, of_y = normalised_axes(axes[0], len(x.shape)), normalised_axes(axes[1], len(y.shape))
+    if not shapes_compatible(tuple(x.shape[a] for a in of_x), tuple(y.shape[a] for a in of_y)):
+        raise ValueError(
+            f"tensordot: the axes {axes} of shapes [{shape_text(x.shape)}] and [{shape_text(y.shape)}] differ"
+        )
+    left = tuple(d for a, d in enumerate(x.shape) if a not in of_x)
+    return TensorType(
+        x.dtype, left + tuple(d for a, d in enumerate(y.shape) if a not in of_y), x.weak and y.weak
+    )
+
+
+def _tensordot(x: Any, y: Any, *, axes: Any) -> Any:
+    try:
+        return np.tensordot(x, y, axes).astype(np.asarray(x).dtype, copy=False)
+    except ValueError:
+        raise InvalidArgumentError(
+            f"tensordot: the axes {axes} of the shapes {list(np.shape(x))} and {list(np.shape(y))} differ"
+        ) from None
+
+
+def _tensordot_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (ct,), (x, y) = cotangents, inputs
+    equation = tensordot_equation(shape_of(x), shape_of(y), attributes["axes"])
+    return _einsum_gradient(b, (x, y), results, (ct,), {"equation": equation})
+
+
+def tensordot_equation(x: Shape, y: Shape, axes: tuple[tuple[int, ...], tuple[int, ...]]) -> str:
+    """Return the einsum equation of a tensordot of these shapes; raises ValueError where a rank is unknown."""
+    if x is None or y is None:
+        raise ValueError("the gradient of tensordot needs tensors of known rank; use set_shape")
+    of_x, of_y = normalised_axes(axes[0], len(x)), normalised_axes(axes[1], len(y))
+    left = [_LETTERS[i] for i in range(len(x))]
+    right = [_LETTERS[len(x) + i] for i in range(len(y))]
+    for i, j in zip(of_x, of_y, strict=True):
+        right[j] = left[i]
+    free = [c for a, c in enumerate(left) if a not in of_x] + [
+        c for a, c in enumerate(right) if a not in of_y
+    ]
+    return f"{''.join(left)},{''.join(right)}->{''.join(free)}"
+
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+# ---- einsum
+
+
+def parse_equation(equation: str, count: int) -> tuple[list[str], str]:
+    """Return the labels of each operand and of the result, with `...` as written.
+
+    Without `->` the result has the labels that appear once, in alphabetical order. Raises ValueError.
+    """
+    left, arrow, right = equation.replace(" ", "").partition("->")
+    operands = left.split(",")
+    if len(operands) != count:
+        raise ValueError(f"einsum: the equation {equation!r} is for {len(operands)} tensors, found {count}")
+    if not arrow:
+        labels = left.replace("...", "").replace(",", "")
+        right = ("..." if "..." in left else "") + "".join(
+            sorted(c for c in set(labels) if labels.count(c) == 1)
+        )
+    for text in (*operands, right):
+        letters = text.replace("...", "", 1)
+        if letters and not (letters.isalpha() and letters.isascii()):
+            raise ValueError(f"einsum: {text!r} in {equation!r} has to be letters, and `...` once at most")
+    unknown = set(right.replace("...", "")) - set(left)
+    if "..." in left and "..." not in right:
+        raise ValueError(
+            f"einsum: the result {right!r} of {equation!r} has to have the `...` of the operands"
+        )
+    if unknown or ("..." in right and "..." not in left):
+        raise ValueError(f"einsum: the result {right!r} of {equation!r} has labels that no operand has")
+    if len(set(right.replace("...", ""))) != len(right.replace("...", "")):
+        raise ValueError(f"einsum: the result {right!r} of {equation!r} has a label twice")
+    return operands, right
+
+
+def _einsum_type(*inputs: TensorType, equation: str) -> TensorType:
+    checked_dtypes("einsum", *inputs)
+    operands, result = parse_equation(equation, len(inputs))
+    sizes: dict[str, Dimension] = {}
+    ellipses: list[Shape] = []
+    for x, labels in zip(inputs, operands, strict=True):
+        letters = labels.replace("...", "")
+        if x.shape is None:
+            if "..." in labels:
+                ellipses.append(None)
+            continue
+        if len(x.shape) < len(letters) or ("..." not in labels and len(x.shape) != len(letters)):
+            raise ValueError(
+                f"einsum: {labels!r} of {equation!r} does not fit the shape [{shape_text(x.shape)}]"
+            )
+        before = labels.index("...") if "..." in labels else len(letters)
+        spare = len(x.shape) - len(letters)
+        if "..." in labels:
+            ellipses.append(x.shape[before : before + spare])
+        for label, size in zip(letters, x.shape[:before] + x.shape[before + spare :], strict=True):
+            sizes[label] = _same_size(label, sizes.get(label), size, equation)
+    weak = all(x.weak for x in inputs)
+    named = tuple(sizes.get(c) for c in result.replace("...", ""))
+    shape: Shape = named
+    if "..." in result:
+        common = broadcast_shapes(*ellipses)
+        before = result.index("...")
+        shape = None if common is None else (*named[:before], *common, *named[before:])
+    return TensorType(inputs[0].dtype, shape, weak)
+
+
+def _same_size(label: str, first: Dimension, second: Dimension, equation: str) -> Dimension:
+    if isinstance(first, int) and isinstance(second, int) and first != second:
+        raise ValueError(
+            f"einsum: the label {label!r} of {equation!r} stands for dimensions of {first} and {second}"
+        )
+    return first if isinstance(first, int) or second is None else second
+
+
+def _einsum(*inputs: Any, equation: str) -> Any:
+    parse_equation(equation, len(inputs))
+    dtype = np.asarray(inputs[0]).dtype
+    # NumPy's einsum rejects bfloat16.
+    wide = [np.asarray(x, np.float32) for x in inputs] if dtype.kind == "V" else inputs
+    try:
+        return np.einsum(equation, *wide, optimize=len(inputs) > 2).astype(dtype, copy=False)
+    except ValueError as error:
+        shapes = " and ".join(str(list(np.shape(x))) for x in inputs)
+        raise InvalidArgumentError(
+            f"einsum: {equation!r} does not fit the shapes {shapes}: {error}"
+        ) from None
+
+
+def _einsum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    operands, result = parse_equation(attributes["equation"], len(inputs))
+    return tuple(
+        unbroadcast(b, _einsum_cotangent(b, i, inputs, operands, result, cotangents[0]), inputs[i])
+        for i in range(len(inputs))
+    )
+
+
+def _einsum_cotangent(b: Builder, i: int, inputs: Any, operands: list[str], result: str, ct: Any) -> Any:
+    """Return the cotangent of one operand: the einsum of the result's cotangent with all other operands."""
+    factors = [(ct, result), *((conjugated(b, inputs[j]), operands[j]) for j in range(len(inputs)) if j != i)]
+    wanted = renamed = operands[i]
+    batch = "..." if "..." in wanted else ""
+    spare = iter(c for c in _LETTERS if c not in "".join(operands))
+    for label in sorted(set(wanted.replace("...", ""))):
+        while renamed.count(label) > 1:
+            # A repeated label of the operand reads a diagonal: the cotangent is zero elsewhere.
+            twin = next(spare)
+            renamed = twin.join(renamed.rsplit(label, 1))
+            counts = b.einsum(b.ones_like(inputs[i]), equation=f"{wanted}->{batch}{label}")
+            factors.append((b.diag(b.divide(counts, counts), offset=0), batch + label + twin))
+    covered = "".join(labels for _, labels in factors)
+    if set(renamed) - set(covered):
+        # Labels summed over in this operand alone: every element gets the same cotangent.
+        factors.append((b.ones_like(inputs[i]), wanted))
+    if "..." in covered and not batch:
+        renamed = "..." + renamed  # batch dimensions of other operands, over which the caller sums
+    return b.einsum(*(x for x, _ in factors), equation=f"{','.join(t for _, t in factors)}->{renamed}")
+
+
+tensordot = define(
+    name="tensordot", graphdef="TensorDot", result=_tensordot_type, kernel=quiet(_tensordot),
+    gradient=_tensordot_gradient, unify="all",
+    samples=(
+        sample(_X, _Y, axes=((1,), (0,))),
+        sample(np.stack([_X, -_X]), _Y, axes=((-1, 0), (0, 1))),
+        sample(_X[0], _Y, axes=((), ())),
+    ),
+)  # fmt: skip
+einsum = define(
+    name="einsum", graphdef="Einsum", result=_einsum_type, kernel=quiet(_einsum), gradient=_einsum_gradient,
+    unify="all",
+    samples=(
+        sample(_X, _Y, equation="ij,jk->ik"),
+        sample(_X, _Y, _X * 2, equation="ij,jk,mn->nik"),
+        sample(np.stack([_X, -_X]), _Y, equation="...ij,jk->...k"),
+        sample(np.stack([_X, -_X])[..., :2], equation="...ii->..."),
+        sample(_X[:, :2], equation="ii->"),
+        sample(_X[:, :2], equation="ii->i"),
+        sample(_X, equation="ij->j"),
+        sample(_X, _Y, equation="ij,jk"),
+    ),
+)  # fmt: skip
+
+
+# ---- diagonals and bands
+
+
+def _diag_type(x: TensorType, *, offset: int = 0) -> TensorType:
+    if x.shape is None:
+        return x
+    if not x.shape:
+        raise ValueError("diag takes tensors of one or more dimensions, found a scalar")
+    size = x.shape[-1]
+    side = size if offset == 0 else size + abs(offset) if isinstance(size, int) else None
+    return x.with_shape((*x.shape[:-1], side, side))
+
+
+def _diag(x: Any, *, offset: int = 0) -> Any:
+    side = np.shape(x)[-1] + abs(offset)
+    result = np.zeros((*np.shape(x)[:-1], side, side), np.asarray(x).dtype)
+    rows = np.arange(np.shape(x)[-1])
+    result[..., rows + max(-offset, 0), rows + max(offset, 0)] = x
+    return result
+
+
+def _matrix(op: str, x: TensorType) -> None:
+    if x.shape is not None and len(x.shape) < 2:
+        raise ValueError(
+            f"{op} takes tensors of 2 or more dimensions, found the shape [{shape_text(x.shape)}]"
+        )
+
+
+def _diag_part_type(x: TensorType, *, offset: int = 0) -> TensorType:
+    _matrix("diag_part", x)
+    if x.shape is None:
+        return x
+    return x.with_shape((*x.shape[:-2], diagonal_length(x.shape[-2], x.shape[-1], offset)))
+
+
+def _set_diag_type(x: TensorType, diagonal: TensorType, *, offset: int = 0) -> TensorType:
+    checked_dtypes("set_diag", x, diagonal)
+    wanted = _diag_part_type(x, offset=offset).shape
+    if not shapes_compatible(wanted, diagonal.shape):
+        raise ValueError(
+            f"set_diag: the diagonal of {x} has the shape [{shape_text(wanted)}], found {diagonal}"
+        )
+    return x
+
+
+def _set_diag(x: Any, diagonal: Any, *, offset: int = 0) -> Any:
+    result = np.array(x)
+    length = max(min(result.shape[-2] - max(-offset, 0), result.shape[-1] - max(offset, 0)), 0)
+    if np.shape(diagonal) != (*result.shape[:-2], length):
+        raise InvalidArgumentError(
+            f"set_diag: the diagonal has to be of shape {[*result.shape[:-2], length]}, "
+            f"found {list(np.shape(diagonal))}"
+        )
+    rows = np.arange(length)
+    result[..., rows + max(-offset, 0), rows + max(offset, 0)] = diagonal
+    return result
+
+
+def _diag_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    return (b.diag_part(cotangents[0], **attributes),)
+
+
+def _diag_part_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    return (b.set_diag(b.zeros_like(inputs[0]), cotangents[0], **attributes),)
+
+
+def _set_diag_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (ct,), (_, diagonal) = cotangents, inputs
+    return b.set_diag(ct, b.zeros_like(diagonal), **attributes), b.diag_part(ct, **attributes)
+
+
+def _band_type(x: TensorType, *, num_lower: int, num_upper: int) -> TensorType:
+    _matrix("matrix_band_part", x)
+    return x
+
+
+def _band(x: Any, *, num_lower: int, num_upper: int) -> Any:
+    rows, columns = np.ogrid[: np.shape(x)[-2], : np.shape(x)[-1]]
+    inside = ((num_lower < 0) | (rows - columns <= num_lower)) & (
+        (num_upper < 0) | (columns - rows <= num_upper)
+    )
+    return np.where(inside, x, np.zeros((), np.asarray(x).dtype))
+
+
+diag = define(
+    name="diag", graphdef="MatrixDiagV3", result=_diag_type, kernel=_diag, gradient=_diag_gradient,
+    samples=(sample(_X), sample(_X[0], offset=-1)),
+)  # fmt: skip
+diag_part = define(
+    name="diag_part", graphdef="MatrixDiagPartV3", result=_diag_part_type,
+    kernel=lambda x, *, offset=0: np.diagonal(x, offset, -2, -1).copy(), gradient=_diag_part_gradient,
+    samples=(sample(_X), sample(np.stack([_Y, -_Y]), offset=-1)),
+)  # fmt: skip
+set_diag = define(
+    name="set_diag", graphdef="MatrixSetDiagV3", result=_set_diag_type, kernel=_set_diag,
+    gradient=_set_diag_gradient, unify=(0, 1),
+    samples=(sample(_X, np.array([9.0, 8.0])), sample(_X, np.array([9.0]), offset=2)),
+)  # fmt: skip
+matrix_band_part = define(
+    name="matrix_band_part", graphdef="MatrixBandPart", result=_band_type, kernel=_band,
+    gradient=lambda b, inputs, results, cotangents, attributes: (
+        b.matrix_band_part(cotangents[0], **attributes),
+    ),
+    samples=(sample(_X, num_lower=0, num_upper=-1), sample(_X, num_lower=1, num_upper=1)),
+)  # fmt: skip

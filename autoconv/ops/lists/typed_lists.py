@@ -1,0 +1,292 @@
+"""Typed lists: graph-internal lists that hold numbers of one kind, in place of Python lists.
+
+At run time such a list is a bytearray with contiguous items: 8 bytes for an int or a float, one for a bool, the
+dtype's size for a NumPy number; two values may alias. The attribute `element` is the type of an item. Ops have the
+results and errors of Python's list; `typed_list_object` converts to a Python list. Typed lists are never visible
+outside of a graph, so their changes need no undo.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import OtherKindError
+from autoconv.graph.dtypes import bool_, int64
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import ObjectType, TensorType, Type
+from autoconv.ops.elementwise.python_numbers import to_python_array
+from autoconv.ops.record import define, none
+
+NUMBERS = ObjectType("numbers")
+CURSOR = ObjectType("cursor")
+_NO_GRADIENT = none("it went through a list whose length the graph does not know")
+_READS = Effects.READ
+_MAKES = Effects.READ | Effects.WRITE
+_WHOLE = np.dtype(np.int64)
+_GONE = np.iinfo(np.int64).max  # position of an exhausted cursor
+
+
+def items_of(x: bytearray, element: TensorType) -> list[Any]:
+    """Return the items as Python or NumPy numbers."""
+    array = np.frombuffer(x, element.dtype.numpy).copy()
+    return list(array.tolist() if element.weak else array)
+
+
+def _bytes(items: Any, element: TensorType) -> bytes:
+    return np.array(items, element.dtype.numpy).tobytes()
+
+
+def _length(x: bytearray, element: TensorType) -> int:
+    return len(x) // element.dtype.size
+
+
+def _place(x: bytearray, index: Any, element: TensorType, error: str) -> slice:
+    """Return the bytes of the item at that index."""
+    size = element.dtype.size
+    position = int(index)
+    position += _length(x, element) * (position < 0)
+    if not 0 <= position < _length(x, element):
+        raise IndexError(error)
+    return slice(position * size, (position + 1) * size)
+
+
+def _number(x: bytearray, place: slice, element: TensorType) -> np.ndarray:
+    return np.frombuffer(bytes(x[place]), element.dtype.numpy).reshape(())
+
+
+def _list(*_: Type, **__: Any) -> ObjectType:
+    return NUMBERS
+
+
+def _nothing(*_: Type, **__: Any) -> tuple[()]:
+    return ()
+
+
+def _item(*_: Type, element: TensorType, **__: Any) -> TensorType:
+    return element
+
+
+def _count(*_: Type, **__: Any) -> TensorType:
+    return TensorType(int64, (), True)
+
+
+def _truth(*_: Type, **__: Any) -> TensorType:
+    return TensorType(bool_, (), True)
+
+
+def _make(*items: Any, element: TensorType) -> tuple[Any]:
+    return (bytearray(_bytes([np.asarray(item) for item in items], element)),)
+
+
+def _repeat(x: bytearray, count: Any, *, element: TensorType) -> tuple[Any]:
+    return (x * max(int(count), 0),)
+
+
+def _range(start: Any, stop: Any, step: Any, *, element: TensorType) -> tuple[Any]:
+    return (bytearray(np.arange(int(start), int(stop), int(step), dtype=np.int64).tobytes()),)
+
+
+def _get(x: bytearray, index: Any, *, element: TensorType) -> np.ndarray:
+    return _number(x, _place(x, index, element, "list index out of range"), element)
+
+
+def _set(x: bytearray, index: Any, item: Any, *, element: TensorType) -> tuple[()]:
+    x[_place(x, index, element, "list assignment index out of range")] = _bytes(item, element)
+    return ()
+
+
+def _append(x: bytearray, item: Any, *, element: TensorType) -> tuple[()]:
+    x.extend(_bytes(item, element))
+    return ()
+
+
+def _pop(x: bytearray, *index: Any, element: TensorType) -> np.ndarray:
+    if not x:
+        raise IndexError("pop from empty list")
+    place = _place(x, index[0] if index else -1, element, "pop index out of range")
+    found = _number(x, place, element)
+    del x[place]
+    return found
+
+
+def _part(parts: tuple[Any, ...], given: tuple[bool, ...]) -> slice:
+    numbers = iter(parts)
+    return slice(*(int(next(numbers)) if one else None for one in given))
+
+
+def _slice(x: bytearray, *parts: Any, given: tuple[bool, bool, bool], element: TensorType) -> tuple[Any]:
+    """Slice the list; `given` is which of start, stop and step are among the operands."""
+    return (bytearray(np.frombuffer(x, element.dtype.numpy)[_part(parts, given)].tobytes()),)
+
+
+def _extend(x: bytearray, y: bytearray, *, element: TensorType) -> tuple[()]:
+    x += bytes(y)
+    return ()
+
+
+def _clear(x: bytearray, *, element: TensorType) -> tuple[()]:
+    x.clear()
+    return ()
+
+
+def _change(x: bytearray, *operands: Any, method: str, element: TensorType) -> tuple[()]:
+    """Apply a list method that changes the list and returns None."""
+    array = np.frombuffer(x, element.dtype.numpy)
+    if method == "sort" and not np.isnan(array).any():
+        array.sort(kind="stable")
+        return ()
+    del array
+    items = items_of(x, element)
+    if method == "delete":
+        del items[int(operands[0])]
+    elif method == "sort_down":
+        items.sort(reverse=True)
+    else:
+        getattr(items, method)(*(np.asarray(operand).item() for operand in operands))
+    x[:] = _bytes(items, element)
+    return ()
+
+
+def _reduce(x: bytearray, *, function: str, element: TensorType) -> np.ndarray:
+    items = items_of(x, element)
+    if function == "sum" and not items and element.dtype.is_floating:
+        raise OtherKindError("the sum of an empty list is an int, where this graph expected a float")
+    return to_python_array(getattr(builtins, function)(items))
+
+
+def _reduced(_: Type, *, function: str, element: TensorType) -> TensorType:
+    if function in ("any", "all"):
+        return _truth()
+    return _count() if function == "sum" and not element.dtype.is_floating else element
+
+
+def _find(x: bytearray, item: Any, *, method: str, element: TensorType) -> np.ndarray:
+    return np.array(getattr(items_of(x, element), method)(np.asarray(item).item()))
+
+
+def _found(*_: Type, method: str, **__: Any) -> TensorType:
+    return _truth() if method == "__contains__" else _count()
+
+
+def _advance(x: bytearray, cursor: bytearray, *, element: TensorType) -> np.ndarray:
+    """Advance the cursor, which stores the item; return False at the end, and ever after."""
+    position = np.frombuffer(cursor, _WHOLE)[0]
+    more = position < _length(x, element)
+    size = element.dtype.size
+    cursor[:8] = np.int64(position + 1 if more else _GONE).tobytes()
+    if more:
+        cursor[8 : 8 + size] = x[position * size : (position + 1) * size]
+    return np.array(more)
+
+
+def _define(
+    name: str, result: Callable[..., Any], kernel: Callable[..., Any], effects: Effects, graphdef: str = ""
+) -> None:
+    words = name.split("_")
+    define(
+        name=name, graphdef=graphdef or "".join(map(str.capitalize, words)), result=result, kernel=kernel,
+        gradient=_NO_GRADIENT, effects=effects,
+    )  # fmt: skip
+
+
+_define("typed_list_make", _list, _make, _MAKES)
+_define("typed_list_repeat", _list, _repeat, _MAKES)
+_define("typed_list_range", _list, _range, _MAKES | Effects.RAISE)
+_define("typed_list_slice", _list, _slice, _MAKES | Effects.RAISE)
+_define("typed_list_length", _count, lambda x, *, element: np.array(_length(x, element)), _READS)
+_define("typed_list_get", _item, _get, _READS | Effects.RAISE)
+_define("typed_list_set", _nothing, _set, _MAKES | Effects.RAISE)
+_define("typed_list_append", _nothing, _append, _MAKES)
+_define("typed_list_pop", _item, _pop, _MAKES | Effects.RAISE)
+_define("typed_list_extend", _nothing, _extend, _MAKES)
+_define("typed_list_clear", _nothing, _clear, _MAKES)
+_define("typed_list_change", _nothing, _change, _MAKES | Effects.RAISE)
+_define("typed_list_reduce", _reduced, _reduce, _READS | Effects.RAISE)
+_define("typed_list_find", _found, _find, _READS | Effects.RAISE)
+_define(
+    "typed_list_cursor", lambda *_, **__: CURSOR,
+    lambda start: (bytearray(np.int64(start).tobytes() + bytes(8)),), _MAKES,
+)  # fmt: skip
+_define("typed_list_advance", _truth, _advance, _MAKES)
+_define(
+    "typed_list_current", _item,
+    lambda cursor, *, element: _number(cursor, slice(8, 8 + element.dtype.size), element), _READS,
+)  # fmt: skip
+# The number of items before the cursor's current one.
+_define(
+    "typed_list_position", _count, lambda cursor: np.array(np.frombuffer(cursor, _WHOLE)[0] - 1), _READS
+)
+_define(
+    "typed_list_object", lambda *_, **__: ObjectType("list"), lambda x, *, element: (items_of(x, element),), _MAKES
+)
+
+def _rows(x: list[Any], element: TensorType, made: dict[int, list[Any]]) -> list[Any]:
+    """Convert nested lists; shared lists stay shared."""
+    if id(x) not in made:
+        made[id(x)] = items_of(x, element) if isinstance(x, bytearray) else [_rows(one, element, made) for one in x]
+    return made[id(x)]
+
+
+# Converts a Python list of typed lists, or of such lists.
+_define(
+    "typed_list_rows", lambda *_, **__: ObjectType("list"), lambda x, *, element: (_rows(x, element, {}),), _MAKES
+)
+
+_PYTHON = {"i": int, "f": float, "b": bool}
+
+
+def _of(x: Any, *, element: TensorType) -> tuple[Any]:
+    """Convert an argument, a Python list that must hold numbers of the kind alone.
+
+    Raises OtherKindError before any side effect: the call can rerun as plain Python.
+    """
+    kind = _PYTHON[element.dtype.numpy.kind]
+    if type(x) is list and all(type(item) is kind for item in x):
+        with suppress(OverflowError):
+            return (bytearray(_bytes(x, element)),)
+    error = OtherKindError(f"a list holds more than items of the class {kind.__name__}, where this graph expected none")
+    error.__dict__.update(_autoconv_undone=True, _autoconv_items=True)
+    raise error
+
+
+def _of_rows(x: Any, *, element: TensorType, depth: int) -> tuple[Any]:
+    """Convert a nested list, `depth` deep; shared lists stay shared."""
+    made: dict[int, Any] = {}
+
+    def rows(one: Any, depth: int) -> Any:
+        if id(one) not in made:
+            if depth > 1 and type(one) is list:
+                made[id(one)] = [rows(item, depth - 1) for item in one]
+            else:
+                (made[id(one)],) = _of(one, element=element)
+        return made[id(one)]
+
+    return (rows(x, depth),)
+
+
+def _or_given(x: bytearray, *pairs: Any, element: TensorType) -> tuple[Any]:
+    """Convert to a Python list; if x was made of an argument, according to the pairs, return that argument."""
+    for typed, object_ in zip(pairs[::2], pairs[1::2], strict=True):
+        if x is typed:
+            return (object_,)
+    return (items_of(x, element),)
+
+
+# Conversion of arguments, and of results that may be arguments.
+_define("typed_list_of", _list, _of, _MAKES | Effects.RAISE)
+_define("typed_list_of_rows", lambda *_, **__: ObjectType("list"), _of_rows, _MAKES | Effects.RAISE)
+_define("typed_list_or_given", lambda *_, **__: ObjectType("list"), _or_given, _MAKES)
+# Reads the inner list at an index.
+_define("typed_list_row", lambda *_, **__: NUMBERS, lambda x, index: (x[int(index)],), _READS | Effects.RAISE)
+# Marks a list of numbers of one kind, or a nested one, as known while tracing.
+define(
+    name="object_numbers", graphdef="ObjectNumbers", result=lambda x, **_: x, kernel=lambda x, *, element, depth: (x,),
+    gradient=_NO_GRADIENT, effects=Effects.PURE,
+)  # fmt: skip
+
+__all__ = ["CURSOR", "NUMBERS", "items_of"]

@@ -1,0 +1,206 @@
+"""Tensors without tensor operands: constants, fills, ranges, identity matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.dtypes import DType, as_dtype, float32, float64
+from autoconv.graph.types import Dimension, TensorType, shapes_compatible
+from autoconv.ops.elementwise.arithmetic import quiet
+from autoconv.ops.gradients import flat
+from autoconv.ops.record import Builder, define, none, sample
+from autoconv.ops.rules import broadcast_shapes
+
+
+def checked_shape(op: str, shape: Any) -> tuple[int, ...]:
+    """Convert a shape vector at run time; raises InvalidArgumentError for a negative size."""
+    sizes = tuple(int(size) for size in np.atleast_1d(shape))
+    for axis, size in enumerate(sizes):
+        if size < 0:
+            raise InvalidArgumentError(
+                f"{op}: dimension {axis} of the shape is {size}, it must not be negative"
+            )
+    return sizes
+
+
+def given_shape(
+    op: str, attribute: tuple[int | None, ...] | None, vector: TensorType | None
+) -> tuple[Dimension, ...] | None:
+    """Return the static shape given by an attribute, or by a vector at run time."""
+    if vector is None:
+        if attribute is None or any(size is None for size in attribute):
+            raise ValueError(f"{op}: the shape {attribute} is not known and no tensor gives it")
+        if any(isinstance(size, int) and size < 0 for size in attribute):
+            raise ValueError(f"{op}: the shape {list(attribute)} has a negative dimension")
+        return attribute
+    if not vector.dtype.is_integer:
+        raise TypeError(f"{op}: a shape has to be of integers, found {vector.dtype.name}")
+    if not shapes_compatible(vector.shape, (None,)):
+        raise ValueError(f"{op}: a shape has to be a vector, found {vector}")
+    if attribute is not None:
+        return attribute
+    length = vector.shape[0] if vector.shape is not None else None
+    return (None,) * length if isinstance(length, int) else None
+
+
+def _constant_type(*, value: np.ndarray, weak: bool = False) -> TensorType:
+    return TensorType(as_dtype(value.dtype), value.shape, weak)
+
+
+def _like_type(x: TensorType, *, dtype: DType | None = None) -> TensorType:
+    return x if dtype is None else x.with_dtype(dtype)
+
+
+def _zeros_like(x: Any, *, dtype: DType | None = None) -> Any:
+    if (dtype is None and x.dtype == object) or (dtype is not None and dtype.is_string):
+        return np.full(np.shape(x), b"", object)
+    return np.zeros(np.shape(x), x.dtype if dtype is None else dtype.numpy)
+
+
+def _ones_like(x: Any, *, dtype: DType | None = None) -> Any:
+    return np.ones(np.shape(x), x.dtype if dtype is None else dtype.numpy)
+
+
+constant = define(
+    name="constant", graphdef="Const", result=_constant_type,
+    kernel=lambda *, value, weak=False: value, gradient=flat,
+    samples=(sample(value=np.array([1.5, 2.0])), sample(value=np.array(b"a", object))),
+)  # fmt: skip
+zeros_like = define(
+    name="zeros_like", graphdef="ZerosLike", result=_like_type, kernel=_zeros_like, gradient=flat,
+    shape_only=(0,),
+    samples=(sample(np.array([1.5, 2.0])), sample(np.array([[1, 2]]), dtype=float32)),
+)  # fmt: skip
+ones_like = define(
+    name="ones_like", graphdef="OnesLike", result=_like_type, kernel=_ones_like, gradient=flat,
+    shape_only=(0,),
+    samples=(sample(np.array([1.5, 2.0])), sample(np.array([[1, 2]]), dtype=float32)),
+)  # fmt: skip
+
+
+def _fill_type(
+    value: TensorType, vector: TensorType | None = None, *, shape: tuple[int | None, ...] | None
+) -> TensorType:
+    if not shapes_compatible(value.shape, ()):
+        raise ValueError(f"fill: the value has to be a scalar, found {value}")
+    return value.with_shape(given_shape("fill", shape, vector))
+
+
+def _fill(value: Any, vector: Any = None, *, shape: Any) -> Any:
+    sizes = shape if vector is None else checked_shape("fill", vector)
+    if np.ndim(value):
+        raise InvalidArgumentError(f"fill: the value has to be a scalar, found the shape {list(value.shape)}")
+    result = np.empty(sizes, np.asarray(value).dtype)
+    result[...] = value
+    return result
+
+
+def _fill_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    return (b.sum_to_shape_of(cotangents[0], inputs[0]), *(None for _ in inputs[1:]))
+
+
+fill = define(
+    name="fill", graphdef="Fill", result=_fill_type, kernel=_fill, gradient=_fill_gradient,
+    samples=(
+        sample(np.array(2.5), shape=(2, 3)),
+        sample(np.array(2.5), np.array([2, 3], np.int32), shape=(None, 3)),
+    ),
+)  # fmt: skip
+
+
+def _range_type(
+    start: TensorType, limit: TensorType, delta: TensorType, *, length: int | None = None
+) -> TensorType:
+    for name, bound in (("start", start), ("limit", limit), ("delta", delta)):
+        if not shapes_compatible(bound.shape, ()):
+            raise ValueError(f"range: {name} has to be a scalar, found {bound}")
+        if bound.dtype is not start.dtype:
+            raise TypeError(f"range: {name} is {bound.dtype.name}, start is {start.dtype.name}")
+    if start.dtype.is_complex or not start.dtype.is_numeric:
+        raise TypeError(f"range: the bounds have to be real numbers, found {start.dtype.name}")
+    return TensorType(start.dtype, (length,), start.weak and limit.weak and delta.weak)
+
+
+def _range(start: Any, limit: Any, delta: Any, *, length: int | None = None) -> Any:
+    dtype = np.asarray(start).dtype
+    if delta == 0:
+        raise InvalidArgumentError("Requires delta != 0: 0")
+    if dtype.kind in "iu":
+        return np.arange(int(start), int(limit), int(delta)).astype(dtype)
+    count = max(int(np.ceil((limit - start) / delta)), 0)
+    return (np.arange(count).astype(dtype) * delta + start).astype(dtype)
+
+
+range_ = define(
+    name="range", graphdef="Range", result=_range_type, kernel=_range,
+    gradient=none("the length depends on the bounds"), unify="all",
+    samples=(
+        sample(np.int32(2), np.int32(9), np.int32(3), length=3),
+        sample(np.float64(0.0), np.float64(1.0), np.float64(0.25)),
+    ),
+)  # fmt: skip
+
+
+def _eye_type(
+    sizes: TensorType | None = None, *, num_rows: int | None, num_columns: int | None, dtype: DType
+) -> TensorType:
+    return TensorType(dtype, given_shape("eye", (num_rows, num_columns), sizes))
+
+
+def _eye(sizes: Any = None, *, num_rows: Any, num_columns: Any, dtype: DType) -> Any:
+    rows, columns = (num_rows, num_columns) if sizes is None else checked_shape("eye", sizes)
+    return np.eye(rows, columns, dtype=dtype.numpy)
+
+
+eye = define(
+    name="eye", graphdef="Eye", result=_eye_type, kernel=_eye, gradient=flat,
+    samples=(
+        sample(num_rows=2, num_columns=3, dtype=float32),
+        sample(np.array([2, 2]), num_rows=None, num_columns=2, dtype=float64),
+    ),
+)  # fmt: skip
+
+
+def _linspace_type(
+    start: TensorType, stop: TensorType, num_tensor: TensorType | None = None, *, num: int | None
+) -> TensorType:
+    if start.dtype is not stop.dtype:
+        raise TypeError(f"linspace: start is {start.dtype.name}, stop is {stop.dtype.name}")
+    if not (start.dtype.is_floating or start.dtype.is_complex):
+        raise TypeError(f"linspace takes floating bounds, found {start.dtype.name}; cast first")
+    if num_tensor is None and (num is None or num <= 0):
+        raise ValueError(f"linspace: num has to be positive, found {num}")
+    bounds = broadcast_shapes(start.shape, stop.shape)
+    return TensorType(start.dtype, None if bounds is None else (num, *bounds), start.weak and stop.weak)
+
+
+def _linspace(start: Any, stop: Any, num_tensor: Any = None, *, num: int | None) -> Any:
+    count = int(num_tensor) if num_tensor is not None else int(num or 0)
+    if count <= 0:
+        raise InvalidArgumentError(f"Requires num > 0: {count}")
+    return np.linspace(start, stop, count, dtype=np.asarray(start).dtype)
+
+
+def _linspace_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (ct,), (start, stop, *num) = cotangents, inputs
+    # The weight of `stop` at every point; the weight of `start` is its complement to one.
+    weight = b.linspace(b.zeros_like(start), b.ones_like(stop), *num, **attributes)
+    of_stop = b.multiply(ct, weight)
+    return (
+        b.sum_to_shape_of(b.subtract(ct, of_stop), start),
+        b.sum_to_shape_of(of_stop, stop),
+        *(None for _ in num),
+    )
+
+
+linspace = define(
+    name="linspace", graphdef="LinSpace", result=_linspace_type, kernel=quiet(_linspace),
+    gradient=_linspace_gradient, unify=(0, 1),
+    samples=(
+        sample(np.array(0.5), np.array(2.0), num=4),
+        sample(np.array([0.5, 1.0]), np.array(2.0), np.array(3, np.int32), num=None),
+    ),
+)  # fmt: skip

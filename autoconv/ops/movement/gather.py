@@ -1,0 +1,344 @@
+"""Reads and writes of rows and elements by index arrays: gather, scatter, one_hot, select.
+
+Indices out of range raise InvalidArgumentError; negative ones are out of range, as in TensorFlow.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.dtypes import int64
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import Shape, TensorType, shape_text, shapes_compatible
+from autoconv.ops.movement.constants import given_shape
+from autoconv.ops.record import Builder, define, sample
+from autoconv.ops.rules import normalised_axis
+
+_X = np.arange(12.0).reshape(3, 4) / 4
+_B = np.arange(24.0).reshape(2, 3, 4) / 8
+
+
+def check_indices(indices: Any, size: int, name: str = "indices") -> None:
+    """Raise InvalidArgumentError with the first index that is not in [0, size)."""
+    outside = (indices < 0) | (indices >= size)
+    if np.any(outside):
+        at = np.argwhere(outside)[0]
+        where = f"[{','.join(map(str, at))}]" if len(at) else ""
+        raise InvalidArgumentError(f"{name}{where} = {np.asarray(indices)[tuple(at)]} is not in [0, {size})")
+
+
+def _integer_indices(op: str, indices: TensorType) -> None:
+    if not indices.dtype.is_integer:
+        raise TypeError(f"{op}: the indices have to be integers, found {indices.dtype.name}")
+
+
+# ---- rows along one axis
+
+
+def _gather_type(
+    params: TensorType, indices: TensorType, *, axis: int = 0, batch_dims: int = 0
+) -> TensorType:
+    _integer_indices("gather", indices)
+    if params.shape is None or indices.shape is None:
+        return params.with_shape(None)
+    if not params.shape:
+        raise ValueError("gather takes params of one or more dimensions, found a scalar")
+    at = normalised_axis(axis, len(params.shape))
+    if batch_dims > at:
+        raise ValueError(f"batch_dims ({batch_dims}) must be less than or equal to axis ({axis})")
+    if batch_dims > len(indices.shape):
+        raise ValueError(
+            f"gather: indices has {len(indices.shape)} dimensions, fewer than batch_dims {batch_dims}"
+        )
+    if not shapes_compatible(params.shape[:batch_dims], indices.shape[:batch_dims]):
+        raise ValueError(
+            f"gather: the batch dimensions of the shapes [{shape_text(params.shape)}] and "
+            f"[{shape_text(indices.shape)}] differ"
+        )
+    return params.with_shape((*params.shape[:at], *indices.shape[batch_dims:], *params.shape[at + 1 :]))
+
+
+def _batch_index(params: Any, indices: Any, at: int, batch_dims: int) -> tuple[Any, tuple[Any, ...]]:
+    """Return `params` with the axis moved after its batch dimensions, and the index of the rows in it."""
+    moved = np.moveaxis(params, at, batch_dims)
+    trailing = np.ndim(indices) - batch_dims
+    grid = [
+        np.arange(size).reshape([-1 if i == j else 1 for j in range(batch_dims)] + [1] * trailing)
+        for i, size in enumerate(np.shape(indices)[:batch_dims])
+    ]
+    return moved, (*grid, indices)
+
+
+def _gather(params: Any, indices: Any, *, axis: int = 0, batch_dims: int = 0) -> Any:
+    at = axis % np.ndim(params)
+    indices = np.asarray(indices)
+    check_indices(indices, np.shape(params)[at])
+    if not batch_dims:
+        return np.take(params, indices, at)
+    if np.shape(params)[:batch_dims] != indices.shape[:batch_dims]:
+        raise InvalidArgumentError(
+            f"gather: the batch dimensions of {list(np.shape(params))} and {list(indices.shape)} differ"
+        )
+    moved, index = _batch_index(params, indices, at, batch_dims)
+    rows = moved[index]  # dimensions: batch, indices, those between batch and axis, the rest
+    between = at - batch_dims
+    source = range(indices.ndim, indices.ndim + between)
+    return np.moveaxis(rows, tuple(source), tuple(range(batch_dims, at)))
+
+
+def _ungather(x: Any, indices: Any, like: Any, *, axis: int = 0, batch_dims: int = 0) -> Any:
+    result = np.zeros(np.shape(like), np.asarray(x).dtype)
+    at = axis % result.ndim
+    indices = np.asarray(indices)
+    check_indices(indices, result.shape[at])
+    moved, index = _batch_index(result, indices, at, batch_dims)
+    rows = np.moveaxis(
+        x, tuple(range(batch_dims, at)), tuple(range(indices.ndim, indices.ndim + at - batch_dims))
+    )
+    np.add.at(moved, index, rows)
+    return result
+
+
+def _gather_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    params, indices = inputs
+    return b.ungather(cotangents[0], indices, params, **attributes), None
+
+
+def _ungather_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    return b.gather(cotangents[0], inputs[1], **attributes), None, None
+
+
+_I = np.array([[2, 0], [2, 1]], np.int32)
+gather = define(
+    name="gather", graphdef="GatherV2", result=_gather_type, kernel=_gather, gradient=_gather_gradient,
+    effects=Effects.RAISE,
+    samples=(
+        sample(_X, _I, axis=0), sample(_X, np.array(1), axis=-1), sample(_B, _I, axis=2, batch_dims=1),
+        sample(_B, _I, axis=-2, batch_dims=1),
+    ),
+)  # fmt: skip
+ungather = define(
+    name="ungather", graphdef="UnsortedSegmentSum",
+    result=lambda x, indices, like, **_: x.with_shape(like.shape), kernel=_ungather,
+    gradient=_ungather_gradient,
+    samples=(
+        sample(np.arange(16.0).reshape(2, 2, 4), _I, _X, axis=0, differentiable=(0,)),
+        sample(np.arange(12.0).reshape(2, 3, 2), _I, _B, axis=2, batch_dims=1, differentiable=(0,)),
+    ),
+)  # fmt: skip
+
+
+# ---- elements and slices, by vectors of coordinates
+
+
+def _depth(op: str, indices: TensorType) -> int | None:
+    """Return the number of coordinates per index."""
+    _integer_indices(op, indices)
+    if indices.shape is None:
+        return None
+    if not indices.shape:
+        raise ValueError(f"{op}: the indices have to have one or more dimensions, found a scalar")
+    return indices.shape[-1] if isinstance(indices.shape[-1], int) else None
+
+
+def _gather_nd_type(params: TensorType, indices: TensorType, *, batch_dims: int = 0) -> TensorType:
+    depth = _depth("gather_nd", indices)
+    if params.shape is None or depth is None:
+        return params.with_shape(None)
+    if depth + batch_dims > len(params.shape):
+        raise ValueError(
+            f"index innermost dimension length must be <= params rank; saw: {depth} vs. {params.rank}"
+        )
+    return params.with_shape((*(indices.shape or ())[:-1], *params.shape[batch_dims + depth :]))
+
+
+def _coordinates(indices: Any, shape: tuple[int, ...], batch_dims: int = 0) -> tuple[Any, ...]:
+    """Return NumPy's index for the coordinate vectors in `indices`, into an array of the shape."""
+    indices = np.asarray(indices)
+    depth = indices.shape[-1]
+    if depth + batch_dims > len(shape):
+        raise InvalidArgumentError(
+            f"index innermost dimension length must be <= params rank; saw: {depth} vs. {len(shape)}"
+        )
+    outside = (indices < 0) | (indices >= np.array(shape[batch_dims : batch_dims + depth], np.int64))
+    if np.any(outside):
+        at = np.argwhere(outside)[0][:-1]
+        found = ", ".join(map(str, indices[tuple(at)]))
+        raise InvalidArgumentError(
+            f"indices[{','.join(map(str, at))}] = [{found}] does not index into shape {list(shape)}"
+        )
+    lead = indices.ndim - 1
+    grid = [
+        np.arange(size).reshape([-1 if i == j else 1 for j in range(lead)])
+        for i, size in enumerate(indices.shape[:batch_dims])
+    ]
+    return (*grid, *np.moveaxis(indices, -1, 0))
+
+
+def _selected(x: Any, index: tuple[Any, ...], lead: tuple[int, ...]) -> Any:
+    """Return x[index]; an empty coordinate vector selects the whole of x, once per vector."""
+    return x[index] if index else np.broadcast_to(x, lead + np.shape(x))
+
+
+def _gather_nd(params: Any, indices: Any, *, batch_dims: int = 0) -> Any:
+    return _selected(params, _coordinates(indices, np.shape(params), batch_dims), np.shape(indices)[:-1])
+
+
+def _scatter_type(
+    indices: TensorType, updates: TensorType, vector: TensorType | None = None,
+    *, shape: tuple[int | None, ...] | None,
+) -> TensorType:  # fmt: skip
+    result = given_shape("scatter_nd", shape, vector)
+    _check_updates("scatter_nd", result, indices, updates)
+    return updates.with_shape(result)
+
+
+def _check_updates(op: str, shape: Shape, indices: TensorType, updates: TensorType) -> None:
+    depth = _depth(op, indices)
+    if shape is None or depth is None or indices.shape is None:
+        return
+    if depth > len(shape):
+        raise ValueError(f"{op}: the indices have {depth} coordinates, the tensor {len(shape)} dimensions")
+    wanted = (*indices.shape[:-1], *shape[depth:])
+    if not shapes_compatible(updates.shape, wanted):
+        raise ValueError(
+            f"{op}: the shape of the updates has to be [{shape_text(wanted)}], found "
+            f"[{shape_text(updates.shape)}]"
+        )
+
+
+def _added_at(result: Any, indices: Any, updates: Any, ufunc: Any, batch_dims: int = 0) -> Any:
+    """Combine the updates with the elements of `result` by the ufunc, in place."""
+    index = _coordinates(indices, result.shape, batch_dims)
+    wanted = np.shape(indices)[:-1] + result.shape[batch_dims + np.shape(indices)[-1] :]
+    if np.shape(updates) != wanted:
+        raise InvalidArgumentError(
+            f"the updates have to be of shape {list(wanted)}, found {list(np.shape(updates))}"
+        )
+    if not index:
+        for update in np.reshape(updates, (-1, *result.shape)):
+            result[...] = update if ufunc is None else ufunc(result, update)
+    elif ufunc is None:
+        result[index] = updates
+    else:
+        ufunc.at(result, index, updates)
+    return result
+
+
+def _scatter_nd(indices: Any, updates: Any, vector: Any = None, *, shape: Any) -> Any:
+    sizes = tuple(int(size) for size in (shape if vector is None else vector))
+    updates = np.asarray(updates)
+    empty = np.full(sizes, b"", object) if updates.dtype == object else np.zeros(sizes, updates.dtype)
+    return _added_at(empty, indices, updates, np.logical_or if updates.dtype == bool else np.add)
+
+
+def _scatter_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    return None, b.gather_nd(cotangents[0], inputs[0], batch_dims=0), *(None for _ in inputs[2:])
+
+
+def _gather_nd_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    params, indices = inputs
+    return b.ungather_nd(cotangents[0], indices, params, batch_dims=attributes.get("batch_dims", 0)), None
+
+
+def _ungather_nd(x: Any, indices: Any, like: Any, *, batch_dims: int = 0) -> Any:
+    return _added_at(np.zeros(np.shape(like), np.asarray(x).dtype), indices, x, np.add, batch_dims)
+
+
+def _ungather_nd_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    return b.gather_nd(cotangents[0], inputs[1], batch_dims=attributes.get("batch_dims", 0)), None, None
+
+
+_ND = np.array([[2, 1], [0, 3], [2, 1]], np.int32)
+_ROWS = np.array([[2], [0]], np.int64)
+gather_nd = define(
+    name="gather_nd", graphdef="GatherNd", result=_gather_nd_type, kernel=_gather_nd,
+    effects=Effects.RAISE,
+    gradient=_gather_nd_gradient,
+    samples=(
+        sample(_X, _ND), sample(_X, _ROWS), sample(_B, np.array([[[2], [0]], [[1], [1]]]), batch_dims=1),
+        sample(_X, np.zeros((2, 0), np.int32)),
+    ),
+)  # fmt: skip
+ungather_nd = define(
+    name="ungather_nd", graphdef="ScatterNd",
+    result=lambda x, indices, like, **_: x.with_shape(like.shape), kernel=_ungather_nd,
+    gradient=_ungather_nd_gradient,
+    samples=(sample(np.array([1.5, 2.5, 0.5]), _ND, _X, differentiable=(0,)),),
+)  # fmt: skip
+scatter_nd = define(
+    name="scatter_nd", graphdef="ScatterNd", result=_scatter_type, kernel=_scatter_nd,
+    effects=Effects.RAISE,
+    gradient=_scatter_gradient,
+    samples=(
+        sample(_ND, np.array([1.5, 2.5, 0.5]), shape=(3, 4)),
+        sample(_ROWS, _X[:2], np.array([3, 4]), shape=(None, 4)),
+    ),
+)  # fmt: skip
+
+
+def _tensor_scatter_type(tensor: TensorType, indices: TensorType, updates: TensorType) -> TensorType:
+    if tensor.dtype is not updates.dtype:
+        raise TypeError(f"the tensor is {tensor.dtype.name}, the updates are {updates.dtype.name}")
+    _check_updates("tensor_scatter_nd", tensor.shape, indices, updates)
+    return tensor
+
+
+def _tensor_scatter(name: str, graphdef: str, ufunc: Any, gradient: Any) -> Any:
+    def kernel(tensor: Any, indices: Any, updates: Any) -> Any:
+        return _added_at(np.array(tensor), indices, np.asarray(updates), ufunc)
+
+    return define(
+        name=name, graphdef=graphdef, result=_tensor_scatter_type, kernel=kernel, gradient=gradient,
+        unify=(0, 2), effects=Effects.RAISE,
+        samples=(
+            sample(_X, _ND, np.array([9.5, -2.5, 0.75])),
+            sample(_X, _ROWS, np.array([[9.0, -9.0, 8.0, -8.0], [-1.0, 7.0, 0.25, 6.0]])),
+        ),
+    )  # fmt: skip
+
+
+def _update_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (ct,), (tensor, indices, updates) = cotangents, inputs
+    # Of several updates of one element, the last remains.
+    zero, one = (b.constant(value=np.array(n, np.int64)) for n in (0, 1))
+    numbers = b.reshape_like(b.range(zero, b.size(updates, dtype=int64), one), updates)
+    board = b.tensor_scatter_nd_update(b.zeros_like(tensor, dtype=int64), indices, numbers)
+    last = b.equal(b.gather_nd(board, indices, batch_dims=0), numbers)
+    taken = b.gather_nd(ct, indices, batch_dims=0)
+    return (
+        b.tensor_scatter_nd_update(ct, indices, b.zeros_like(updates)),
+        None,
+        b.select(last, taken, b.zeros_like(taken)),
+    )
+
+
+def _add_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    return cotangents[0], None, b.gather_nd(cotangents[0], inputs[1], batch_dims=0)
+
+
+def _subtract_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    return cotangents[0], None, b.negative(b.gather_nd(cotangents[0], inputs[1], batch_dims=0))
+
+
+def _extreme_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Distribute the cotangent of each element evenly over all operands equal to it."""
+    (ct,), (tensor, indices, updates), (found,) = cotangents, inputs, results
+
+    def indicator(condition: Any, like: Any) -> Any:
+        return b.select(condition, b.ones_like(like), b.zeros_like(like))
+
+    kept = indicator(b.equal(tensor, found), tensor)
+    written = indicator(b.equal(updates, b.gather_nd(found, indices, batch_dims=0)), updates)
+    part = b.divide(ct, b.tensor_scatter_nd_add(kept, indices, written))
+    return b.multiply(part, kept), None, b.multiply(written, b.gather_nd(part, indices, batch_dims=0))
+
+
+_tensor_scatter("tensor_scatter_nd_update", "TensorScatterUpdate", None, _update_gradient)
+_tensor_scatter("tensor_scatter_nd_add", "TensorScatterAdd", np.add, _add_gradient)
+_tensor_scatter("tensor_scatter_nd_sub", "TensorScatterSub", np.subtract, _subtract_gradient)
+_tensor_scatter("tensor_scatter_nd_min", "TensorScatterMin", np.minimum, _extreme_gradient)
+_tensor_scatter("tensor_scatter_nd_max", "TensorScatterMax", np.maximum, _extreme_gradient)

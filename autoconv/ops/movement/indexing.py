@@ -1,0 +1,336 @@
+"""x[index] and its functional update, with NumPy's meaning; `index_spec` defines the index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import IndexOutOfRangeError, InvalidArgumentError
+from autoconv.graph.dtypes import int64
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import Dimension, Shape, TensorType, Type, shape_text, shapes_compatible
+from autoconv.ops.gradients import dtype_of
+from autoconv.ops.index_spec import INPUT, Spec, with_operands
+from autoconv.ops.movement.numpy_index import check_in_range, numpy_index
+from autoconv.ops.record import Builder, define, sample
+from autoconv.ops.rules import broadcast_shapes
+
+__all__ = ["indexed_shape"]
+
+
+# ---- the static shape of x[index]
+
+
+def _get_item_type(x: TensorType, *operands: TensorType, spec: Spec) -> TensorType:
+    return x.with_shape(indexed_shape(x.shape, operands, spec))
+
+
+def indexed_shape(
+    shape: Shape, operands: tuple[TensorType, ...], spec: Spec,
+    sliced: Callable[[Dimension, tuple[Any, ...]], Dimension] | None = None,
+) -> Shape:  # fmt: skip
+    """Return the static shape of x[index]; None when the rank is unknown.
+
+    `sliced(size, bounds)` may replace the rule for the length of a slice, for callers with more precise sizes.
+    Raises IndexOutOfRangeError for indices that are statically out of range, TypeError for operands of a wrong dtype.
+    """
+    entries = list(with_operands(spec, operands))
+    for kind, _, given in entries:
+        _check_operands(kind, given)
+    covered = 0
+    for kind, _, given in entries:
+        if kind == "mask":
+            if given[0].rank is None:
+                return None
+            covered += given[0].rank
+        elif kind in ("int", "slice", "array"):
+            covered += 1
+    if shape is None:
+        return None
+    if covered > len(shape):
+        raise IndexOutOfRangeError(
+            f"too many indices: the tensor has {len(shape)} dimensions, but {covered} were indexed"
+        )
+    return _laid_out(_walk(shape, entries, len(shape) - covered, sliced or _sliced))
+
+
+# A part of the result: ("kept", dimensions), or ("advanced", shape of one index array).
+_Part = tuple[str, Shape]
+
+
+def _walk(shape: tuple[Dimension, ...], entries: list[Any], rest: int, sliced: Any) -> list[_Part]:
+    advanced = any(kind in ("array", "mask") for kind, _, _ in entries)
+    if not any(kind == "ellipsis" for kind, _, _ in entries):
+        entries = [*entries, ("ellipsis", (), ())]
+    parts: list[_Part] = []
+    axis = 0
+    for kind, static, given in entries:
+        if kind == "newaxis":
+            parts.append(("kept", (1,)))
+        elif kind == "ellipsis":
+            parts.append(("kept", shape[axis : axis + rest]))
+            axis += rest
+        elif kind == "slice":
+            parts.append(("kept", (sliced(shape[axis], static),)))
+            axis += 1
+        elif kind == "mask":
+            covered = shape[axis : axis + given[0].rank]
+            if not shapes_compatible(covered, given[0].shape):
+                raise IndexOutOfRangeError(
+                    f"the boolean index of shape [{shape_text(given[0].shape)}] does not match the indexed "
+                    f"dimensions [{shape_text(covered)}]"
+                )
+            parts.append(("advanced", (None,)))
+            axis += given[0].rank
+        else:
+            if kind == "int" and static[0] != INPUT:
+                check_in_range(static[0], shape[axis], axis)
+            if advanced:
+                parts.append(("advanced", given[0].shape if kind == "array" else ()))
+            axis += 1
+    return parts
+
+
+def _laid_out(parts: list[_Part]) -> Shape:
+    """Place the dimensions of the index arrays: where the arrays are if those are adjacent, else first."""
+    at = [i for i, (kind, _) in enumerate(parts) if kind == "advanced"]
+    if not at:
+        return tuple(d for _, dimensions in parts for d in dimensions or ())
+    common = broadcast_shapes(*(parts[i][1] for i in at))
+    if common is None:
+        return None
+    kept = [dimensions or () if kind == "kept" else () for kind, dimensions in parts]
+    side_by_side = all(parts[i][0] == "advanced" for i in range(at[0], at[-1]))
+    before = kept[: at[0]] if side_by_side else []
+    after = kept[at[0] :] if side_by_side else kept
+    return (*(d for ds in before for d in ds), *common, *(d for ds in after for d in ds))
+
+
+def _sliced(size: Dimension, bounds: tuple[Any, ...]) -> Dimension:
+    start, stop, step = bounds
+    if step == 0:
+        raise InvalidArgumentError("slice step cannot be zero")
+    if stop is None and ((start in (None, 0) and step in (None, 1)) or (start is None and step == -1)):
+        return size
+    if INPUT in bounds:
+        return None
+    if isinstance(size, int):
+        return len(range(*slice(start, stop, step).indices(size)))
+    if start is not None and stop is not None and (step or 1) > 0 and 0 <= stop <= start:
+        return 0
+    return None
+
+
+def _check_operands(kind: str, given: tuple[TensorType, ...]) -> None:
+    for operand in given:
+        if kind == "mask":
+            if not operand.dtype.is_bool:
+                raise TypeError(f"a mask has to be of bools, found {operand}")
+        elif not operand.dtype.is_integer:
+            raise TypeError(f"an index has to be an integer, found {operand}")
+        elif kind in ("int", "slice") and not shapes_compatible(operand.shape, ()):
+            raise TypeError(f"a bound or a single index has to be a scalar, found {operand}")
+
+
+# ---- kernels
+
+
+def _indexed(x: Any, index: tuple[Any, ...]) -> Any:
+    try:
+        return x[index]
+    except IndexError as error:
+        raise InvalidArgumentError(f"the index arrays do not go together: {error}").in_place_of(error) from None
+
+
+def _get_item(x: Any, *operands: Any, spec: Spec) -> Any:
+    x = np.asarray(x)
+    found = _indexed(x, numpy_index(x.shape, operands, spec))
+    return found if isinstance(found, (np.ndarray, np.generic)) else np.array(found, x.dtype)
+
+
+def _set_item(x: Any, value: Any, *operands: Any, spec: Spec) -> Any:
+    result = np.array(x)
+    index = numpy_index(result.shape, operands, spec)
+    result[index] = _fitting(np.asarray(value).astype(result.dtype), result, index)
+    return result
+
+
+def _add_at_item(x: Any, value: Any, *operands: Any, spec: Spec) -> Any:
+    result = np.array(x)
+    index = numpy_index(result.shape, operands, spec)
+    value = _fitting(value, result, index)
+    if any(entry[0] == "array" for entry in spec):
+        np.add.at(result, index, value)
+    else:
+        result[index] += value
+    return result
+
+
+def _fitting(value: Any, x: np.ndarray, index: tuple[Any, ...]) -> Any:
+    """Broadcast `value` to the shape of x[index]; raises InvalidArgumentError when it does not fit."""
+    place = np.shape(_indexed(x, index))
+    shape = np.shape(value)
+    while len(shape) > len(place) and shape[0] == 1:
+        shape = shape[1:]
+    try:
+        return np.broadcast_to(np.reshape(value, shape), place)
+    except ValueError:
+        raise InvalidArgumentError(
+            f"could not broadcast a value of shape {list(np.shape(value))} into the indexed part of shape "
+            f"{list(place)}"
+        ) from None
+
+
+def _effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
+    """Return RAISE unless every index is statically in range."""
+    x, spec = types[0], attributes["spec"]
+    entries = list(with_operands(spec, types[len(types) - _operand_count(spec) :]))
+    if not isinstance(x, TensorType) or x.shape is None or _may_fail(x.shape, entries):
+        return Effects.RAISE
+    return Effects.PURE
+
+
+def _operand_count(spec: Spec) -> int:
+    return sum(1 if entry[0] in ("array", "mask") else entry.count(INPUT) for entry in spec)
+
+
+def _may_fail(shape: tuple[Dimension, ...], entries: list[Any]) -> bool:
+    if any(kind == "array" or (kind == "slice" and static[2] == INPUT) for kind, static, _ in entries):
+        return True
+    axis = 0
+    for kind, static, given in entries:
+        if kind == "ellipsis":
+            later = sum(1 for k, _, _ in entries if k in ("int", "slice")) - axis
+            axis = len(shape) - later
+        elif kind == "int":
+            if static[0] == INPUT or not isinstance(shape[axis], int):
+                return True
+            axis += 1
+        elif kind == "mask":
+            # A single mask of exactly the covered shape cannot fail.
+            mask = given[0].shape
+            return len(entries) > 1 or mask is None or None in mask or shape[: len(mask)] != mask
+        elif kind == "slice":
+            axis += 1
+    return False
+
+
+# ---- update
+
+
+def _set_item_type(x: TensorType, value: TensorType, *operands: TensorType, spec: Spec) -> TensorType:
+    if value.dtype is not x.dtype:
+        if value.dtype.is_complex and not x.dtype.is_complex:
+            raise TypeError(
+                f"cannot write a {value.dtype.name} value into a {x.dtype.name} tensor; take its real part"
+            )
+        if value.dtype.is_string or x.dtype.is_string:
+            raise TypeError(f"cannot write a {value.dtype.name} value into a {x.dtype.name} tensor")
+    place = indexed_shape(x.shape, operands, spec)
+    shape = value.shape
+    if place is not None and shape is not None:
+        while len(shape) > len(place) and shape[0] in (1, None):
+            shape = shape[1:]
+        fits = len(shape) <= len(place) and all(
+            a == b or a == 1 or not isinstance(a, int) or not isinstance(b, int)
+            for a, b in zip(shape[::-1], place[::-1], strict=False)
+        )
+        if not fits:
+            raise ValueError(
+                f"could not broadcast a value of shape [{shape_text(value.shape)}] into the indexed part of "
+                f"shape [{shape_text(place)}]"
+            )
+    return x
+
+
+def _value_cotangent(b: Builder, taken: Any, value: Any) -> Any:
+    """Return the cotangent of `value` from that of the part of x into which it was broadcast."""
+    # Adding zeros restores leading dimensions of size 1 that `value` may have.
+    whole = b.add(taken, b.zeros_like(value, dtype=dtype_of(taken)))
+    summed = b.sum_to_shape_of(whole, value)
+    dtype = dtype_of(value)
+    return summed if dtype is dtype_of(taken) else b.cast(summed, dtype=dtype)
+
+
+def _get_item_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    x, *operands = inputs
+    return (
+        b.add_at_item(b.zeros_like(x), cotangents[0], *operands, spec=attributes["spec"]),
+        *(None for _ in operands),
+    )
+
+
+def _set_item_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (ct,), (x, value, *operands), spec = cotangents, inputs, attributes["spec"]
+    zeros = b.zeros_like(value, dtype=dtype_of(x))
+    if not (dtype_of(value).is_floating or dtype_of(value).is_complex):
+        return b.set_item(ct, zeros, *operands, spec=spec), None, *(None for _ in operands)
+    taken = b.get_item(ct, *operands, spec=spec)  # read before set_item, which may then update `ct` in place
+    kept = b.set_item(ct, zeros, *operands, spec=spec)
+    if any(entry[0] == "array" for entry in spec):
+        taken = b.select(_written_last(b, ct, taken, operands, spec), taken, b.zeros_like(taken))
+    return kept, _value_cotangent(b, taken, value), *(None for _ in operands)
+
+
+def _written_last(b: Builder, x: Any, taken: Any, operands: Any, spec: Spec) -> Any:
+    """Return which written values remain: of two written to one element, the last."""
+    zero, one = (b.constant(value=np.array(n, np.int64)) for n in (0, 1))
+    numbers = b.reshape_like(b.range(zero, b.size(taken, dtype=int64), one), taken)
+    board = b.set_item(b.zeros_like(x, dtype=int64), numbers, *operands, spec=spec)
+    return b.equal(b.get_item(board, *operands, spec=spec), numbers)
+
+
+def _add_at_item_type(x: TensorType, value: TensorType, *operands: TensorType, spec: Spec) -> TensorType:
+    if value.dtype is not x.dtype:
+        raise TypeError(f"add_at_item: the tensor is {x.dtype.name}, the value {value.dtype.name}")
+    return _set_item_type(x, value, *operands, spec=spec)
+
+
+def _add_at_item_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (ct,), (_, value, *operands) = cotangents, inputs
+    taken = b.get_item(ct, *operands, spec=attributes["spec"])
+    return ct, _value_cotangent(b, taken, value), *(None for _ in operands)
+
+
+_X = np.arange(24.0).reshape(2, 3, 4) / 8
+_I = np.array([[0, 2], [2, 0]], np.int32)
+_MASK = np.array([[True, False, True], [False, True, True]])
+_ROWS: Spec = (("slice", None, None, None), ("array",))
+_MIXED: Spec = (("int", INPUT), ("slice", INPUT, None, 2), ("newaxis",), ("int", -1))
+_BOUNDS = (np.array(1, np.int32), np.array(0, np.int64))
+
+get_item = define(
+    name="get_item", graphdef="StridedSlice", result=_get_item_type, kernel=_get_item,
+    effects=_effects,
+    gradient=_get_item_gradient,
+    samples=(
+        sample(_X, spec=(("int", 1), ("ellipsis",), ("slice", None, None, -2))),
+        sample(_X, *_BOUNDS, spec=_MIXED, differentiable=(0,)),
+        sample(_X, _I, spec=_ROWS, differentiable=(0,)),
+        sample(_X, _MASK, spec=(("mask",), ("slice", 1, 3, None)), differentiable=(0,)),
+        sample(_X, np.array([1, 0]), np.array(2), spec=(("array",), _ROWS[0], ("int", INPUT))),
+    ),
+)  # fmt: skip
+set_item = define(
+    name="set_item", graphdef="TensorStridedSliceUpdate", result=_set_item_type, kernel=_set_item,
+    effects=_effects,
+    gradient=_set_item_gradient,
+    samples=(
+        sample(_X, np.array([1.5, 2.5, 3.5]), spec=(("int", 1), ("slice", None, None, None), ("int", 0))),
+        sample(_X, np.array(0.5), *_BOUNDS, spec=_MIXED, differentiable=(0, 1)),
+        sample(_X, np.arange(16.0).reshape(1, 2, 2, 4) / 8, _I, spec=_ROWS, differentiable=(0, 1)),
+        sample(_X, np.array([[9.0]]), _MASK, spec=(("mask",), ("slice", 1, 3, None)), differentiable=(0, 1)),
+        sample(_X, np.array([[9.0]]), spec=(("int", 0), ("int", 1), ("int", 2))),
+    ),
+)  # fmt: skip
+add_at_item = define(
+    name="add_at_item", graphdef="TensorStridedSliceAdd", result=_add_at_item_type, kernel=_add_at_item,
+    gradient=_add_at_item_gradient,
+    samples=(
+        sample(_X, np.array([1.5, 2.5, 3.5]), spec=(("int", 1), ("slice", None, None, None), ("int", 0))),
+        sample(_X, np.arange(32.0).reshape(2, 2, 2, 4) / 8, _I, spec=_ROWS, differentiable=(0, 1)),
+        sample(_X, np.array([[9.0]]), _MASK, spec=(("mask",), ("slice", 1, 3, None)), differentiable=(0, 1)),
+    ),
+)  # fmt: skip

@@ -1,0 +1,177 @@
+"""Ops that repeat a tensor, or its rows, along dimensions, and their adjoints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.dtypes import int64
+from autoconv.graph.types import Dimension, Shape, TensorType, shape_text, shapes_compatible
+from autoconv.ops.movement.constants import checked_shape, given_shape
+from autoconv.ops.record import Builder, define, sample
+from autoconv.ops.rules import normalised_axis
+
+_X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
+
+
+def _check_expands(x: TensorType, shape: Shape) -> None:
+    if x.shape is None or shape is None:
+        return
+    padded = (1,) * (len(shape) - len(x.shape)) + x.shape
+    fits = len(x.shape) <= len(shape) and all(
+        old in (1, new) or not isinstance(old, int) or not isinstance(new, int)
+        for old, new in zip(padded, shape, strict=True)
+    )
+    if not fits:
+        raise ValueError(
+            f"Incompatible shapes: [{shape_text(x.shape)}] vs. [{shape_text(shape)}] in broadcast_to"
+        )
+
+
+def _broadcast_to_type(
+    x: TensorType, vector: TensorType | None = None, *, shape: tuple[int | None, ...] | None
+) -> TensorType:
+    wanted = given_shape("broadcast_to", shape, vector)
+    _check_expands(x, wanted)
+    return x.with_shape(wanted)
+
+
+def _broadcast_to_shape_of_type(x: TensorType, like: TensorType) -> TensorType:
+    _check_expands(x, like.shape)
+    return x.with_shape(like.shape)
+
+
+def _broadcast_to(x: Any, vector: Any = None, *, shape: Any) -> Any:
+    sizes = shape if vector is None else checked_shape("broadcast_to", vector)
+    try:
+        return np.broadcast_to(x, sizes).copy()
+    except ValueError:
+        raise InvalidArgumentError(
+            f"Incompatible shapes: {list(np.shape(x))} vs. {list(sizes)} in broadcast_to"
+        ) from None
+
+
+def _sum_back(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    return (b.sum_to_shape_of(cotangents[0], inputs[0]), *(None for _ in inputs[1:]))
+
+
+broadcast_to = define(
+    name="broadcast_to", graphdef="BroadcastTo", result=_broadcast_to_type, kernel=_broadcast_to,
+    gradient=_sum_back,
+    samples=(sample(_X[:, :1], shape=(4, 2, 3)), sample(_X, np.array([2, 2, 3]), shape=(None, None, 3))),
+)  # fmt: skip
+broadcast_to_shape_of = define(
+    name="broadcast_to_shape_of", graphdef="BroadcastTo", result=_broadcast_to_shape_of_type,
+    kernel=lambda x, like: _broadcast_to(x, shape=np.shape(like)), gradient=_sum_back, shape_only=(1,),
+    samples=(sample(_X[:1], np.zeros((4, 2, 3)), differentiable=(0,)),),
+)  # fmt: skip
+
+
+def _tile_type(
+    x: TensorType, vector: TensorType | None = None, *, multiples: tuple[int | None, ...] | None
+) -> TensorType:
+    times = given_shape("tile", multiples, vector)
+    if x.shape is None or times is None:
+        rank = x.rank if times is None else len(times)
+        return x.with_shape(None if rank is None else (None,) * rank)
+    if len(times) != len(x.shape):
+        raise ValueError(f"tile: there are {len(times)} multiples for {len(x.shape)} dimensions")
+    return x.with_shape(tuple(_times(d, m) for d, m in zip(x.shape, times, strict=True)))
+
+
+def _times(size: Dimension, count: Dimension) -> Dimension:
+    if isinstance(size, int) and isinstance(count, int):
+        return size * count
+    return size if count == 1 else 0 if 0 in (size, count) else None
+
+
+def _tile(x: Any, vector: Any = None, *, multiples: Any) -> Any:
+    times = multiples if vector is None else checked_shape("tile", vector)
+    if len(times) != np.ndim(x):
+        raise InvalidArgumentError(f"tile: there are {len(times)} multiples for {np.ndim(x)} dimensions")
+    return np.tile(x, times)
+
+
+def _tile_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    return (b.sum_tiles(cotangents[0], inputs[0]), *(None for _ in inputs[1:]))
+
+
+def _sum_tiles_type(x: TensorType, like: TensorType) -> TensorType:
+    if x.rank is not None and like.rank is not None and x.rank != like.rank:
+        raise ValueError(f"sum_tiles: {x} is not a tiling of {like}")
+    return x.with_shape(like.shape)
+
+
+def _sum_tiles(x: Any, like: Any) -> Any:
+    sizes: list[int] = []
+    for whole, part in zip(np.shape(x), np.shape(like), strict=True):
+        sizes += [whole // part if part else 0, part]
+    return np.reshape(x, sizes).sum(axis=tuple(range(0, len(sizes), 2)), dtype=np.asarray(x).dtype)
+
+
+def _sum_tiles_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    x, like = inputs
+    multiples = b.floor_divide(b.shape(x), b.maximum(b.shape(like), b.constant(value=np.array(1, np.int32))))
+    return b.ensure_same_shape(b.tile(cotangents[0], multiples, multiples=None), x), None
+
+
+tile = define(
+    name="tile", graphdef="Tile", result=_tile_type, kernel=_tile, gradient=_tile_gradient,
+    samples=(sample(_X, multiples=(2, 1)), sample(_X, np.array([1, 2]), multiples=(1, None))),
+)  # fmt: skip
+sum_tiles = define(
+    name="sum_tiles", graphdef="Sum", result=_sum_tiles_type, kernel=_sum_tiles, gradient=_sum_tiles_gradient,
+    samples=(sample(np.tile(_X, (2, 1)), _X, differentiable=(0,)),),
+)  # fmt: skip
+
+
+# ---- repeated rows
+
+
+def _repeat_type(
+    x: TensorType, counts: TensorType | None = None, *, repeats: int | None = None, axis: int
+) -> TensorType:
+    if counts is None and (repeats is None or repeats < 0):
+        raise ValueError(f"repeat: the number of repeats has to be 0 or more, found {repeats}")
+    if x.shape is None:
+        return x
+    at = normalised_axis(axis, len(x.shape))
+    size = x.shape[at]
+    if counts is not None:
+        if counts.rank not in (None, 0, 1):
+            raise ValueError(f"repeat: the repeats have to be a scalar or a vector, found {counts}")
+        if counts.shape and not shapes_compatible(counts.shape, (size,)) and counts.shape != (1,):
+            raise ValueError(f"repeat: {counts} repeats for a dimension of {size}")
+        repeats = None
+    return x.with_shape((*x.shape[:at], _times(size, repeats), *x.shape[at + 1 :]))
+
+
+def _repeat(x: Any, counts: Any = None, *, repeats: int | None = None, axis: int) -> Any:
+    amount: Any = repeats if counts is None else counts
+    if np.min(amount, initial=0) < 0:
+        raise InvalidArgumentError("repeat: the number of repeats must not be negative")
+    try:
+        return np.repeat(x, amount, axis)
+    except ValueError:
+        raise InvalidArgumentError(
+            f"repeat: {np.size(amount)} repeats for a dimension of {np.shape(x)[axis]}"
+        ) from None
+
+
+def _repeat_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    x, axis = inputs[0], attributes["axis"]
+    zero, one = (b.constant(value=np.array(n, np.int64)) for n in (0, 1))
+    rows = b.range(zero, b.dimension(x, axis=axis, dtype=int64), one)
+    origin = b.repeat(rows, *inputs[1:], repeats=attributes.get("repeats"), axis=0)
+    return (b.ungather(cotangents[0], origin, x, axis=axis, batch_dims=0), *(None for _ in inputs[1:]))
+
+
+repeat = define(
+    name="repeat", graphdef="Repeat", result=_repeat_type, kernel=_repeat, gradient=_repeat_gradient,
+    samples=(
+        sample(_X, repeats=2, axis=1),
+        sample(_X, np.array([2, 0, 1]), repeats=None, axis=-1, differentiable=(0,)),
+    ),
+)  # fmt: skip

@@ -1,0 +1,168 @@
+"""Selection of elements by a condition, and conversion of indices to vectors and sums."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.dtypes import DType, bool_, float64, int64
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import Dimension, TensorType, shapes_compatible
+from autoconv.ops.gradients import unbroadcast
+from autoconv.ops.movement.gather import check_indices
+from autoconv.ops.record import Builder, define, none, sample
+from autoconv.ops.rules import broadcast_shapes, normalised_axis
+
+_X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
+_C = np.array([True, False, True])
+
+
+def _check_condition(op: str, condition: TensorType) -> None:
+    if condition.dtype is not bool_:
+        raise TypeError(f"{op}: the condition has to be of bools, found {condition.dtype.name}")
+
+
+def _select_type(condition: TensorType, x: TensorType, y: TensorType) -> TensorType:
+    _check_condition("select", condition)
+    if x.dtype is not y.dtype:
+        raise TypeError(f"select: the alternatives are {x.dtype.name} and {y.dtype.name}")
+    return TensorType(x.dtype, broadcast_shapes(condition.shape, x.shape, y.shape), x.weak and y.weak)
+
+
+def _select(condition: Any, x: Any, y: Any) -> Any:
+    try:
+        return np.where(condition, x, y)
+    except ValueError:
+        shapes = ", ".join(str(list(np.shape(v))) for v in (condition, x, y))
+        raise InvalidArgumentError(f"select: the shapes {shapes} do not broadcast") from None
+
+
+def _select_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (ct,), (condition, x, y) = cotangents, inputs
+    zeros = b.zeros_like(ct)
+    return (
+        None,
+        unbroadcast(b, b.select(condition, ct, zeros), x),
+        unbroadcast(b, b.select(condition, zeros, ct), y),
+    )
+
+
+def _where_type(condition: TensorType) -> TensorType:
+    _check_condition("where", condition)
+    return TensorType(int64, (None, condition.rank))
+
+
+select = define(
+    name="select", graphdef="SelectV2", result=_select_type, kernel=_select, gradient=_select_gradient,
+    unify=(1, 2), elementwise=True,
+    samples=(sample(_C, _X, _X * 2), sample(_C[:, None, None], np.array(1.5), _X)),
+)  # fmt: skip
+where_indices = define(
+    name="where_indices", graphdef="Where", result=_where_type,
+    kernel=lambda condition: np.argwhere(condition).astype(np.int64),
+    gradient=none("coordinates are integers"), samples=(sample(_C), sample(_X > 0)),
+)  # fmt: skip
+
+
+def _one_hot_type(
+    indices: TensorType, on_value: TensorType, off_value: TensorType, depth_tensor: TensorType | None = None,
+    *, depth: int | None, axis: int = -1, dtype: DType,
+) -> TensorType:  # fmt: skip
+    if not indices.dtype.is_integer:
+        raise TypeError(f"one_hot: the indices have to be integers, found {indices.dtype.name}")
+    if depth_tensor is None and (depth is None or depth < 0):
+        raise ValueError(f"one_hot: the depth has to be 0 or more, found {depth}")
+    for name, value in (("on_value", on_value), ("off_value", off_value)):
+        if value.dtype is not dtype:
+            raise TypeError(f"one_hot: {name} is {value.dtype.name}, the result {dtype.name}")
+    if indices.shape is None:
+        return TensorType(dtype, None)
+    at = normalised_axis(axis, len(indices.shape) + 1)
+    return TensorType(dtype, (*indices.shape[:at], depth, *indices.shape[at:]))
+
+
+def _one_hot(
+    indices: Any, on_value: Any, off_value: Any, depth_tensor: Any = None,
+    *, depth: int | None, axis: int = -1, dtype: DType,
+) -> Any:  # fmt: skip
+    count = int(depth_tensor) if depth_tensor is not None else depth
+    if count is None or count < 0:
+        raise InvalidArgumentError(f"depth must be non-negative, got: {count}")
+    at = axis % (np.ndim(indices) + 1)
+    columns = np.arange(count).reshape([-1 if i == at else 1 for i in range(np.ndim(indices) + 1)])
+    return np.where(np.expand_dims(indices, at) == columns, on_value, off_value).astype(dtype.numpy)
+
+
+def _one_hot_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (ct,), (indices, on_value, off_value, *depth) = cotangents, inputs
+    yes, no = (b.constant(value=np.array(value)) for value in (True, False))
+    chosen = b.one_hot(indices, yes, no, *depth, **{**attributes, "dtype": bool_})
+    zeros = b.zeros_like(ct)
+    return (
+        None,
+        b.sum_to_shape_of(b.select(chosen, ct, zeros), on_value),
+        b.sum_to_shape_of(b.select(chosen, zeros, ct), off_value),
+        *(None for _ in depth),
+    )
+
+
+one_hot = define(
+    name="one_hot", graphdef="OneHot", result=_one_hot_type, kernel=_one_hot, gradient=_one_hot_gradient,
+    unify=(1, 2),
+    samples=(
+        sample(np.array([[0, 2], [-1, 1]]), np.array(2.5), np.array(0.5), depth=3, dtype=float64),
+        sample(
+            np.array([0, 2]), np.array(2.5), np.array(0.5), np.array(4), depth=None, axis=0, dtype=float64
+        ),
+    ),
+)  # fmt: skip
+
+
+def _segment_sum_type(
+    data: TensorType,
+    segments: TensorType,
+    count: TensorType | None = None,
+    *,
+    num_segments: int | None = None,
+) -> TensorType:
+    if not segments.dtype.is_integer:
+        raise TypeError(f"segment_sum: the segment ids have to be integers, found {segments.dtype.name}")
+    if data.shape is None or segments.shape is None:
+        return data.with_shape(None)
+    lead = len(segments.shape)
+    if not shapes_compatible(data.shape[:lead], segments.shape):
+        raise ValueError(f"segment_sum: the segment ids {segments} do not fit the data {data}")
+    first: Dimension = num_segments
+    return data.with_shape((first, *data.shape[lead:]))
+
+
+def _segment_sum(data: Any, segments: Any, count: Any = None, *, num_segments: int | None = None) -> Any:
+    total = int(count) if count is not None else num_segments
+    if total is None:
+        total = int(np.max(segments, initial=-1)) + 1
+    data, segments = np.asarray(data), np.asarray(segments)
+    check_indices(segments, total, "segment_ids")
+    if data.shape[: segments.ndim] != segments.shape:
+        raise InvalidArgumentError(
+            f"data.shape = {list(data.shape)} does not start with segment_ids.shape = {list(segments.shape)}"
+        )
+    result = np.zeros((total, *data.shape[segments.ndim :]), data.dtype)
+    np.add.at(result, segments, data)
+    return result
+
+
+def _segment_sum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    return b.gather(cotangents[0], inputs[1], axis=0, batch_dims=0), *(None for _ in inputs[1:])
+
+
+segment_sum = define(
+    name="segment_sum", graphdef="UnsortedSegmentSum", result=_segment_sum_type, kernel=_segment_sum,
+    gradient=_segment_sum_gradient, effects=Effects.RAISE,
+    samples=(
+        sample(_X, np.array([1, 1]), num_segments=3),
+        sample(_X, np.array([[0, 1, 0], [1, 1, 1]]), np.array(2)),
+        sample(_X, np.array([0, 1])),
+    ),
+)  # fmt: skip

@@ -1,0 +1,230 @@
+"""Ops that read or change a tensor's shape but not its elements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.dtypes import DType, int32, int64
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import Dimension, Shape, TensorType, shape_text, shapes_compatible
+from autoconv.ops.gradients import flat
+from autoconv.ops.movement.constants import given_shape
+from autoconv.ops.record import Builder, define, sample
+from autoconv.ops.rules import element_count, normalised_axes, normalised_axis
+
+_X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
+
+
+def _reshape_back(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    return (b.reshape_like(cotangents[0], inputs[0]), *(None for _ in inputs[1:]))
+
+
+# ---- reading shapes
+
+
+def _shape_type(x: TensorType, *, dtype: DType = int32) -> TensorType:
+    return TensorType(dtype, (x.rank,))
+
+
+def _scalar_type(x: TensorType, *, dtype: DType = int32) -> TensorType:
+    return TensorType(dtype, ())
+
+
+def _dimension_type(x: TensorType, *, axis: int, dtype: DType = int32) -> TensorType:
+    if x.shape is not None:
+        normalised_axis(axis, len(x.shape))
+    return TensorType(dtype, ())
+
+
+def _dimension(x: Any, *, axis: int, dtype: DType = int32) -> Any:
+    return dtype.numpy.type(np.shape(x)[axis])
+
+
+shape = define(
+    name="shape", graphdef="Shape", result=_shape_type,
+    kernel=lambda x, *, dtype=int32: np.array(np.shape(x), dtype.numpy), gradient=flat, shape_only=(0,),
+    samples=(sample(_X), sample(_X, dtype=int64)),
+)  # fmt: skip
+size = define(
+    name="size", graphdef="Size", result=_scalar_type,
+    kernel=lambda x, *, dtype=int32: dtype.numpy.type(np.size(x)), gradient=flat, shape_only=(0,),
+    samples=(sample(_X),),
+)  # fmt: skip
+rank = define(
+    name="rank", graphdef="Rank", result=_scalar_type,
+    kernel=lambda x, *, dtype=int32: dtype.numpy.type(np.ndim(x)), gradient=flat, shape_only=(0,),
+    samples=(sample(_X),),
+)  # fmt: skip
+dimension = define(
+    name="dimension", graphdef="Shape", result=_dimension_type, kernel=_dimension, gradient=flat,
+    shape_only=(0,),
+    samples=(sample(_X, axis=1), sample(_X, axis=-2, dtype=int64)),
+)  # fmt: skip
+
+
+# ---- reshaping
+
+
+def _reshape_type(
+    x: TensorType, vector: TensorType | None = None, *, shape: tuple[int | None, ...] | None
+) -> TensorType:
+    if vector is not None:
+        sizes = None if shape is None else tuple(None if d == -1 else d for d in shape)
+        return x.with_shape(given_shape("reshape", sizes, vector))
+    if shape is None or None in shape:
+        raise ValueError(f"reshape: the shape {shape} is not known and no tensor gives it")
+    if shape.count(-1) > 1:
+        raise ValueError(f"reshape: only one dimension of {list(shape)} can be -1")
+    if any(d is not None and d < -1 for d in shape):
+        raise ValueError(f"reshape: the shape {list(shape)} has a negative dimension")
+    return x.with_shape(_filled_in(x.shape, shape))
+
+
+def _filled_in(old: Shape, new: tuple[Dimension, ...]) -> tuple[Dimension, ...]:
+    """Return the new shape with -1 resolved as far as known; raises ValueError for incompatible sizes."""
+    given = element_count(tuple(d for d in new if d != -1)) or 0
+    total = element_count(old)
+    if total is None:
+        return tuple(_dimension_left(old, given) if d == -1 else d for d in new)
+    if -1 not in new:
+        if given != total:
+            raise ValueError(
+                f"reshape: cannot reshape a tensor with {total} elements to shape [{shape_text(new)}] "
+                f"({given} elements)"
+            )
+        return new
+    if given == 0:
+        raise ValueError(f"reshape cannot infer the missing dimension of {list(new)} for an empty tensor")
+    if total % given:
+        raise ValueError(
+            f"reshape: dimension size must be evenly divisible by {given} but is {total} for {list(new)}"
+        )
+    return tuple(total // given if d == -1 else d for d in new)
+
+
+def _dimension_left(old: Shape, given: int) -> Dimension:
+    """Return the only unknown dimension of `old`, if the static ones multiply to `given`."""
+    unknown = [d for d in old or () if not isinstance(d, int)]
+    known = element_count(tuple(d for d in old or () if isinstance(d, int)))
+    return unknown[0] if len(unknown) == 1 and known == given != 0 else None
+
+
+def _reshape(x: Any, vector: Any = None, *, shape: Any) -> Any:
+    sizes = tuple(int(d) for d in (shape if vector is None else np.atleast_1d(vector)))
+    try:
+        if min(sizes, default=0) < -1:
+            raise ValueError
+        return np.reshape(x, sizes)
+    except ValueError:
+        raise InvalidArgumentError(
+            f"Input to reshape is a tensor with {np.size(x)} values, but the requested shape is {list(sizes)}"
+        ) from None
+
+
+def _reshape_like(x: Any, like: Any) -> Any:
+    return _reshape(x, shape=np.shape(like))
+
+
+reshape = define(
+    name="reshape", graphdef="Reshape", result=_reshape_type, kernel=_reshape, gradient=_reshape_back,
+    samples=(sample(_X, shape=(3, -1)), sample(_X, np.array([6, 1]), shape=(None, 1))),
+)  # fmt: skip
+reshape_like = define(
+    name="reshape_like", graphdef="Reshape", result=lambda x, like: x.with_shape(like.shape), shape_only=(1,),
+    kernel=_reshape_like, gradient=_reshape_back,
+    samples=(sample(_X, np.zeros((3, 2)), differentiable=(0,)),),
+)  # fmt: skip
+
+
+def _expand_dims_type(x: TensorType, *, axis: int) -> TensorType:
+    if x.shape is None:
+        return x
+    at = normalised_axis(axis, len(x.shape) + 1)
+    return x.with_shape((*x.shape[:at], 1, *x.shape[at:]))
+
+
+def _expand_dims_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    return (b.squeeze(cotangents[0], axis=(attributes["axis"],)),)
+
+
+def _squeeze_type(x: TensorType, *, axis: tuple[int, ...] | None = None) -> TensorType:
+    if x.shape is None:
+        return x
+    if axis is None:
+        known = all(isinstance(d, int) for d in x.shape)
+        return x.with_shape(tuple(d for d in x.shape if d != 1) if known else None)
+    axes = normalised_axes(axis, len(x.shape))
+    for a in axes:
+        size = x.shape[a]
+        if isinstance(size, int) and size != 1:
+            raise ValueError(f"Can not squeeze dim[{a}], expected a dimension of 1, got {size}")
+    return x.with_shape(tuple(d for i, d in enumerate(x.shape) if i not in axes))
+
+
+def _squeeze(x: Any, *, axis: tuple[int, ...] | None = None) -> Any:
+    for a in axis or ():
+        if np.shape(x)[a] != 1:
+            raise InvalidArgumentError(
+                f"Can not squeeze dim[{a % np.ndim(x)}], expected a dimension of 1, got {np.shape(x)[a]}"
+            )
+    return np.squeeze(x, axis)
+
+
+def _ensure_shape_type(x: TensorType, *, shape: tuple[int | None, ...] | None) -> TensorType:
+    if not shapes_compatible(x.shape, shape):
+        raise ValueError(
+            f"Shape of tensor [{shape_text(x.shape)}] is not compatible with expected shape "
+            f"[{shape_text(shape)}]."
+        )
+    if x.shape is None or shape is None:
+        return x.with_shape(shape if x.shape is None else x.shape)
+    return x.with_shape(
+        tuple(a if isinstance(a, int) or b is None else b for a, b in zip(x.shape, shape, strict=True))
+    )
+
+
+def _ensure_shape(x: Any, *, shape: Any) -> Any:
+    if not shapes_compatible(np.shape(x), shape):
+        raise InvalidArgumentError(
+            f"Shape of tensor {list(np.shape(x))} is not compatible with expected shape "
+            f"[{shape_text(shape)}]."
+        )
+    return np.asarray(x)
+
+
+expand_dims = define(
+    name="expand_dims", graphdef="ExpandDims", result=_expand_dims_type,
+    kernel=lambda x, *, axis: np.expand_dims(x, axis), gradient=_expand_dims_gradient,
+    samples=(sample(_X, axis=0), sample(_X, axis=-1)),
+)  # fmt: skip
+squeeze = define(
+    name="squeeze", graphdef="Squeeze", result=_squeeze_type, kernel=_squeeze, gradient=_reshape_back,
+    samples=(sample(_X[:, None], axis=None), sample(_X[None, :, None], axis=(-2,))),
+)  # fmt: skip
+ensure_shape = define(
+    name="ensure_shape", graphdef="EnsureShape", result=_ensure_shape_type, kernel=_ensure_shape,
+    effects=Effects.RAISE,
+    gradient=lambda b, inputs, results, cotangents, attributes: (cotangents[0],),
+    samples=(sample(_X, shape=(None, 3)), sample(_X, shape=None)),
+)  # fmt: skip
+
+
+def _same_shape_type(x: TensorType, like: TensorType) -> TensorType:
+    if not shapes_compatible(x.shape, like.shape):
+        raise ValueError(f"the shapes [{shape_text(x.shape)}] and [{shape_text(like.shape)}] differ")
+    return x.with_shape(like.shape)
+
+
+def _same_shape(x: Any, like: Any) -> Any:
+    return _ensure_shape(x, shape=np.shape(like))
+
+
+ensure_same_shape = define(
+    name="ensure_same_shape", graphdef="EnsureShape", result=_same_shape_type, kernel=_same_shape,
+    shape_only=(1,),
+    gradient=lambda b, inputs, results, cotangents, attributes: (cotangents[0], None),
+    samples=(sample(_X, np.zeros((2, 3)), differentiable=(0,)),),
+)  # fmt: skip

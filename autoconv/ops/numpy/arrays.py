@@ -1,0 +1,257 @@
+"""Mutable arrays in memory, and views of them, with NumPy's meaning.
+
+A value of an ArrayType refers to memory: `array_load` reads its elements as a tensor of their present values, and
+`array_store` writes them. Loads and stores keep their program order. To a kernel the value is an ndarray.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import DType, int64
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import ArrayType, Dimension, ObjectType, TensorType, Type, dense_strides
+from autoconv.ops.index_spec import INPUT, Spec, with_operands
+from autoconv.ops.movement.indexing import indexed_shape
+from autoconv.ops.record import define, none, sample
+from autoconv.ops.rules import diagonal_length
+
+_NO_GRADIENT = none("an array was changed in place")
+
+
+def array_type(array: np.ndarray, dtype: DType) -> ArrayType:
+    """Return the type of an array, with all sizes and strides static."""
+    return ArrayType(dtype, array.shape, array.strides)
+
+
+# ---- views
+
+
+def _view_type(x: ArrayType, *operands: TensorType, spec: Spec) -> ArrayType:
+    shape = indexed_shape(x.shape, operands, spec)
+    assert shape is not None
+    strides: list[int | None] = []
+    axis = 0
+    for kind, static in entries_of(x.rank, spec):
+        if kind == "newaxis":
+            strides.append(0)
+            continue
+        if kind == "slice":
+            step, stride = static[2] if static[2] is not None else 1, x.strides[axis]
+            strides.append(None if step == INPUT or stride is None else step * stride)
+        axis += 1
+    return replace(x, shape=tuple(shape), strides=tuple(strides))
+
+
+def entries_of(rank: int, spec: Spec) -> list[tuple[str, tuple[Any, ...]]]:
+    """Return the entries of a basic index, one per dimension and new axis, with full slices for omitted dimensions."""
+    whole = ("slice", None, None, None)
+    covered = sum(entry[0] in ("int", "slice") for entry in spec)
+    full = spec if any(entry[0] == "ellipsis" for entry in spec) else (*spec, ("ellipsis",))
+    found: list[tuple[str, tuple[Any, ...]]] = []
+    for entry in full:
+        found += [(e[0], e[1:]) for e in ([whole] * (rank - covered) if entry[0] == "ellipsis" else [entry])]
+    return found
+
+
+def basic_index(operands: Sequence[Any], spec: Spec) -> tuple[Any, ...]:
+    """Return the index for NumPy; an ellipsis makes it a view even for a single element."""
+    index: list[Any] = []
+    for kind, static, given in with_operands(spec, operands):
+        values = iter(given)
+        parts = [int(next(values)) if part == INPUT else part for part in static]
+        index.append(slice(*parts) if kind == "slice" else None if kind == "newaxis" else (parts or [Ellipsis])[0])
+    return tuple(index) if Ellipsis in index else (*index, Ellipsis)
+
+
+def _view_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
+    """Return RAISE unless all single indices are statically in range."""
+    x = types[0]
+    assert isinstance(x, ArrayType)
+    axis = 0
+    for kind, static in entries_of(x.rank, attributes["spec"]):
+        if kind == "int" and (static[0] == INPUT or not isinstance(x.shape[axis], int)):
+            return Effects.RAISE
+        if kind == "slice" and static[2] == INPUT:
+            return Effects.RAISE
+        axis += kind != "newaxis"
+    return Effects.PURE
+
+
+define(
+    name="array_view", graphdef="ArrayView", result=_view_type, effects=_view_effects, gradient=_NO_GRADIENT,
+    kernel=lambda x, *operands, spec: x[basic_index(operands, spec)],
+)  # fmt: skip
+
+
+def _strided(x: np.ndarray, *, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> np.ndarray:
+    """Return a view of `x` that starts `offset` bytes after its first element."""
+    return np.asarray(_Interface(x, offset, shape, strides))
+
+
+class _Interface:
+    """An array interface to the memory of an array, with another shape and strides."""
+
+    def __init__(self, x: np.ndarray, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
+        own = x.__array_interface__
+        data = own["data"][0] + offset, own["data"][1]
+        self.__array_interface__ = {**own, "data": data, "shape": shape, "strides": strides}
+        self.owner = x
+
+
+define(
+    name="array_strided", graphdef="ArrayStrided", kernel=_strided, gradient=_NO_GRADIENT,
+    result=lambda x, *, offset, shape, strides: replace(x, shape=shape, strides=strides),
+)  # fmt: skip
+define(
+    name="array_transpose", graphdef="ArrayTranspose", gradient=_NO_GRADIENT,
+    result=lambda x, *, perm: replace(
+        x, shape=tuple(x.shape[a] for a in perm), strides=tuple(x.strides[a] for a in perm)
+    ),
+    kernel=lambda x, *, perm: x.transpose(perm),
+)  # fmt: skip
+
+
+def _diagonal_type(x: ArrayType, *, offset: int) -> ArrayType:
+    *outer, down, right = x.strides
+    stride = None if down is None or right is None else down + right
+    shape = (*x.shape[:-2], diagonal_length(x.shape[-2], x.shape[-1], offset))
+    return replace(x, shape=shape, strides=(*outer, stride), read_only=True)
+
+
+define(
+    name="array_diagonal", graphdef="ArrayDiagonal", result=_diagonal_type, gradient=_NO_GRADIENT,
+    kernel=lambda x, *, offset: x.diagonal(offset, -2, -1),
+)  # fmt: skip
+define(
+    name="array_size", graphdef="ArraySize", gradient=_NO_GRADIENT,
+    result=lambda x, *, axis: TensorType(int64, (), True), kernel=lambda x, *, axis: np.array(x.shape[axis]),
+)  # fmt: skip
+
+
+def _common_size(*sizes: Any) -> np.ndarray:
+    """Return the broadcast size of one dimension of several operands."""
+    wide = {int(size) for size in sizes} - {1}
+    if len(wide) > 1:
+        shapes = " ".join(f"({size},)" for size in sizes)
+        raise ValueError(f"operands could not be broadcast together with shapes {shapes} ")
+    return np.array(wide.pop() if wide else 1)
+
+
+define(
+    name="common_size", graphdef="CommonSize", gradient=_NO_GRADIENT, kernel=_common_size, effects=Effects.RAISE,
+    result=lambda *_: TensorType(int64, (), True),
+    samples=(sample(np.array(3), np.array(1), np.array(3)),),
+)  # fmt: skip
+
+
+
+
+def _part_type(x: ArrayType, *, which: str) -> ArrayType:
+    return replace(x, dtype=x.dtype.real_dtype)
+
+
+define(
+    name="array_part", graphdef="ArrayPart", result=_part_type, gradient=_NO_GRADIENT,
+    kernel=lambda x, *, which: getattr(x, which),
+)  # fmt: skip
+
+# ---- elements
+
+define(
+    name="array_load", graphdef="ArrayLoad", result=lambda x: TensorType(x.dtype, x.shape), kernel=np.array,
+    gradient=_NO_GRADIENT, effects=Effects.READ,
+)  # fmt: skip
+
+
+def _store_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
+    x, value = types[:2]
+    assert isinstance(x, ArrayType) and isinstance(value, TensorType)
+    return Effects.WRITE if is_sure_to_fit(x.shape, value.shape) else Effects.WRITE | Effects.RAISE
+
+
+def is_sure_to_fit(place: Sequence[Dimension], shape: Any) -> bool:
+    """Return whether a value of the shape is statically known to broadcast into `place`."""
+    if shape is None or len(shape) > len(place):
+        return False
+    pairs = zip(reversed(shape), reversed(place), strict=False)
+    return all(size == 1 or (size == into and size is not None) for size, into in pairs)
+
+
+def _store(x: np.ndarray, value: Any) -> tuple[()]:
+    if x.dtype.kind in "iuf" and np.iscomplexobj(value):
+        value = np.real(value)  # as NumPy does, but without its warning
+    with np.errstate(all="ignore"):
+        x[...] = value
+    return ()
+
+
+define(
+    name="array_store", graphdef="ArrayStore", result=lambda *_: (), kernel=_store, gradient=_NO_GRADIENT,
+    effects=_store_effects,
+)  # fmt: skip
+
+
+def _set(x: np.ndarray, value: Any, *operands: Any, spec: Spec) -> tuple[()]:
+    given = [np.asarray(operand) for operand in operands]
+    index: list[Any] = []
+    for kind, static, found in with_operands(spec, given):
+        if kind in ("array", "mask"):
+            index.append(found[0])
+        else:
+            values = iter(found)
+            parts = [int(next(values)) if part == INPUT else part for part in static]
+            index.append(slice(*parts) if kind == "slice" else None if kind == "newaxis" else (parts or [Ellipsis])[0])
+    with np.errstate(all="ignore"):
+        x[tuple(index)] = value
+    return ()
+
+
+define(
+    name="array_set", graphdef="ArraySet", result=lambda *_, spec: (), kernel=_set, gradient=_NO_GRADIENT,
+    effects=Effects.WRITE | Effects.RAISE,
+)  # fmt: skip
+
+
+# ---- allocation
+
+
+def _new_type(*sizes: TensorType, shape: tuple[Any, ...], dtype: DType, fill: Any = None) -> ArrayType:
+    known = tuple(None if size == INPUT else size for size in shape)
+    return ArrayType(dtype, known, dense_strides(known, dtype))
+
+
+def _new(*sizes: Any, shape: tuple[Any, ...], dtype: DType, fill: Any = None) -> np.ndarray:
+    """Allocate an array; with `fill` None its elements are uninitialised."""
+    given = iter(sizes)
+    whole = tuple(int(next(given)) if size == INPUT else size for size in shape)
+    return np.empty(whole, dtype.numpy) if fill is None else np.full(whole, fill, dtype.numpy)
+
+
+define(
+    name="array_new", graphdef="ArrayNew", result=_new_type, kernel=_new, gradient=_NO_GRADIENT,
+    effects=lambda types, attributes: Effects.WRITE | Effects.RAISE if types else Effects.WRITE,
+)  # fmt: skip
+define(
+    name="array_of", graphdef="ArrayOf", gradient=_NO_GRADIENT, effects=Effects.WRITE,
+    result=lambda x: ArrayType(x.dtype, _ranked(x.shape), dense_strides(_ranked(x.shape), x.dtype)),
+    kernel=lambda x: np.array(x, order="C"),
+)  # fmt: skip
+
+
+def _ranked(shape: Any) -> tuple[Dimension, ...]:
+    if shape is None:
+        raise TypeError("the number of dimensions of an array has to be known")
+    return tuple(shape)
+
+
+define(
+    name="array_object", graphdef="ArrayObject", result=lambda x: ObjectType("ndarray"), kernel=lambda x: (x,),
+    gradient=_NO_GRADIENT, effects=Effects.READ,
+)  # fmt: skip
+
+__all__ = ["array_type", "basic_index", "entries_of", "is_sure_to_fit"]

@@ -1,0 +1,141 @@
+"""Calls of NumPy functions without a native form: one op, whose kernel is the function.
+
+The arguments are nested tuples: ("input", i) the i-th operand, ("number", i) that as a Python number,
+("value", v) a plain value, ("dtype", name), ("list", …) and ("tuple", …) of such.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import as_dtype
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import Dimension, TensorType, Type
+from autoconv.ops.elementwise.arithmetic import quiet
+from autoconv.ops.record import define, none, sample
+
+Argument = tuple[Any, ...]
+
+# Example sizes in place of unknown ones: what agrees for all of them is taken as static.
+_SIZES = (2, 5, 11)
+
+
+def _result(
+    *inputs: TensorType, function: str, arguments: tuple[Argument, ...], keywords: tuple[Any, ...] = (),
+    by_values: bool = False,
+) -> tuple[TensorType, ...]:  # fmt: skip
+    """Type rule; `by_values`: the sizes of the results depend on the values of the operands."""
+    return _types(inputs, function, arguments, keywords, by_values)
+
+
+@functools.lru_cache(maxsize=512)
+def _types(inputs: Any, function: str, arguments: Any, keywords: Any, by_values: bool) -> tuple[TensorType, ...]:
+    """Return the result types for example arrays: dtypes, and sizes that all examples share."""
+    known = all(x.shape is not None and all(isinstance(d, int) for d in x.shape) for x in inputs)
+    ranked = all(x.shape is not None for x in inputs)
+    numbers = [i for i in _numbers((*arguments, *(value for _, value in keywords))) if inputs[i].dtype.is_integer]
+    tries = [(size, 0, 0) for size in _SIZES[: 1 if known or by_values else None]]
+    tries += [(_SIZES[0], 0, 2)] if numbers and not by_values else []  # an integer may be the requested size
+    found: list[tuple[np.ndarray, ...]] = []
+    for size, rank, more in tries if ranked else [(2, rank, 0) for rank in range(4)]:
+        try:
+            given = [example(x if x.shape is not None else x.with_shape((size,) * rank), size) for x in inputs]
+            given = [x + x.dtype.type(more) if i in numbers else x for i, x in enumerate(given)]
+            results = _call(*given, function=function, arguments=arguments, keywords=keywords)
+            found.append(results if isinstance(results, tuple) else (results,))
+        except Exception:
+            if known and not more:
+                raise
+    if not found:
+        raise TypeError(f"numpy.{function} takes no such arrays: {', '.join(map(str, inputs))}")
+    unknown = by_values or len(found) < len(tries)
+    shapes = [_common([x.shape for x in each], unknown) for each in zip(*found, strict=True)]
+    return tuple(
+        TensorType(as_dtype(x.dtype), shape if ranked else None) for x, shape in zip(found[0], shapes, strict=True)
+    )
+
+
+def _numbers(arguments: Sequence[Argument]) -> Iterator[int]:
+    """Iterate over the positions of operands passed as Python numbers."""
+    for kind, *parts in arguments:
+        if kind == "number":
+            yield parts[0]
+        elif kind in ("list", "tuple"):
+            yield from _numbers(parts)
+
+
+def _common(shapes: Sequence[tuple[int, ...]], unknown: bool) -> tuple[Dimension, ...] | None:
+    if len({len(shape) for shape in shapes}) != 1:
+        return None
+    return tuple(d[0] if len(set(d)) == 1 and not unknown else None for d in zip(*shapes, strict=True))
+
+
+def example(x: TensorType, size: int) -> np.ndarray:
+    """Return an example array that most functions accept: small, positive, invertible if a square matrix."""
+    shape = tuple(d if isinstance(d, int) else size for d in x.shape or ())
+    dtype = x.dtype.numpy
+    if dtype.kind in "iu":
+        return np.ones(shape, dtype)
+    if dtype.kind == "b":
+        return np.arange(int(np.prod(shape))).reshape(shape) % 2 == 0
+    array = np.linspace(0.5, 1.0, int(np.prod(shape))).reshape(shape)
+    if len(shape) > 1 and shape[-1] == shape[-2]:
+        array = array + np.swapaxes(array, -1, -2) + 2 * shape[-1] * np.eye(shape[-1])
+    return array.astype(dtype)
+
+
+def resolve(argument: Argument, inputs: Sequence[Any]) -> Any:
+    """Return the value of an argument, given the operands."""
+    kind, *parts = argument
+    if kind == "input":
+        return inputs[parts[0]]
+    if kind == "number":
+        return np.asarray(inputs[parts[0]]).item()
+    if kind == "value":
+        return parts[0]
+    if kind == "dtype":
+        return as_dtype(parts[0]).numpy
+    items = [resolve(part, inputs) for part in parts]
+    return items if kind == "list" else tuple(items)
+
+
+def _call(
+    *inputs: Any,
+    function: str,
+    arguments: tuple[Argument, ...],
+    keywords: tuple[Any, ...] = (),
+    by_values: bool = False,
+) -> Any:
+    compute: Any = functools.reduce(getattr, function.split("."), np)
+    given = [resolve(argument, inputs) for argument in arguments]
+    found = compute(*given, **{name: resolve(argument, inputs) for name, argument in keywords})
+    if isinstance(found, (tuple, list)) and len(found) > 1:
+        return tuple(np.asarray(result) for result in found)
+    return np.asarray(found[0] if isinstance(found, (tuple, list)) else found)
+
+
+def _effects(types: Sequence[Type], attributes: Any) -> Effects:
+    """Return PURE for ufuncs and transforms, which are total; RAISE for other functions."""
+    name = attributes["function"].partition(".")[0]
+    total = name == "fft" or (isinstance(getattr(np, name, None), np.ufunc) and name not in ("power", "left_shift"))
+    return Effects.PURE if total else Effects.RAISE
+
+
+define(
+    name="numpy_call", graphdef="NumpyCall", result=_result, kernel=quiet(_call),
+    gradient=none("NumPy computes it as a whole"), effects=_effects,
+    samples=(
+        sample(np.array([0.5, -1.5]), function="modf", arguments=(("input", 0),)),
+        sample(np.array([3, 1, 3]), function="unique", arguments=(("input", 0),), by_values=True),
+        sample(
+            np.array([1.0, 2.0]), np.array([0.5]), function="concatenate",
+            arguments=(("list", ("input", 0), ("input", 1)),), keywords=(("dtype", ("dtype", "float32")),),
+        ),
+    ),
+)  # fmt: skip
+
+__all__ = ["Argument", "example", "resolve"]

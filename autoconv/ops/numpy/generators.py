@@ -1,0 +1,99 @@
+"""NumPy's random generators in a graph: made from a seed, with draws in program order.
+
+The arguments of a draw have the form of those of `numpy_call`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import StagingError
+from autoconv.graph.dtypes import as_dtype
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import ObjectType, TensorType, Type
+from autoconv.ops.numpy.calls import Argument, example, resolve
+from autoconv.ops.record import define, none
+
+GENERATOR = ObjectType("Generator")
+_EFFECTS = Effects.READ | Effects.WRITE | Effects.RAISE
+
+
+def _make(*seed: Any) -> tuple[Any]:
+    """Make a generator from a seed, an array of one number or of several."""
+    return (np.random.default_rng(*(np.asarray(part).tolist() for part in seed)),)
+
+
+def _draw(
+    generator: Any, *inputs: Any, method: str, arguments: tuple[Argument, ...], keywords: tuple[Any, ...], type: Any
+) -> Any:
+    found = getattr(generator, method)(
+        *(resolve(argument, inputs) for argument in arguments),
+        **{name: resolve(argument, inputs) for name, argument in keywords},
+    )
+    return np.asarray(found, type.dtype.numpy)
+
+
+def drawn_type(
+    inputs: Sequence[TensorType], method: str, arguments: tuple[Argument, ...], keywords: tuple[Any, ...]
+) -> TensorType:
+    """Return the type of a draw: a Python number where NumPy returns one, else an array.
+
+    Example draws determine it. Raises NumPy's error where there are no tensor arguments, and StagingError where no
+    example arguments are accepted.
+    """
+    known = all(x.shape is not None and all(isinstance(d, int) for d in x.shape) for x in inputs)
+    examples = [example(x, 1) for x in inputs]
+    found, why = _drawn(examples, method, arguments, keywords)
+    if not found and inputs:  # floats may be probabilities
+        examples = [x / np.sum(x, dtype=x.dtype) if x.dtype.kind == "f" and x.size else x for x in examples]
+        found, why = _drawn(examples, method, arguments, keywords)
+    if not found:
+        assert why is not None
+        if inputs:
+            raise StagingError(f"what {method!r} draws is not known while tracing") from why
+        raise why
+    shapes = [np.shape(drawn) for drawn in found]
+    shape: Any = None
+    if known and len({len(each) for each in shapes}) == 1:
+        unsure = len(found) == 1 and why is not None
+        shape = tuple(None if unsure or len(set(sizes)) > 1 else sizes[0] for sizes in zip(*shapes, strict=True))
+    return TensorType(as_dtype(np.asarray(found[0]).dtype), shape, isinstance(found[-1], (bool, int, float)))
+
+
+def _drawn(
+    examples: Sequence[np.ndarray], method: str, arguments: tuple[Argument, ...], keywords: tuple[Any, ...]
+) -> tuple[list[Any], Exception | None]:
+    """Return the results of example draws, and the last error."""
+    found: list[Any] = []
+    why: Exception | None = None
+    for more in (0, 2, 50):  # an integer may be the requested size, or the number of items to choose from
+        given = [x + x.dtype.type(more) if x.dtype.kind in "iu" else x for x in examples]
+        try:
+            drawn = getattr(np.random.default_rng(0), method)(
+                *(resolve(argument, given) for argument in arguments),
+                **{name: resolve(argument, given) for name, argument in keywords},
+            )
+        except Exception as error:
+            why = error
+        else:
+            found.append(drawn)
+    return found, why
+
+
+def _draw_type(generator: Type, *inputs: Type, type: Any, **_: Any) -> Any:
+    return type
+
+
+define(
+    name="generator_make", graphdef="GeneratorMake", result=lambda *_: GENERATOR, kernel=_make,
+    gradient=none("a generator of random numbers"), effects=_EFFECTS,
+)  # fmt: skip
+define(
+    name="generator_draw", graphdef="GeneratorDraw", result=_draw_type, kernel=_draw,
+    gradient=none("random numbers"), effects=_EFFECTS,
+)  # fmt: skip
+
+__all__ = ["GENERATOR", "drawn_type"]

@@ -1,0 +1,120 @@
+"""NumPy arrays made from lists of the running graph, with a dtype and rank guessed while tracing.
+
+The items of a list are known at run time, when `np.array(list)` is called. If its result differs from the guess (an
+empty list gives float64, whatever it was to hold), OtherKindError makes the call rerun as plain Python. Where the
+program gives the dtype (`given`), only the rank is guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import OtherKindError
+from autoconv.graph.dtypes import DType, as_dtype, float64
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Node
+from autoconv.graph.types import Shape, TensorType, Type
+from autoconv.ops.lists.typed_lists import items_of
+from autoconv.ops.python.objects import READS
+from autoconv.ops.record import define, none
+
+OF_OBJECTS, OF_NUMBERS = "list_array", "typed_list_array"
+# NumPy's functions that join the items of a list, with and without an axis argument.
+WITH_AXIS, WITHOUT_AXIS = frozenset({"concatenate", "stack"}), frozenset({"column_stack", "hstack", "vstack"})
+_NO_GRADIENT = none("it went through a list whose length the graph does not know")
+
+
+def is_guess(node: Node) -> bool:
+    """Return whether the node makes an array of a guessed type, which may be wrong at run time."""
+    return node.op.name in (OF_OBJECTS, OF_NUMBERS) and bool(node.effects & Effects.RAISE)
+
+
+def _type(_: Type, *, dtype: DType, shape: Shape, **__: Any) -> TensorType:
+    return TensorType(dtype, shape)
+
+
+def _array(
+    x: Any, *, dtype: DType, shape: tuple[int | None, ...], given: bool = False, function: str = "array",
+    axis: int | None = None,
+) -> np.ndarray:  # fmt: skip
+    """Make the array; `given`: the program gives the dtype; `function` is NumPy's, which may join along an axis."""
+    if function != "array":
+        return _expected(join_items(x, function, axis), dtype, shape)
+    return _expected(np.array(x, dtype.numpy) if given else np.array(x), dtype, shape)
+
+
+def join_items(x: Any, function: str, axis: int | None) -> np.ndarray:
+    """Call NumPy's named function on the items of a list, with the axis if the function takes one."""
+    found: np.ndarray = getattr(np, function)(x, **({"axis": axis} if function in WITH_AXIS else {}))
+    return found
+
+
+def _expected(found: np.ndarray, dtype: DType, shape: Sequence[int | None]) -> np.ndarray:
+    alike = len(shape) == found.ndim and all(a in (None, b) for a, b in zip(shape, found.shape, strict=True))
+    if found.dtype == dtype.numpy and alike:
+        return found
+    wanted, sizes = TensorType(dtype, tuple(shape)), ",".join(map(str, found.shape))
+    raise OtherKindError(f"a list became an array of {found.dtype}[{sizes}], where this graph expected {wanted}")
+
+
+def _array_of_numbers(
+    x: Any, *, element: TensorType, dtype: DType, shape: tuple[int | None, ...], given: bool = False
+) -> np.ndarray:
+    """Make an array of a typed list, or of nested lists of these."""
+    if given and not _casts(element.dtype, dtype):
+        return _array(_items(x, element), dtype=dtype, shape=shape, given=True)
+    rows = _joined(x, element)
+    if rows is None or not rows.size:
+        return _array(_items(x, element), dtype=dtype, shape=shape, given=given)
+    return _expected(rows.astype(dtype.numpy) if given else rows.copy(), dtype, shape)
+
+
+def _joined(x: Any, element: TensorType) -> np.ndarray | None:
+    """Return the numbers, with a dimension per enclosing list; None where rows differ in length."""
+    sizes = []
+    while not isinstance(x, bytearray):
+        sizes.append(len(x))
+        lengths = set(map(len, x))
+        if len(lengths) != 1:
+            return None
+        x = bytearray().join(x) if isinstance(x[0], bytearray) else [row for rows in x for row in rows]
+    found = np.frombuffer(x, element.dtype.numpy)
+    counts = [size // around for around, size in zip([1, *sizes], sizes, strict=False)]
+    return found.reshape(*counts, -1) if found.size else found
+
+
+def _casts(source: DType, target: DType) -> bool:
+    """Return whether a cast equals NumPy's conversion of single items: without range check, rounded once."""
+    wide = target is float64 or (source.is_floating and target.is_floating)
+    return source in (target, as_dtype(bool)) or (wide and not target.is_complex)
+
+
+def _items(x: Any, element: TensorType) -> list[Any]:
+    return items_of(x, element) if isinstance(x, bytearray) else [_items(row, element) for row in x]
+
+
+def _effects(_: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
+    """Return READ where the guess is certain: a flat list of numbers, with a dtype that even an empty list has.
+
+    A cast to a given dtype may refuse a number, and then RAISE is included.
+    """
+    flat = len(attributes["shape"]) == 1
+    if attributes.get("given"):
+        sure = flat and _casts(attributes["element"].dtype, attributes["dtype"])
+    else:
+        sure = flat and attributes["dtype"] is float64
+    return Effects.READ if sure else READS
+
+
+define(
+    name=OF_OBJECTS, graphdef="ListArray", result=_type, kernel=_array, gradient=_NO_GRADIENT, effects=READS,
+)  # fmt: skip
+define(
+    name=OF_NUMBERS, graphdef="TypedListArray", result=_type, kernel=_array_of_numbers, gradient=_NO_GRADIENT,
+    effects=_effects,
+)  # fmt: skip
+
+__all__ = ["OF_NUMBERS", "OF_OBJECTS", "WITHOUT_AXIS", "WITH_AXIS", "is_guess", "join_items"]

@@ -1,0 +1,222 @@
+"""Methods of NumPy's arrays: NumPy's own dtypes, empty cases and errors, kernel by kernel.
+
+The sibling families follow TensorFlow (a sum keeps its dtype, the maximum of nothing is -inf).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import DType, as_dtype
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import ObjectType, Shape, TensorType
+from autoconv.ops.elementwise.arithmetic import quiet
+from autoconv.ops.gradients import dtype_of, flat, with_kept_axes
+from autoconv.ops.record import OPS, Builder, define, none, sample
+from autoconv.ops.rules import broadcast, element_count, normalised_axes, reduced_shape, same
+
+_X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
+_I = np.array([[7, -7, 5], [1, 2, -4]], np.int32)
+_P = np.array([[True, False], [True, True]])
+_FLAGS = none("the result is a bool")
+_INDEX = none("the result is an index")
+
+Axis = int | tuple[int, ...] | None
+
+
+def _numpy_dtype(method: str, x: TensorType, **options: Any) -> DType:
+    """Return the result dtype of NumPy's method for such elements, by calling it on an example."""
+    if x.dtype.is_string:
+        raise TypeError(f"{method} takes arrays of numbers, found {x.dtype.name}")
+    dtype = options.pop("dtype", None)
+    options.pop("ddof", None)
+    if dtype is not None:
+        options["dtype"] = dtype.numpy
+    return as_dtype(np.asarray(getattr(np.ones(1, x.dtype.numpy), method)(**options)).dtype)
+
+
+def _called(method: str) -> Callable[..., Any]:
+    def run(x: Any, **options: Any) -> Any:
+        dtype = options.pop("dtype", None)
+        if dtype is not None:
+            options["dtype"] = dtype.numpy
+        return getattr(np.asarray(x), method)(**options)
+
+    return quiet(run)
+
+
+def _may_be_empty(types: Sequence[Any], attributes: Any) -> Effects:
+    """Return RAISE unless the operand is statically non-empty (a symbol is never 0): extremes of nothing raise."""
+    shape = types[0].shape
+    return Effects.RAISE if shape is None or None in shape or 0 in shape else Effects.PURE
+
+
+# ---- reductions
+
+
+def _reduction(method: str, gradient: Any, samples: tuple[Any, ...], effects: Any = Effects.PURE) -> None:
+    def result(x: TensorType, *, axis: Axis = None, keepdims: bool = False, **options: Any) -> TensorType:
+        return TensorType(_numpy_dtype(method, x, **options), reduced_shape(x.shape, axis, keepdims))
+
+    define(
+        name=f"numpy_{method}", graphdef=f"Numpy{method.capitalize()}", result=result, kernel=_called(method),
+        gradient=gradient, effects=effects, samples=samples,
+    )  # fmt: skip
+
+
+def _as_reduction(op: str) -> Callable[..., Any]:
+    """Return the gradient rule of the reduction that keeps its dtype: on floats both are the same."""
+
+    def rule(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+        dtype = dtype_of(inputs[0])
+        if not dtype.is_differentiable:
+            return (None,)
+        attributes = {"axis": _axes(inputs[0], attributes), "keepdims": attributes.get("keepdims", False)}
+        result, cotangent = (b.cast(value[0], dtype=dtype) for value in (results, cotangents))
+        return OPS[op].gradient(b, inputs, (result,), (cotangent,), attributes)  # type: ignore[operator]
+
+    return rule
+
+
+def _axes(x: Any, attributes: Any) -> tuple[int, ...] | None:
+    axis = attributes.get("axis")
+    return (axis,) if isinstance(axis, int) else axis
+
+
+def _variance_gradient(root: bool) -> Callable[..., Any]:
+    def rule(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+        (ct,), (x,), (y,) = cotangents, inputs, results
+        dtype, axes = dtype_of(x), _axes(x, attributes)
+        if dtype_of(y) is not dtype.real_dtype:
+            raise TypeError(f"the spread of {dtype.name} elements has no gradient here")
+        whole, left = (b.cast(b.size(value), dtype=dtype.real_dtype) for value in (x, y))
+        count = b.subtract(b.divide(whole, left), float(attributes.get("ddof", 0)))
+        share = b.divide(ct, b.multiply(count, y)) if root else b.divide(b.multiply(ct, 2.0), count)
+        share = with_kept_axes(b, share, x, axes, attributes.get("keepdims", False))
+        share = b.complex(share, b.zeros_like(share)) if dtype.is_complex else share
+        return (b.multiply(b.subtract(x, b.reduce_mean(x, axis=axes, keepdims=True)), share),)
+
+    return rule
+
+
+_OVER = (sample(_X, axis=None), sample(_X, axis=(0,), keepdims=True), sample(_X, axis=-1), sample(_I, axis=1))
+_reduction("sum", _as_reduction("reduce_sum"), (*_OVER, sample(_P, axis=None)))
+_reduction("prod", _as_reduction("reduce_prod"), (*_OVER, sample(_P, axis=0)))
+_reduction("mean", _as_reduction("reduce_mean"), (*_OVER, sample(_P, axis=None)))
+_reduction("max", _as_reduction("reduce_max"), _OVER, _may_be_empty)
+_reduction("min", _as_reduction("reduce_min"), _OVER, _may_be_empty)
+_reduction("any", _FLAGS, (sample(_P, axis=0), sample(_X, axis=None)))
+_reduction("all", _FLAGS, (sample(_P, axis=0), sample(_X, axis=None)))
+_SPREADS = (sample(_X, axis=None), sample(_X, axis=0, ddof=1), sample(_X, axis=(1,), keepdims=True))
+_reduction("var", _variance_gradient(False), _SPREADS)
+_reduction("std", _variance_gradient(True), _SPREADS)
+_reduction("argmax", _INDEX, (sample(_X, axis=None), sample(_I, axis=-1, keepdims=True)), _may_be_empty)
+_reduction("argmin", _INDEX, (sample(_X, axis=None), sample(_I, axis=-1, keepdims=True)), _may_be_empty)
+
+
+# ---- scans
+
+
+def _scan(method: str) -> None:
+    def result(x: TensorType, *, axis: int | None = None, dtype: DType | None = None) -> TensorType:
+        shape: Shape = x.shape
+        if axis is None:
+            shape = (element_count(x.shape),)
+        elif x.shape is not None:
+            normalised_axes(axis, len(x.shape))
+        return TensorType(_numpy_dtype(method, x, dtype=dtype), shape)
+
+    def gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+        (x,), dtype, axis = inputs, dtype_of(inputs[0]), attributes.get("axis")
+        if not dtype.is_differentiable:
+            return (None,)
+        line = b.reshape(x, shape=(-1,)) if axis is None else x
+        result, cotangent = (b.cast(value[0], dtype=dtype) for value in (results, cotangents))
+        how = {"axis": axis or 0, "exclusive": False, "reverse": False}
+        found = OPS[method].gradient(b, (line,), (result,), (cotangent,), how)[0]  # type: ignore[operator]
+        return (b.reshape_like(found, x) if axis is None else found,)
+
+    define(
+        name=f"numpy_{method}", graphdef=f"Numpy{method.capitalize()}", result=result, kernel=_called(method),
+        gradient=gradient, samples=(sample(_X, axis=None), sample(_X, axis=1), sample(_I, axis=0)),
+    )  # fmt: skip
+
+
+_scan("cumsum")
+_scan("cumprod")
+
+
+# ---- elementwise
+
+
+def _clip_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    x, low, high = inputs
+    raised = b.maximum(x, low)
+    of_raised, of_high = OPS["minimum"].gradient(b, (raised, high), results, cotangents, {})  # type: ignore[operator]
+    return (*OPS["maximum"].gradient(b, (x, low), (raised,), (of_raised,), {}), of_high)  # type: ignore[operator]
+
+
+def _clip(x: Any, low: Any, high: Any) -> Any:
+    return np.clip(x, low, high).astype(x.dtype, copy=False)  # NumPy returns float32 for bfloat16
+
+
+define(
+    name="numpy_clip", graphdef="ClipByValue", result=broadcast, kernel=quiet(_clip), gradient=_clip_gradient,
+    unify="all", elementwise=True,
+    samples=(sample(_X, np.array(-1.0), np.array([1.0, 1.8, 1.7])), sample(_I, np.int32(-3), np.int32(4))),
+)  # fmt: skip
+define(
+    name="numpy_round", graphdef="NumpyRound",
+    result=lambda x, *, decimals=0: x.with_dtype(_numpy_dtype("round", x, decimals=decimals)),
+    kernel=_called("round"), gradient=flat, elementwise=True,
+    samples=(sample(_X + 0.125), sample(_X + 0.03125, decimals=1), sample(_I, decimals=-1)),
+)  # fmt: skip
+
+
+# ---- copies
+
+
+def _copy_type(x: TensorType, *, how: str, dtype: DType | None = None, number: int = 0) -> TensorType:
+    if how == "flatten":
+        return x.with_shape((element_count(x.shape),))
+    if x.dtype.is_string or (dtype is not None and dtype.is_string):
+        raise TypeError(f"{how} takes arrays of numbers, found {(dtype or x.dtype).name}")
+    return x if dtype is None else x.with_dtype(dtype)
+
+
+def _copy(x: Any, *, how: str, dtype: DType | None = None, number: int = 0) -> Any:
+    """Copy the array; `how` is the name of the method, `number` keeps two copies of one array distinct."""
+    return getattr(np.asarray(x), how)(*(() if dtype is None else (dtype.numpy,)))
+
+
+def _copy_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    if not dtype_of(inputs[0]).is_differentiable or not dtype_of(results[0]).is_differentiable:
+        return (None,)
+    return (b.reshape_like(b.cast(cotangents[0], dtype=dtype_of(inputs[0])), inputs[0]),)
+
+
+define(
+    name="numpy_copy", graphdef="NumpyCopy", result=_copy_type, kernel=quiet(_copy), gradient=_copy_gradient,
+    samples=(
+        sample(_X, how="copy"), sample(_X, how="flatten"), sample(_X, how="astype", dtype=as_dtype(np.float64)),
+        sample(_I, how="astype", dtype=as_dtype(np.float32)),
+    ),
+)  # fmt: skip
+def _read_only(x: Any) -> Any:
+    found = np.array(x, order="C")  # a copy, as native code uses arrays that own their memory without copying
+    found.flags.writeable = False
+    return found
+
+
+define(
+    name="numpy_read_only", graphdef="NumpyReadOnly", result=same, kernel=_read_only,
+    gradient=lambda b, inputs, results, cotangents, attributes: (cotangents[0],), samples=(sample(_X), sample(_I)),
+)  # fmt: skip
+define(
+    name="numpy_tolist", graphdef="NumpyToList", result=lambda x: ObjectType("list" if x.shape else "any"),
+    kernel=lambda x: (np.asarray(x).tolist(),), gradient=none("a value of Python's own"),
+    effects=Effects.READ | Effects.WRITE,
+)  # fmt: skip

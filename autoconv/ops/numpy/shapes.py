@@ -1,0 +1,69 @@
+"""Run-time checks of symbolic shapes, with NumPy's errors for incompatible ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import Type
+from autoconv.ops.numpy.arrays import is_sure_to_fit
+from autoconv.ops.record import define, none, sample
+
+UPDATE, MATMUL, DOT, SOLVE, SQUARE = "update", "matmul", "dot", "solve", "square"
+_SAYING: dict[str, Callable[[Any, Any], Any]] = {
+    MATMUL: np.matmul, DOT: np.dot, SOLVE: np.linalg.solve, SQUARE: lambda x, _: np.linalg.inv(x),
+}  # fmt: skip
+
+
+def core_dimensions(first: Sequence[Any], second: Sequence[Any]) -> tuple[Any, Any]:
+    """Return the two dimensions that a product of matrices or vectors contracts."""
+    return first[-1], second[-2 if len(second) > 1 else 0]
+
+
+def _effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
+    x, y = (type_.shape for type_ in types)  # type: ignore[union-attr]
+    if x is None or y is None:
+        return Effects.RAISE
+    if attributes["how"] == UPDATE:
+        return Effects.PURE if is_sure_to_fit(x, y) else Effects.RAISE
+    first, second = core_dimensions(x, y)
+    return Effects.PURE if first is not None and first == second else Effects.RAISE
+
+
+def _check(x: Any, y: Any, *, how: str) -> tuple[()]:
+    """Raise NumPy's ValueError for incompatible shapes.
+
+    `how` is UPDATE for `x += y`, MATMUL for `x @ y`, DOT for `x.dot(y)`, SOLVE for `np.linalg.solve(x, y)` with a
+    vector. With SQUARE, LinAlgError is raised unless x, which is y as well, is square.
+    """
+    first, second = np.shape(x), np.shape(y)
+    if how != UPDATE:
+        mine, its = core_dimensions(first, second)
+        if mine != its:
+            _SAYING[how](np.broadcast_to(0.0, first), np.broadcast_to(0.0, second))
+    elif len(second) > len(first) or any(
+        size not in (1, into) for size, into in zip(second[::-1], first[::-1], strict=False)
+    ):
+        np.add(np.broadcast_to(0, first), np.broadcast_to(0, second), out=np.empty(first, int))
+    return ()
+
+
+def not_square(shape: Sequence[int]) -> Exception:
+    """Return NumPy's error for matrices of the shape where square ones are required."""
+    try:
+        np.linalg.inv(np.broadcast_to(0.0, shape))
+    except np.linalg.LinAlgError as error:
+        return error.with_traceback(None)
+    raise AssertionError(f"{shape} is the shape of square matrices")
+
+
+define(
+    name="numpy_shapes", graphdef="NumpyShapes", result=lambda *_, how: (), kernel=_check, effects=_effects,
+    gradient=none("it says nothing but whether shapes go together"), shape_only=(0, 1),
+    samples=(sample(np.ones(3), np.ones(1), how=UPDATE), sample(np.ones((2, 3)), np.ones(3), how=MATMUL)),
+)  # fmt: skip
+
+__all__ = ["DOT", "MATMUL", "SOLVE", "SQUARE", "UPDATE", "core_dimensions", "not_square"]

@@ -1,0 +1,81 @@
+"""Iteration over Python objects in the graph: iterators, and unpacking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import bool_
+from autoconv.graph.types import ObjectType, TensorType
+from autoconv.ops.python.objects import CHANGES, NO_GRADIENT, READS
+from autoconv.ops.python.undo_log import note_iteration
+from autoconv.ops.record import define
+
+
+class Cursor:
+    """The iterator of a loop, with its current item."""
+
+    __slots__ = ("current", "items")
+
+    def __init__(self, items: Iterator[Any]) -> None:
+        self.items = items
+        self.current: Any = None
+
+    def advance(self) -> bool:
+        """Advance to the next item; return False at the end."""
+        for item in self.items:
+            self.current = item
+            return True
+        return False
+
+
+def _from(items: Any, start: int) -> Iterator[Any]:
+    """Iterate over a list from position `start`, items appended meanwhile included."""
+    note_iteration(items)
+    found = iter(items)
+    if start:
+        found.__setstate__(start)  # type: ignore[attr-defined]
+    return found
+
+
+define(
+    name="object_iterate", graphdef="ObjectIterate", result=lambda *_, start=0: ObjectType("iterator"),
+    kernel=lambda x, *, start=0: (Cursor(_from(x, start)),), gradient=NO_GRADIENT, effects=CHANGES,
+)  # fmt: skip
+define(
+    name="object_advance", graphdef="ObjectAdvance", result=lambda *_: TensorType(bool_, (), True),
+    kernel=lambda it: np.array(it.advance()),
+    gradient=NO_GRADIENT, effects=CHANGES,
+)  # fmt: skip
+define(
+    name="object_current", graphdef="ObjectCurrent", result=lambda *_: ObjectType(), kernel=lambda it: (it.current,),
+    gradient=NO_GRADIENT, effects=READS,
+)  # fmt: skip
+
+
+def _unpack(x: Any, *, count: int, star: int = -1) -> tuple[Any, ...]:
+    """Unpack x to `count` targets as Python does; the target at `star` takes the rest."""
+    note_iteration(x)
+    items = list(x)
+    if star < 0:
+        if len(items) > count:
+            raise ValueError(f"too many values to unpack (expected {count})")
+        if len(items) < count:
+            raise ValueError(f"not enough values to unpack (expected {count}, got {len(items)})")
+        return tuple(items)
+    if len(items) < count - 1:
+        raise ValueError(f"not enough values to unpack (expected at least {count - 1}, got {len(items)})")
+    after = count - 1 - star
+    end = len(items) - after
+    return (*items[:star], items[star:end], *items[end:])
+
+
+define(
+    name="object_unpack", graphdef="ObjectUnpack", result=lambda *_, count, star=-1: (ObjectType(),) * count,
+    kernel=_unpack, gradient=NO_GRADIENT, effects=CHANGES,
+)  # fmt: skip
+
+
+__all__ = ["Cursor"]

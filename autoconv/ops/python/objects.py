@@ -1,0 +1,473 @@
+"""Python objects in a running graph: text, lists of anything, dicts, exceptions.
+
+Objects are mutable, and made, read and changed in program order; two values may alias, as in Python. Operations are
+Python's operators and builtins; `object_apply` names them by the keys of `FUNCTIONS`, so that no graph contains a
+function of the user's.
+"""
+
+from __future__ import annotations
+
+import bisect
+import builtins
+import cmath
+import collections
+import functools
+import heapq
+import inspect
+import io
+import math
+import operator
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import NotInGraphError, OtherKindError
+from autoconv.graph.dtypes import DType, bool_, int64
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Node
+from autoconv.graph.types import ObjectType, TensorType, Type, weak_rank
+from autoconv.ops.control.flow import again
+from autoconv.ops.elementwise.python_numbers import KINDS, to_python_array
+from autoconv.ops.index_spec import SAID_BY_NUMPY, SAID_OF_SLICES
+from autoconv.ops.python.exception_groups import left_of_group, split_group
+from autoconv.ops.python.undo_log import (
+    CHANGING_HEAPS,
+    note_apply,
+    note_attribute,
+    note_made,
+    note_method,
+    write_output,
+)
+from autoconv.ops.record import define, none
+
+NO_GRADIENT = none(
+    "it went through an object of Python's own: a list or dict, or a variable as it was when an exception was raised"
+)
+READS = Effects.READ | Effects.RAISE
+CHANGES = Effects.READ | Effects.WRITE | Effects.RAISE
+
+
+class NotAssigned:
+    """Marks an unassigned name among the names stored by a graph."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"<{self.name} is not assigned>"
+
+
+def _has_attribute(x: Any, name: str) -> bool:
+    _refuse_own_access(x, name)
+    return hasattr(x, name)
+
+
+def _not_called(x: Any) -> Any:
+    """Raise for the call of an object of none of the classes expected there."""
+    name = type(x).__name__
+    if callable(x):
+        raise NotInGraphError(f"a graph chooses which {name} it calls, and cannot call it")
+    raise TypeError(f"{name!r} object is not callable")
+
+
+# The results of these may be new mutable objects, or they change their first operand.
+_MAKING: dict[str, Callable[..., Any]] = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
+    "floordiv": operator.floordiv, "mod": operator.mod, "pow": builtins.pow, "matmul": operator.matmul,
+    "lshift": operator.lshift, "rshift": operator.rshift, "and": operator.and_, "or": operator.or_,
+    "xor": operator.xor, "neg": operator.neg, "pos": operator.pos, "invert": operator.invert, "abs": operator.abs,
+    "iadd": operator.iadd, "isub": operator.isub, "imul": operator.imul, "itruediv": operator.itruediv,
+    "ifloordiv": operator.ifloordiv, "imod": operator.imod, "ipow": operator.ipow, "ilshift": operator.ilshift,
+    "irshift": operator.irshift, "iand": operator.iand, "ior": operator.ior, "ixor": operator.ixor,
+    "imatmul": operator.imatmul, "getitem": operator.getitem, "slice": builtins.slice, "list": builtins.list,
+    "tuple": builtins.tuple, "dict": builtins.dict, "set": builtins.set, "frozenset": builtins.frozenset,
+    "sorted": builtins.sorted, "reversed": builtins.reversed, "enumerate": builtins.enumerate, "zip": builtins.zip,
+    "divmod": builtins.divmod, "sum": builtins.sum, "min": builtins.min, "max": builtins.max,
+    "range": builtins.range, "next": builtins.next, "iter": builtins.iter, "bytes": builtins.bytes,
+    "split_group": split_group, "left_of_group": left_of_group,
+    "last": operator.itemgetter(-1), "last_of_each": lambda rows: [row[-1] for row in rows],
+    "mapping": lambda x: {**x},
+}  # fmt: skip
+_CHANGING: dict[str, Callable[..., Any]] = {"setitem": operator.setitem, "delitem": operator.delitem}
+_READING: dict[str, Callable[..., Any]] = {
+    "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
+    "is": operator.is_, "is_not": operator.is_not, "contains": operator.contains, "str": builtins.str,
+    "repr": builtins.repr, "ascii": builtins.ascii, "format": builtins.format, "int": builtins.int,
+    "float": builtins.float, "complex": builtins.complex, "bool": builtins.bool, "round": builtins.round,
+    "any": builtins.any, "all": builtins.all, "ord": builtins.ord, "chr": builtins.chr, "hex": builtins.hex,
+    "bin": builtins.bin, "oct": builtins.oct, "len": builtins.len, "hash": builtins.hash,
+    "callable": builtins.callable, "type": builtins.type, "issubclass": builtins.issubclass, "hasattr": _has_attribute,
+    "not_called": _not_called,
+}  # fmt: skip
+FUNCTIONS = {**_MAKING, **_CHANGING, **_READING}
+# The standard library's functions on lists and counters, by their modules' names without an underscore.
+COLLECTIONS = (collections.deque, collections.Counter, collections.defaultdict, collections.OrderedDict)
+LIBRARY: dict[Any, str] = {
+    **{kind: f"collections.{kind.__name__}" for kind in COLLECTIONS},
+    **{getattr(heapq, name): f"heapq.{name}" for name in CHANGING_HEAPS},
+    **{getattr(heapq, name): f"heapq.{name}" for name in ("nlargest", "nsmallest")},
+    **{getattr(bisect, f"{name}_{side}"): f"bisect.{name}_{side}" for name in ("insort", "bisect")
+       for side in ("left", "right")},
+}  # fmt: skip
+_MAKING.update({name: function for function, name in LIBRARY.items()})
+FUNCTIONS.update({name: function for function, name in LIBRARY.items()})
+for _module in (math, cmath):
+    _names = {name: value for name, value in vars(_module).items() if callable(value)}
+    FUNCTIONS.update({f"{_module.__name__}.{name}": value for name, value in _names.items()})
+
+_PLAIN: tuple[type, ...] = (
+    str, bytes, bytearray, int, float, bool, complex, list, tuple, dict, set, frozenset, range, slice, types.NoneType,
+    np.generic, BaseException, type({}.keys()), type({}.values()), type({}.items()),
+)  # fmt: skip
+
+
+def _any(*_: Type, **__: Any) -> ObjectType:
+    return ObjectType()
+
+
+def _nothing(*_: Type, **__: Any) -> tuple[()]:
+    return ()
+
+
+def _truth_type(*_: Type, **__: Any) -> TensorType:
+    return TensorType(bool_, (), True)
+
+
+def _count_type(*_: Type, **__: Any) -> TensorType:
+    return TensorType(int64, (), True)
+
+
+define(
+    name="object_constant", graphdef="ObjectConst", result=lambda *, value: ObjectType(type(value).__name__),
+    kernel=lambda *, value: (value,), gradient=NO_GRADIENT, effects=Effects.READ,
+)  # fmt: skip
+
+
+def _box(x: Any, *, how: str) -> tuple[Any]:
+    """Box a tensor.
+
+    `how`: "number", a Python number; "identified", a float that may be looked up, which must not be NaN; "array",
+    NumPy's scalar or array; "tensor", a tensor of the `function` contract.
+    """
+    array = np.asarray(x)
+    if how == "identified" and array != array:
+        raise OtherKindError(
+            "a NaN becomes part of a list, dict or set where a graph looks numbers up, and which NaN is which only "
+            "plain Python knows"
+        )
+    if how in ("number", "identified"):
+        return (array.item(),)
+    return (array[()] if not array.ndim else array,)
+
+
+def _box_type(x: TensorType, *, how: str) -> ObjectType:
+    if how not in ("number", "identified"):
+        return ObjectType()
+    return ObjectType(KINDS[weak_rank(x.dtype)])
+
+
+define(
+    name="object_box", graphdef="ObjectBox", result=_box_type, kernel=_box, gradient=NO_GRADIENT,
+    effects=lambda _, attributes: READS if attributes["how"] == "identified" else Effects.READ,
+)  # fmt: skip
+
+
+def _unbox(x: Any, *, type: TensorType, index: str = "") -> np.ndarray:
+    """Unbox a number or array; `index`: it is used as an "item" of an array's index, or as a "bound" of a slice."""
+    if type.weak and type.dtype.is_integer and not isinstance(x, (int, np.integer)):
+        if index and isinstance(x, (float, complex, str, np.number)):
+            raise IndexError(SAID_BY_NUMPY) if index == "item" else TypeError(SAID_OF_SLICES)
+        name = x.__class__.__name__
+        raise OtherKindError(f"a {name} comes where this graph was recorded for an int; @autoconv.compile takes both")
+    if type.weak:
+        return to_python_array(x, type.dtype.is_complex)
+    array = np.asarray(x, type.dtype.numpy)
+    if type.shape == () and array.ndim:
+        raise ValueError("setting an array element with a sequence.")
+    return array
+
+
+define(
+    name="object_unbox", graphdef="ObjectUnbox", result=lambda x, *, type, index="": type, kernel=_unbox,
+    gradient=NO_GRADIENT,
+    effects=READS,
+)  # fmt: skip
+
+
+def _element(x: Any, *, dtype: DType) -> np.ndarray:
+    """Return the array element that an assignment of x gives."""
+    held = np.zeros((), dtype.numpy)
+    with np.errstate(all="ignore"):
+        held[()] = x
+    return held
+
+
+define(
+    name="object_element", graphdef="ObjectElement", result=lambda x, *, dtype: TensorType(dtype), kernel=_element,
+    gradient=NO_GRADIENT, effects=READS,
+)  # fmt: skip
+
+
+def _build(*items: Any, kind: str) -> tuple[Any]:
+    """Make a container; the items of a dict are key, value, key, value …"""
+    if kind == "dict":
+        return (dict(zip(items[::2], items[1::2], strict=True)),)
+    return ({"list": list, "tuple": tuple, "set": set}[kind](items),)
+
+
+def _build_effects(_: Any, attributes: Any) -> Effects:
+    """Return RAISE only where items are hashed."""
+    return CHANGES if attributes["kind"] in ("dict", "set") else CHANGES & ~Effects.RAISE
+
+
+define(
+    name="object_build", graphdef="ObjectBuild", result=lambda *_, kind: ObjectType(kind), kernel=_build,
+    gradient=NO_GRADIENT, effects=_build_effects,
+)  # fmt: skip
+
+
+def _make(*values: Any, kind: type, names: tuple[str, ...]) -> tuple[Any]:
+    """Make an object of the user's class with the attributes that its constructor set."""
+    made: Any = object.__new__(kind)
+    vars(made).update(zip(names, values, strict=True))
+    return (made,)
+
+
+define(
+    name="object_make", graphdef="ObjectMake", result=lambda *_, kind, names: ObjectType(kind.__name__), kernel=_make,
+    gradient=NO_GRADIENT, effects=CHANGES & ~Effects.RAISE,
+)  # fmt: skip
+
+
+def _apply(*operands: Any, function: str, keywords: tuple[str, ...] = ()) -> tuple[Any]:
+    """Apply the named operator or builtin; the last operands are passed by the names in `keywords`."""
+    count = len(operands) - len(keywords)
+    note_apply(function, operands)
+    found = FUNCTIONS[function](*operands[:count], **dict(zip(keywords, operands[count:], strict=True)))
+    note_made(found)
+    return (found,)
+
+
+def _apply_effects(_: Any, attributes: Any) -> Effects:
+    return CHANGES if attributes["function"] in (_MAKING | _CHANGING) else READS
+
+
+define(
+    name="object_apply", graphdef="ObjectApply", result=_any, kernel=_apply, gradient=NO_GRADIENT,
+    effects=_apply_effects,
+)  # fmt: skip
+
+
+_IN_PLACE = frozenset(name for name in FUNCTIONS if name.startswith("i") and name[1:] in FUNCTIONS)
+_METHODS_OF_ARRAYS = frozenset({"byteswap", "fill", "itemset", "partition", "put", "resize", "setfield", "sort"})
+
+
+def may_change_array(node: Node) -> bool:
+    """Return whether a node may write to an array that is an object of the graph, such as an item of a list."""
+    if not node.inputs or node.inputs[0].type not in (ObjectType(), ObjectType("ndarray")):
+        return False
+    if node.op.name == "object_method":
+        return node.attributes["name"] in _METHODS_OF_ARRAYS
+    if node.op.name == "object_set_attribute":
+        return node.attributes["name"] in ("shape", "dtype", "strides", "real", "imag", "flat")
+    function = node.attributes.get("function", "") if node.op.name == "object_apply" else ""
+    return function == "setitem" or function in _IN_PLACE
+
+
+def not_assigned(name: str, is_outer: bool = False) -> NameError:
+    """Return Python's error for an unassigned name that is read in its own function, or in an inner one."""
+    if is_outer:
+        words = f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
+        return NameError(words)
+    return UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value")
+
+
+def _defined(x: Any, outer: bool = False) -> tuple[Any]:
+    if type(x) is NotAssigned:
+        raise not_assigned(x.name, outer)
+    return (x,)
+
+
+define(
+    name="object_defined", graphdef="ObjectDefined", result=_any, kernel=_defined, gradient=NO_GRADIENT,
+    effects=READS,
+)  # fmt: skip
+define(
+    name="object_truth", graphdef="ObjectTruth", result=_truth_type, kernel=lambda x: np.array(bool(x)),
+    gradient=NO_GRADIENT, effects=READS,
+)  # fmt: skip
+define(
+    name="object_length", graphdef="ObjectLength", result=_count_type, kernel=lambda x: np.array(len(x)),
+    gradient=NO_GRADIENT, effects=READS,
+)  # fmt: skip
+define(
+    name="object_index", graphdef="ObjectIndex", result=_count_type,
+    kernel=lambda x: to_python_array(operator.index(x)), gradient=NO_GRADIENT, effects=READS,
+)  # fmt: skip
+
+
+def _method(x: Any, *arguments: Any, name: str, keywords: tuple[str, ...] = ()) -> tuple[Any]:
+    """Call a method of one of Python's own classes, or of NumPy's; AttributeError where there is none of the name."""
+    written = isinstance(inspect.getattr_static(type(x), name, None), types.FunctionType)
+    known = isinstance(x, (*_PLAIN, np.ndarray)) and not written
+    if not known and type(x) not in COLLECTIONS:
+        raise NotInGraphError(
+            f"a graph chooses which {type(x).__name__} it calls the method {name!r} of, and cannot call it"
+        )
+    found = getattr(x, name)
+    count = len(arguments) - len(keywords)
+    note_method(x, name, arguments)
+    return (found(*arguments[:count], **dict(zip(keywords, arguments[count:], strict=True))),)
+
+
+def _method_effects(types: Any, attributes: Any) -> Effects:
+    """Return effects without RAISE for an append to a known list."""
+    appends = types[0] == ObjectType("list") and attributes["name"] == "append" and len(types) == 2
+    return CHANGES & ~Effects.RAISE if appends else CHANGES
+
+
+define(
+    name="object_method", graphdef="ObjectMethod", result=_any, kernel=_method, gradient=NO_GRADIENT,
+    effects=_method_effects,
+)  # fmt: skip
+
+
+def _get_attribute(x: Any, *, name: str) -> tuple[Any]:
+    _refuse_own_access(x, name)
+    return (getattr(x, name),)
+
+
+def _set_attribute(x: Any, value: Any, *, name: str) -> tuple[()]:
+    _refuse_own_access(x, name, writes=True)
+    note_attribute(x, name)
+    setattr(x, name, value)
+    return ()
+
+
+def _delete_attribute(x: Any, *, name: str) -> tuple[()]:
+    _refuse_own_access(x, name, writes=True)
+    note_attribute(x, name)
+    delattr(x, name)
+    return ()
+
+
+_ON_READING = ("__getattribute__",), ("__get__",)
+_ON_WRITING = ("__setattr__", "__delattr__"), ("__set__", "__delete__")
+
+
+@functools.lru_cache(maxsize=1024)
+def runs_code(kind: type, name: str, writes: bool = False) -> bool:
+    """Return whether access to the attribute runs code: a method, a property, a descriptor, or a hook of the class."""
+    found = inspect.getattr_static(kind, name, None)
+    if isinstance(found, (property, types.FunctionType)):
+        return True
+    hooks, describing = _ON_WRITING if writes else _ON_READING
+    own = [getattr(kind, hook, None) for hook in hooks] + [getattr(type(found), hook, None) for hook in describing]
+    return any(map(_is_programs, own)) and not isinstance(found, functools.cached_property)
+
+
+@functools.lru_cache(maxsize=1024)
+def computes(kind: type, name: str) -> bool:
+    """Return whether the class computes an attribute that the object itself does not hold."""
+    found = inspect.getattr_static(kind, name, None)
+    missing = found is None and _is_programs(getattr(kind, "__getattr__", None))
+    return missing or isinstance(found, functools.cached_property)
+
+
+def _is_programs(method: Any) -> bool:
+    """Return whether this is a function written in Python, outside of the standard library."""
+    if not isinstance(method, types.FunctionType):
+        return False
+    return (method.__module__ or "").partition(".")[0] not in sys.stdlib_module_names
+
+
+def _refuse_own_access(x: Any, name: str, writes: bool = False) -> None:
+    """Raise NotInGraphError for an attribute whose access runs the user's code."""
+    kind: Any = type(x)
+    computed = not writes and computes(kind, name)
+    if runs_code(kind, name, writes) or (computed and name not in getattr(x, "__dict__", ())):
+        raise NotInGraphError(f"a graph chooses which {kind.__name__} it takes {name!r} of, and cannot run its code")
+
+
+define(
+    name="object_get_attribute", graphdef="ObjectGetAttribute", result=_any, kernel=_get_attribute,
+    gradient=NO_GRADIENT, effects=READS,
+)  # fmt: skip
+define(
+    name="object_set_attribute", graphdef="ObjectSetAttribute", result=_nothing, kernel=_set_attribute,
+    gradient=NO_GRADIENT, effects=CHANGES,
+)  # fmt: skip
+define(
+    name="object_delete_attribute", graphdef="ObjectDeleteAttribute", result=_nothing, kernel=_delete_attribute,
+    gradient=NO_GRADIENT, effects=CHANGES,
+)  # fmt: skip
+
+
+define(
+    name="object_isinstance", graphdef="ObjectIsinstance", result=_truth_type,
+    kernel=lambda x, *, kinds: np.array(isinstance(x, kinds)), gradient=NO_GRADIENT, effects=READS,
+)  # fmt: skip
+
+
+def _match(x: Any, *, clauses: tuple[Any, ...]) -> np.ndarray:
+    """Return the number of the first except clause that matches the exception; their count when none does."""
+    for number, kinds in enumerate(clauses):
+        if isinstance(x, kinds):
+            return np.array(number)
+    return np.array(len(clauses))
+
+
+define(
+    name="object_match", graphdef="ObjectMatch", result=_count_type, kernel=_match, gradient=NO_GRADIENT,
+    effects=Effects.READ,
+)  # fmt: skip
+
+
+def _raise(x: Any, *rest: Any, linked: str = "") -> tuple[()]:
+    """Raise x; `rest` is the exception to which it is `linked`, as its "context" or its "cause"."""
+    if linked == "context" and x.__context__ is None and rest[0] is not x:
+        x.__context__ = rest[0]
+    elif linked == "cause":
+        x.__cause__ = rest[0]
+    raise x
+
+
+define(
+    name="object_raise", graphdef="ObjectRaise", result=_nothing, kernel=_raise, gradient=NO_GRADIENT,
+    effects=Effects.RAISE | Effects.OUTPUT | Effects.READ,
+)  # fmt: skip
+
+
+def _make_exception(*arguments: Any, kind: Any) -> tuple[Any]:
+    """Make an exception of the class; where `kind` is an exception, a copy of it."""
+    return (kind(*arguments) if isinstance(kind, type) else again(kind),)
+
+
+define(
+    name="object_exception", graphdef="ObjectException", result=lambda *_, kind: ObjectType("Exception"),
+    kernel=_make_exception, gradient=NO_GRADIENT, effects=CHANGES,
+)  # fmt: skip
+
+
+def _print(*values: Any, sep: Any, end: Any) -> tuple[()]:
+    text = io.StringIO()
+    try:
+        print(*values, sep=sep, end=end, file=text)
+    finally:  # prints what precedes a value whose text raises
+        write_output(text.getvalue())
+    return ()
+
+
+define(
+    name="object_print", graphdef="PrintV2", result=_nothing, kernel=_print, gradient=NO_GRADIENT,
+    effects=Effects.OUTPUT | READS,
+)  # fmt: skip
+
+__all__ = [
+    "COLLECTIONS", "FUNCTIONS", "LIBRARY", "NotAssigned", "computes", "may_change_array", "not_assigned", "runs_code",
+]  # fmt: skip

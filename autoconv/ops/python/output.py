@@ -1,0 +1,22 @@
+"""Python's print of plain values and of Python numbers in a graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.graph.effects import Effects
+from autoconv.ops.control.flow import format_data
+from autoconv.ops.python.undo_log import write_output
+from autoconv.ops.record import define, none
+
+
+def _print(*data: Any, template: tuple[Any, ...]) -> tuple[()]:
+    """Write the pieces to the present sys.stdout; numbers in the template stand for inputs."""
+    write_output("".join(piece if isinstance(piece, str) else format_data(data[piece]) for piece in template))
+    return ()
+
+
+define(
+    name="python_print", graphdef="PrintV2", result=lambda *_, **__: (), kernel=_print,
+    gradient=none("makes no value"), effects=Effects.OUTPUT,
+)  # fmt: skip

@@ -1,0 +1,274 @@
+"""Reductions over axes (a tuple of ints, or None for all of them); the dtype stays, as in TensorFlow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.dtypes import DType, int64
+from autoconv.graph.types import TensorType
+from autoconv.ops.elementwise.arithmetic import quiet
+from autoconv.ops.gradients import conjugated, dtype_of, with_kept_axes
+from autoconv.ops.record import Builder, Gradient, NoGradient, Op, define, none, sample
+from autoconv.ops.rules import broadcast_shapes, reduced_shape
+
+Axis = tuple[int, ...] | None
+
+_X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
+_CUBE = np.linspace(-1.0, 2.5, 12).reshape(2, 3, 2)
+_I = np.array([[7, -7, 5], [1, 2, -4]], np.int32)
+_P = np.array([[True, False], [True, True]])
+_COMPLEX = np.array([[0.5 + 0.25j, -0.75 - 1.5j]])
+
+
+def _over(x: Any) -> tuple[Any, ...]:
+    return (
+        sample(x, axis=None, keepdims=False),
+        sample(x, axis=(0,), keepdims=True),
+        sample(x, axis=(-1,), keepdims=False),
+    )
+
+
+_TWO_AXES = (sample(_CUBE, axis=(0, -1), keepdims=False), sample(_CUBE, axis=(-3, -1), keepdims=False))
+
+
+def _reduction(
+    name: str, graphdef: str, kernel: Callable[..., Any], gradient: Gradient | NoGradient, kinds: str,
+    samples: tuple[Any, ...],
+) -> Op:  # fmt: skip
+    """Define a reduction; `kinds` are the allowed dtypes: b bool, i integer, f floating, c complex."""
+
+    def result(x: TensorType, *, axis: Axis = None, keepdims: bool = False, **_: Any) -> TensorType:
+        if kind(x.dtype) not in kinds:
+            raise TypeError(f"{name} does not take {x.dtype.name} tensors")
+        return TensorType(x.dtype, reduced_shape(x.shape, axis, keepdims), x.weak)
+
+    def run(x: Any, *, axis: Axis = None, keepdims: bool = False) -> Any:
+        return kernel(x, checked_axis(x, axis), keepdims)
+
+    return define(
+        name=name, graphdef=graphdef, result=result, kernel=quiet(run), gradient=gradient, samples=samples
+    )
+
+
+def kind(dtype: DType) -> str:
+    """Return the kind of element: b, i, f, c or s, with signed and unsigned integers as one."""
+    if dtype.is_bool or dtype.is_string:
+        return dtype.name[0]
+    return "i" if dtype.is_integer else "f" if dtype.is_floating else "c"
+
+
+def checked_axis(x: Any, axis: Axis) -> Axis:
+    """Return the axes if the array has them at run time; else raises InvalidArgumentError."""
+    rank = np.ndim(x)
+    for a in axis or ():
+        if not -rank <= a < rank:
+            raise InvalidArgumentError(
+                f"Invalid reduction dimension ({a} for input with {rank} dimension(s)"
+            )
+    return axis
+
+
+def _count(x: Any, axis: Axis) -> int:
+    return int(np.prod([x.shape[a] for a in (range(x.ndim) if axis is None else axis)], dtype=np.int64))
+
+
+def _sum(x: Any, axis: Axis, keepdims: bool) -> Any:
+    return np.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
+
+
+def _prod(x: Any, axis: Axis, keepdims: bool) -> Any:
+    return np.prod(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
+
+
+def _max(x: Any, axis: Axis, keepdims: bool) -> Any:
+    return np.max(x, axis=axis, keepdims=keepdims, initial=_lowest(x.dtype))
+
+
+def _min(x: Any, axis: Axis, keepdims: bool) -> Any:
+    return np.min(x, axis=axis, keepdims=keepdims, initial=_highest(x.dtype))
+
+
+def _lowest(dtype: Any) -> Any:
+    return np.iinfo(dtype).min if dtype.kind in "iu" else -np.inf
+
+
+def _highest(dtype: Any) -> Any:
+    return np.iinfo(dtype).max if dtype.kind in "iu" else np.inf
+
+
+def _mean(x: Any, axis: Axis, keepdims: bool) -> Any:
+    """Mean; for integers the sum divided towards zero. The mean of nothing is nan, of no integers 0."""
+    count = _count(x, axis)
+    if x.dtype.kind not in "iu":
+        wide = np.float32 if x.dtype == np.float16 else x.dtype
+        total = np.sum(x, axis=axis, keepdims=keepdims, dtype=wide)
+        return np.asarray(np.divide(total, np.asarray(count, wide))).astype(x.dtype)
+    total = np.asarray(_sum(x, axis, keepdims))
+    if count == 0:
+        return total
+    quotient, rest = np.divmod(total, np.asarray(count, np.int64).astype(x.dtype))
+    return quotient + ((rest != 0) & (total < 0)).astype(x.dtype)
+
+
+def _any(x: Any, axis: Axis, keepdims: bool) -> Any:
+    return np.any(x, axis=axis, keepdims=keepdims)
+
+
+def _all(x: Any, axis: Axis, keepdims: bool) -> Any:
+    return np.all(x, axis=axis, keepdims=keepdims)
+
+
+def _logsumexp(x: Any, axis: Axis, keepdims: bool) -> Any:
+    highest = _max(x, axis, True)
+    highest = np.where(np.isfinite(highest), highest, np.zeros((), x.dtype))
+    total = np.log(np.sum(np.exp(x - highest), axis=axis, keepdims=True, dtype=x.dtype)) + highest
+    return total if keepdims else np.squeeze(total, axis=axis)
+
+
+def _norm(x: Any, axis: Axis, keepdims: bool) -> Any:
+    squares = np.square(x) if x.dtype.kind == "f" else np.square(np.abs(x)).astype(x.dtype)
+    return np.sqrt(_sum(squares, axis, keepdims))
+
+
+def _spread(b: Builder, value: Any, x: Any, attributes: Any) -> Any:
+    """Restore the reduced axes of a reduction's value as ones."""
+    return with_kept_axes(b, value, x, attributes.get("axis"), attributes.get("keepdims", False))
+
+
+def _sum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (ct,), (x,) = cotangents, inputs
+    return (b.broadcast_to_shape_of(_spread(b, ct, x, attributes), x),)
+
+
+def _mean_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (ct,), (x,), (y,) = cotangents, inputs, results
+    whole, left = (b.cast(b.size(value, dtype=int64), dtype=dtype_of(x)) for value in (x, y))
+    share = b.divide(b.multiply(ct, left), whole)
+    return (b.broadcast_to_shape_of(_spread(b, share, x, attributes), x),)
+
+
+def _prod_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Return the product of all other elements, axis by axis and without division, so that zeros are allowed."""
+    (ct,), (x,) = cotangents, inputs
+    axis = attributes.get("axis")
+    if axis is None:
+        line = b.reshape(x, shape=(-1,))
+        return (b.reshape_like(_product_of_others(b, line, b.reshape(ct, shape=(1,)), 0), x),)
+    if not axis:
+        return (ct,)
+    spread = _spread(b, ct, x, attributes)
+    partial = [x]
+    for a in axis[1:]:
+        partial.append(b.reduce_prod(partial[-1], axis=(a,), keepdims=True))
+    for step, a in reversed(list(zip(partial, (*axis[1:], *axis[:1]), strict=True))):
+        spread = _product_of_others(b, step, spread, a)
+    return (spread,)
+
+
+def _product_of_others(b: Builder, x: Any, cotangent: Any, axis: int) -> Any:
+    before = b.cumprod(x, axis=axis, exclusive=True, reverse=False)
+    after = b.cumprod(x, axis=axis, exclusive=True, reverse=True)
+    return b.multiply(cotangent, conjugated(b, b.multiply(before, after)))
+
+
+def _extremum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Distribute the cotangent evenly over all elements that equal the extremum."""
+    (ct,), (x,), (y,) = cotangents, inputs, results
+    chosen = b.cast(b.equal(x, _spread(b, y, x, attributes)), dtype=dtype_of(x))
+    count = b.reduce_sum(chosen, axis=attributes.get("axis"), keepdims=attributes.get("keepdims", False))
+    share = _spread(b, b.divide(ct, count), x, attributes)
+    return (b.multiply(chosen, share),)
+
+
+def _logsumexp_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (ct,), (x,), (y,) = cotangents, inputs, results
+    share = b.exp(b.subtract(x, _spread(b, y, x, attributes)))
+    return (b.multiply(share, _spread(b, ct, x, attributes)),)
+
+
+def _norm_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (ct,), (x,), (y,) = cotangents, inputs, results
+    scaled = b.divide(ct, y)
+    if dtype_of(x).is_complex:  # the result is real, whatever its dtype
+        scaled = b.complex(b.real(scaled), b.zeros_like(b.real(scaled)))
+    return (b.multiply(x, _spread(b, scaled, x, attributes)),)
+
+
+def _index_of(name: str, graphdef: str, kernel: Callable[..., Any]) -> Op:
+    def result(x: TensorType, *, axis: int = 0, dtype: DType = int64, **_: Any) -> TensorType:
+        if kind(x.dtype) not in "bif":
+            raise TypeError(f"{name} does not take {x.dtype.name} tensors")
+        if not dtype.is_integer:
+            raise TypeError(f"{name} gives integers, found output type {dtype.name}")
+        return TensorType(dtype, reduced_shape(x.shape, axis, False))
+
+    def run(x: Any, *, axis: int = 0, dtype: DType = int64) -> Any:
+        checked_axis(x, (axis,))
+        if x.shape[axis] == 0 and x.size == 0 and np.delete(np.array(x.shape), axis).all():
+            raise InvalidArgumentError(
+                f"Reduction axis {axis} is empty in shape [{','.join(map(str, x.shape))}]"
+            )
+        if x.size == 0:
+            return np.zeros(np.delete(np.array(x.shape), axis), dtype.numpy)
+        return np.asarray(kernel(x, axis=axis)).astype(dtype.numpy)
+
+    return define(
+        name=name, graphdef=graphdef, result=result, kernel=quiet(run),
+        gradient=none("the result is an index"),
+        samples=(sample(_X, axis=0, dtype=int64), sample(_I, axis=-1, dtype=int64)),
+    )  # fmt: skip
+
+
+def _sum_to_type(x: TensorType, like: TensorType, **_: Any) -> TensorType:
+    broadcast_shapes(x.shape, like.shape)
+    return TensorType(x.dtype, like.shape, x.weak)
+
+
+def _sum_to(x: Any, like: Any) -> Any:
+    shape = np.shape(like)
+    if np.shape(x) == shape:
+        return x
+    extra = np.ndim(x) - len(shape)
+    stretched = (i for i, d in enumerate(shape) if d == 1 and x.shape[extra + i] != 1)
+    axes = (*range(extra), *(extra + i for i in stretched))
+    return np.sum(x, axis=axes, keepdims=True, dtype=x.dtype).reshape(shape)
+
+
+def _sum_to_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    return b.broadcast_to_shape_of(cotangents[0], inputs[0]), None
+
+
+_NUMBERS = (*_over(_X), *_TWO_AXES, *_over(_I), sample(_COMPLEX, axis=(1,), keepdims=False))
+
+reduce_sum = _reduction("reduce_sum", "Sum", _sum, _sum_gradient, "ifc", _NUMBERS)
+reduce_prod = _reduction("reduce_prod", "Prod", _prod, _prod_gradient, "ifc", _NUMBERS)
+reduce_mean = _reduction("reduce_mean", "Mean", _mean, _mean_gradient, "ifc", _NUMBERS)
+reduce_max = _reduction(
+    "reduce_max", "Max", _max, _extremum_gradient, "if", (*_over(_X), *_TWO_AXES, *_over(_I))
+)
+reduce_min = _reduction(
+    "reduce_min", "Min", _min, _extremum_gradient, "if", (*_over(_X), *_TWO_AXES, *_over(_I))
+)
+reduce_any = _reduction("reduce_any", "Any", _any, none("the result is a bool"), "b", _over(_P))
+reduce_all = _reduction("reduce_all", "All", _all, none("the result is a bool"), "b", _over(_P))
+reduce_logsumexp = _reduction(
+    "reduce_logsumexp", "LogSumExp", _logsumexp, _logsumexp_gradient, "f", (*_over(_X), *_TWO_AXES)
+)
+reduce_euclidean_norm = _reduction(
+    "reduce_euclidean_norm", "EuclideanNorm", _norm, _norm_gradient, "fc", (*_over(_X), *_TWO_AXES)
+)
+argmax = _index_of("argmax", "ArgMax", np.argmax)
+argmin = _index_of("argmin", "ArgMin", np.argmin)
+sum_to_shape_of = define(
+    name="sum_to_shape_of", graphdef="SumToShapeOf", result=_sum_to_type, kernel=quiet(_sum_to),
+    gradient=_sum_to_gradient, shape_only=(1,),
+    samples=(
+        sample(_X, np.zeros((2, 1)), differentiable=(0,)), sample(_X, np.zeros(3), differentiable=(0,)),
+        sample(_X, _X, differentiable=(0,)), sample(_X, np.zeros(()), differentiable=(0,)),
+        sample(np.arange(12.0).reshape(2, 3, 2), np.zeros((3, 1)), differentiable=(0,)),
+    ),
+)  # fmt: skip

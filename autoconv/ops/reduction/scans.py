@@ -1,0 +1,140 @@
+"""Cumulative sums and products along an axis, and the recurrence that differentiates products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.types import TensorType
+from autoconv.ops.elementwise.arithmetic import quiet
+from autoconv.ops.gradients import conjugated
+from autoconv.ops.record import Builder, define, sample
+from autoconv.ops.rules import broadcast, normalised_axis
+
+_X = np.array([[0.5, -1.25, 2.0], [3.5, 0.75, 1.5]])
+_I = np.array([[7, -7, 5], [1, 2, -4]], np.int32)
+_COMPLEX = np.array([0.5 + 0.25j, -0.75 - 1.5j, 1.0j])
+
+
+def _axis_rule(name: str, kinds: str = "numeric") -> Callable[..., TensorType]:
+    def rule(x: TensorType, *others: TensorType, axis: int, **_: Any) -> TensorType:
+        if not x.dtype.is_numeric:
+            raise TypeError(f"{name} takes {kinds} tensors, found {x.dtype.name}")
+        if x.shape is not None:
+            if not x.shape:
+                raise ValueError(f"{name} takes a tensor of at least one dimension, found a scalar")
+            normalised_axis(axis, len(x.shape))
+        return broadcast(x, *others)
+
+    return rule
+
+
+def _check(x: Any, axis: int) -> None:
+    if not -x.ndim <= axis < x.ndim:
+        raise InvalidArgumentError(f"axis {axis} is out of range for a tensor of {x.ndim} dimensions")
+
+
+def _scan(operation: np.ufunc, start: int) -> Callable[..., Any]:
+    def run(x: Any, *, axis: int, exclusive: bool = False, reverse: bool = False) -> Any:
+        _check(x, axis)
+        source = np.flip(x, axis) if reverse else x
+        result = operation.accumulate(source, axis=axis, dtype=x.dtype)
+        if exclusive:
+            result = _moved(result, axis, False, start)
+        return np.flip(result, axis) if reverse else result
+
+    return run
+
+
+def _moved(x: Any, axis: int, reverse: bool, filling: int) -> Any:
+    result = np.full_like(x, filling)
+    source, target = [slice(None)] * x.ndim, [slice(None)] * x.ndim
+    source[axis], target[axis] = (slice(1, None), slice(None, -1))[:: 1 if reverse else -1]
+    result[tuple(target)] = x[tuple(source)]
+    return result
+
+
+def _shift(x: Any, *, axis: int, reverse: bool = False) -> Any:
+    _check(x, axis)
+    return _moved(x, axis, reverse, 0)
+
+
+def _recurrence(coefficient: Any, addend: Any, *, axis: int, reverse: bool = False) -> Any:
+    _check(addend, axis)
+    result = np.array(np.broadcast_arrays(coefficient, addend)[1])
+    factors = np.moveaxis(np.broadcast_to(coefficient, result.shape), axis, 0)
+    rows = np.moveaxis(result, axis, 0)
+    order = range(len(rows) - 2, -1, -1) if reverse else range(1, len(rows))
+    for i in order:
+        rows[i] += factors[i] * rows[i + 1 if reverse else i - 1]
+    return result
+
+
+def _cumsum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    backwards = {**attributes, "reverse": not attributes.get("reverse", False)}
+    return (b.cumsum(cotangents[0], **backwards),)
+
+
+def _cumprod_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Differentiate without division, so that zeros among the elements are allowed.
+
+    With p the product of all elements before i, the cotangent is p·s where s_i = ct_i + x_(i+1)·s_(i+1).
+    """
+    (ct,), (x,) = cotangents, inputs
+    axis, back = attributes["axis"], not attributes.get("reverse", False)
+    if attributes.get("exclusive", False):
+        ct = b.shift(ct, axis=axis, reverse=back)
+    before = b.cumprod(x, axis=axis, exclusive=True, reverse=not back)
+    after = conjugated(b, b.shift(x, axis=axis, reverse=back))
+    return (b.multiply(conjugated(b, before), b.linear_recurrence(after, ct, axis=axis, reverse=back)),)
+
+
+def _shift_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    backwards = {**attributes, "reverse": not attributes.get("reverse", False)}
+    return (b.shift(cotangents[0], **backwards),)
+
+
+def _recurrence_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    (ct,), (coefficient, _), (s,) = cotangents, inputs, results
+    axis, reverse = attributes["axis"], attributes.get("reverse", False)
+    following = conjugated(b, b.shift(coefficient, axis=axis, reverse=not reverse))
+    to_addend = b.linear_recurrence(following, ct, axis=axis, reverse=not reverse)
+    previous = conjugated(b, b.shift(s, axis=axis, reverse=reverse))
+    return b.multiply(to_addend, previous), to_addend
+
+
+def _recurrence_type(coefficient: TensorType, addend: TensorType, *, axis: int, **_: Any) -> TensorType:
+    found = _axis_rule("linear_recurrence")(coefficient, addend, axis=axis)
+    ranks = {x.rank for x in (coefficient, addend) if x.rank is not None}
+    if len(ranks) > 1:
+        raise ValueError("linear_recurrence takes coefficients and addends of one shape")
+    return found
+
+
+_SCANS = (
+    sample(_X, axis=0, exclusive=False, reverse=False), sample(_X, axis=1, exclusive=True, reverse=False),
+    sample(_X, axis=-1, exclusive=False, reverse=True), sample(_X, axis=-1, exclusive=True, reverse=True),
+    sample(_I, axis=1, exclusive=False, reverse=False),
+    sample(_COMPLEX, axis=0, exclusive=False, reverse=False),
+)  # fmt: skip
+
+cumsum = define(
+    name="cumsum", graphdef="Cumsum", result=_axis_rule("cumsum"), kernel=quiet(_scan(np.add, 0)),
+    gradient=_cumsum_gradient, samples=_SCANS,
+)  # fmt: skip
+cumprod = define(
+    name="cumprod", graphdef="Cumprod", result=_axis_rule("cumprod"), kernel=quiet(_scan(np.multiply, 1)),
+    gradient=_cumprod_gradient, samples=(*_SCANS, sample(np.array([2.0, 0.0, 3.0, 0.0]), axis=0)),
+)  # fmt: skip
+shift = define(
+    name="shift", graphdef="ShiftByOne", result=_axis_rule("shift"), kernel=_shift, gradient=_shift_gradient,
+    samples=(sample(_X, axis=0, reverse=False), sample(_X, axis=-1, reverse=True)),
+)  # fmt: skip
+linear_recurrence = define(
+    name="linear_recurrence", graphdef="LinearRecurrence", result=_recurrence_type,
+    kernel=quiet(_recurrence), gradient=_recurrence_gradient, unify="all",
+    samples=(sample(_X, _X + 1.0, axis=0, reverse=False), sample(_X, _X - 1.0, axis=1, reverse=True)),
+)  # fmt: skip

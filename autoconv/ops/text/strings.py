@@ -1,0 +1,324 @@
+"""Strings: arrays of `bytes`. Characters are bytes, unless the attribute `unit` is "UTF8_CHAR"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.dtypes import DType, bool_, float32, float64, int32, int64, string
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import TensorType
+from autoconv.ops.gradients import flat
+from autoconv.ops.record import define, none, sample
+from autoconv.ops.rules import broadcast_shapes, reduced_shape
+from autoconv.ops.text.fingerprint import fingerprint
+from autoconv.ops.text.printing import element_text, filled_in
+
+NO_GRADIENT = none("strings have no gradient")
+
+
+def text_array(*items: str) -> np.ndarray:
+    """Make a vector of strings."""
+    result = np.empty(len(items), object)
+    result[:] = [item.encode() for item in items]
+    return result
+
+
+def check_strings(op: str, *inputs: TensorType) -> None:
+    """Raise TypeError for inputs that are not strings."""
+    for x in inputs:
+        if not x.dtype.is_string:
+            raise TypeError(f"{op} takes tensors of strings, found {x.dtype.name}")
+
+
+def _each(function: Callable[..., Any], *arrays: Any, dtype: Any = object) -> Any:
+    """Apply function(elements) to each element of the broadcast arrays."""
+    try:
+        wide = np.broadcast_arrays(*(np.asarray(a) for a in arrays))
+    except ValueError:
+        shapes = " and ".join(str(list(np.shape(a))) for a in arrays)
+        raise InvalidArgumentError(f"the shapes {shapes} do not broadcast") from None
+    result = np.empty(wide[0].shape, dtype)
+    for position in np.ndindex(result.shape):
+        result[position] = function(*(a[position] for a in wide))
+    return result
+
+
+def _string_rule(op: str, dtype: DType = string) -> Callable[..., TensorType]:
+    def rule(x: TensorType, **_: Any) -> TensorType:
+        check_strings(op, x)
+        return TensorType(dtype, x.shape)
+
+    return rule
+
+
+ABC = text_array("a", "Bc", " d ")
+
+
+def mapped(
+    name: str, graphdef: str, function: Callable[..., Any], dtype: DType = string, **samples: Any
+) -> None:
+    """Define an op that maps each string by function(item, **attributes)."""
+
+    def kernel(x: Any, **attributes: Any) -> Any:
+        return _each(lambda item: function(item, **attributes), x, dtype=dtype.numpy)
+
+    define(
+        name=name, graphdef=graphdef, result=_string_rule(name, dtype), kernel=kernel, gradient=NO_GRADIENT,
+        samples=(sample(ABC, **samples), sample(np.array(b"xyz", object), **samples)),
+    )  # fmt: skip
+
+
+def _decoded(item: bytes, unit: str) -> Any:
+    return item.decode("utf-8", "replace") if unit == "UTF8_CHAR" else item
+
+
+def _length(item: bytes, *, unit: str = "BYTE") -> int:
+    return len(_decoded(item, unit))
+
+
+def _with_case(change: Callable[[Any], Any]) -> Callable[..., bytes]:
+    def function(item: bytes, *, encoding: str = "") -> bytes:
+        return change(item.decode("utf-8", "replace")).encode() if encoding else change(item)
+
+    return function
+
+
+def _replaced(item: bytes, *, pattern: str, rewrite: str, replace_global: bool = True) -> bytes:
+    return re.sub(pattern.encode(), rewrite.encode(), item, count=0 if replace_global else 1)
+
+
+def _bucket(item: bytes, *, num_buckets: int) -> int:
+    return fingerprint(item) % num_buckets
+
+
+mapped("string_length", "StringLength", _length, int32, unit="BYTE")
+mapped("string_lower", "StringLower", _with_case(lambda text: text.lower()), encoding="")
+mapped("string_upper", "StringUpper", _with_case(lambda text: text.upper()), encoding="utf-8")
+mapped("string_strip", "StringStrip", bytes.strip)
+mapped("string_regex_replace", "RegexReplace", _replaced, pattern="[a-c]", rewrite="<\\g<0>>")
+mapped("string_to_hash_bucket_fast", "StringToHashBucketFast", _bucket, int64, num_buckets=10)
+mapped(
+    "string_regex_full_match", "RegexFullMatch",
+    lambda item, *, pattern: re.fullmatch(pattern.encode(), item) is not None, bool_, pattern="[a-z]+",
+)  # fmt: skip
+
+
+# ---- joining
+
+
+def _join_type(*inputs: TensorType, separator: str = "") -> TensorType:
+    check_strings("string_join", *inputs)
+    return TensorType(string, broadcast_shapes(*(x.shape for x in inputs)) if inputs else ())
+
+
+def _join(*inputs: Any, separator: str = "") -> Any:
+    if not inputs:
+        return np.array(b"", object)
+    return _each(lambda *items: separator.encode().join(items), *inputs)
+
+
+def _reduce_join_type(
+    x: TensorType, *, axis: tuple[int, ...] | None = None, keepdims: bool = False, separator: str = ""
+) -> TensorType:
+    check_strings("string_reduce_join", x)
+    return TensorType(string, reduced_shape(x.shape, axis, keepdims))
+
+
+def _reduce_join(x: Any, *, axis: Any = None, keepdims: bool = False, separator: str = "") -> Any:
+    x = np.asarray(x)
+    axes = tuple(range(x.ndim)) if axis is None else tuple(a % x.ndim for a in axis)
+    kept = [a for a in range(x.ndim) if a not in axes]
+    rows = np.transpose(x, [*kept, *axes]).reshape([x.shape[a] for a in kept] + [-1])
+    result = np.empty(rows.shape[:-1], object)
+    for position in np.ndindex(result.shape):
+        result[position] = separator.encode().join(rows[position])
+    return np.expand_dims(result, axes) if keepdims else result
+
+
+string_join = define(
+    name="string_join", graphdef="StringJoin", result=_join_type, kernel=_join, gradient=NO_GRADIENT,
+    samples=(sample(ABC, np.array(b"!", object), separator="-"), sample()),
+)  # fmt: skip
+string_reduce_join = define(
+    name="string_reduce_join", graphdef="ReduceJoin", result=_reduce_join_type, kernel=_reduce_join,
+    gradient=NO_GRADIENT,
+    samples=(sample(ABC, separator=","), sample(ABC[None], axis=(0,), keepdims=True)),
+)  # fmt: skip
+
+
+# ---- splitting
+
+
+def _substr_type(
+    x: TensorType, position: TensorType, length: TensorType, *, unit: str = "BYTE"
+) -> TensorType:
+    check_strings("string_substr", x)
+    return TensorType(string, broadcast_shapes(x.shape, position.shape, length.shape))
+
+
+def _substr(x: Any, position: Any, length: Any, *, unit: str = "BYTE") -> Any:
+    def part(item: bytes, start: int, count: int) -> bytes:
+        text = _decoded(item, unit)
+        if not -len(text) <= start <= len(text):
+            raise InvalidArgumentError(f"pos {start} out of range for string {item!r}")
+        start = start if start >= 0 else start + len(text)
+        found = text[start : start + max(int(count), 0)]
+        return found.encode() if isinstance(found, str) else found
+
+    return _each(part, x, position, length)
+
+
+def _split_type(x: TensorType, *, sep: str | None = None, maxsplit: int = -1) -> TensorType:
+    check_strings("string_split", x)
+    return TensorType(string, None if x.shape is None else (*x.shape, None))
+
+
+def _split(x: Any, *, sep: str | None = None, maxsplit: int = -1) -> Any:
+    """Split along a new last dimension; shorter rows are padded with empty strings."""
+    divider = sep.encode() if sep else None
+    return _padded(np.asarray(x), lambda item: item.split(divider, maxsplit))
+
+
+def _characters_type(x: TensorType, *, unit: str = "BYTE") -> TensorType:
+    return _split_type(x)
+
+
+def _ngrams_type(x: TensorType, *, widths: tuple[int, ...], separator: str = " ") -> TensorType:
+    check_strings("string_ngrams", x)
+    if x.shape == ():
+        raise ValueError("ngrams takes rows of strings, found a scalar")
+    return TensorType(string, None if x.shape is None else (*x.shape[:-1], None))
+
+
+def _ngrams(x: Any, *, widths: tuple[int, ...], separator: str = " ") -> Any:
+    """For each width, join that many neighbours along the last dimension."""
+    x = np.asarray(x)
+    size = x.shape[-1]
+    columns = [x[..., start : start + width] for width in widths for start in range(size - width + 1)]
+    result = np.empty((*x.shape[:-1], len(columns)), object)
+    for number, column in enumerate(columns):
+        result[..., number] = _reduce_join(column, axis=(-1,), separator=separator)
+    return result
+
+
+def _characters(x: Any, *, unit: str = "BYTE") -> Any:
+    def split(item: bytes) -> list[bytes]:
+        if unit == "UTF8_CHAR":
+            return [c.encode() for c in item.decode("utf-8", "replace")]
+        return [item[i : i + 1] for i in range(len(item))]
+
+    return _padded(np.asarray(x), split)
+
+
+def _padded(x: np.ndarray, split: Callable[[bytes], list[bytes]]) -> np.ndarray:
+    parts = {position: split(item) for position, item in np.ndenumerate(x)}
+    width = max(map(len, parts.values()), default=0)
+    result = np.full((*x.shape, width), b"", object)
+    for position, found in parts.items():
+        result[position][: len(found)] = found
+    return result
+
+
+string_ngrams = define(
+    name="string_ngrams", graphdef="StringNGrams", result=_ngrams_type, kernel=_ngrams, gradient=NO_GRADIENT,
+    samples=(sample(ABC, widths=(1, 2)), sample(ABC[None], widths=(5,))),
+)  # fmt: skip
+string_substr = define(
+    name="string_substr", graphdef="Substr", result=_substr_type, kernel=_substr, gradient=NO_GRADIENT,
+    effects=Effects.RAISE,
+    samples=(sample(text_array("hello", "world"), np.array(1), np.array([2, 3])),),
+)  # fmt: skip
+string_split = define(
+    name="string_split", graphdef="StringSplitV2", result=_split_type, kernel=_split, gradient=NO_GRADIENT,
+    samples=(sample(text_array("a b", "c d e")), sample(np.array(b"a,b", object), sep=",")),
+)  # fmt: skip
+string_characters = define(
+    name="string_characters", graphdef="StringBytesSplit", result=_characters_type, kernel=_characters,
+    gradient=NO_GRADIENT, samples=(sample(ABC), sample(np.array(b"ab", object), unit="UTF8_CHAR")),
+)  # fmt: skip
+
+
+# ---- conversion to and from numbers
+
+
+def _number_type(x: TensorType, *, dtype: DType = float32) -> TensorType:
+    check_strings("string_to_number", x)
+    if not (dtype.is_floating or dtype.is_integer):
+        raise TypeError(f"string_to_number makes real numbers, not {dtype.name}")
+    return TensorType(dtype, x.shape)
+
+
+def _number(x: Any, *, dtype: DType = float32) -> Any:
+    def parse(item: bytes) -> Any:
+        try:
+            if b"_" in item:
+                raise ValueError("Python's own way to write numbers")
+            return int(item) if dtype.is_integer else float(item)
+        except ValueError:
+            raise InvalidArgumentError(
+                f"StringToNumberOp could not correctly convert string: {item.decode('utf-8', 'replace')}"
+            ) from None
+
+    try:
+        return _each(parse, x, dtype=dtype.numpy)
+    except OverflowError:
+        raise InvalidArgumentError(f"a number is too large for {dtype.name}") from None
+
+
+def _as_string_type(x: TensorType, **_: Any) -> TensorType:
+    return TensorType(string, x.shape)
+
+
+def _as_string(
+    x: Any,
+    *,
+    precision: int = -1,
+    scientific: bool = False,
+    shortest: bool = False,
+    width: int = -1,
+    fill: str = "",
+) -> Any:
+    def text(item: Any) -> bytes:
+        if isinstance(item, bytes):
+            return item
+        if isinstance(item, (np.bool_, bool)):
+            found = "true" if item else "false"
+        elif isinstance(item, np.integer):
+            found = str(int(item))
+        elif isinstance(item, np.complexfloating) or shortest:
+            found = element_text(item)
+        else:
+            found = f"{float(item):.{6 if precision < 0 else precision}{'e' if scientific else 'f'}}"
+        return (found.rjust(width, fill or " ") if width > 0 else found).encode()
+
+    return _each(text, x)
+
+
+string_to_number = define(
+    name="string_to_number", graphdef="StringToNumber", result=_number_type, kernel=_number, gradient=NO_GRADIENT,
+    effects=Effects.RAISE,
+    samples=(sample(text_array("1.5", "-2e3"), dtype=float64), sample(text_array("12"), dtype=int32)),
+)  # fmt: skip
+as_string = define(
+    name="as_string", graphdef="AsString", result=_as_string_type, kernel=_as_string, gradient=NO_GRADIENT,
+    samples=(sample(np.array([1.5, 2.0])), sample(np.array([1, 2])), sample(np.array([True]))),
+)  # fmt: skip
+
+
+# ---- templates
+
+
+def _format(*inputs: Any, template: tuple[Any, ...], summarize: int = 3, style: str = "tensorflow") -> Any:
+    return np.array(filled_in(template, inputs, sep="", summarize=summarize, style=style).encode(), object)
+
+
+string_format = define(
+    name="string_format", graphdef="StringFormat", result=lambda *inputs, **_: TensorType(string, ()),
+    kernel=_format, gradient=flat,
+    samples=(sample(np.array([1.5, 2.0]), template=("x is ", 0)), sample(template=("nothing",))),
+)  # fmt: skip

@@ -1,0 +1,93 @@
+"""Conversion between encoded text and characters or code points."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.dtypes import int32, string
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import TensorType
+from autoconv.ops.record import define, sample
+from autoconv.ops.text.strings import ABC, NO_GRADIENT, check_strings, mapped
+
+# User-visible names of encodings, and Python's.
+ENCODINGS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
+
+
+def characters_of(item: bytes, encoding: str, errors: str, replacement: int) -> str:
+    """Decode bytes; `errors` is "replace" (by `replacement`), "ignore", or "strict"."""
+    try:
+        found = item.decode(ENCODINGS[encoding], errors)
+    except UnicodeDecodeError as error:
+        raise InvalidArgumentError(f"Invalid formatting on input string {item!r}: {error}") from None
+    # Python's decoders insert U+FFFD, which valid text may contain as well: only then the slow path is needed.
+    if errors == "replace" and replacement != 0xFFFD and "\ufffd" in found:
+        found = _decoded_with(item, ENCODINGS[encoding], chr(replacement))
+    return found
+
+
+def _decoded_with(item: bytes, encoding: str, replacement: str) -> str:
+    found, start = [], 0
+    while start < len(item):
+        try:
+            found.append(item[start:].decode(encoding))
+            break
+        except UnicodeDecodeError as error:
+            found += [item[start : start + error.start].decode(encoding), replacement]
+            start += error.end
+    return "".join(found)
+
+
+def _decode_type(x: TensorType, *, encoding: str, errors: str = "replace", replacement: int = 0xFFFD) -> TensorType:
+    check_strings("unicode_decode", x)
+    return TensorType(int32, None if x.shape is None else (*x.shape, None))
+
+
+def _decode(x: Any, *, encoding: str, errors: str = "replace", replacement: int = 0xFFFD) -> Any:
+    x = np.asarray(x)
+    rows = {p: [ord(c) for c in characters_of(item, encoding, errors, replacement)] for p, item in np.ndenumerate(x)}
+    result = np.zeros((*x.shape, max(map(len, rows.values()), default=0)), np.int32)
+    for position, found in rows.items():
+        result[position][: len(found)] = found
+    return result
+
+
+def _encode_type(x: TensorType, *, encoding: str, errors: str = "replace", replacement: int = 0xFFFD) -> TensorType:
+    if not x.dtype.is_integer or x.shape == ():
+        raise TypeError(f"unicode_encode takes integers, one or more dimensions of them, found {x}")
+    return TensorType(string, None if x.shape is None else x.shape[:-1])
+
+
+def _encode(x: Any, *, encoding: str, errors: str = "replace", replacement: int = 0xFFFD) -> Any:
+    def character(number: int) -> str:
+        if 0 <= number <= 0x10FFFF and not 0xD800 <= number <= 0xDFFF:
+            return chr(number)
+        if errors == "strict":
+            raise InvalidArgumentError(f"Code point is out of range for Unicode, or a noncharacter: {number}")
+        return chr(replacement) if errors == "replace" else ""
+
+    x = np.asarray(x)
+    result = np.empty(x.shape[:-1], object)
+    for position in np.ndindex(result.shape):
+        result[position] = "".join(map(character, x[position].tolist())).encode(ENCODINGS[encoding])
+    return result
+
+
+unicode_decode = define(
+    name="unicode_decode", graphdef="UnicodeDecode", result=_decode_type, kernel=_decode, gradient=NO_GRADIENT,
+    effects=Effects.RAISE, samples=(sample(ABC, encoding="UTF-8"), sample(ABC[0], encoding="UTF-8")),
+)  # fmt: skip
+unicode_encode = define(
+    name="unicode_encode", graphdef="UnicodeEncode", result=_encode_type, kernel=_encode, gradient=NO_GRADIENT,
+    effects=Effects.RAISE, samples=(sample(np.array([[104, 105], [233, 8364]], np.int32), encoding="UTF-8"),),
+)  # fmt: skip
+mapped(
+    "unicode_transcode", "UnicodeTranscode",
+    lambda item, *, encoding, output, errors="replace", replacement=0xFFFD: characters_of(
+        item, encoding, errors, replacement
+    ).encode(ENCODINGS[output]),
+    encoding="UTF-8", output="UTF-16-BE",
+)  # fmt: skip

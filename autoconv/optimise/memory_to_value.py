@@ -1,0 +1,199 @@
+"""Find arrays that are only read, so that their contents can be values, also through loops and conds."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.types import ArrayType, TensorType
+from autoconv.ops.analysis.alias import APART, Overlaps
+from autoconv.ops.index_spec import INPUT
+
+_PARTS = ("array_view", "array_transpose", "array_diagonal")
+_READS = frozenset({"array_load", *_PARTS, "array_strided", "array_size"})
+_STORES = frozenset({"array_store", "array_set"})
+_MAKES = frozenset({"array_new", "array_of"})
+
+
+class ReadOnly:
+    """Read-only arrays of a graph and its regions: a greatest fixed point.
+
+    `values` starts with all arrays that may be promoted, and loses those with an unsuitable definition or use until
+    nothing changes. Loop state is in it if the arrays of all iterations are, and the initial array is or is never
+    written. A loop's result may be in it and `wanted`: it is then also used as an array.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._owners: dict[Graph, Node | None] = {graph: None}
+        self._positions: dict[Value, int] = {}
+        self._users: dict[Value, list[tuple[Node, int]]] = {}
+        self._outputs: dict[Value, list[tuple[Graph, int]]] = {}
+        self._writers: list[tuple[Node, list[Value]]] = []
+        self._hidden = False  # True if there are writes to memory that is not an operand
+        self._arrays: list[Value] = []
+        self._collect(graph)
+        self._starts = Counter(v for v, users in self._users.items() for node, i in users if _is_start(node, i))
+        self._overlaps: Overlaps | None = None
+        self._kept: dict[Value, bool] = {}
+        self.values = set(filter(self._may_be, self._arrays))
+        self.wanted: set[Value] = set()
+        self._settle()
+        self._find_wanted()
+
+    def _collect(self, graph: Graph) -> None:
+        for i, value in enumerate(graph.parameters):
+            self._positions[value] = i
+            self._arrays.append(value)
+        for i, value in enumerate(graph.outputs):
+            self._outputs.setdefault(value, []).append((graph, i))
+        for node in graph.nodes:
+            for i, value in enumerate(node.inputs):
+                self._users.setdefault(value, []).append((node, i))
+            arrays = [value for value in node.inputs if isinstance(value.type, ArrayType)]
+            if node.op.name in _STORES:
+                self._writers.append((node, arrays[:1]))
+            elif node.op.name not in _READS | _MAKES | {"cond", "while"}:
+                if arrays:
+                    self._writers.append((node, arrays))
+                elif node.effects & Effects.WRITE:
+                    self._hidden = True
+            self._arrays += node.results
+            for region in node.regions:
+                if region not in self._owners:
+                    self._owners[region] = node
+                    self._collect(region)
+
+    def _may_be(self, value: Value) -> bool:
+        """Return whether the value is an array with a definition that can be promoted."""
+        if not isinstance(value.type, ArrayType):
+            return False
+        node = value.node
+        if node is None:
+            owner = self._owners.get(value.graph)
+            return owner is not None and owner.op.name in ("cond", "while")
+        if node.op.name == "array_of":
+            given = node.inputs[0].type
+            return isinstance(given, TensorType) and not given.weak
+        if node.op.name == "array_new":
+            return node.attributes["fill"] is not None and not node.inputs
+        if node.op.name == "array_view":
+            return not node.effects and not any(INPUT in entry for entry in node.attributes["spec"])
+        return node.op.name in ("array_transpose", "array_diagonal", "cond", "while")
+
+    def _settle(self) -> None:
+        """Remove values with an unsuitable definition or use, to a fixed point."""
+        while True:
+            out = {value for value in self.values if not (self._comes_well(value) and self._goes_well(value))}
+            if not out:
+                return
+            self.values -= out
+
+    # ---- definitions
+
+    def _comes_well(self, value: Value) -> bool:
+        node = value.node
+        if node is None:
+            return self._enters_well(value)
+        if node.op.name in _PARTS:
+            return node.inputs[0] in self.values
+        if node.op.name == "cond":
+            return all(region.outputs[value.index] in self.values for region in node.regions)
+        if node.op.name == "while":
+            return node.regions[1].parameters[value.index] in self.values
+        return True
+
+    def _enters_well(self, parameter: Value) -> bool:
+        region = parameter.graph
+        owner = self._owners[region]
+        position = self._positions[parameter]
+        assert owner is not None
+        if owner.op.name == "cond":
+            outer, fellows = owner.inputs[position + 1], owner.regions
+            return outer in self.values and all(other.parameters[position] in self.values for other in fellows)
+        outer = owner.inputs[position]
+        if not all(other.parameters[position] in self.values for other in owner.regions):
+            return False
+        if position >= owner.attributes["state"]:
+            return outer in self.values
+        after = owner.regions[1].outputs[position]
+        if after not in self.values or owner.results[position] not in self.values:
+            return False
+        return outer in self.values or self._stays_as_it_is(outer)
+
+    def _stays_as_it_is(self, array: Value) -> bool:
+        """Return whether the array is never written, aliases included."""
+        if array not in self._kept:
+            self._kept[array] = self._is_written_nowhere(array)
+        return self._kept[array]
+
+    def _is_written_nowhere(self, array: Value) -> bool:
+        if self._hidden:
+            return False
+        if self._writers and self._overlaps is None:
+            self._overlaps = Overlaps(self._graph)
+        for _, written in self._writers:
+            assert self._overlaps is not None
+            if any(self._overlaps.between(target, array) != APART for target in written):
+                return False
+        return True
+
+    # ---- uses
+
+    def _goes_well(self, value: Value) -> bool:
+        if all(self.is_read(node, i) for node, i in self._users.get(value, ())) and all(
+            self.is_passed_on(graph, i) for graph, i in self._outputs.get(value, ())
+        ):
+            return True
+        return value.node is not None and value.node.op.name == "while" and self._can_be_made(value)
+
+    def is_read(self, node: Node, position: int) -> bool:
+        """Return whether an input uses only the contents of the array."""
+        name = node.op.name
+        if name == "array_load":
+            return True
+        if name in _PARTS:
+            return node.results[0] in self.values
+        if name == "cond" and position:
+            return all(region.parameters[position - 1] in self.values for region in node.regions)
+        return name == "while" and node.regions[1].parameters[position] in self.values
+
+    def is_passed_on(self, graph: Graph, position: int) -> bool:
+        """Return whether a region returns the contents instead of the array."""
+        owner = self._owners.get(graph)
+        if owner is None:
+            return False
+        if owner.op.name == "cond":
+            return owner.results[position] in self.values
+        return owner.op.name == "while" and graph is owner.regions[1] and graph.parameters[position] in self.values
+
+    # ---- results of loops that are also used as arrays
+
+    def _can_be_made(self, result: Value) -> bool:
+        """Return whether the array can be rebuilt after the loop: from the last contents, or as the initial array."""
+        loop = result.node
+        assert loop is not None
+        test, body = loop.regions
+        after, before = body.outputs[result.index], loop.inputs[result.index]
+        fresh = after.node is not None and after.node.op.name == "array_of" and body.outputs.count(after) == 1
+        if not fresh or test.effects & ~(Effects.READ | Effects.RAISE):
+            return False
+        if before in self.values and self._starts[before] > 1:
+            return False
+        return self._stays_as_it_is(result)
+
+    def _find_wanted(self) -> None:
+        for value in self.values:
+            if value.node is not None and value.node.op.name == "while":
+                read = all(self.is_read(node, i) for node, i in self._users.get(value, ()))
+                passed = all(self.is_passed_on(graph, i) for graph, i in self._outputs.get(value, ()))
+                if not (read and passed):
+                    self.wanted.add(value)
+
+
+def _is_start(node: Node, position: int) -> bool:
+    return node.op.name == "while" and position < node.attributes["state"]
+
+
+__all__ = ["ReadOnly"]

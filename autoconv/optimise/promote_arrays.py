@@ -1,0 +1,161 @@
+"""Promotion of read-only arrays: loads of an array that is never written become the stored value.
+
+A loop that makes a new array in each iteration carries the array's contents instead. Where the array itself is used
+after the loop, it is made there; after zero iterations it is the initial array.
+
+    before   graph f(%A: array<float64[4], [8]>, %B: array<float64[4], [8]>) {
+               %load = array_load(%A): float64[4]
+               %square = square(%load): float64[4]
+               %new = array_of(%square): array<float64[4], [8]>
+               %again = array_load(%new): float64[4]
+               %store = array_store(%B, %again): ()
+               return
+             }
+    after    graph f(%A: array<float64[4], [8]>, %B: array<float64[4], [8]>) {
+               %load = array_load(%A): float64[4]
+               %square = square(%load): float64[4]
+               %store = array_store(%B, %square): ()
+               return
+             }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from autoconv.graph.graph import Graph, Node, Value, clone, copied_regions, copy_node, settle_effects
+from autoconv.graph.types import ArrayType, TensorType, Type
+from autoconv.ops import OPS
+from autoconv.optimise.memory_to_value import ReadOnly
+
+
+def promote(graph: Graph, contract: str = "function") -> Graph:
+    """Replace arrays that are made of a tensor and only read, as a whole or by static slices, by tensors.
+
+    Regions take and return the contents instead of the arrays.
+    """
+    copy = _Promotion(ReadOnly(graph)).copied(graph)
+    settle_effects(copy)
+    return copy
+
+
+_OF_VALUES = {"array_view": "get_item", "array_transpose": "transpose", "array_diagonal": "diag_part"}
+
+
+class _Promotion:
+    def __init__(self, found: ReadOnly) -> None:
+        self._found = found
+        self._copies: dict[Graph, Graph] = {}
+        self._values: dict[Value, Value] = {}  # by the original value; of a promoted array, its contents
+        self._arrays: dict[Value, Value] = {}  # results of loops that are also used as arrays
+
+    def copied(self, graph: Graph) -> Graph:
+        copy = self._copies[graph] = Graph(graph.name)
+        for value in graph.parameters:
+            self._values[value] = copy.add_parameter(self._type(value), value.name)
+        for node in graph.nodes:
+            self._add(copy, node)
+        for i, value in enumerate(graph.outputs):
+            plain = value in self._arrays and not self._found.is_passed_on(graph, i)
+            copy.outputs.append(self._arrays[value] if plain else self._values[value])
+        return copy
+
+    def _type(self, value: Value) -> Type:
+        """Return the type of a value in the copy."""
+        type_ = value.type
+        if value not in self._found.values:
+            return type_
+        assert isinstance(type_, ArrayType)
+        return TensorType(type_.dtype, type_.shape)
+
+    def _add(self, copy: Graph, node: Node) -> None:
+        name, gone = node.op.name, self._found.values
+        if name == "array_load" and node.inputs[0] in gone:
+            self._values[node.results[0]] = self._values[node.inputs[0]]
+        elif node.results and node.results[0] in gone and not node.regions:
+            self._values[node.results[0]] = self._held(copy, node)
+        else:
+            self._add_copy(copy, node)
+
+    def _held(self, copy: Graph, node: Node) -> Value:
+        """Return the contents of a promoted array."""
+        name = node.op.name
+        if name == "array_of":
+            return self._values[node.inputs[0]]
+        if name == "array_new":
+            shape, dtype, fill = (node.attributes[key] for key in ("shape", "dtype", "fill"))
+            value = copy.add(OPS["constant"], (), {"value": np.array(fill, dtype.numpy), "weak": False}, span=node.span)
+            return copy.add(OPS["fill"], value.results, {"shape": shape}, name=node.name, span=node.span).results[0]
+        op = OPS[_OF_VALUES[name]]
+        found = copy.add(op, [self._values[node.inputs[0]]], node.attributes, name=node.name, span=node.span)
+        return found.results[0]
+
+    def _add_copy(self, copy: Graph, node: Node) -> None:
+        inputs = [self._given(copy, node, i) for i in range(len(node.inputs))]
+        regions = copied_regions(node, self._copies, self.copied)
+        types = [self._type(value) for value in node.results]
+        wanted = [value for value in node.results if value in self._found.wanted]
+        # The loop test is evaluated before the loop, which may write to the test's operands.
+        going = _written(copy, regions[0], inputs) if any(map(self._is_given, wanted)) else None
+        made = copy.add(
+            node.op, inputs, node.attributes, regions=regions, types=types, name=node.name, span=node.span,
+            device=node.device,
+        )  # fmt: skip
+        self._values.update(zip(node.results, made.results, strict=True))
+        for value in wanted:
+            self._arrays[value] = self._array_of(copy, value, going)
+
+    def _is_given(self, result: Value) -> bool:
+        """Return whether the result may be the initial array itself."""
+        assert result.node is not None
+        return result.node.inputs[result.index] not in self._found.values
+
+    def _given(self, copy: Graph, node: Node, position: int) -> Value:
+        """Return an input in the copy: the contents where only those are used."""
+        value = node.inputs[position]
+        if value in self._arrays and not self._found.is_read(node, position):
+            return self._arrays[value]
+        found = self._values[value]
+        if node.op.name == "while" and node.regions[1].parameters[position] in self._found.values:
+            if not isinstance(found.type, ArrayType):
+                return found
+            if found.node is not None and found.node.op.name == "absent":  # an absent value has no contents
+                none = {"type": TensorType(found.type.dtype, found.type.shape)}
+                return copy.add(OPS["absent"], (), none, span=node.span).results[0]
+            return copy.add(OPS["array_load"], [found], span=node.span).results[0]
+        return found
+
+    def _array_of(self, copy: Graph, result: Value, going: Value | None) -> Value:
+        """Rebuild the array for a loop's result."""
+        loop = result.node
+        assert loop is not None
+        held = self._values[result]
+        if not self._is_given(result):
+            return copy.add(OPS["array_of"], [held], span=loop.span).results[0]
+        assert going is not None
+        given = [held, self._values[loop.inputs[result.index]]]
+        arms = [_arm(given, number) for number in range(2)]
+        return copy.add(OPS["cond"], [going, *given], regions=arms, types=[result.type], span=loop.span).results[0]
+
+
+def _written(copy: Graph, region: Graph, arguments: Sequence[Value]) -> Value:
+    """Append a region's nodes to `copy`; return its single output."""
+    values = dict(zip(region.parameters, arguments, strict=False))
+    for node in region.nodes:
+        inner = copied_regions(node, {}, lambda graph: clone(graph, lambda *_: None))
+        made = copy_node(copy, node, [values[value] for value in node.inputs], inner)
+        values.update(zip(node.results, made.results, strict=True))
+    return values[region.outputs[0]]
+
+
+def _arm(given: Sequence[Value], number: int) -> Graph:
+    """Return an arm of the cond "was there an iteration": the array of a tensor, or the initial array."""
+    arm = Graph(("turned", "unturned")[number])
+    values = [arm.add_parameter(value.type, value.name) for value in given]
+    arm.outputs = [values[1] if number else arm.add(OPS["array_of"], values[:1]).results[0]]
+    return arm
+
+
+__all__ = ["promote"]

@@ -1,0 +1,59 @@
+"""Symbolic shapes: derive all dimensions, and numbers computed from shapes, from the dimensions of the arguments.
+
+    before   graph f(%x: float32[n,3]) {
+               %part = get_item(%x, spec=(('slice', 1, None, None),)): float32[?,3]
+               …
+    after    %part is float32[n-1,3]
+
+Type rules propagate symbols. Shapes that need arithmetic are derived in `symbolic_shapes`, and integers computed from
+dimensions in `symbolic_numbers`. Preconditions are kept as dimensions that must not be negative: for `x[:5]` with
+length 5, that is n - 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from autoconv.graph.graph import Node, Value
+from autoconv.graph.types import ArrayType, Symbol, TensorType, Type
+from autoconv.optimise.symbolic.numbers import MOST, NUMBERS
+from autoconv.optimise.symbolic.shapes import SHAPES
+from autoconv.optimise.symbolic.sizes import Sizes
+
+
+def result_types(sizes: Sizes, node: Node, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> list[Type] | None:
+    """Return the result types of a node; None for an op without a rule."""
+    rule = SHAPES.get(node.op.name)
+    if rule is None or not inputs or not isinstance(inputs[0].type, (TensorType, ArrayType)):
+        return None
+    found = rule(sizes, inputs, attributes)
+    before = [value.type for value in node.results]
+    if found is None or not all(isinstance(type_, (TensorType, ArrayType)) for type_ in before):
+        return None
+    shapes = found if isinstance(found, list) else [found] * len(before)
+    return [type_.with_shape(shape) for type_, shape in zip(before, shapes, strict=True)]  # type: ignore[union-attr, arg-type]
+
+
+def note_sizes(sizes: Sizes, node: Node) -> None:
+    """Derive the dimensions that a node's result holds."""
+    if len(node.results) != 1 or not isinstance(node.results[0].type, TensorType):
+        return
+    type_ = node.results[0].type
+    if not type_.dtype.is_integer or type_.shape is None or len(type_.shape) > 1:
+        return
+    rule = NUMBERS.get(node.op.name)
+    found = None if rule is None else rule(sizes, node)
+    if found is not None and (not isinstance(found, tuple) or len(found) <= MOST):
+        sizes.numbers[node.results[0]] = found
+
+
+def has_symbols(type_: Type) -> bool:
+    return isinstance(type_, (TensorType, ArrayType)) and any(isinstance(d, Symbol) for d in type_.shape or ())
+
+
+def without_symbols(type_: Type) -> Type:
+    """Replace symbols by unknown sizes, for type rules that compute with sizes."""
+    if not isinstance(type_, (TensorType, ArrayType)) or type_.shape is None:
+        return type_
+    return type_.with_shape(tuple(None if isinstance(d, Symbol) else d for d in type_.shape))

@@ -1,0 +1,116 @@
+"""Integers computed from dimensions, as dimensions: one rule per op."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dimensions import plus, product, quotient, rounded_down, times
+from autoconv.graph.graph import Node, Value
+from autoconv.graph.types import ArrayType, Dimension, TensorType
+from autoconv.optimise.symbolic.sizes import Numbers, Sizes
+
+Shape = tuple[Dimension, ...]
+MOST = 16  # elements of a vector that is tracked
+
+
+def shape_of(value: Value) -> Shape | None:
+    return value.type.shape if isinstance(value.type, (TensorType, ArrayType)) else None
+
+
+def _of_constant(sizes: Sizes, node: Node) -> Numbers | None:
+    value = np.asarray(node.attributes["value"])
+    if value.size > MOST:
+        return None
+    found: Any = value.tolist()
+    return tuple(found) if isinstance(found, list) else found
+
+
+def _of_shape(sizes: Sizes, node: Node) -> Numbers | None:
+    return _whole(shape_of(node.inputs[0]))
+
+
+def _of_dimension(sizes: Sizes, node: Node) -> Numbers | None:
+    shape = shape_of(node.inputs[0])
+    return None if shape is None else shape[node.attributes["axis"]]
+
+
+def _of_size(sizes: Sizes, node: Node) -> Numbers | None:
+    shape = shape_of(node.inputs[0])
+    return None if shape is None else product(shape)
+
+
+def _of_item(sizes: Sizes, node: Node) -> Numbers | None:
+    source, spec = sizes.numbers.get(node.inputs[0]), node.attributes["spec"]
+    if not isinstance(source, tuple) or len(spec) != 1 or len(node.inputs) > 1:
+        return None
+    (entry,) = spec
+    if entry[0] == "int":
+        return source[entry[1]] if -len(source) <= entry[1] < len(source) else None
+    return source[slice(*entry[1:])] if entry[0] == "slice" else None
+
+
+def _of_parts(sizes: Sizes, node: Node) -> Numbers | None:
+    """Rule for `stack` and `concat`."""
+    found: list[Dimension] = []
+    for value in node.inputs:
+        part = sizes.numbers.get(value)
+        if part is None:
+            return None
+        found += part if isinstance(part, tuple) else (part,)
+    return tuple(found)
+
+
+def _same(sizes: Sizes, node: Node) -> Numbers | None:
+    """Rule for ops that return their first operand, with another integer dtype or shape."""
+    found = sizes.numbers.get(node.inputs[0])
+    rank = len(shape_of(node.results[0]) or ())
+    if found is None or isinstance(found, tuple) == (rank == 1):
+        return found
+    if rank:
+        return (found,)  # type: ignore[return-value]
+    return found[0] if isinstance(found, tuple) and len(found) == 1 else None
+
+
+def _arithmetic(compute: Callable[[Dimension, Dimension], Dimension]) -> Callable[[Sizes, Node], Numbers | None]:
+    def rule(sizes: Sizes, node: Node) -> Numbers | None:
+        x, y = (sizes.numbers.get(value) for value in node.inputs)
+        if x is None or y is None:
+            return None
+        if not isinstance(x, tuple) and not isinstance(y, tuple):
+            return compute(x, y)
+        count = len(x) if isinstance(x, tuple) else len(y)  # type: ignore[arg-type]
+        xs, ys = (each if isinstance(each, tuple) else (each,) * count for each in (x, y))
+        return _whole(tuple(map(compute, xs, ys))) if len(xs) == len(ys) else None
+
+    return rule
+
+
+def _less(x: Dimension, y: Dimension) -> Dimension:
+    return plus(x, times(y, -1))
+
+
+def _floor(x: Dimension, y: Dimension) -> Dimension:
+    found = rounded_down(x, y)
+    return quotient(x, y) if found is None else found
+
+
+def _of_product(sizes: Sizes, node: Node) -> Numbers | None:
+    found = sizes.numbers.get(node.inputs[0])
+    return product(found) if isinstance(found, tuple) and not shape_of(node.results[0]) else None
+
+
+def _whole(found: Shape | None) -> Shape | None:
+    return None if found is None or None in found else found
+
+
+NUMBERS: dict[str, Callable[[Sizes, Node], Numbers | None]] = {
+    "constant": _of_constant, "shape": _of_shape, "dimension": _of_dimension, "array_size": _of_dimension,
+    "size": _of_size, "get_item": _of_item, "stack": _of_parts, "concat": _of_parts, "identity": _same, "cast": _same,
+    "reshape": _same, "expand_dims": _same, "squeeze": _same, "python_int": _same, "python_cast": _same,
+    "add": _arithmetic(plus), "python_add": _arithmetic(plus), "subtract": _arithmetic(_less),
+    "python_subtract": _arithmetic(_less), "multiply": _arithmetic(times), "python_multiply": _arithmetic(times),
+    "floor_divide": _arithmetic(_floor), "python_floor_divide": _arithmetic(_floor), "reduce_prod": _of_product,
+}  # fmt: skip

@@ -1,0 +1,349 @@
+"""Result shapes that need arithmetic on symbols: one rule per op."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from autoconv.graph.dimensions import Quotient, least, plus, product, rounded_down, slice_length, times
+from autoconv.graph.graph import Value
+from autoconv.graph.types import Dimension, Symbol
+from autoconv.ops.index_spec import INPUT
+from autoconv.ops.movement.indexing import indexed_shape
+from autoconv.optimise.symbolic.numbers import Shape, shape_of
+from autoconv.optimise.symbolic.sizes import Sizes
+
+_Rule = Callable[["Sizes", Sequence[Value], Mapping[str, Any]], "Shape | list[Shape] | None"]
+
+
+def _get_item(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    shape, spec = shape_of(inputs[0]), list(attributes["spec"])
+    if shape is None or any(entry[0] == "mask" for entry in spec):
+        return None
+    covered = sum(entry[0] in ("int", "slice", "array") for entry in spec)
+    if not any(entry[0] == "ellipsis" for entry in spec):
+        spec.append(("ellipsis",))
+    operands = iter(inputs[1:])
+    found: list[Dimension] = []
+    axis = 0
+    for entry in spec:
+        if entry[0] == "newaxis":
+            found.append(1)
+        elif entry[0] == "ellipsis":
+            found += shape[axis : axis + len(shape) - covered]
+            axis += len(shape) - covered
+        elif entry[0] == "array":
+            next(operands)
+            axis += 1
+        else:
+            given = [next(operands) if bound == INPUT else bound for bound in entry[1:]]
+            size = shape[axis]
+            if entry[0] == "slice":
+                bounds = [sizes.numbers.get(b) if isinstance(b, Value) else b for b in given]
+                open_ = [i for i, b in enumerate(given) if isinstance(b, Value) and bounds[i] is None]
+                found.append(None if open_ else _sliced(sizes, size, bounds))
+            elif isinstance(size, Symbol) and entry[0] == "int" and isinstance(entry[1], int):
+                sizes.need(plus(size, -entry[1] - 1) if entry[1] >= 0 else plus(size, entry[1]))
+            axis += 1
+    if not any(entry[0] == "array" for entry in attributes["spec"]):
+        return tuple(found)
+
+    def sliced(size: Dimension, bounds: Sequence[Any]) -> Dimension:
+        return None if INPUT in bounds else _sliced(sizes, size, bounds)
+
+    types: Any = tuple(value.type for value in inputs[1:])
+    return indexed_shape(shape, types, attributes["spec"], sliced)
+
+
+def _sliced(sizes: Sizes, size: Dimension, bounds: Sequence[Any]) -> Dimension:
+    needs: list[Dimension] = []
+    found = slice_length(size, bounds, needs)
+    for need in needs:
+        sizes.need(need)
+    return found
+
+
+def _new(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    given = iter(inputs)
+    found: list[Any] = [sizes.numbers.get(next(given)) if size == INPUT else size for size in attributes["shape"]]
+    return None if any(isinstance(size, int) and size < 0 for size in found) else tuple(found)
+
+
+def _set_item(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    """Return the operand's shape; the index adds preconditions."""
+    _get_item(sizes, (inputs[0], *inputs[2:]), attributes)
+    return shape_of(inputs[0])
+
+
+def _concat(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    shapes = [shape_of(value) for value in inputs]
+    first = shapes[0]
+    if first is None or any(shape is None or len(shape) != len(first) for shape in shapes):
+        return None
+    axis = attributes["axis"] % len(first)
+    total: Dimension = 0
+    for shape in shapes:
+        assert shape is not None
+        total = plus(total, shape[axis])
+        if any(a != b for i, (a, b) in enumerate(zip(first, shape, strict=True)) if i != axis):
+            return None
+    return (*first[:axis], total, *first[axis + 1 :])
+
+
+def _pad(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    shape, paddings = shape_of(inputs[0]), attributes["paddings"]
+    if shape is None or paddings is None or len(inputs) > 1 or len(paddings) != len(shape):
+        return None
+    for amount in (amount for pair in paddings for amount in pair):
+        sizes.need(amount)
+    if attributes.get("mode", "CONSTANT") != "CONSTANT":
+        reflects = attributes["mode"] == "REFLECT"  # the edge element is not repeated
+        for size, pair in zip(shape, paddings, strict=True):
+            sizes.need(plus(size, -max(pair) - (reflects and max(pair) > 0)))
+    return tuple(plus(plus(size, before), after) for size, (before, after) in zip(shape, paddings, strict=True))
+
+
+def _reshape(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    """Return the new shape if the element counts can be equal, with a size of -1 computed by exact division."""
+    shape, wanted = shape_of(inputs[0]), _given(sizes, inputs, attributes["shape"])
+    if shape is None or wanted is None or None in shape or None in wanted:
+        return None
+    left = [i for i, size in enumerate(wanted) if size == -1]
+    if len(left) > 1 or 0 in wanted:
+        return None
+    if left:
+        rest = _left_over(shape, [size for size in wanted if size != -1])
+        if rest is None:
+            return None
+        wanted = tuple(rest if i in left else size for i, size in enumerate(wanted))
+    return wanted if _are_equal(sizes, product(wanted), product(shape)) else None
+
+
+def _left_over(shape: Shape, wanted: Sequence[Dimension]) -> Dimension:
+    """Return the size for -1 in `wanted`; division in symbolic sizes is taken to be exact."""
+    quotients = [size for size in wanted if isinstance(size, Quotient)]
+    others = [size for size in wanted if not isinstance(size, Quotient)]
+    total = product((*shape, *(size.divisor for size in quotients)))
+    return rounded_down(total, product((*others, *(size.dividend for size in quotients))))
+
+
+def _reshape_like(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    shape, wanted = map(shape_of, inputs)
+    if shape is None or wanted is None or None in shape or None in wanted:
+        return None
+    return wanted if _are_equal(sizes, product(wanted), product(shape)) else None
+
+
+def _are_equal(sizes: Sizes, first: Dimension, second: Dimension) -> bool:
+    """Return whether two dimensions may be equal; their equality becomes a precondition."""
+    more = plus(first, times(second, -1))
+    if not isinstance(more, Symbol):
+        return more == 0
+    sizes.need(more)
+    sizes.need(times(more, -1))
+    return True
+
+
+def _flattened(name: str, value: Any) -> _Rule:
+    """Return a rule for ops that flatten their operand if the attribute has the value."""
+
+    def rule(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+        shape = shape_of(inputs[0])
+        return None if shape is None or None in shape or attributes.get(name) != value else (product(shape),)
+
+    return rule
+
+
+def _squeeze(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    """Drop all dimensions of size 1; a symbol is never 1."""
+    shape = shape_of(inputs[0])
+    if shape is None or None in shape or attributes.get("axis") is not None:
+        return None
+    return tuple(size for size in shape if size != 1)
+
+
+def _to_shape(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    """Rule for `fill` and `broadcast_to`."""
+    return _said(sizes, _given(sizes, inputs, attributes["shape"]))
+
+
+def _said(sizes: Sizes, found: Shape | None) -> Shape | None:
+    """Return a requested shape; that no size is negative becomes a precondition."""
+    if found is None or None in found or any(isinstance(size, int) and size < 0 for size in found):
+        return None
+    for size in found:
+        sizes.need(size)
+    return found
+
+
+def _drawn(operands: int) -> _Rule:
+    """Return a rule for random ops whose shape is the operand after `operands` others."""
+
+    def rule(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+        if len(inputs) <= operands:
+            return None
+        found = sizes.numbers.get(inputs[operands])
+        return _said(sizes, found) if isinstance(found, tuple) else None
+
+    return rule
+
+
+def _numbered(operands: int, place: int) -> _Rule:
+    """Return a rule for ops that add a dimension to the first operand's shape.
+
+    Its size is the operand after `operands` others.
+    """
+
+    def rule(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+        shape = shape_of(inputs[0])
+        size = sizes.numbers.get(inputs[operands]) if len(inputs) > operands else None
+        if shape is None or size is None or isinstance(size, tuple) or (isinstance(size, int) and size < 1):
+            return None
+        sizes.need(size)
+        at = attributes.get("axis", place) % (len(shape) + 1)
+        return (*shape[:at], size, *shape[at:])
+
+    return rule
+
+
+def _given(sizes: Sizes, inputs: Sequence[Value], attribute: Any) -> Shape | None:
+    """Return dimensions from the last operand, or from the attribute."""
+    if len(inputs) < 2:
+        return None if attribute is None else tuple(attribute)
+    found = sizes.numbers.get(inputs[-1])
+    if found is None:
+        return None
+    return found if isinstance(found, tuple) else (found,)
+
+
+def _range(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    bounds = [sizes.numbers.get(value) for value in inputs]
+    if len(bounds) != 3 or bounds[2] != 1 or any(isinstance(bound, tuple) for bound in bounds):
+        return None
+    length = plus(bounds[1], times(bounds[0], -1))  # type: ignore[arg-type]
+    if not isinstance(length, Symbol):
+        return None
+    sizes.need(length)
+    return (length,)
+
+
+def _top_k(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    shape, count = shape_of(inputs[0]), attributes.get("k")
+    if shape is None or count is None or len(inputs) > 1:
+        return None
+    sizes.need(plus(shape[-1], -count))
+    return (*shape[:-1], count)
+
+
+def _split(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> list[Shape] | None:
+    shape, wanted = shape_of(inputs[0]), list(attributes["sizes"])
+    given = sizes.numbers.get(inputs[1]) if len(inputs) > 1 else None
+    if shape is None or (len(inputs) > 1 and not isinstance(given, tuple)):
+        return None
+    axis = attributes.get("axis", 0) % len(shape)
+    parts: list[Dimension] = list(given) if isinstance(given, tuple) else wanted
+    if parts.count(-1) == 1:
+        left = shape[axis]
+        for part in parts:
+            left = plus(left, times(part, -1) if part != -1 else 0)
+        sizes.need(left)
+        parts[parts.index(-1)] = left
+    elif None in parts:
+        each = rounded_down(shape[axis], len(parts))
+        sizes.need(plus(times(each, len(parts)), times(shape[axis], -1)))  # the division is exact
+        return [(*shape[:axis], each, *shape[axis + 1 :])] * len(parts)
+    total: Dimension = 0
+    for part in parts:
+        total = plus(total, part)
+    if total is None or total != shape[axis]:
+        return None
+    return [(*shape[:axis], part, *shape[axis + 1 :]) for part in parts]
+
+
+def _tile(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    shape, counts = shape_of(inputs[0]), _given(sizes, inputs, attributes["multiples"])
+    if shape is None or counts is None or len(counts) != len(shape):
+        return None
+    return tuple(map(times, shape, counts))
+
+
+def _repeat(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    shape, count = shape_of(inputs[0]), attributes.get("repeats")
+    if shape is None or count is None or len(inputs) > 1:
+        return None
+    axis = attributes["axis"] % len(shape)
+    return (*shape[:axis], times(shape[axis], count), *shape[axis + 1 :])
+
+
+def _unpad(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    shape, paddings = shape_of(inputs[0]), attributes["paddings"]
+    if shape is None or paddings is None or len(inputs) > 1:
+        return None
+    return tuple(
+        plus(size, times(plus(before, after), -1)) for size, (before, after) in zip(shape, paddings, strict=True)
+    )
+
+
+def _diag(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    shape = shape_of(inputs[0])
+    if not shape:
+        return None
+    size = plus(shape[-1], abs(attributes.get("offset", 0)))
+    return (*shape[:-1], size, size)
+
+
+def _diag_part(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    shape, offset = shape_of(inputs[0]), attributes.get("offset", 0)
+    if shape is None or len(shape) < 2:
+        return None
+    size = least(plus(shape[-2], min(offset, 0)), plus(shape[-1], -max(offset, 0)))
+    sizes.need(size)
+    return None if isinstance(size, int) and size < 0 else (*shape[:-2], size)
+
+
+# ---- decompositions and Fourier transforms
+
+
+def _qr(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> list[Shape] | None:
+    shape = shape_of(inputs[0])
+    if shape is None or len(shape) < 2:
+        return None
+    *batch, rows, columns = shape
+    inner = rows if attributes.get("full_matrices") else least(rows, columns)
+    return [(*batch, rows, inner), (*batch, inner, columns)]
+
+
+def _svd(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> list[Shape] | None:
+    shape = shape_of(inputs[0])
+    if shape is None or len(shape) < 2:
+        return None
+    *batch, rows, columns = shape
+    inner = least(rows, columns)
+    left, right = (rows, columns) if attributes.get("full_matrices") else (inner, inner)
+    found: list[Shape] = [(*batch, inner), (*batch, rows, left), (*batch, columns, right)]
+    return found if attributes.get("compute_uv", True) else found[:1]
+
+
+def _rfft(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    shape = shape_of(inputs[0])
+    return (*shape[:-1], plus(rounded_down(shape[-1], 2), 1)) if shape else None
+
+
+def _irfft(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    shape, length = shape_of(inputs[0]), attributes.get("length")
+    return (*shape[:-1], length if length is not None else times(2, plus(shape[-1], -1))) if shape else None
+
+
+_DISTRIBUTIONS = ("uniform", "normal", "bits", "truncated_normal")
+SHAPES: dict[str, _Rule] = {
+    "get_item": _get_item, "array_view": _get_item, "array_new": _new, "concat": _concat, "pad": _pad,
+    "reshape": _reshape, "fill": _to_shape, "broadcast_to": _to_shape, "range": _range, "set_item": _set_item,
+    "add_at_item": _set_item, "top_k": _top_k, "split": _split, "tile": _tile, "repeat": _repeat, "unpad": _unpad,
+    "diag": _diag, "diag_part": _diag_part, "reshape_like": _reshape_like, "squeeze": _squeeze, "qr": _qr, "svd": _svd,
+    "rfft": _rfft, "irfft": _irfft, "numpy_cumsum": _flattened("axis", None),
+    "numpy_cumprod": _flattened("axis", None), "numpy_copy": _flattened("how", "flatten"),
+    **{f"random_{name}": _drawn(0) for name in _DISTRIBUTIONS}, "random_uniform_int": _drawn(2),
+    **{f"stateless_random_{name}": _drawn(1) for name in _DISTRIBUTIONS[:3]}, "eye": _drawn(0),
+    "one_hot": _numbered(3, -1), "linspace": _numbered(2, 0), "stateless_truncated_normal": _drawn(1),
+    "stateless_random_uniform_int": _drawn(3),
+}  # fmt: skip

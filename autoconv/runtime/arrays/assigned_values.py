@@ -1,0 +1,304 @@
+"""NumPy's conversion of values assigned to array elements, and its broadcast checks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import AutoconvError, StagingError
+from autoconv.graph.dtypes import DType, as_dtype, int64
+from autoconv.graph.types import ArrayType
+from autoconv.runtime.objects.symbolic_objects import is_object, record_object
+from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.tensors import dispatch
+from autoconv.runtime.tensors.conversion import as_tensor, to_array
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
+
+_ADDRESSES = 2**47  # bytes of address space of a process
+
+
+def is_beyond_memory(sizes: Sequence[int | None], item_size: int) -> bool:
+    """Return whether NumPy refuses to allocate the sizes (None: unknown) at once, even if no element is used."""
+    return math.prod(size for size in sizes if size) * item_size > _ADDRESSES
+
+
+def as_value(value: Any, type_: ArrayType) -> Tensor:
+    """Convert a value assigned to an array, or to a view of one, as NumPy does."""
+    if is_object(value) and type_.shape == ():
+        return element_of(value, type_.dtype)
+    return elements(value, type_.dtype)
+
+
+def elements(value: Any, dtype: DType, is_single: bool = True) -> Tensor:
+    """Convert a value to elements of the dtype; arrays keep their dtype, which `cast_to` converts.
+
+    NumPy's own numbers are converted like Python's only where `is_single`: for one element or a slice.
+    """
+    tensor = as_tensor(value)
+    if tensor is not None:
+        return number_as(tensor, dtype) if tensor.weak or (is_single and _is_checked(value, dtype)) else tensor
+    if isinstance(value, (bool, int, float, complex)):
+        return EagerTensor(made(value, dtype))
+    if isinstance(value, (list, tuple)):
+        value = _nested(value, dtype)
+        if isinstance(value, Tensor):
+            return value
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biufc":
+        return EagerTensor(to_array(value))
+    kind = "value that only the running graph knows" if is_object(value) else value.__class__.__name__
+    raise StagingError(f"a {kind} is assigned to elements of an array", current_place())
+
+
+def _is_checked(value: Any, dtype: DType) -> bool:
+    """True if NumPy range-checks one of its scalars as it checks a Python number: for signed integer dtypes only."""
+    if not isinstance(value, SymbolicTensor) or value.type.shape != () or not dtype.is_integer or dtype.is_unsigned:
+        return False
+    own = value.type.dtype
+    return own.is_floating or (own.is_integer and not np.can_cast(own.numpy, dtype.numpy))
+
+
+def check_element(value: Any, dtype: Any) -> None:
+    """Raise NumPy's error where an array with dimensions is assigned to one element of the dtype."""
+    tensor = as_tensor(value)
+    shape: Any = None if tensor is None else tensor.type.shape
+    if isinstance(value, (list, tuple)):
+        if np.dtype(dtype).kind == "b":
+            raise StagingError("the truth of a list is assigned to an element", current_place())
+        _assign(dtype, [0] * min(len(value), 2))
+    elif isinstance(value, np.ndarray):
+        shape = value.shape
+    if shape and all(isinstance(size, int) for size in shape):
+        _assign(dtype, np.ones(shape))
+
+
+def _assign(dtype: Any, value: Any) -> None:
+    try:
+        np.zeros(1, dtype)[0] = value
+    except (TypeError, ValueError) as error:
+        raise of_program(error) from None
+
+
+def check_sizes(shape: Any) -> None:
+    """Raises what NumPy says of sizes that are no ints: bools, floats, text."""
+    sizes = tuple(map(_sample_size, shape)) if isinstance(shape, (list, tuple)) else _sample_size(shape)
+    try:
+        np.empty(sizes)
+    except TypeError as error:
+        raise of_program(error) from None
+
+
+def _sample_size(size: Any) -> Any:
+    return 0 if as_tensor(size) is not None or not isinstance(size, (bool, np.bool_, float, complex, str)) else size
+
+
+def element_of(value: Any, dtype: DType) -> Tensor:
+    """Convert a number to an element of an array of the dtype."""
+    if is_object(value):
+        return record_object("object_element", [value], dtype=dtype)  # type: ignore[no-any-return]
+    tensor = as_tensor(value)
+    if tensor is None:
+        return EagerTensor(np.asarray(value).astype(dtype.numpy))
+    return number_as(tensor, dtype) if tensor.weak else cast_to(tensor, dtype)  # type: ignore[no-any-return]
+
+
+def made(value: Any, dtype: DType) -> np.ndarray:
+    """Convert Python numbers, or lists of them, to elements of the dtype; NumPy's errors are raised for the program."""
+    try:
+        with np.errstate(all="ignore"):
+            return np.array(value, dtype.numpy)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise of_program(error) from None
+
+
+def number_as(number: Tensor, dtype: DType) -> Tensor:
+    """Convert a Python number to an element of the dtype; ints out of range raise, as do nan and inf for integers."""
+    if dtype.is_bool:
+        number = dispatch.apply("python_bool", number)
+    refuse_complex(number, dtype)
+    if dtype.is_integer and (number.type.dtype.is_floating or not number.weak):
+        number = dispatch.apply("python_int", number)
+    return dispatch.apply("python_cast", number, dtype=dtype)  # type: ignore[no-any-return]
+
+
+def refuse_complex(number: Any, dtype: DType) -> None:
+    """Raise Python's TypeError where a Python complex number would become a real element."""
+    if discards_parts(number, dtype):
+        python: Any = int if dtype.is_integer else float
+        try:
+            python(0j)
+        except TypeError as error:
+            raise of_program(error) from None
+
+
+def refuse_warning(value: Any, dtype: DType) -> None:
+    """Refuses under `compile` to make real elements of NumPy's complex ones, of which NumPy warns."""
+    region = current_region()
+    if discards_parts(value, dtype) and not value.weak and region is not None and region.contract == COMPILE:
+        raise StagingError("complex numbers are made real ones, of which NumPy warns", current_place())
+
+
+def discards_parts(number: Any, dtype: DType) -> bool:
+    """Return whether a number is complex and the dtype real."""
+    tensor = as_tensor(number)
+    is_complex = isinstance(number, complex) if tensor is None else tensor.type.dtype.is_complex
+    return is_complex and not dtype.is_complex and not dtype.is_bool
+
+
+def goes_one_by_one(value: Any, type_: ArrayType) -> bool:
+    """True if an assigned list holds numbers that may be out of range.
+
+    NumPy stores the items before such a number, and raises then.
+    """
+    if not isinstance(value, (list, tuple)) or not type_.dtype.is_integer or type_.shape != (len(value),):
+        return False
+    known = list(map(as_tensor, value))
+    if not all(np.ndim(x) == 0 if t is None else t.type.shape == () for x, t in zip(value, known, strict=True)):
+        return False
+    return any(_may_not_fit(x, t, type_.dtype) for x, t in zip(value, known, strict=True))
+
+
+def _may_not_fit(value: Any, tensor: Tensor | None, dtype: DType) -> bool:
+    if tensor is not None:
+        return (tensor.weak and (dtype is not int64 or not tensor.type.dtype.is_integer)) or _is_checked(value, dtype)
+    return isinstance(value, (int, float, complex)) and not isinstance(value, bool) and not _fits(value, dtype)
+
+
+def _fits(number: Any, dtype: DType) -> bool:
+    try:
+        return dtype.min <= int(number) <= dtype.max
+    except (OverflowError, TypeError, ValueError):
+        return False
+
+
+def _nested(value: Any, dtype: DType) -> Any:
+    """Convert a list, or a list of lists, to an array as NumPy does for elements of the dtype."""
+    if holds_numbers(value):
+        return made(value, dtype)
+    if all(as_tensor(item) is None for item in value) and not any(isinstance(item, (list, tuple)) for item in value):
+        return np.asarray(value)
+    items = [_item(item, dtype) for item in value]
+    if not any(isinstance(as_tensor(item), SymbolicTensor) for item in items):
+        return np.asarray([item.numpy() if isinstance(item, EagerTensor) else item for item in items])
+    return stacked(items)
+
+
+def _item(item: Any, dtype: DType) -> Any:
+    if isinstance(item, (list, tuple)):
+        return _nested(item, dtype)
+    if isinstance(item, (bool, int, float, complex)):
+        return made(item, dtype)
+    tensor = as_tensor(item)
+    if tensor is None or not (tensor.weak or _is_checked(item, dtype)):
+        return item
+    return number_as(tensor, dtype)
+
+
+def holds_numbers(value: Any) -> bool:
+    """Return whether a nested list holds only Python numbers, np.float64 included."""
+    return all(
+        holds_numbers(item) if isinstance(item, (list, tuple)) else isinstance(item, (bool, int, float, complex))
+        for item in value
+    )
+
+
+def stacked(items: Sequence[Any]) -> Any:
+    """Stack numbers and arrays into one array of NumPy's result dtype."""
+    known = [as_tensor(item) for item in items]
+    tensors = [EagerTensor(np.asarray(i)) if t is None else t for i, t in zip(items, known, strict=True)]
+    dtype = as_dtype(np.result_type(*(tensor.type.dtype.numpy for tensor in tensors)))
+    return dispatch.apply("stack", *(cast_to(tensor, dtype) for tensor in tensors), axis=0)
+
+
+def cast_to(tensor: Any, dtype: DType) -> Any:
+    """Cast the tensor to the dtype."""
+    refuse_warning(tensor, dtype)
+    if tensor.type.weak:
+        return dispatch.apply("python_cast", tensor, dtype=dtype)
+    return tensor if tensor.type.dtype is dtype else dispatch.apply("cast", tensor, dtype=dtype)
+
+
+def sample(other: Any) -> Any:
+    """Return a small operand of the same dtype and weakness, with zeros for elements."""
+    tensor = as_tensor(other)
+    if tensor is None:
+        return other
+    return np.zeros((), tensor.type.dtype.numpy).item() if tensor.weak else np.zeros(1, tensor.type.dtype.numpy)
+
+
+def is_static(mask: Any, shape: Sequence[int | None]) -> bool:
+    """Return whether the mask statically has the shape."""
+    tensor = as_tensor(mask)
+    own = np.shape(mask) if tensor is None else tensor.type.shape
+    return None not in shape and tuple(own or ()) == tuple(shape)
+
+
+def may_fit(place: Sequence[int | None], shape: Sequence[Any]) -> bool:
+    """Return whether a value of the shape may broadcast to `place`; unknown sizes count as a match."""
+    pairs = zip(reversed(shape), reversed(place), strict=False)
+    return len(shape) <= len(place) and all(a == b or a == 1 or a is None or b is None for a, b in pairs)
+
+
+_WITH_SHAPES = (np.ndarray, np.generic, bool, int, float, complex, list, tuple)
+
+
+def check_types(op: str, operands: Sequence[Any], into: Any = None) -> None:
+    """Raise NumPy's TypeError where the operation has no loop for the dtypes of the operands.
+
+    The same holds where its result cannot be cast to the dtype `into`.
+    """
+    function: Any = np.remainder if op == "modulo" else getattr(np, op)
+    try:
+        function(*map(sample, operands), out=None if into is None else np.zeros(1, into))
+    except TypeError as error:
+        raise of_program(error) from None
+    except Exception:  # errors about the samples' elements or shapes
+        pass
+
+
+def check_broadcast(op: str, operands: Sequence[Any], into: Any = None, dtype: Any = None) -> None:
+    """Raise NumPy's ValueError for static shapes that do not broadcast, and before it TypeError for the dtypes.
+
+    `into` and `dtype` are the shape and dtype of the output array, where there is one.
+    """
+    shapes: list[Any] = []
+    for operand in operands:
+        tensor = as_tensor(operand)
+        known = isinstance(operand, _WITH_SHAPES)  # excludes choices between several values
+        shapes.append(tensor.type.shape if tensor is not None else np.shape(operand) if known else None)
+    if op == "matmul" or any(shape is None for shape in shapes):
+        return
+    pairs = zip(reversed(shapes[0]), reversed(shapes[1]), strict=False)
+    if any(isinstance(a, int) and isinstance(b, int) and a != b and 1 not in (a, b) for a, b in pairs):
+        check_types(op, operands, dtype)
+        words = " ".join(shape_words(shape) for shape in (*shapes, *([] if into is None else [into])))
+        raise of_program(ValueError(f"operands could not be broadcast together with shapes {words} "))
+
+
+def is_place(place: Sequence[int | None], shape: Sequence[Any]) -> bool:
+    """Return whether a result of the shape may fill `place` without broadcasting; unknown sizes count as a match."""
+    return len(place) == len(shape) and all(a == b or a is None or b is None for a, b in zip(shape, place, strict=True))
+
+
+def shape_words(shape: Any) -> str:
+    """Format a shape as NumPy's error messages do."""
+    sizes = ["?" if size is None else str(size) for size in shape or ()]
+    return f"({','.join(sizes)}{',' if len(sizes) == 1 else ''})"
+
+
+def of_program(error: Exception) -> Exception:
+    """Mark the error as raised by the program, not by its tracing."""
+    if not isinstance(error, AutoconvError):
+        error._autoconv_run_time = True  # type: ignore[attr-defined]
+    return error
+
+
+__all__ = [
+    "as_value", "cast_to", "check_broadcast", "check_sizes", "check_types", "discards_parts", "element_of", "elements",
+    "goes_one_by_one", "holds_numbers", "is_place", "made", "may_fit", "number_as", "of_program",
+    "refuse_warning", "stacked",
+]  # fmt: skip

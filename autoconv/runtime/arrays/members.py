@@ -1,0 +1,223 @@
+"""Attributes and methods of symbolic arrays: views, copies, in-place updates and reads."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from autoconv.errors import StagingError
+from autoconv.graph.dtypes import as_dtype
+from autoconv.graph.graph import Value
+from autoconv.runtime.arrays import symbolic_arrays
+from autoconv.runtime.arrays.assigned_values import of_program
+from autoconv.runtime.arrays.methods import CHANGING, attribute_of
+from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, fresh, strided
+from autoconv.runtime.recording.numpy_protocol import implementation
+from autoconv.runtime.recording.regions import Region, current_region
+from autoconv.runtime.support.closure_contents import LateMethod
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.tensors import dispatch
+from autoconv.runtime.tensors.conversion import as_tensor
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+
+_VIEWS = frozenset({"transpose", "reshape", "ravel", "squeeze", "swapaxes"})
+_ALWAYS_VIEWS = frozenset({"transpose", "squeeze", "swapaxes"})
+
+
+def member(array: SymbolicArray, name: str) -> Any:
+    """Return `array.name`; raise AttributeError for names that NumPy's arrays lack as well."""
+    if not hasattr(np.ndarray, name) or (name.startswith("__") and name.endswith("__")):
+        error = AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
+        error._autoconv_run_time = True  # type: ignore[attr-defined]
+        raise error
+    if name == "T" or (name == "mT" and array.ndim > 1):
+        return view_of(array, lambda x: getattr(x, name))
+    if name in ("real", "imag", "strides"):
+        return _plain(array, name)
+    if name in ("conj", "conjugate") and not array.type.dtype.is_complex:
+        return ArrayMember(name, lambda: array)
+    if name == "diagonal":
+        return ArrayMember(name, functools.partial(diagonal_of, array))
+    if name in _VIEWS:
+        return ArrayMember(name, lambda *args, **kwargs: _viewed(array, name, args, kwargs))
+    if name in _OWN:
+        return ArrayMember(name, lambda *args, **kwargs: _OWN[name](array, *args, **kwargs))
+    if name in CHANGING or name == "flat":
+        raise StagingError(f"the method {name!r} changes an array in place", current_place())
+    found = attribute_of(array.load(), name)
+    if not callable(found):
+        return found
+    return ArrayMember(name, lambda *args, **kwargs: fresh(found(*map(_loaded, args), **kwargs)))
+
+
+class ArrayMember(LateMethod):
+    """A bound method `x.name` of a symbolic array."""
+
+    __slots__ = ("name", "run")
+
+    def __init__(self, name: str, run: Callable[..., Any]) -> None:
+        self.name = name
+        self.run = run
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        return self.run(*args, **kwargs)
+
+
+def view_of(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
+    """Return the single view that `like` makes, static or not; raise StagingError where `like` copies."""
+    found = strided(array, like)
+    if found is NotImplemented:
+        if array.ndim:
+            found = _by_order(array, like)
+        if found is NotImplemented:
+            raise StagingError("a view of an array whose sizes only the running graph knows is taken", current_place())
+    return found[0]
+
+
+def diagonal_of(array: SymbolicArray, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> SymbolicArray:
+    """`np.diagonal(array, offset, axis1, axis2)`: a read-only view."""
+    if any(isinstance(as_tensor(value), SymbolicTensor) for value in (offset, axis1, axis2)):
+        raise StagingError("which diagonal of an array is taken is known only when the graph runs", current_place())
+    # Raises NumPy's error for bad arguments.
+    _called(np.empty((1,) * array.ndim, np.bool_), "diagonal", (offset, axis1, axis2), {})
+    if (axis1 % array.ndim, axis2 % array.ndim) != (array.ndim - 2, array.ndim - 1):
+        array = view_of(array, lambda x: np.moveaxis(x, (axis1, axis2), (-2, -1)))
+    node = symbolic_arrays._record("array_diagonal", [array.value_in_graph], offset=operator.index(offset))
+    return SymbolicArray(node.results[0])
+
+
+def _by_order(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
+    """Return a view that only permutes the dimensions, for an array with unknown sizes or strides."""
+    if None in array.known_shape and like(np.empty((1,) * array.ndim, np.bool_)).ndim != array.ndim:
+        return NotImplemented  # which dimensions are dropped depends on their sizes
+    shape = tuple(range(2, 2 + array.ndim))
+    sample = np.empty(shape, np.bool_)
+    found = like(sample)
+    if found is sample:
+        return [array]
+    if found.base is None or sorted(found.shape) != sorted(shape) or min(found.strides) < 0:
+        return NotImplemented
+    perm = tuple(size - 2 for size in found.shape)
+    node = symbolic_arrays._record("array_transpose", [array.value_in_graph], perm=perm)
+    return [SymbolicArray(node.results[0])]
+
+
+def _plain(array: SymbolicArray, name: str) -> Any:
+    if name == "real" and not array.type.dtype.is_complex:
+        return array
+    if name == "imag" and not array.type.dtype.is_complex:
+        raise StagingError("the imaginary parts of real elements are an array for reading only", current_place())
+    if name != "strides":
+        if array.type.dtype.is_complex:
+            symbolic_arrays.note_complex("taken")
+        return attribute_of(array.load(), name)
+    if None not in array.type.strides:
+        return array.type.strides
+    raise StagingError(f"the attribute {name!r} of an array is asked", current_place())
+
+
+def _viewed(array: SymbolicArray, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if any(isinstance(as_tensor(value), SymbolicTensor) for value in _flat(args)):
+        raise StagingError(f"the method {name!r} of an array is given what only the graph knows", current_place())
+    if name in _ALWAYS_VIEWS:
+        return view_of(array, lambda x: _called(x, name, args, kwargs))
+    found = strided(array, lambda x: _called(x, name, args, kwargs))
+    if found is not NotImplemented:
+        return found[0]
+    if None in array.type.shape or None in array.type.strides or kwargs or array.type.dtype.is_complex:
+        raise StagingError(f"whether {name!r} of an array is a view is known only when the graph runs", current_place())
+    return fresh(attribute_of(array.load(), name)(*args))
+
+
+def _called(x: np.ndarray, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    try:
+        return getattr(x, name)(*args, **kwargs)
+    except (TypeError, ValueError) as error:
+        error._autoconv_run_time = True  # type: ignore[attr-defined,union-attr]
+        raise
+
+
+def _flat(values: Any) -> list[Any]:
+    return [part for value in values for part in (_flat(value) if isinstance(value, (tuple, list)) else [value])]
+
+
+def _loaded(value: Any) -> Any:
+    return value.load() if type(value) is SymbolicArray else value
+
+
+# ---- methods with an implementation here
+
+
+def _copy(array: SymbolicArray, order: Any = "C") -> Any:
+    if order not in ("C", "K", "A"):
+        raise StagingError(f"an array is copied in the order {order!r}", current_place())
+    return fresh(array.load(), scalars=True)
+
+
+def _astype(array: SymbolicArray, dtype: Any, copy: bool = True) -> Any:
+    wanted = np.dtype(dtype)
+    if wanted.kind not in "biufc" or not wanted.isnative:
+        raise StagingError(f"an array becomes one of {wanted}", current_place())
+    if array.type.dtype.is_complex and wanted.kind != "c":
+        raise StagingError("complex elements lose their imaginary parts", current_place())
+    target = as_dtype(wanted)
+    if target is array.type.dtype:
+        return fresh(array.load(), scalars=True) if copy else array
+    return fresh(dispatch.apply("cast", array.load(), dtype=target), scalars=True)
+
+
+def _flatten(array: SymbolicArray, order: Any = "C") -> Any:
+    if order != "C":
+        raise StagingError(f"an array is flattened in the order {order!r}", current_place())
+    return fresh(dispatch.apply("reshape", array.load(), shape=(-1,)))
+
+
+def _fill(array: SymbolicArray, value: Any) -> None:
+    array.store(value)
+
+
+def _sort(array: SymbolicArray, axis: int = -1, kind: Any = None, order: Any = None, **options: Any) -> None:
+    sort = implementation(np.sort)
+    if order is not None or options or sort is None:
+        raise StagingError("an array is sorted by fields, or stably", current_place())
+    array.store(sort(array.load(), axis=axis))
+
+
+_OWN: dict[str, Callable[..., Any]] = {
+    "copy": _copy, "astype": _astype, "flatten": _flatten, "fill": _fill, "sort": _sort,
+}  # fmt: skip
+
+def refuse_attribute(name: str) -> NoReturn:
+    """Raise StagingError for an assignment that changes the array; NumPy's AttributeError for other attributes."""
+    if name in ("shape", "strides", "dtype", "flat", "data", "real", "imag"):
+        raise StagingError(f"the attribute {name!r} of an array is assigned", current_place())
+    if hasattr(np.ndarray, name):
+        raise of_program(AttributeError(f"attribute {name!r} of 'numpy.ndarray' objects is not writable"))
+    raise of_program(AttributeError(f"'numpy.ndarray' object has no attribute {name!r}"))
+
+
+def is_one_array(a: SymbolicArray, b: SymbolicArray) -> bool:
+    """Return whether two symbolic arrays are one object; raise StagingError where only the run decides."""
+    if a.value_in_graph is b.value_in_graph:
+        return True
+    region = current_region()
+    assert region is not None
+    if all(_is_made_once(array.value_in_graph, region) for array in (a, b)):
+        return False
+    raise StagingError("two arrays are compared by identity", current_place())
+
+
+def _is_made_once(value: Value, region: Region) -> bool:
+    """True if the value is an argument that overlaps no other, or its defining node creates a new array object."""
+    if value.node is None:
+        return value.graph is region.trace.root.graph and region.trace.memory == "apart"
+    return value.node.op.name in ("array_new", "array_of", "array_view", "array_strided")
+
+
+symbolic_arrays.methods_by(member)
+
+__all__ = ["ArrayMember", "is_one_array", "member", "refuse_attribute", "view_of"]

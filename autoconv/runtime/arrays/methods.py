@@ -1,0 +1,414 @@
+"""Attributes and methods of NumPy's arrays and scalars, on symbolic tensors.
+
+Methods keep NumPy's meaning, dtypes included. A name without an entry here raises StagingError, so that the call runs
+as plain Python. AttributeError is reserved for names that NumPy's arrays lack as well.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from autoconv.errors import StagingError
+from autoconv.graph.dtypes import DType, as_dtype, bool_, float64, int64
+from autoconv.ops.numpy.shapes import DOT
+from autoconv.ops.rules import element_count
+from autoconv.runtime.objects.containers import traced
+from autoconv.runtime.objects.number_methods import number_attribute
+from autoconv.runtime.objects.symbolic_objects import as_object
+from autoconv.runtime.recording.numpy_protocol import implementation
+from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.closure_contents import LateMethod
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.tensors import binary_dispatch, dispatch
+from autoconv.runtime.tensors.conversion import as_tensor
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+
+# The methods that change an array in place.
+CHANGING = frozenset({"sort", "fill", "partition", "put", "itemset", "resize", "setfield", "setflags", "byteswap"})
+_MOST_ITEMS = 64  # items of a list that is built while tracing; longer lists are built by the graph
+
+
+def attribute_of(x: SymbolicTensor, name: str) -> Any:
+    """Return `x.name` under `compile`, for a Python number or an array; NotImplemented where there is no such name."""
+    if x.weak:
+        return number_attribute(x, name)
+    region = current_region()
+    if region is None or not region.trace.arrays or not (hasattr(np.ndarray, name) or hasattr(np.generic, name)):
+        return NotImplemented
+    if x.type.shape == () and not hasattr(np.generic, name) and is_scalar(x, name):
+        return NotImplemented
+    if name in CHANGING and region.trace.outside_effect is not None:
+        region.trace.outside_effect(x, f"the method {name!r} changes an array in place")
+    if name not in _ATTRIBUTES and name not in _METHODS:
+        _refuse(name, "has no form in a graph")
+    return _ATTRIBUTES[name](x) if name in _ATTRIBUTES else ArrayMethod(x, name)
+
+
+class ArrayMethod(LateMethod):
+    """A bound method `x.name` of a symbolic tensor."""
+
+    __slots__ = ("name", "owner")
+
+    def __init__(self, owner: SymbolicTensor, name: str) -> None:
+        self.owner = owner
+        self.name = name
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        return _METHODS[self.name](self.owner, *args, **kwargs)
+
+
+def _refuse(name: str, what: str) -> NoReturn:
+    raise StagingError(f"the method {name!r} of an array {what}", current_place())
+
+
+def _without(name: str, **options: Any) -> None:
+    for option, value in options.items():
+        if value is not None:
+            _refuse(name, f"is given {option}")
+
+
+def _shape(x: SymbolicTensor, name: str) -> tuple[int, ...]:
+    """Return the static shape; refuse the method where a size is symbolic."""
+    shape = x.type.shape
+    if shape is None or not all(isinstance(d, int) for d in shape):
+        _refuse(name, "depends on a shape that only the running graph knows")
+    return shape  # type: ignore[return-value]
+
+
+def is_scalar(x: SymbolicTensor, name: str) -> bool:
+    """Return whether `x` is a NumPy scalar; refuse a value that may be a scalar or a 0-d array."""
+    if x.type.shape is None:
+        _refuse(name, "depends on a shape that only the running graph knows")
+    if x.type.shape != ():
+        return False
+    region = current_region()
+    if region is not None and region.trace.memory:
+        return True  # 0-d arrays are represented as memory, so this is a scalar
+    if not _gives_scalar(x.value_in_graph.node):
+        _refuse(name, "gives a NumPy scalar for a scalar, and an array for an array without dimensions")
+    return True
+
+
+def _gives_scalar(node: Any) -> bool:
+    """Return whether NumPy's counterpart of the node gives a scalar, not a 0-d array.
+
+    False for None, which stands for a parameter: that may be either.
+    """
+    if node is None:
+        return False
+    name = node.op.name
+    if name == "get_item":
+        return bool(node.inputs[0].type.shape) and all(entry[0] == "int" for entry in node.attributes["spec"])
+    if name == "squeeze":  # a product of two vectors
+        return node.inputs[0].node is not None and node.inputs[0].node.op.name == "matmul"
+    return name in _GIVE_SCALARS or (node.op.elementwise and name != "identity")
+
+
+def _axis(name: str, axis: Any) -> Any:
+    if axis is None:
+        return None
+    if isinstance(axis, bool):
+        _refuse(name, "is given a bool for an axis")
+    return tuple(map(operator.index, axis)) if isinstance(axis, tuple) else operator.index(axis)
+
+
+def _dtype(name: str, dtype: Any) -> DType | None:
+    if dtype is None or isinstance(dtype, DType):
+        return dtype
+    found = np.dtype(dtype)
+    if found.kind not in "biufc" or not found.isnative:
+        _refuse(name, f"is given the dtype {found}")
+    return as_dtype(found)
+
+
+def _flag(name: str, value: Any) -> bool:
+    if isinstance(value, (bool, np.bool_, int)):
+        return bool(value)
+    _refuse(name, "is given keepdims that only the running graph knows")
+
+
+# ---- reductions
+
+
+def _reduced(name: str, x: SymbolicTensor, axis: Any, keepdims: Any, **options: Any) -> Any:
+    kept = _flag(name, keepdims)
+    if kept and not is_scalar(x, name):
+        options["keepdims"] = True
+    return dispatch.apply(f"numpy_{name}", x, axis=_axis(name, axis), **options)
+
+
+def _total(name: str) -> Callable[..., Any]:
+    def run(x: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **other: Any) -> Any:
+        _without(name, out=out, **other)
+        wanted = _dtype(name, dtype)
+        return _reduced(name, x, axis, keepdims, **({} if wanted is None else {"dtype": wanted}))
+
+    return run
+
+
+def _choice(name: str) -> Callable[..., Any]:
+    def run(x: Any, axis: Any = None, out: Any = None, keepdims: Any = False, **other: Any) -> Any:
+        _without(name, out=out, **other)
+        return _reduced(name, x, axis, keepdims)
+
+    return run
+
+
+def _spread(name: str) -> Callable[..., Any]:
+    def run(
+        x: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, **other: Any
+    ) -> Any:
+        _without(name, out=out, dtype=dtype, **other)
+        if type(ddof) not in (int, float):
+            _refuse(name, "is given ddof that only the running graph knows")
+        return _reduced(name, x, axis, keepdims, **({"ddof": ddof} if ddof else {}))
+
+    return run
+
+
+def _scan(name: str) -> Callable[..., Any]:
+    def run(x: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        _without(name, out=out)
+        return dispatch.apply(f"numpy_{name}", x, axis=_axis(name, axis), dtype=_dtype(name, dtype))
+
+    return run
+
+
+# ---- elements
+
+
+def _round(x: SymbolicTensor, decimals: Any = 0, out: Any = None) -> Any:
+    _without("round", out=out)
+    is_scalar(x, "round")
+    return dispatch.apply("numpy_round", x, decimals=operator.index(decimals))
+
+
+def _clip(x: SymbolicTensor, min: Any = None, max: Any = None, out: Any = None, **other: Any) -> Any:
+    _without("clip", out=out, **other)
+    is_scalar(x, "clip")
+    if x.dtype.is_bool or x.dtype.is_complex:
+        _refuse("clip", f"is called on {x.dtype.name} elements")
+    if x.dtype.is_integer and x.dtype is not int64 and any(map(_is_of_graph, (min, max))):
+        return _by_function("clip", "a_min", "a_max")(x, min, max)
+    low, high = (None if _is_no_bound(x, bound, side) else bound for bound, side in ((min, -1), (max, 1)))
+    if min is None and max is None:
+        _refuse("clip", "is given no bounds")
+    if low is None and high is None:
+        return _copy(x)
+    if low is None or high is None:
+        return dispatch.apply("maximum" if high is None else "minimum", x, low if high is None else high)
+    return dispatch.apply("numpy_clip", x, low, high)
+
+
+def _is_no_bound(x: SymbolicTensor, bound: Any, side: int) -> bool:
+    """True if no element can exceed the bound; NumPy accepts Python ints beyond the range of an integer dtype."""
+    if bound is None:
+        return True
+    if type(bound) is int and x.dtype.is_integer:
+        return bound <= x.dtype.min if side < 0 else bound >= x.dtype.max
+    tensor = as_tensor(bound)
+    if tensor is None and type(bound) not in (int, float) and not isinstance(bound, (np.ndarray, np.generic)):
+        _refuse("clip", f"is given a {type(bound).__name__}")
+    return False
+
+
+def _is_of_graph(bound: Any) -> bool:
+    """Return whether the bound is a symbolic Python number."""
+    tensor = as_tensor(bound)
+    return tensor is not None and tensor.weak
+
+
+# ---- shapes
+
+
+def _reshape(x: SymbolicTensor, *shape: Any, order: Any = "C", copy: Any = None, **other: Any) -> Any:
+    _without("reshape", copy=copy, **other)
+    if order != "C":
+        _refuse("reshape", f"is given order {order!r}")
+    if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
+        shape = tuple(shape[0])
+    if any(isinstance(as_tensor(size), SymbolicTensor) for size in shape):
+        compute = implementation(np.reshape)
+        assert compute is not None
+        return compute(x, shape)
+    sizes = tuple(map(operator.index, shape))
+    if not sizes:
+        return x if is_scalar(x, "reshape") else _without_dimensions(dispatch.apply("reshape", x, shape=()))
+    return dispatch.apply("reshape", x, shape=sizes)
+
+
+def _ravel(x: SymbolicTensor, order: Any = "C") -> Any:
+    if order != "C":
+        _refuse("ravel", f"is given order {order!r}")
+    return dispatch.apply("reshape", x, shape=(-1,))
+
+
+def _transpose(x: SymbolicTensor, *axes: Any) -> Any:
+    if is_scalar(x, "transpose"):
+        return x if not axes else _refuse("transpose", "is given axes of a scalar")
+    if axes in ((), (None,)):
+        return dispatch.apply("transpose", x)
+    if len(axes) == 1 and isinstance(axes[0], (tuple, list)):
+        axes = tuple(axes[0])
+    return dispatch.apply("transpose", x, perm=tuple(map(operator.index, axes)))
+
+
+def _squeeze(x: SymbolicTensor, axis: Any = None) -> Any:
+    if is_scalar(x, "squeeze"):
+        return x
+    _shape(x, "squeeze")
+    chosen = _axis("squeeze", axis)
+    found = dispatch.apply("squeeze", x, axis=(chosen,) if isinstance(chosen, int) else chosen)
+    return found if found.type.shape != () else _without_dimensions(found)
+
+
+def _without_dimensions(x: SymbolicTensor) -> Any:
+    """Return the 0-d array that NumPy gives here."""
+    region = current_region()
+    assert region is not None
+    return region.trace.without_dimensions(x)
+
+
+# ---- copies
+
+
+def _copied(x: SymbolicTensor, how: str, dtype: DType | None = None) -> Any:
+    """Record a copy, numbered so that common-subexpression elimination keeps two copies apart."""
+    region, number = current_region(), 0
+    while region is not None:
+        number += len(region.graph.nodes)
+        region = region.parent
+    return dispatch.apply("numpy_copy", x, how=how, dtype=dtype, number=number)
+
+
+def _copy(x: SymbolicTensor, order: Any = "C") -> Any:
+    if order != "C":
+        _refuse("copy", f"is given order {order!r}")
+    return x if is_scalar(x, "copy") else _copied(x, "copy")
+
+
+def _flatten(x: SymbolicTensor, order: Any = "C") -> Any:
+    return _copied(x, "flatten") if order == "C" else _refuse("flatten", f"is given order {order!r}")
+
+
+def _astype(x: SymbolicTensor, dtype: Any, **other: Any) -> Any:
+    _without("astype", **other)
+    wanted = _dtype("astype", dtype)
+    if wanted is None or (x.dtype.is_complex and not wanted.is_complex):
+        _refuse("astype", f"makes {dtype} of {x.dtype.name}")
+    is_scalar(x, "astype")
+    return _copied(x, "astype", wanted)
+
+
+# ---- conversion to Python's values
+
+
+def _kind(name: str, x: SymbolicTensor) -> DType:
+    """Return the dtype that represents the Python number made of an element."""
+    if x.dtype.is_bool:
+        return bool_
+    if x.dtype.is_integer and not (x.dtype.size == 8 and x.dtype is not int64):
+        return int64
+    return float64 if x.dtype.is_floating else _refuse(name, f"is called on {x.dtype.name} elements")
+
+
+def _number(name: str, element: Any) -> Any:
+    return dispatch.apply("python_cast", element, dtype=_kind(name, element), weak=True)
+
+
+def _item(x: SymbolicTensor, *index: Any) -> Any:
+    if len(index) == 1 and isinstance(index[0], tuple):
+        index = index[0]
+    positions = tuple(map(operator.index, index))
+    shape = _shape(x, "item")
+    if not positions and element_count(shape) != 1:
+        _refuse("item", f"is called on {element_count(shape)} elements")
+    if len(positions) != len(shape):
+        x, positions = dispatch.apply("reshape", x, shape=(-1,)), positions or (0,)
+    return _number("item", binary_dispatch.get_item(x, positions) if positions else x)
+
+
+def _tolist(x: SymbolicTensor) -> Any:
+    shape = x.type.shape
+    count = element_count(shape)
+    if count is None or count > _MOST_ITEMS:
+        return as_object(dispatch.apply("numpy_tolist", x))
+    _kind("tolist", x)
+    return _nested(x, shape or ())
+
+
+def _nested(x: Any, shape: tuple[Any, ...]) -> Any:
+    if not shape:
+        return _number("tolist", x)
+    return traced([_nested(binary_dispatch.get_item(x, row), shape[1:]) for row in range(shape[0])])
+
+
+# ---- products
+
+
+def _dot(x: SymbolicTensor, b: Any, out: Any = None) -> Any:
+    _without("dot", out=out)
+    other = as_tensor(b)
+    if not isinstance(b, (np.ndarray, np.generic)) if other is None else other.weak:
+        _refuse("dot", "is given a Python number or a list, which NumPy makes an array of first")
+    ranks = [np.ndim(b) if other is None else other.type.rank, x.type.rank]
+    if any(rank is None or rank > 2 for rank in ranks):
+        _refuse("dot", "has more than two dimensions")
+    if all(ranks) and other is not None:
+        dispatch.apply("numpy_shapes", x, other, how=DOT)
+    return binary_dispatch.binary("matmul" if all(ranks) else "multiply", x, b)
+
+
+def _by_function(name: str, *parameters: str) -> Callable[..., Any]:
+    """Return a method that calls NumPy's function `name`; `parameters` name its arguments after the array."""
+
+    def run(x: SymbolicTensor, *args: Any, **kwargs: Any) -> Any:
+        compute = implementation(getattr(np, name))
+        assert compute is not None
+        return compute(x, **dict(zip(parameters, args, strict=False)), **kwargs)
+
+    return run
+
+
+def _compress(x: SymbolicTensor, condition: Any, axis: Any = None, out: Any = None) -> Any:
+    compute = implementation(np.compress)
+    assert compute is not None
+    return compute(condition, x, axis, out)
+
+
+def _conjugate(x: SymbolicTensor, *args: Any, **kwargs: Any) -> Any:
+    """Return the conjugate; for real elements, the array itself, unlike `np.conjugate`."""
+    plain = not (args or kwargs or x.dtype.is_complex)
+    return x if plain else _by_function("conjugate")(x, *args, **kwargs)
+
+
+_ATTRIBUTES: dict[str, Callable[[SymbolicTensor], Any]] = {
+    "T": _transpose, "mT": _by_function("matrix_transpose"),
+    "real": lambda x: dispatch.apply("real", x) if x.dtype.is_complex else x, "imag": _by_function("imag"),
+    "size": lambda x: binary_dispatch.count_of(x), "itemsize": lambda x: x.type.dtype.size,
+    "nbytes": lambda x: binary_dispatch.count_of(x) * x.type.dtype.size,
+}  # fmt: skip
+_METHODS: dict[str, Callable[..., Any]] = {
+    **{name: _total(name) for name in ("sum", "prod", "mean")},
+    **{name: _choice(name) for name in ("min", "max", "any", "all", "argmin", "argmax")},
+    **{name: _spread(name) for name in ("std", "var")},
+    **{name: _scan(name) for name in ("cumsum", "cumprod")},
+    "round": _round, "clip": _clip, "reshape": _reshape, "ravel": _ravel, "transpose": _transpose, "squeeze": _squeeze,
+    "copy": _copy, "flatten": _flatten, "astype": _astype, "item": _item, "tolist": _tolist, "dot": _dot,
+    "conj": _conjugate, "conjugate": _conjugate, "nonzero": _by_function("nonzero"),
+    "swapaxes": _by_function("swapaxes", "axis1", "axis2"),
+    "argsort": _by_function("argsort", "axis", "kind", "order"), "repeat": _by_function("repeat", "repeats", "axis"),
+    "take": _by_function("take", "indices", "axis", "out", "mode"),
+    "choose": _by_function("choose", "choices", "out", "mode"), "compress": _compress,
+    "diagonal": _by_function("diagonal", "offset", "axis1", "axis2"),
+    "trace": _by_function("trace", "offset", "axis1", "axis2", "dtype", "out"),
+    "searchsorted": _by_function("searchsorted", "v", "side", "sorter"),
+}  # fmt: skip
+# Ops whose 0-d results are NumPy scalars; elementwise ops give scalars for scalars and for arrays alike.
+_GIVE_SCALARS = frozenset(f"numpy_{name}" for name in _METHODS) | {"reduce_sum", "reduce_max", "reduce_min", "matmul"}
+
+__all__ = ["CHANGING", "ArrayMethod", "attribute_of", "is_scalar"]

@@ -1,0 +1,456 @@
+"""Symbolic NumPy arrays: memory that is updated in place and aliased by views.
+
+A `SymbolicArray` stands for a value of an ArrayType. A read of its elements gives a tensor of their present values; a
+computation gives a new array. Views alias their base: a store through one is visible through all.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from autoconv.errors import StagingError
+from autoconv.graph.dtypes import DType
+from autoconv.graph.graph import Value
+from autoconv.graph.types import ArrayType
+from autoconv.ops.index_spec import INPUT, Spec
+from autoconv.ops.numpy.arrays import entries_of, is_sure_to_fit
+from autoconv.ops.numpy.shapes import UPDATE
+from autoconv.runtime.arrays.assigned_values import (
+    as_value,
+    cast_to,
+    check_broadcast,
+    check_element,
+    check_sizes,
+    check_types,
+    elements,
+    goes_one_by_one,
+    is_beyond_memory,
+    is_place,
+    is_static,
+    may_fit,
+    of_program,
+    refuse_warning,
+    shape_words,
+)
+from autoconv.runtime.arrays.views import same_memory
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject
+from autoconv.runtime.recording.regions import Region, current_region
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.tensors import binary_dispatch, dispatch
+from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import Tensor
+from autoconv.runtime.tensors.tensor_methods import TensorMethods
+
+_BINARY = {
+    "iadd": "add", "isub": "subtract", "imul": "multiply", "itruediv": "divide", "ifloordiv": "floor_divide",
+    "imod": "modulo", "ipow": "power", "iand": "bitwise_and", "ior": "bitwise_or", "ixor": "bitwise_xor",
+    "ilshift": "left_shift", "irshift": "right_shift", "imatmul": "matmul",
+}  # fmt: skip
+_REFLECTED = {op: f"__r{name[1:]}__" for name, op in _BINARY.items()}
+
+
+class SymbolicArray(TensorMethods):
+    """An array of the graph being recorded. `_taken` is (base, index spec, operands) of a view made by indexing."""
+
+    __slots__ = ("__weakref__", "_taken", "_value")
+    __array_priority__ = 200.0
+    __hash__ = None  # type: ignore[assignment]
+    weak = False
+
+    def __init__(self, value: Value, taken: Any = None) -> None:
+        self._value = value
+        self._taken = taken
+
+    # ---- protocols of the recording
+
+    @property
+    def value_in_graph(self) -> Value:
+        return self._value
+
+    def __autoconv_graph_value__(self) -> Value:
+        return self._value
+
+    def __autoconv_wrap__(self) -> Callable[[Any], Any]:
+        return as_array
+
+    def __autoconv_tensor__(self) -> SymbolicTensor:
+        return self.load()
+
+    def __autoconv_fresh__(self, op: str, operands: Sequence[Any]) -> Any:
+        """Apply a binary operator; the result is a new array."""
+        check_broadcast(op, operands)
+        found = binary_dispatch.binary(op, *operands)
+        if found is not NotImplemented:
+            return fresh(found)
+        if op in _REFLECTED and not any(hasattr(type(operand), _REFLECTED[op]) for operand in _others(operands)):
+            _refuse_foreign(operands)
+        return NotImplemented
+
+    def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return fresh(getattr(function, method)(*map(_loaded, inputs), **kwargs))
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return fresh(function(*map(_loaded, args), **{key: _loaded(value) for key, value in kwargs.items()}))
+
+    def __autoconv_box__(self) -> SymbolicObject:
+        return SymbolicObject(_record("array_object", [self._value]).results[0])
+
+    # ---- NumPy's attributes and conversions
+
+    @property
+    def type(self) -> ArrayType:
+        return self._value.type  # type: ignore[return-value]
+
+    @property
+    def known_shape(self) -> tuple[int | None, ...]:
+        """The static shape, with None for symbolic sizes; size symbols are introduced when the graph is compiled."""
+        return self.type.shape  # type: ignore[return-value]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.type.dtype.numpy
+
+    @property
+    def ndim(self) -> int:
+        return self.type.rank
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        return tuple(self.size_of(axis) for axis in range(self.ndim))
+
+    @property
+    def size(self) -> Any:
+        total: Any = 1
+        for size in self.shape:
+            total = total * size
+        return total
+
+    @property
+    def itemsize(self) -> int:
+        return self.type.dtype.size
+
+    @property
+    def nbytes(self) -> Any:
+        return self.size * self.itemsize
+
+    def size_of(self, axis: int) -> Any:
+        """Return the size of a dimension: an int if static, else a symbolic number."""
+        known = self.known_shape[axis]
+        if known is not None:
+            return known
+        return SymbolicTensor(_record("array_size", [self._value], axis=axis).results[0])
+
+    def __len__(self) -> int:
+        if not self.ndim:
+            raise of_program(TypeError("len() of unsized object"))
+        known = self.known_shape[0]
+        if known is None:
+            raise StagingError("the length of an array is known only when the graph runs", current_place())
+        return known
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the rows; for statements over the array are staged before they come here."""
+        if not self.ndim:
+            raise of_program(TypeError("iteration over a 0-d array"))
+        return (self[row] for row in range(len(self)))
+
+    def __bool__(self) -> bool:
+        _refuse("asked for its truth by Python itself")
+
+    def __index__(self) -> int:
+        _refuse("used as an index by Python itself")
+
+    __int__ = __float__ = __complex__ = __index__  # type: ignore[assignment]
+
+    def __contains__(self, item: Any) -> bool:
+        _refuse("searched by Python itself")
+
+    def __str__(self) -> str:
+        _refuse("turned into text")
+
+    def __format__(self, spec: str) -> str:
+        _refuse("turned into text")
+
+    def __repr__(self) -> str:
+        return f"<autoconv array {self._value.full_name!r}>"
+
+    # ---- elements
+
+    def load(self) -> SymbolicTensor:
+        """Read the present elements as a tensor."""
+        return SymbolicTensor(_record("array_load", [self._value]).results[0])
+
+    def store(self, value: Any) -> None:
+        """`self[...] = value`."""
+        self._about_to_change("assignment destination")
+        if goes_one_by_one(value, self.type):
+            for position, item in enumerate(value):
+                self[position] = item
+            return
+        tensor = as_value(value, self.type)
+        refuse_warning(tensor, self.type.dtype)
+        shape, place = tensor.type.shape, self.known_shape
+        if shape is not None and len(shape) > len(place):
+            while len(shape) > len(place) and shape[0] == 1:
+                shape = shape[1:]
+            tensor = dispatch.apply("reshape", tensor, shape=shape)
+        if shape is None or not may_fit(place, shape):
+            known, wanted = shape_words(tensor.type.shape), shape_words(place)
+            words = f"could not broadcast input array from shape {known} into shape {wanted}"
+            raise of_program(ValueError(words))
+        _record("array_store", [self._value, _value_of(tensor)])
+
+    def __getitem__(self, index: Any) -> Any:
+        spec, operands = self._parsed(index)
+        if any(entry[0] in ("array", "mask") for entry in spec):
+            return fresh(binary_dispatch.item_at(self.load(), _indices(index), spec, operands))
+        view = self._view(spec, operands)
+        covered = sum(entry[0] == "int" for entry in spec)
+        return view.load() if covered == len(spec) == self.ndim else view
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._about_to_change("assignment destination")
+        spec, operands = self._parsed(index)
+        if type(value) is SymbolicArray and value._taken is not None and self._is_taken(value._taken, spec, operands):
+            return  # x[i] += y has updated the view already
+        if not any(entry[0] in ("array", "mask") for entry in spec):
+            view = self._view(spec, operands)
+            if self.ndim and len(spec) == self.ndim and all(entry[0] == "int" for entry in spec):
+                check_element(value, self.dtype)
+            view.store(value)
+            return
+        tensor = elements(value, self.type.dtype, is_single=False)
+        refuse_warning(tensor, self.type.dtype)
+        if spec == (("mask",),) and tensor.type.shape == () and is_static(operands[0], self.known_shape):
+            self.store(dispatch.apply("select", operands[0], cast_to(tensor, self.type.dtype), self.load()))
+            return
+        _record("array_set", [self._value, _value_of(tensor), *map(_value_of, operands)], spec=spec)
+
+    def _about_to_change(self, what: str) -> None:
+        if self.type.read_only:
+            raise of_program(ValueError(f"{what} is read-only"))
+
+    def _parsed(self, index: Any) -> tuple[Spec, list[Any]]:
+        spec, operands = binary_dispatch.parsed_index(_indices(index))
+        operands = [convert_to_tensor(o) if isinstance(o, (list, tuple)) else o for o in operands]
+        covered = 0
+        given = iter(operands)
+        for entry in spec:
+            own = [next(given) for _ in range(1 if entry[0] in ("array", "mask") else entry.count(INPUT))]
+            covered += np.ndim(own[0]) if entry[0] == "mask" and isinstance(own[0], np.ndarray) else (
+                own[0].type.rank or 0 if entry[0] == "mask" else entry[0] in ("int", "slice", "array")
+            )  # fmt: skip
+        if covered > self.ndim:
+            words = f"array is {self.ndim}-dimensional, but {covered} were indexed"
+            raise of_program(IndexError(f"too many indices for array: {words}"))
+        return spec, operands
+
+    def _view(self, spec: Spec, operands: Sequence[Any]) -> SymbolicArray:
+        if not any(entry[0] in ("array", "mask") for entry in spec):
+            self._check_static(spec)
+        values = [_value_of(operand) for operand in operands]
+        node = _record("array_view", [self._value, *values], spec=spec)
+        return SymbolicArray(node.results[0], (self, spec, tuple(values)))
+
+    def _check_static(self, spec: Spec) -> None:
+        axis = 0
+        for kind, static in entries_of(self.ndim, spec):
+            size = None if kind == "newaxis" else self.known_shape[axis]
+            if kind == "int" and size is not None and static[0] != INPUT and not -size <= static[0] < size:
+                words = f"index {static[0]} is out of bounds for axis {axis} with size {size}"
+                raise of_program(IndexError(words))
+            if kind == "slice" and static[2] == 0:
+                raise of_program(ValueError("slice step cannot be zero"))
+            axis += kind != "newaxis"
+
+    def _is_taken(self, taken: tuple[Any, Spec, tuple[Value, ...]], spec: Spec, operands: Sequence[Any]) -> bool:
+        base, own_spec, values = taken
+        if base is not self or own_spec != spec or len(values) != len(operands):
+            return False
+        return all(value is _value_of(operand) for value, operand in zip(values, operands, strict=True))
+
+    # ---- operators
+
+    def changed(self, name: str, other: Any) -> SymbolicArray:
+        """Apply an in-place operator such as `self += other`, with NumPy's "same_kind" cast of the result."""
+        op = _BINARY[name]
+        self._about_to_change("output array")
+        check_broadcast(op, (self.load(), _loaded(other)), self.known_shape, self.dtype)
+        operand = as_tensor(_loaded(other))
+        if op != "matmul" and operand is not None and not is_sure_to_fit(self.known_shape, operand.type.shape):
+            check_types(op, (self.load(), _loaded(other)), self.dtype)
+            _record("numpy_shapes", [self._value, _value_of(operand)], how=UPDATE)
+        found = binary_dispatch.binary(op, self.load(), _loaded(other))
+        if found is NotImplemented:
+            _refuse_foreign((other,))
+        dtype, shape = found.type.dtype, found.type.shape
+        if not np.can_cast(dtype.numpy, self.dtype, "same_kind"):
+            check_types(op, (self.load(), _loaded(other)), self.dtype)
+        if shape is None or not is_place(self.known_shape, shape):
+            words = f"{shape_words(self.known_shape)} doesn't match the broadcast shape {shape_words(shape)}"
+            raise of_program(ValueError(f"non-broadcastable output operand with shape {words}"))
+        self.store(cast_to(found, self.type.dtype))
+        return self
+
+    def __neg__(self) -> Any:
+        return fresh(dispatch.apply("negative", self.load()))
+
+    def __pos__(self) -> Any:
+        return fresh(self.load())
+
+    def __abs__(self) -> Any:
+        return fresh(dispatch.apply("abs", self.load()))
+
+    def __invert__(self) -> Any:
+        return fresh(dispatch.apply("invert", self.load()))
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return fresh(binary_dispatch.round_to(self.load(), digits or 0))
+
+    def __getattr__(self, name: str) -> Any:
+        return _methods(self, name)
+
+
+def methods_by(methods: Callable[[SymbolicArray, str], Any]) -> None:
+    """Register `methods(array, name)` as the implementation of attributes and methods of arrays."""
+    global _methods
+    _methods = methods
+
+
+def _no_methods(array: SymbolicArray, name: str) -> Any:
+    raise AttributeError(name)
+
+
+_methods: Callable[[SymbolicArray, str], Any] = _no_methods
+
+for _name in _BINARY:
+    setattr(SymbolicArray, f"__{_name}__", lambda self, other, _name=_name: self.changed(_name, other))
+
+
+def as_array(value: Any) -> Any:
+    """Wrap a graph value for traced code; return the result of a graph that ran eagerly as it is."""
+    return SymbolicArray(value) if isinstance(value, Value) else value
+
+
+def is_array(value: Any) -> bool:
+    return type(value) is SymbolicArray
+
+
+def fresh(value: Any, scalars: bool = False) -> Any:
+    """Wrap computed tensors with dimensions as new arrays, inside tuples and lists too.
+
+    Results without dimensions stay NumPy scalars, unless `scalars`: then they become 0-d arrays.
+    """
+    if type(value) in (tuple, list):
+        return type(value)(fresh(item, scalars) for item in value)
+    if isinstance(value, tuple) and hasattr(value, "_make"):  # named tuples, such as the factors of a decomposition
+        return value._make(fresh(item, scalars) for item in value)
+    if not isinstance(value, Tensor) or value.type.weak or (value.type.shape == () and not scalars):
+        return value
+    region = current_region()
+    if region is None or not region.trace.memory:
+        return value
+    if value.type.shape is None:
+        raise StagingError("how many dimensions an array has is known only when the graph runs", current_place())
+    return SymbolicArray(_record("array_of", [_value_of(value)]).results[0])
+
+
+def new_array(shape: Any, dtype: DType, fill: Any = None) -> SymbolicArray:
+    """Allocate an array; `fill` is a number, or None for uninitialised elements."""
+    check_sizes(shape)
+    sizes = shape if isinstance(shape, (tuple, list)) else (shape,)
+    known: list[Any] = []
+    operands = []
+    for size in sizes:
+        tensor = as_tensor(size)
+        if isinstance(tensor, SymbolicTensor):
+            _check_size(tensor)
+            known.append(INPUT)
+            operands.append(_value_of(tensor))
+        else:
+            known.append(operator.index(size))
+    if any(size != INPUT and size < 0 for size in known):
+        raise of_program(ValueError("negative dimensions are not allowed"))
+    if is_beyond_memory([size for size in known if size != INPUT], dtype.size):
+        raise StagingError("an array is made that no memory holds", current_place())
+    node = _record("array_new", operands, shape=tuple(known), dtype=dtype, fill=fill)
+    return SymbolicArray(node.results[0])
+
+
+def _check_size(size: SymbolicTensor) -> None:
+    """Refuses what NumPy may not take for a size: it is no int, or has dimensions."""
+    if not size.type.dtype.is_integer or size.type.shape != ():
+        raise StagingError("an array is made whose size is no int", current_place())
+
+
+def strided(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
+    """Return the views of the array that `like` makes; NotImplemented where `like` copies or the layout is unknown."""
+    found = same_memory(array.type, like)
+    if found is NotImplemented:
+        return NotImplemented
+    return [array if place is None else _strided(array, *place) for place in found]
+
+
+def _strided(array: SymbolicArray, offset: int, shape: Any, strides: Any) -> SymbolicArray:
+    node = _record("array_strided", [array._value], offset=offset, shape=shape, strides=strides)
+    return SymbolicArray(node.results[0])
+
+
+def _record(op: str, inputs: Sequence[Value], **attributes: Any) -> Any:
+    region = current_region()
+    if region is None:
+        raise StagingError("an array of a graph is used after the graph was recorded", current_place())
+    if op in ("array_store", "array_set") and inputs[0].type.dtype.is_complex:  # type: ignore[union-attr]
+        note_complex("written")
+    return region.record(op, list(inputs), attributes)
+
+
+def note_complex(what: str) -> None:
+    """Note that a complex array is "written", or "taken" apart into real and imaginary parts.
+
+    Those parts are views in NumPy and values here, so one trace may not do both; StagingError where it does.
+    """
+    region = current_region()
+    assert region is not None
+    region.trace.complexes.add(what)
+    if len(region.trace.complexes) > 1:
+        raise StagingError("parts of complex arrays are taken where such arrays are changed", current_place())
+
+
+def _value_of(value: Any) -> Value:
+    region = current_region()
+    assert isinstance(region, Region)
+    if type(value) is SymbolicArray:
+        value = value.load()
+    return region.lift(dispatch.graph_value(region, value))
+
+
+def _loaded(value: Any) -> Any:
+    return value.load() if type(value) is SymbolicArray else value
+
+
+def _indices(index: Any) -> Any:
+    if type(index) is tuple:
+        return tuple(map(_loaded, index))
+    return _loaded(index)
+
+
+def _refuse(how: str) -> NoReturn:
+    raise StagingError(f"an array that only the running graph knows is {how}", current_place())
+
+
+def _others(operands: Sequence[Any]) -> list[Any]:
+    return [operand for operand in operands if as_tensor(operand) is None]
+
+
+def _refuse_foreign(operands: Sequence[Any]) -> NoReturn:
+    kinds = [type(operand).__name__ for operand in _others(operands)]
+    _refuse(f"computed with {', '.join(kinds) or 'text'}, of which NumPy makes an array")
+
+
+__all__ = ["SymbolicArray", "as_array", "fresh", "is_array", "new_array", "strided"]

@@ -1,0 +1,184 @@
+"""Methods of traced lists, dicts and sets: Python's own while the contents are static, nodes once in the graph."""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.errors import AutoconvError, StagingError
+from autoconv.runtime.objects.containers import (
+    KINDS,
+    PLAIN,
+    TracedDict,
+    TracedList,
+    contents,
+    heap_of,
+    is_known,
+    items_of,
+    materialise,
+    may_lack_keys,
+    note_container,
+    traced_result,
+)
+from autoconv.runtime.objects.dict_views import VIEWS, DictView
+from autoconv.runtime.objects.symbolic_objects import (
+    SymbolicObject,
+    apply_object,
+    build_object,
+    holds_symbols,
+    record_object,
+)
+from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor_methods import refuse_as_python
+
+_CHANGING = frozenset(
+    {
+        "append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "add", "discard", "update",
+        "setdefault", "popitem", "intersection_update", "difference_update", "symmetric_difference_update",
+        "__setitem__", "__delitem__", "__iadd__", "__imul__", "__ior__", "__iand__", "__isub__", "__ixor__",
+    }
+)  # fmt: skip
+_OPERATORS = {
+    "__getitem__": "getitem", "__setitem__": "setitem", "__delitem__": "delitem", "__add__": "add", "__mul__": "mul",
+    "__iadd__": "iadd", "__imul__": "imul", "__or__": "or", "__and__": "and", "__sub__": "sub", "__xor__": "xor",
+    "__ior__": "ior", "__iand__": "iand", "__isub__": "isub", "__ixor__": "ixor", "__eq__": "eq", "__ne__": "ne",
+    "__lt__": "lt", "__le__": "le", "__gt__": "gt", "__ge__": "ge", "__reversed__": "reversed",
+}  # fmt: skip
+_REFLECTED = {
+    "__rmul__": "mul", "__radd__": "add", "__ror__": "or", "__rand__": "and", "__rsub__": "sub", "__rxor__": "xor",
+}  # fmt: skip
+_REFUSED = {"__len__": "asked for its length", "__contains__": "searched", "__str__": "turned into text",
+            "__repr__": "turned into text", "__format__": "turned into text"}  # fmt: skip
+# These compare items, or take a position: with symbolic operands they have to be nodes.
+_COMPARING = frozenset({"sort", "index", "count", "remove", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"})
+_BY_VALUE = frozenset(
+    {"append", "extend", "setdefault", "add", "update", "__iadd__", "__add__", "__radd__", "__iter__"}
+)
+_JOINING = frozenset({"extend", "__iadd__", "__add__", "__radd__"})  # these iterate over their argument
+_IN_PLACE = frozenset({"__iadd__", "__imul__", "__ior__", "__iand__", "__isub__", "__ixor__"})
+
+
+def _forwarding(plain: type, name: str) -> Callable[..., Any]:
+    own = getattr(plain, name)
+
+    def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        if self._items is not None or _grows(self, name, args):
+            return (items_of(self) or self.grow()).call(self, name, args, kwargs)
+        if plain is dict and may_lack_keys(self):
+            return self.call_maybe(name, args, kwargs)
+        if self._heap is None and name == "__add__" and _is_late(args[0]):
+            return apply_object("add", build_object("list", list.__iter__(self)), args[0])  # a new list
+        if self._heap is None and _needs_graph(self, name, args):
+            materialise(self)
+        if self._heap is None:
+            if name == "__add__" and type(args[0]) is SymbolicTensor:
+                refuse_as_python(operator.add, self, args[0])
+            if name == "__iter__":
+                return _known_items(self, own(self))
+            if plain is dict and name in VIEWS:
+                return DictView(self, name)
+            if name in _CHANGING:
+                note_container(self)
+            if name == "append":
+                _note_appended(self, args)
+            try:
+                return traced_result(own(self, *args, **kwargs))
+            except (LookupError, ValueError) as error:  # raised by the program, not by its tracing
+                error._autoconv_run_time = not isinstance(error, AutoconvError)  # type: ignore[union-attr]
+                raise
+        if name == "__iter__":
+            return self._heap.unpack_for(sys._getframe(1))
+        if name in _REFUSED:
+            raise StagingError(f"a {plain.__name__} that only the running graph knows is {_REFUSED[name]} by Python")
+        if name in _OPERATORS:
+            result = apply_object(_OPERATORS[name], self._heap, *args)
+            return self if name in _IN_PLACE else result
+        if name in _REFLECTED:
+            return apply_object(_REFLECTED[name], *args, self._heap)
+        return record_object("object_method", [self._heap, *args, *kwargs.values()], name=name, keywords=tuple(kwargs))
+
+    method.__name__ = name
+    return method
+
+
+def _note_appended(container: Any, args: tuple[Any, ...]) -> None:
+    """Note an append in a region: a list that later moves into the graph may be read before it."""
+    region = current_region()
+    if region is not None and region.parent is not None and type(container) is TracedList and args:
+        region.trace.appended.append((container, args[0]))
+
+
+def _known_items(container: Any, items: Any) -> Any:
+    """Iterate while the contents are static; Python's own iterator would see an empty container after the move."""
+    _check_known(container)
+    for item in items:
+        yield item
+        _check_known(container)
+
+
+def _check_known(container: Any) -> None:
+    if not is_known(container):
+        kind = PLAIN[type(container)].__name__
+        raise StagingError(
+            f"a {kind} that is gone over moves into the graph", current_place(),
+            "a for statement over the container itself, or over a copy",
+        )  # fmt: skip
+
+
+TracedDict.known_items = _known_items
+
+# Methods with a position or a repeat count as operand.
+_BY_POSITION = frozenset({"pop", "insert", "__delitem__", "__mul__", "__rmul__", "__imul__"})
+_WITH_ANOTHER = frozenset({"extend", "__add__", "__iadd__", "__eq__", "__ne__"})
+
+
+def _grows(container: Any, name: str, args: tuple[Any, ...]) -> bool:
+    """Return whether an operation makes a list with symbolic items, under `function`."""
+    region = current_region()
+    if type(container) is not TracedList or region is None or region.contract == COMPILE or not args:
+        return False
+    if name in _BY_POSITION or (name == "__getitem__" and type(args[0]) is slice):
+        return holds_symbols(args[:1]) or (type(args[0]) is slice and holds_symbols(_bounds(args[0])))
+    return name in _WITH_ANOTHER and items_of(args[0]) is not None
+
+
+def _bounds(part: slice) -> tuple[Any, ...]:
+    return part.start, part.stop, part.step
+
+
+def _needs_graph(container: Any, name: str, args: tuple[Any, ...]) -> bool:
+    """Return whether an operation depends on symbolic values, under `compile`."""
+    region = current_region()
+    if region is None or region.contract != COMPILE:
+        return False
+    if name in _COMPARING:
+        return holds_symbols(args) or holds_symbols(contents(container))
+    if name in _JOINING and args:
+        return heap_of(args[0]) is not None or (type(args[0]) not in (*PLAIN, DictView) and holds_symbols((args[0],)))
+    if isinstance(container, list):
+        # The position of the operand that is iterated over.
+        taken = {"extend": 0, "__iadd__": 0, "__setitem__": 1}.get(name, len(args))
+        return (name not in _BY_VALUE and holds_symbols(args[:1])) or any(map(_is_late, args[taken : taken + 1]))
+    shown = args and type(args[0]) is DictView and heap_of(args[0]) is None
+    return holds_symbols(tuple(args[0].now()) if shown else args[:1])
+
+
+def _is_late(value: Any) -> bool:
+    """Return whether the items of an iterable are known only at run time."""
+    region = current_region()
+    if region is None or region.contract != COMPILE:
+        return False
+    if type(value) in PLAIN or type(value) is DictView:
+        return heap_of(value) is not None
+    return type(value) is SymbolicObject or hasattr(type(value), "__autoconv_box__")
+
+
+for _plain, _traced in KINDS.items():
+    _names = [n for n in dir(_plain) if not n.startswith("__") and n != "fromkeys"]
+    _names += [n for n in (*_OPERATORS, *_REFLECTED, *_REFUSED, "__iter__") if hasattr(_plain, n)]
+    for _name in _names:
+        setattr(_traced, _name, _forwarding(_plain, _name))

@@ -1,0 +1,306 @@
+"""Traced lists, dicts and sets: Python's own until their contents depend on a tensor, then objects of the graph.
+
+Such a container is a real list with items that are known while tracing. Once a region changes it, so that its length
+depends on a tensor, it moves into the graph and every operation on it becomes a node. Under `compile` it becomes an
+object of the graph (`materialise`); under `function` a list becomes tensor lists (`GraphItems`).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from autoconv.errors import StagingError
+from autoconv.runtime.objects.dict_views import DictView
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, as_object, build_object
+from autoconv.runtime.recording.handler_stores import paused
+from autoconv.runtime.recording.journal import MISSING, Spot
+from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.support.structure import plain_kind
+
+
+class GraphItems:
+    """The items of a list whose length is symbolic, under `function`.
+
+    Immutable: a list that changes gets another one. `autoconv.operators.values.list_methods` implements its methods.
+    """
+
+    __slots__ = ()
+
+    def call(self, owner: TracedList, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call `owner.name(*args, **kwargs)`, where `owner` holds these items."""
+        raise NotImplementedError
+
+    def stacked(self, axis: int = 0) -> Any:
+        """Stack the items into one tensor, along a new dimension."""
+        raise NotImplementedError
+
+    def joined(self, axis: int = 0) -> Any:
+        """Concatenate the items, which are tensors, along a dimension."""
+        raise NotImplementedError
+
+    def reduced(self, op: str) -> Any:
+        """Reduce the items, which are tensors, over the first dimension; numbers stay weak."""
+        raise NotImplementedError
+
+    def length(self) -> Any:
+        """Return the number of items, a weak integer."""
+        raise NotImplementedError
+
+    def item(self, position: Any) -> Any:
+        """Return the item at a position, from the end if negative; IndexError at run time."""
+        raise NotImplementedError
+
+
+class Traced:
+    """Base of the traced containers.
+
+    `_heap` is the object of the graph, `_items` the graph's items of a list under `function`, and `_home` the region
+    that made the container. `_outside` is true for an argument of the traced function, which the caller owns.
+    """
+
+    __slots__ = ()
+    _heap: SymbolicObject | None
+    _items: GraphItems | None = None
+    _home: Any
+    _outside: bool
+
+    def __autoconv_box__(self) -> SymbolicObject:
+        return materialise(self)
+
+    def __autoconv_graph_value__(self) -> Any:
+        return materialise(self).value_in_graph
+
+    def __autoconv_wrap__(self) -> Any:
+        return as_object
+
+
+class TracedList(list, Traced):  # type: ignore[type-arg]
+    __slots__ = ("_heap", "_home", "_items", "_outside")
+    grow: ClassVar[Callable[[TracedList], GraphItems]]  # moves a list into the graph under `function`
+
+    def __init__(self, items: Any = ()) -> None:
+        list.__init__(self, items)
+        self._heap = None
+        self._items = None
+        self._home = current_region()
+        self._outside = False
+
+    def __radd__(self, other: Any) -> Any:
+        """Concatenate a plain list and this one; Python's own method would see a moved list as empty."""
+        return traced(list(other)) + self if isinstance(other, list) else NotImplemented
+
+    def __autoconv_stacked__(self) -> Any:
+        """Stack the items into one tensor, where their number is symbolic; else return None."""
+        return None if self._items is None else self._items.stacked()
+
+
+class TracedDict(dict, Traced):  # type: ignore[type-arg]
+    __slots__ = ("_heap", "_home", "_outside")
+    call_maybe: ClassVar[Callable[..., Any]]  # the methods of a dict with optional keys
+    known_items: ClassVar[Callable[..., Any]]  # guards one of Python's own iterators while the contents are static
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        dict.__init__(self, *args, **kwargs)
+        self._heap = None
+        self._home = current_region()
+        self._outside = False
+
+
+class TracedSet(set, Traced):  # type: ignore[type-arg]
+    __slots__ = ("_heap", "_home", "_outside")
+
+    def __init__(self, items: Any = ()) -> None:
+        set.__init__(self, items)
+        self._heap = None
+        self._home = current_region()
+        self._outside = False
+
+
+KINDS: dict[type, type] = {list: TracedList, dict: TracedDict, set: TracedSet}
+PLAIN: dict[type, type] = {traced: plain for plain, traced in KINDS.items()}
+for _traced, _plain in PLAIN.items():
+    _traced.__autoconv_plain__ = _plain  # type: ignore[attr-defined]
+    _traced.__name__ = _plain.__name__  # the name in Python's error messages
+
+
+def traced(container: Any) -> Any:
+    """Wrap a newly made list, dict or set as a traced container; return other values as they are."""
+    kind = KINDS.get(type(container))
+    return container if kind is None else kind(container)
+
+
+def traced_result(given: Any, held: int = 0) -> Any:
+    """Wrap the result of a call as `traced` does, if the call allocated it.
+
+    The call has to be written as the argument itself. A container with more references than `held` attributes existed
+    before, and is returned as it is.
+    """
+    return traced(given) if type(given) in KINDS and sys.getrefcount(given) <= _OF_A_CALL + held else given
+
+
+_OF_A_CALL = 2  # references: the parameter, and getrefcount's argument
+
+
+def traced_argument(value: Any) -> Any:
+    """Rebuild a flattened argument with traced containers."""
+    kind = type(value)
+    if kind is dict:
+        made: Any = TracedDict({key: traced_argument(item) for key, item in value.items()})
+    elif kind is list:
+        made = TracedList(map(traced_argument, value))
+    else:
+        return tuple(map(traced_argument, value)) if kind is tuple else value
+    made._outside = True
+    return made
+
+
+def untraced_copy(value: Any) -> Any:
+    """Copy traced containers in a result to plain ones; return everything else as it is."""
+    kind: Any = PLAIN.get(type(value), type(value))
+    if kind not in KINDS:
+        return tuple(map(untraced_copy, value)) if kind is tuple else value
+    if kind is dict:
+        return {key: untraced_copy(item) for key, item in dict.items(value)}
+    return kind(map(untraced_copy, kind.__iter__(value)))
+
+
+def heap_of(value: Any) -> SymbolicObject | None:
+    """Return the graph's object for a container, or for the dict of a view; None if there is none."""
+    kind = type(value)
+    return value._heap if kind in PLAIN else value.heap if kind is DictView else None
+
+
+def is_maybe(value: Any) -> bool:
+    """Return whether the presence of the value depends on a tensor."""
+    return hasattr(type(value), "__autoconv_present__") and any(arm is MISSING for arm in value.values)
+
+
+def may_lack_keys(value: Any) -> bool:
+    """Return whether some keys of a dict are optional at run time, under `function`."""
+    return type(value) is TracedDict and any(map(is_maybe, dict.values(value)))
+
+
+def items_of(value: Any) -> Any:
+    """Return the graph's items of a list whose length is symbolic, under `function`; None for everything else."""
+    if type(value) is not TracedList or value._items is None:
+        return None
+    if list.__len__(value):
+        raise StagingError(
+            "a list is changed by Python itself whose length only the running graph knows", current_place(),
+            "the list's own methods, in converted code",
+        )  # fmt: skip
+    return value._items
+
+
+def is_known(container: Any) -> bool:
+    """Return whether the contents of a traced list, dict or set are static."""
+    return heap_of(container) is None and items_of(container) is None
+
+
+def hold_items(container: TracedList, items: GraphItems) -> None:
+    """Replace a list's contents by the graph's items, noted in the region's journal."""
+    note_container(container)
+    _put(container, items)
+
+
+class UnmovedError(StagingError):
+    """A result of a recorded region refers, as an object of the graph, to a `container` made before the region.
+
+    The container has to be moved into the graph first, and the region recorded again.
+    """
+
+    def __init__(self, container: Any) -> None:
+        super().__init__("a list, dict or set becomes part of the graph too late", current_place())
+        self.container = container
+
+
+def materialise(container: Any) -> SymbolicObject:
+    """Move a container into the graph, at the present point of the region being recorded."""
+    if container._heap is not None:
+        return container._heap
+    region = current_region()
+    is_recorded = region is not None and region.journal is None and region.parent is not None
+    if is_recorded and _is_from_around(container):
+        raise UnmovedError(container)
+    note_container(container)
+    kind: Any = PLAIN[type(container)]
+    items = list(kind.items(container)) if kind is dict else list(kind.__iter__(container))
+    # The listeners would move the container themselves, to store it.
+    with paused(region.trace.stores if region is not None else ()):
+        heap = build_object(kind.__name__, items)
+    _put(container, heap)
+    return heap
+
+
+def _is_from_around(container: Any) -> bool:
+    region = current_region()
+    assert region is not None
+    return region.is_inside(container._home) and container._home.standing is not region
+
+
+def contents(container: Any) -> Any:
+    """Return the contents: a tuple of items or pairs, a frozenset, the graph's items, or the object of the graph."""
+    if type(container) in PLAIN and container._heap is not None:
+        return container._heap
+    if isinstance(container, list):
+        found = items_of(container)
+        if found is not None:
+            return found
+        return tuple(list.__iter__(container))
+    return tuple(dict.items(container)) if isinstance(container, dict) else frozenset(set.__iter__(container))
+
+
+def _put(container: Any, held: Any) -> None:
+    """Restore contents that `contents` returned."""
+    if type(container) in PLAIN:
+        container._heap = held if isinstance(held, SymbolicObject) else None
+        held = () if container._heap is not None else held
+    if type(container) is TracedList:
+        held = held if items_of(held) is None else held._items
+        container._items = held if isinstance(held, GraphItems) else None
+        held = () if container._items is not None else held
+    if isinstance(container, list):
+        list.__setitem__(container, slice(None), held)
+    elif isinstance(container, dict):
+        dict.clear(container)
+        dict.update(container, [pair for pair in held if pair[1] is not MISSING])
+    else:
+        set.clear(container)
+        set.update(container, held)
+
+
+def container_spot(container: Any) -> Spot:
+    """Return the contents of a list, dict or set as a location that regions write."""
+    plain = PLAIN.get(type(container), type(container))
+    return Spot(
+        (id(container),),
+        f"a {plain.__name__}",
+        lambda: contents(container),
+        lambda held: _put(container, held),
+        container,
+        getattr(container, "_home", None),
+    )
+
+
+def note_container(container: Any) -> None:
+    """Note in the region's journal that a container is about to change, unless the region made it."""
+    region = current_region()
+    journal = region.journal if region is not None else None
+    if region is not None and getattr(container, "_outside", False) and region.trace.outside_effect is not None:
+        region.trace.outside_effect(container, "an argument is changed")
+    if region is not None and id(container) in region.trace.frozen:
+        kind = plain_kind(container).__name__
+        raise StagingError(
+            f"a {kind} is changed that a tensor decides to return, or that is an item of a list of the graph",
+            current_place(),
+            "all changes before it is returned, or becomes an item",
+        )
+    if journal is None or heap_of(container) is not None:
+        return
+    journal.note(container_spot(container))
+
+
+__all__ = ["PLAIN", "Traced", "container_spot", "contents", "heap_of", "materialise", "note_container", "traced"]

@@ -1,0 +1,96 @@
+"""`keys()`, `values()` and `items()` of a traced dict.
+
+A view shows the present contents, also of a dict that moved into the graph after the view was made.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from typing import Any
+
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, record_object
+
+_CLASSES = {"keys": type({}.keys()), "values": type({}.values()), "items": type({}.items())}
+VIEWS = frozenset(_CLASSES)
+
+
+class DictView:
+    """A view of `owner`, a traced dict; `name` is the method that makes it."""
+
+    __slots__ = ("name", "owner")
+
+    def __init__(self, owner: Any, name: str) -> None:
+        self.owner = owner
+        self.name = name
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return _CLASSES[self.name]
+
+    @property
+    def heap(self) -> SymbolicObject | None:
+        """The graph's object for the dict, or None."""
+        found: SymbolicObject | None = self.owner._heap
+        return found
+
+    def now(self) -> Any:
+        """Return Python's own view, or the graph's object where the dict is in the graph."""
+        found = getattr(self.owner, self.name)()
+        return getattr(dict, self.name)(self.owner) if type(found) is DictView else found
+
+    def __autoconv_box__(self) -> SymbolicObject:
+        made: SymbolicObject = record_object("object_method", [self.owner], name=self.name, keywords=())
+        return made
+
+    def __autoconv_made_in__(self, region: Any) -> bool:
+        """Return whether the dict belongs to the region; at its end the view becomes an object of the graph."""
+        home = self.owner._home
+        return home is not None and home.is_inside(region)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self.owner.known_items(iter(self.now())) if self.heap is None else iter(self.now())
+
+    def __reversed__(self) -> Iterator[Any]:
+        return self.owner.known_items(reversed(self.now()))
+
+    def __len__(self) -> int:
+        return len(self.now())
+
+    def __contains__(self, item: Any) -> bool:
+        return item in self.now()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.now(), name)
+
+    def __repr__(self) -> str:
+        return repr(self.now())
+
+    __hash__ = object.__hash__
+
+
+def _applied(name: str, x: Any, y: Any) -> Any:
+    """Apply an operator to two operands, at least one of them a view.
+
+    Python's own operator would read the other operand's storage directly, which is empty for a dict in the graph.
+    """
+    if any(getattr(part, "heap" if type(part) is DictView else "_heap", None) is not None for part in (x, y)):
+        return apply_object(name, x, y)
+    first, second = (part.now() if type(part) is DictView else part for part in (x, y))
+    return getattr(operator, f"{name}_" if name in ("and", "or") else name)(first, second)
+
+
+def _operator(name: str) -> Any:
+    return lambda self, other: _applied(name, self, other)
+
+
+def _reflected(name: str) -> Any:
+    return lambda self, other: _applied(name, other, self)
+
+
+for _name in ("and", "or", "xor", "sub", "eq", "ne", "lt", "le", "gt", "ge"):
+    setattr(DictView, f"__{_name}__", _operator(_name))
+for _name in ("and", "or", "xor", "sub"):
+    setattr(DictView, f"__r{_name}__", _reflected(_name))
+
+__all__ = ["VIEWS", "DictView"]

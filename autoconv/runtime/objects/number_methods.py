@@ -1,0 +1,77 @@
+"""Attributes and methods of symbolic Python numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import bool_, int64
+from autoconv.graph.types import TensorType
+from autoconv.runtime.objects.symbolic_objects import record_object, unboxed
+from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.support.closure_contents import LateMethod
+from autoconv.runtime.tensors import dispatch
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+
+_RESULTS = {
+    "bit_length": TensorType(int64, (), True),
+    "bit_count": TensorType(int64, (), True),
+    "is_integer": TensorType(bool_, (), True),
+}
+
+
+def number_attribute(x: SymbolicTensor, name: str) -> Any:
+    """Return `x.name` of a Python number; raise Python's AttributeError where it has no such name."""
+    sample = np.zeros((), x.type.dtype.numpy).item()
+    found = getattr(sample, name)
+    if callable(found):
+        return NumberMethod(x, name)
+    if x.type.dtype.is_complex and name in ("real", "imag"):
+        return dispatch.apply(name, x)
+    if name in ("real", "numerator"):
+        return _itself(x)
+    return found  # a constant of the type: the imaginary part of a real number, the denominator of an int
+
+
+def part_of_complex(x: SymbolicTensor, name: str) -> Any:
+    """Return `x.name` under `function`, for names of Python's complex numbers that tensors lack."""
+    if x.weak and x.type.dtype.is_complex and name in ("real", "imag", "conjugate"):
+        return number_attribute(x, name)
+    return NotImplemented
+
+
+def refuse_number(x: Any, words: str) -> None:
+    """Raise Python's TypeError for a number, under `compile`; `words` is formatted with the name of its type."""
+    region = current_region()
+    if type(x) is SymbolicTensor and x.weak and region is not None and region.contract == COMPILE:
+        error = TypeError(words.format(type(np.zeros((), x.type.dtype.numpy).item()).__name__))
+        error._autoconv_run_time = True  # type: ignore[attr-defined]
+        raise error
+
+
+class NumberMethod(LateMethod):
+    """A bound method `x.name` of a symbolic Python number."""
+
+    __slots__ = ("name", "owner")
+
+    def __init__(self, owner: SymbolicTensor, name: str) -> None:
+        self.owner = owner
+        self.name = name
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        if self.name == "conjugate" and not args and not kwargs:
+            is_complex = self.owner.type.dtype.is_complex
+            return dispatch.apply("conjugate", self.owner) if is_complex else _itself(self.owner)
+        operands = [self.owner, *args, *kwargs.values()]
+        found = record_object("object_method", operands, name=self.name, keywords=tuple(kwargs))
+        type_ = _RESULTS.get(self.name)
+        return found if type_ is None else unboxed(found, type_)
+
+
+def _itself(x: SymbolicTensor) -> Any:
+    """Return the number, a bool converted to int."""
+    return dispatch.apply("python_int", x) if x.type.dtype.is_bool else x
+
+
+__all__ = ["NumberMethod", "number_attribute", "part_of_complex", "refuse_number"]

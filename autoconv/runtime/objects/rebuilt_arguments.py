@@ -1,0 +1,83 @@
+"""Rebuilt arguments: flattened and reassembled, so equal in content to the caller's objects but not identical.
+
+Values computed from their parts are right. Where identity matters, the trace restarts with the caller's own objects:
+when such an argument escapes, is changed, is compared by identity, or becomes part of the graph as an object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.runtime.recording.regions import Region, current_region
+from autoconv.runtime.support.attributes import attributes_of
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.support.structure import ATOMS, is_structure, structure_parts
+
+
+def note_rebuilt(region: Region | None, parts: Iterable[Any]) -> None:
+    """Register rebuilt arguments with the trace; tuples too, which differ from the caller's only by identity."""
+    if region is not None:
+        region.trace.rebuilt.update((id(part), part) for part in parts)
+
+
+def is_rebuilt(value: Any) -> bool:
+    region = current_region()
+    return region is not None and id(value) in region.trace.rebuilt and not isinstance(value, tuple)
+
+
+def refuse_rebuilt(value: Any, what: str) -> None:
+    """Restart the trace with the caller's own objects if `value` is rebuilt; raise StagingError under `function`."""
+    region = current_region()
+    if region is None or not is_rebuilt(value):
+        return
+    text = f"a {type(value).__name__} {what}"
+    if region.trace.outside_effect is not None:
+        region.trace.outside_effect(value, text)
+    raise StagingError(text, current_place(), "the tensors that it holds, by themselves")
+
+
+def refuse_identity(a: Any, b: Any) -> None:
+    """Restart the trace where a rebuilt value is compared by identity with one that may be the caller's own."""
+    region = current_region()
+    if region is None or not region.trace.rebuilt:
+        return
+    known, owned = region.trace.rebuilt, region.trace.owned or {}
+    for one, other in ((a, b), (b, a)):
+        if id(one) not in known or type(one) is not type(other) or id(other) in owned:
+            continue
+        # Two rebuilt objects, not tuples, are two of the caller's as well.
+        if id(other) not in known or isinstance(one, tuple):
+            told = region.trace.outside_effect
+            if told is not None:
+                told(one, f"a {type(one).__name__} of the arguments is compared by identity")
+
+
+def rebuilt_in(values: Iterable[Any]) -> Iterator[Any]:
+    """Iterate over rebuilt arguments in structures, sets, keys, and attributes of objects made in the trace."""
+    region = current_region()
+    if region is None or not region.trace.rebuilt:
+        return
+    known, owned = region.trace.rebuilt, region.trace.owned or {}
+    seen: set[int] = set()
+    pending = list(values)
+    while pending:
+        part = pending.pop()
+        if type(part) in ATOMS or id(part) in seen:
+            continue
+        seen.add(id(part))
+        if id(part) in known and not isinstance(part, tuple):
+            yield part
+        elif type(part).__name__ == "Variant":
+            pending += part.values
+        elif isinstance(part, (set, frozenset)):
+            pending += part
+        elif is_structure(part):
+            pending += structure_parts(part)
+            pending += dict.keys(part) if isinstance(part, dict) else ()
+        if id(part) in owned:
+            pending += attributes_of(part).values()
+
+
+__all__ = ["is_rebuilt", "note_rebuilt", "rebuilt_in", "refuse_identity", "refuse_rebuilt"]

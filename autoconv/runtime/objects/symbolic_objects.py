@@ -1,0 +1,492 @@
+"""Symbolic Python objects: values of Python's own types that are known only at run time."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from types import FunctionType, GeneratorType
+from typing import Any, NoReturn
+
+import numpy as np
+
+from autoconv.errors import StagingError
+from autoconv.graph.graph import Value
+from autoconv.graph.types import ObjectType, TensorType
+from autoconv.ops.python.objects import COLLECTIONS, NotAssigned
+from autoconv.runtime.objects.rebuilt_arguments import is_rebuilt, refuse_rebuilt
+from autoconv.runtime.recording.regions import COMPILE, Region, current_region
+from autoconv.runtime.support.attributes import HEAP, GraphAttributes
+from autoconv.runtime.support.closure_contents import LateMethod, hides, is_made
+from autoconv.runtime.support.identity import tells_apart
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.support.structure import own_items, plain_kind
+from autoconv.runtime.tensors import binary_dispatch, dispatch
+from autoconv.runtime.tensors.conversion import as_tensor
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import EagerTensor
+from autoconv.runtime.tensors.tensor_methods import MIRRORED, compares_by, is_in_place
+
+# Attributes of Python's own classes that are methods: `x.append` is a method before the class of x is known.
+_METHODS = frozenset(
+    name
+    for kind in (str, bytes, int, float, list, tuple, dict, set, range, BaseException, *COLLECTIONS)
+    for name in dir(kind)
+    if not name.startswith("__") and callable(getattr(kind, name))
+)
+
+
+# Names that are methods where a graph has arrays among its objects.
+_ARRAY_METHODS = frozenset(name for name in dir(np.ndarray) if callable(getattr(np.ndarray, name)) and name[0] != "_")
+
+
+def _has_arrays() -> bool:
+    region = current_region()
+    return region is not None and any(value.type == _ARRAY for value in region.trace.root.graph.parameters)
+
+
+_ARRAY = ObjectType("ndarray")
+_PLAIN_DUNDERS = frozenset({"__name__", "__qualname__", "__cause__", "__context__", "__doc__"})
+
+
+def heap_instance(value: Any) -> SymbolicObject | None:
+    """Return the graph's object for an object of the user's, or None."""
+    held = getattr(value, "__dict__", None)
+    return dict.get(held, HEAP) if type(held) is GraphAttributes else None
+
+
+def make_by(make: Callable[[Any], Any], own_attribute: Callable[[Any, str], Any]) -> None:
+    """Register hooks for objects made by the traced code.
+
+    `make(value)` moves such an object into the graph; `own_attribute(object, name)` looks up its methods and
+    properties.
+    """
+    global _make, _own_attribute
+    _make, _own_attribute = make, own_attribute
+
+
+def operate_by(operation: Callable[[str, list[Any], dict[str, Any]], Any]) -> None:
+    """Register `operation(op, operands, attributes)`, called before a node over objects is recorded.
+
+    A result other than NotImplemented replaces the node.
+    """
+    global _operation
+    _operation = operation
+
+
+_operation: Callable[[str, list[Any], dict[str, Any]], Any] = lambda op, operands, attributes: NotImplemented
+_make: Callable[[Any], Any] = lambda value: constant_object(value)
+_own_attribute: Callable[[Any, str], Any] = lambda value, name: NotImplemented
+
+
+class SymbolicObject:
+    """A symbolic Python object in a graph being recorded; each operation on it becomes a node."""
+
+    __slots__ = ("__weakref__", "_value")
+
+    def __init__(self, value: Value) -> None:
+        self._value = value
+
+    @property
+    def value_in_graph(self) -> Value:
+        return self._value
+
+    def __autoconv_graph_value__(self) -> Value:
+        return self._value
+
+    def __autoconv_wrap__(self) -> Callable[[Any], Any]:
+        return as_object
+
+    def __autoconv_defined__(self, is_outer: bool) -> Any:
+        """Return the value of a name that may be unassigned at run time."""
+        return record_object("object_defined", [self], **({"outer": True} if is_outer else {}))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name.endswith("__") and name not in _PLAIN_DUNDERS:
+            raise AttributeError(name)
+        found = _own_attribute(self, name)
+        if found is not NotImplemented:
+            return found
+        if name in _METHODS or (name in _ARRAY_METHODS and _has_arrays()):
+            return ObjectMethod(self, name)
+        return record_object("object_get_attribute", [self], name=name)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        apply_object("setitem", self, index, value)
+
+    def __delitem__(self, index: Any) -> None:
+        apply_object("delitem", self, index)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Unpack the object; the assignment's targets determine the number of items."""
+        return self.unpack_for(sys._getframe(1))
+
+    def unpack_for(self, frame: Any) -> Iterator[Any]:
+        """Return the items for the targets of the assignment that the frame executes."""
+        counts = _names_unpacked(frame)
+        if counts is None:
+            _refuse("iterated over by Python itself")
+        count, star = counts
+        found = record_object("object_unpack", [self], count=count, star=star)
+        parts = list(found) if count != 1 else [found]
+        if star >= 0:
+            # Python collects the starred target from an iterator, so the number of items would have to be static.
+            _refuse("unpacked to a starred name")
+        return iter(parts)
+
+    def __bool__(self) -> bool:
+        _refuse("asked for its truth by Python itself")
+
+    def __len__(self) -> int:
+        _refuse("asked for its length by Python itself")
+
+    def __index__(self) -> int:
+        _refuse("used as an index by Python itself")
+
+    __int__ = __float__ = __complex__ = __index__  # type: ignore[assignment]
+
+    def __hash__(self) -> int:
+        _refuse("used as a key by Python itself")
+
+    def __contains__(self, item: Any) -> bool:
+        _refuse("searched by Python itself")
+
+    def __str__(self) -> str:
+        _refuse("turned into text by Python itself")
+
+    def __format__(self, spec: str) -> str:
+        _refuse("turned into text by Python itself")
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        found = _operation("object_call", [self, *args], kwargs)
+        return found if found is not NotImplemented else _refuse("called")
+
+    def __repr__(self) -> str:
+        return f"<autoconv object {self._value.full_name!r}>"
+
+
+class StagedException(Exception):
+    """Python-level stand-in for a symbolic exception, `value`, which Python can raise, catch and chain."""
+
+    def __init__(self, value: SymbolicObject) -> None:
+        super().__init__()
+        self.value = value
+
+
+class ObjectMethod(LateMethod):
+    """A bound method `x.name` of a symbolic object."""
+
+    __slots__ = ("name", "owner")
+
+    def __init__(self, owner: SymbolicObject, name: str) -> None:
+        self.owner = owner
+        self.name = name
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        if self.name == "resize" and "refcheck" not in kwargs:
+            _refuse("asked for resize, which counts who else holds an array: a graph does")
+        operands = [self.owner, *args, *kwargs.values()]
+        return record_object("object_method", operands, name=self.name, keywords=tuple(kwargs))
+
+
+def as_object(value: Any) -> Any:
+    """Wrap a graph value for traced code; return the result of a graph that ran eagerly as it is."""
+    return SymbolicObject(value) if isinstance(value, Value) else value
+
+
+def is_object(value: Any) -> bool:
+    return type(value) is SymbolicObject
+
+
+def apply_object(function: str, *operands: Any, keywords: tuple[str, ...] = ()) -> Any:
+    """Record Python's operator or builtin of the name (see `autoconv.ops.python.objects`)."""
+    return record_object("object_apply", operands, function=function, keywords=keywords)
+
+
+binary_dispatch.repeat_by(functools.partial(apply_object, "mul"))
+
+
+def record_object(op: str, operands: Sequence[Any], **attributes: Any) -> Any:
+    """Record a node over objects, with boxed operands, and wrap its results."""
+    region = current_region()
+    if region is None:
+        raise StagingError("a value that belongs to a graph is used after the graph was recorded", current_place())
+    operands = list(operands)
+    found = _operation(op, operands, attributes)
+    return record_as_it_is(op, operands, **attributes) if found is NotImplemented else found
+
+
+def named(value: Any) -> SymbolicObject:
+    """Box a value of any class, under a name that is kept from one region to the next."""
+    made = box(value)
+    _operation("name", [made], {})
+    return made
+
+
+def record_as_it_is(op: str, operands: Sequence[Any], **attributes: Any) -> Any:
+    """Record a node as `record_object` does, without the registered `operation`: for operands of any class."""
+    region = current_region()
+    assert region is not None
+    inputs = [region.lift(box(operand).value_in_graph) for operand in operands]
+    region.trace.identifies |= tells_apart(op, inputs, attributes)
+    results = [_wrapped(value) for value in region.record(op, inputs, attributes).results]
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+_AS_ITSELF = "of the arguments becomes part of what only the graph knows"
+
+
+def box(value: Any) -> SymbolicObject:
+    """Convert a value to an object of the graph; raise StagingError where that is impossible."""
+    if type(value) is SymbolicObject:
+        return value
+    if type(value) is StagedException:
+        return value.value
+    hook = getattr(type(value), "__autoconv_box__", None)
+    if hook is not None:
+        return hook(value)
+    region = current_region()
+    assert region is not None
+    if isinstance(value, (SymbolicTensor, EagerTensor)) or as_tensor(value) is not None:
+        return _boxed_tensor(value, region)
+    refuse_rebuilt(value, _AS_ITSELF)
+    if type(value) in (tuple, list, set, dict) and (holds_symbols(value) or holds_made(value)):
+        return build_object(type(value).__name__, value)
+    if _is_late_slice(value):
+        return apply_object("slice", value.start, value.stop, value.step)  # type: ignore[no-any-return]
+    if type(value) is tuple and any(map(_is_late_slice, value)):  # a multidimensional index
+        return build_object("tuple", value)
+    if isinstance(value, BaseException) and (
+        hasattr(value, "_autoconv_tensors") or holds_symbols(value.args) or holds_made(value.args)
+    ):
+        return _boxed_exception(value)
+    if isinstance(value, tuple) and holds_symbols(value):
+        raise StagingError("a named tuple of values that only the graph knows cannot be part of a list or dict")
+    if isinstance(value, (tuple, list, set, dict)) and (_holds_late(value) or holds_made(value)):
+        raise StagingError(
+            f"a {type(value).__name__} of values that only the graph knows becomes part of a list, dict or text",
+            current_place(), "a list or dict of Python's own",
+        )  # fmt: skip
+    if region.trace.owned is not None and id(value) in region.trace.owned:
+        if hides_symbols(type(value)):
+            raise StagingError(
+                "an object becomes part of what only the graph knows whose class holds values of the call",
+                current_place(), "a class outside of the function",
+            )  # fmt: skip
+        return _make(value)
+    if hasattr(type(value), "__autoconv_graph_value__"):
+        raise StagingError(f"a {type(value).__name__} cannot be part of a list or dict of the graph", current_place())
+    if isinstance(value, Iterator):  # made once, while tracing: the second call would find it exhausted
+        what = "a generator" if value.__class__ is GeneratorType else "an iterator"
+        raise StagingError(
+            f"{what} of Python's own becomes part of what only the graph knows", current_place(),
+            "a list of what it gives",
+        )  # fmt: skip
+    if type(value).__name__ == "Undefined":
+        value = NotAssigned(value.name)
+    made = constant_object(value)
+    if region.contract == COMPILE and is_of_call(value):
+        region.trace.hidden[made.value_in_graph] = hides_symbols(value)
+    return made
+
+
+def _boxed_exception(error: BaseException) -> SymbolicObject:
+    """Record an exception whose arguments contain symbolic values."""
+    if hasattr(error, "_autoconv_tensors") or isinstance(type(error).__init__, FunctionType) or vars(error):
+        kind = type(error).__name__
+        raise StagingError(f"a {kind} made of values that only the graph knows is kept", current_place())
+    made: SymbolicObject = record_object("object_exception", list(error.args), kind=type(error))
+    for name in ("__cause__", "__context__"):
+        if getattr(error, name) is not None:
+            record_object("object_set_attribute", [made, getattr(error, name)], name=name)
+    record_object("object_set_attribute", [made, error.__suppress_context__], name="__suppress_context__")
+    return made
+
+
+def box_array(value: Any) -> SymbolicObject:
+    """Box a tensor of any shape as an object that is invisible to the program; unboxing restores the tensor."""
+    region = current_region()
+    assert region is not None
+    lifted = region.lift(dispatch.graph_value(region, as_tensor(value)))
+    return SymbolicObject(region.record("object_box", [lifted], {"how": "array"}).results[0])
+
+
+def constant_object(value: Any) -> SymbolicObject:
+    """Record a Python object as a constant of the graph."""
+    region = current_region()
+    assert region is not None
+    return SymbolicObject(region.record("object_constant", [], {"value": value}).results[0])
+
+
+def build_object(kind: str, items: Any) -> SymbolicObject:
+    """Record a new list, tuple, set or dict; a dict's items are a dict or pairs."""
+    if kind == "dict":
+        pairs = items.items() if isinstance(items, dict) else items
+        items = [part for pair in pairs for part in pair]
+    return record_object("object_build", list(items), kind=kind)
+
+
+def unboxed(value: Any, type_: TensorType, **options: Any) -> SymbolicTensor:
+    """Unbox an object that is known to be a number or an array of the type."""
+    return record_object("object_unbox", [value], type=type_, **options)
+
+
+def truth_of(value: SymbolicObject) -> Any:
+    return record_object("object_truth", [value])
+
+
+def _boxed_tensor(value: Any, region: Region) -> SymbolicObject:
+    tensor = as_tensor(value)
+    assert tensor is not None
+    if isinstance(tensor, EagerTensor) and tensor.weak:
+        return constant_object(tensor.numpy().item())
+    if tensor.weak:
+        how = "number"
+    elif region.contract == COMPILE and tensor.type.shape == ():
+        how = "array"
+    elif region.contract == COMPILE:
+        kept = "an array becomes part of a list, dict or name that only the graph knows"
+        region.trace.outside_effect(tensor, kept)  # retraces with the arrays as objects, or leaves the trace
+        raise StagingError(kept, current_place())
+    else:
+        raise StagingError(
+            "a tensor becomes part of a list, dict or name whose type only the graph knows", current_place(),
+            "an autoconv.TensorArray, or values of one type on all paths",
+        )  # fmt: skip
+    return SymbolicObject(
+        region.record("object_box", [region.lift(dispatch.graph_value(region, tensor))], {"how": how}).results[0]
+    )
+
+
+_CONTAINERS = (list, tuple, set, frozenset)
+
+
+def holds_symbols(value: Any) -> bool:
+    """Return whether a container holds, at any depth, a symbolic value or a rebuilt argument.
+
+    A rebuilt argument has to be recognised where it becomes part of the graph.
+    """
+    items = [*value.keys(), *value.values()] if isinstance(value, dict) else value
+    if isinstance(value, _CONTAINERS) and type(value) not in _CONTAINERS and plain_kind(value) is type(value):
+        items = own_items(value)  # without running methods of the user's class
+    for item in items:
+        if isinstance(item, (SymbolicTensor, SymbolicObject)) or hasattr(type(item), "__autoconv_box__"):
+            return True
+        if heap_instance(item) is not None or is_rebuilt(item):
+            return True
+        if type(item) in (tuple, list, set, dict) and holds_symbols(item):
+            return True
+    return False
+
+
+def _holds_late(value: Any) -> bool:
+    """Return the same as `holds_symbols` for a container of a user's class, without running its methods."""
+    kind: Any = next(kind for kind in (dict, list, tuple, set) if isinstance(value, kind))
+    return holds_symbols([*dict.keys(value), *dict.values(value)] if kind is dict else kind.__iter__(value))
+
+
+def is_of_call(value: Any) -> bool:
+    """Return whether a function, method, partial, slice or class differs from call to call."""
+    return is_made(value) or hides_symbols(value)
+
+
+def hides_symbols(value: Any) -> bool:
+    """Return whether a function, method, partial, slice or class captures values that belong to this trace."""
+    return hides(value, _is_late)
+
+
+def _is_late(value: Any) -> bool:
+    if isinstance(value, (SymbolicTensor, SymbolicObject)) or hasattr(type(value), "__autoconv_box__"):
+        return True
+    region = current_region()
+    owned = region.trace.owned if region is not None else None
+    if heap_instance(value) is not None or is_rebuilt(value):
+        return True
+    return bool(owned) and id(value) in owned  # type: ignore[operator]
+
+
+def _is_late_slice(value: Any) -> bool:
+    """Return whether the value is a slice with a symbolic bound."""
+    return type(value) is slice and holds_symbols((value.start, value.stop, value.step))
+
+
+def holds_made(value: Any) -> bool:
+    """Return whether a value is, or a container holds, a user's object made by the traced code."""
+    region = current_region()
+    owned = region.trace.owned if region is not None else None
+    if not owned or id(value) in owned:
+        return bool(owned)
+    items = [*value.keys(), *value.values()] if isinstance(value, dict) else value
+    return isinstance(value, (tuple, list, set, dict)) and any(map(holds_made, items))
+
+
+def _wrapped(value: Value) -> Any:
+    return SymbolicObject(value) if isinstance(value.type, ObjectType) else SymbolicTensor(value)
+
+
+def _refuse(how: str) -> NoReturn:
+    raise StagingError(f"a value that only the running graph knows is {how}", current_place())
+
+
+def _names_unpacked(frame: Any) -> tuple[int, int] | None:
+    """Return (number of unpacking targets, position of the starred one or -1); None where the frame does not unpack."""
+    import opcode  # a table of instruction names, needed only here
+
+    code = frame.f_code.co_code
+    position = frame.f_lasti
+    name = opcode.opname[code[position]]
+    argument = code[position + 1]
+    if position >= 2 and opcode.opname[code[position - 2]] == "EXTENDED_ARG":
+        return None
+    if name == "UNPACK_SEQUENCE":
+        return argument, -1
+    if name == "UNPACK_EX":
+        return argument + 1, argument
+    return None
+
+
+def _binary(function: str) -> Callable[[Any, Any], Any]:
+    return lambda self, other: apply_object(function, self, other)
+
+
+def _reflected(function: str) -> Callable[[Any, Any], Any]:
+    """Apply an operator with the operands in source order; `+=` and the like keep their own error messages."""
+    if function == "divmod":
+        return lambda self, other: apply_object(function, other, self)
+
+    def apply(self: Any, other: Any) -> Any:
+        return apply_object(f"i{function}" if is_in_place(sys._getframe(1)) else function, other, self)
+
+    return apply
+
+
+def _comparison(name: str) -> Callable[[Any, Any], Any]:
+    """Compare with the operands in source order: Python calls the right operand with the mirrored operator."""
+    mirrored = MIRRORED.get(name)
+
+    def apply(self: Any, other: Any) -> Any:
+        if mirrored is not None and type(other) is SymbolicTensor and compares_by(sys._getframe(1)) == mirrored:
+            return apply_object(mirrored, other, self)
+        return apply_object(name, self, other)
+
+    return apply
+
+
+for _name, _function in (
+    ("add", "add"), ("sub", "sub"), ("mul", "mul"), ("truediv", "truediv"), ("floordiv", "floordiv"), ("mod", "mod"),
+    ("pow", "pow"), ("matmul", "matmul"), ("lshift", "lshift"), ("rshift", "rshift"), ("and", "and"), ("or", "or"),
+    ("xor", "xor"), ("divmod", "divmod"),
+):  # fmt: skip
+    setattr(SymbolicObject, f"__{_name}__", _binary(_function))
+    setattr(SymbolicObject, f"__r{_name}__", _reflected(_function))
+    if _name != "divmod":
+        setattr(SymbolicObject, f"__i{_name}__", _binary(f"i{_function}"))
+for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
+    setattr(SymbolicObject, f"__{_name}__", _comparison(_name))
+for _name in ("neg", "pos", "invert", "abs"):
+    setattr(SymbolicObject, f"__{_name}__", lambda self, _function=_name: apply_object(_function, self))
+SymbolicObject.__getitem__ = _binary("getitem")  # type: ignore[attr-defined,misc]
+SymbolicObject.__round__ = lambda self, *digits: apply_object("round", self, *digits)  # type: ignore[attr-defined]
+SymbolicObject.__array_ufunc__ = None  # type: ignore[attr-defined]
+
+__all__ = ["SymbolicObject", "apply_object", "as_object", "box", "is_object"]

@@ -1,0 +1,313 @@
+"""Variables: named storage that ops read and assign."""
+
+from __future__ import annotations
+
+import inspect
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import DType, as_dtype, resource
+from autoconv.graph.graph import Value
+from autoconv.graph.types import ResourceType, TensorType
+from autoconv.runtime.objects.variable_updates import (
+    Part,
+    VariableAggregation,
+    VariableSynchronization,
+    VariableUpdates,
+    create,
+    creators_in_scope,
+)
+from autoconv.runtime.recording import tape_recorders
+from autoconv.runtime.recording.name_scopes import current_scope
+from autoconv.runtime.recording.regions import Region, current_region, recording
+from autoconv.runtime.recording.tracebacks import presented_methods
+from autoconv.runtime.support.shape import TensorShape, as_shape
+from autoconv.runtime.tensors.binary_dispatch import get_item
+from autoconv.runtime.tensors.conversion import as_tensor, constant, convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.static_values import static_value
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import EagerTensor, Tensor, TensorReference
+from autoconv.runtime.tensors.tensor_methods import TensorMethods
+
+
+class Storage:
+    """The memory of a variable's value; graphs refer to the storage, not to the Python object."""
+
+    __slots__ = ("__weakref__", "name", "shape", "value", "variable")
+
+    def __init__(self, value: np.ndarray, shape: Any, name: str) -> None:
+        self.value = value
+        self.shape = shape
+        self.name = name
+        self.variable: Callable[[], Any] = lambda: None  # a weak reference to the variable
+
+    dtype = resource
+
+    @property
+    def type(self) -> ResourceType:
+        return ResourceType(TensorType(as_dtype(self.value.dtype), self.shape))
+
+    def __autoconv_resource__(self, region: Region) -> Value:
+        return region.trace.capture(self, self.type, self.name)
+
+
+class VariableType(type):
+    """Metaclass that creates variables through the creators of `variable_creator_scope`."""
+
+    def __call__(cls, /, *args: Any, **kwargs: Any) -> Any:
+        if cls is not Variable or not creators_in_scope():
+            return super().__call__(*args, **kwargs)
+        bound = inspect.signature(cls.__init__).bind(None, *args, **kwargs)
+        bound.apply_defaults()
+        return create(super().__call__, dict(list(bound.arguments.items())[1:]))
+
+
+@presented_methods
+class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
+    """A tensor that can be assigned.
+
+    `initial_value` is anything that converts to a tensor, or a function that returns one; `shape` may leave
+    dimensions unknown that later values fill. Raises ValueError for a value of another shape or dtype.
+
+    >>> v = autoconv.Variable([1.0, 2.0])
+    >>> _ = v.assign_add([1.0, 1.0])
+    >>> v.numpy()
+    array([2., 3.], dtype=float32)
+    """
+
+    __array_priority__ = 100.0
+    __hash__ = object.__hash__
+
+    def __init__(
+        self,
+        initial_value: Any = None,
+        trainable: bool | None = None,
+        validate_shape: bool = True,
+        caching_device: Any = None,
+        name: str | None = None,
+        variable_def: Any = None,
+        dtype: Any = None,
+        import_scope: Any = None,
+        constraint: Any = None,
+        synchronization: Any = None,
+        aggregation: Any = None,
+        shape: Any = None,
+        experimental_enable_variable_lifting: bool = True,
+    ) -> None:
+        if initial_value is None:
+            raise ValueError("The `initial_value` arg to `autoconv.Variable` has to be given; found None.")
+        array = _initial_array(initial_value, as_dtype(dtype) if dtype is not None else None)
+        declared = as_shape(shape) if shape is not None else array.shape
+        self._storage = Storage(array, declared, current_scope() + (name or "Variable"))
+        self._storage.variable = weakref.ref(self)
+        self._trainable = trainable is not False
+        self.constraint = constraint
+        self.synchronization = synchronization or VariableSynchronization.AUTO
+        self.aggregation = aggregation or VariableAggregation.NONE
+        region = current_region()
+        if region is not None and region.trace.on_create is not None:
+            region.trace.on_create(self)
+
+    @classmethod
+    def of_storage(cls, storage: Storage) -> Variable:
+        """Return the variable of the storage, or a new one for the same storage if it was garbage-collected."""
+        found = storage.variable()
+        if found is None:
+            found = cls.__new__(cls)
+            found.__dict__.update(_storage=storage, _trainable=True, constraint=None)
+            found.__dict__.update(synchronization=VariableSynchronization.AUTO, aggregation=VariableAggregation.NONE)
+            storage.variable = weakref.ref(found)
+        return found
+
+    @property
+    def name(self) -> str:
+        return f"{self._storage.name}:0"
+
+    @property
+    def trainable(self) -> bool:
+        return self._trainable
+
+    @property
+    def dtype(self) -> DType:
+        return as_dtype(self._storage.value.dtype)
+
+    @property
+    def shape(self) -> TensorShape:
+        return TensorShape(self._storage.shape)
+
+    @property
+    def type(self) -> TensorType:
+        return self._storage.type.value  # type: ignore[return-value]
+
+    @property
+    def storage(self) -> Storage:
+        return self._storage
+
+    @property
+    def ndim(self) -> int | None:
+        return self.type.rank
+
+    @property
+    def handle(self) -> Storage:
+        """The storage, to which graphs refer."""
+        return self._storage
+
+    @property
+    def initializer(self) -> None:
+        return None
+
+    @property
+    def device(self) -> str:
+        return "/device:CPU:0"
+
+    def is_initialized(self, name: str | None = None) -> Tensor:
+        """Return True: a variable has a value from the start."""
+        return constant(True)
+
+    def set_shape(self, shape: Any) -> None:
+        """Check a shape against the declared one; raises ValueError when they are incompatible."""
+        wanted = as_shape(shape)
+        if not self.shape.is_compatible_with(wanted):
+            raise ValueError(f"the shape {self.shape} is not compatible with {TensorShape(wanted)}")
+
+    def get_shape(self) -> TensorShape:
+        return self.shape
+
+    def value(self) -> Tensor:
+        """Return the present value: a tensor that later assignments do not change."""
+        if tape_recorders.active():
+            tape_recorders.note_variable(self)
+        return apply("read_variable", self._storage)
+
+    read_value = value
+
+    def __autoconv_tensor__(self) -> Tensor:
+        return self.value()
+
+    def numpy(self) -> Any:
+        if current_region() is not None:
+            raise NotImplementedError("numpy() is only available when running eagerly.")
+        return EagerTensor(self._storage.value).numpy()
+
+    def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+        """Set the value; return the new one, or None without `read_value`.
+
+        Raises ValueError for another shape or dtype.
+        """
+        return self._update("assign_variable", value, read_value)
+
+    def assign_add(
+        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        return self._update("assign_add_variable", delta, read_value)
+
+    def assign_sub(
+        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        return self._update("assign_sub_variable", delta, read_value)
+
+    def _update(self, op: str, value: Any, read_value: bool) -> Any:
+        tensor = as_tensor(value)
+        if tensor is None or tensor.weak or tensor.dtype is not self.dtype:
+            tensor = (
+                convert_to_tensor(value, self.dtype) if tensor is None or tensor.weak else _wrong_dtype(self, tensor)
+            )
+        if not self.shape.is_compatible_with(tensor.shape):
+            raise ValueError(
+                f"Cannot assign value to variable '{self.name}': Shape mismatch. The variable shape "
+                f"{self.shape}, and the assigned value shape {tensor.shape} are incompatible."
+            )
+        if tape_recorders.active():
+            tape_recorders.note_variable(self)
+        found = apply(op, self._storage, tensor)
+        if not read_value:
+            return None
+        found._origin = self  # assigning methods of the result assign to this variable
+        return found
+
+    def __getitem__(self, index: Any) -> Tensor:
+        """Return a part of the present value; `variable[index].assign(value)` assigns to it."""
+        found: Tensor = get_item(self.value(), index)
+        found._origin = Part(self, index)
+        return found
+
+    def ref(self) -> TensorReference:
+        return TensorReference(self)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self._storage.value, dtype)
+
+    def __bool__(self) -> bool:
+        return bool(self.value())
+
+    def __int__(self) -> int:
+        return int(self.value())  # type: ignore[call-overload]
+
+    def __float__(self) -> float:
+        return float(self.value())  # type: ignore[arg-type]
+
+    def __index__(self) -> int:
+        return self.value().__index__()  # type: ignore[attr-defined]
+
+    def __iter__(self) -> Any:
+        return iter(self.value())  # type: ignore[call-overload]
+
+    def __len__(self) -> int:
+        return len(self.value())  # type: ignore[arg-type]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by value: the loaded object is another variable, with the present value."""
+        state = {name: value for name, value in self.__dict__.items() if name != "_storage"}
+        return _restored, (self._storage.value, self._storage.shape, self._storage.name, state)
+
+    def __deepcopy__(self, memo: Any) -> Variable:
+        return Variable(self._storage.value.copy(), self._trainable, name=self._storage.name)
+
+    def __repr__(self) -> str:
+        head = f"<autoconv.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}"
+        if current_region() is not None:
+            return head + ">"
+        text = repr(EagerTensor(self._storage.value))
+        return f"{head}, {text[text.index('numpy=') : -1]}>"
+
+
+def _restored(value: np.ndarray, shape: Any, name: str, state: dict[str, Any]) -> Variable:
+    storage = Storage(value, shape, name)
+    variable = Variable.__new__(Variable)
+    variable.__dict__.update(state, _storage=storage)
+    storage.variable = weakref.ref(variable)
+    return variable
+
+
+def _wrong_dtype(variable: Variable, tensor: Tensor) -> Tensor:
+    raise ValueError(
+        f"Tensor conversion requested dtype {variable.dtype.name} for Tensor with dtype "
+        f"{tensor.dtype.name}: {tensor!r}. Cast it: autoconv.cast(value, autoconv.{variable.dtype.name})."
+    )
+
+
+def _initial_array(value: Any, dtype: DType | None) -> np.ndarray:
+    """Compute the first value eagerly, even during a trace: then from the arguments of the traced call."""
+    region = current_region()
+    with recording(None):
+        tensor = value() if callable(value) else value
+        if isinstance(tensor, SymbolicTensor):
+            known = static_value(tensor)
+            if known is None and region is not None and region.trace.evaluate is not None:
+                known = region.trace.evaluate(tensor.value_in_graph)
+            if known is None:
+                raise ValueError(
+                    "the initial value of a variable created in a traced function has to be known; found "
+                    f"{tensor!r}. Create it from a number or an array, and assign the tensor to it."
+                )
+            tensor = known
+        found = as_tensor(tensor)
+        if found is None:
+            found = constant(tensor, dtype)
+        elif dtype is not None and found.dtype is not dtype:
+            found = apply("cast", found, dtype=dtype)
+        return np.array(found.numpy())  # type: ignore[union-attr]

@@ -1,0 +1,228 @@
+"""Updates of parts of a variable, and the helper types of variables."""
+
+from __future__ import annotations
+
+import enum
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import int32
+from autoconv.runtime.tensors.binary_dispatch import get_item, set_item
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+
+
+class VariableSynchronization(enum.Enum):
+    """Time at which copies of a variable are synchronised; without effect, as there is one copy."""
+
+    AUTO = 0
+    NONE = 1
+    ON_WRITE = 2
+    ON_READ = 3
+
+
+class VariableAggregation(enum.Enum):
+    """Aggregation of a variable's copies; without effect, as there is one copy."""
+
+    NONE = 0
+    SUM = 1
+    MEAN = 2
+    ONLY_FIRST_REPLICA = 3
+
+
+@dataclass(frozen=True, eq=False)
+class IndexedSlices:
+    """Rows `values` at the positions `indices` of a tensor of shape `dense_shape`.
+
+    >>> slices = autoconv.IndexedSlices(autoconv.constant([[1.0, 2.0]]), autoconv.constant([1]), [2, 2])
+    >>> autoconv.convert_to_tensor(slices).numpy()
+    array([[0., 0.],
+           [1., 2.]], dtype=float32)
+    """
+
+    values: Any
+    indices: Any
+    dense_shape: Any = None
+
+    @property
+    def dtype(self) -> Any:
+        return self.values.dtype
+
+    @property
+    def shape(self) -> Any:
+        return None if self.dense_shape is None else tuple(self.dense_shape)
+
+    def __autoconv_tensor__(self) -> Any:
+        """Return the whole tensor: rows of equal position are summed, all others are zero.
+
+        Raises ValueError without a `dense_shape`.
+        """
+        if self.dense_shape is None:
+            raise ValueError(
+                "IndexedSlices without a dense_shape cannot become a tensor: give it the shape of the whole as "
+                "dense_shape=…"
+            )
+        rows = apply("expand_dims", self.indices, axis=-1)
+        return apply("scatter_nd", rows, self.values, shape=tuple(np.asarray(self.dense_shape).tolist()))
+
+
+class VariableUpdates:
+    """Assignment to rows and elements; each method returns the whole new value.
+
+    `scatter_…(IndexedSlices)` is by row, `scatter_nd_…(indices, updates)` by coordinates.
+    """
+
+    def assign(self, value: Any) -> Any:
+        raise NotImplementedError
+
+    def scatter_update(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
+        return self._scatter_rows("update", sparse_delta)
+
+    def scatter_add(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
+        return self._scatter_rows("add", sparse_delta)
+
+    def scatter_sub(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
+        return self._scatter_rows("sub", sparse_delta)
+
+    def scatter_min(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
+        return self._scatter_rows("min", sparse_delta)
+
+    def scatter_max(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
+        return self._scatter_rows("max", sparse_delta)
+
+    def scatter_mul(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
+        return self._scale_rows("multiply", sparse_delta)
+
+    def scatter_div(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
+        return self._scale_rows("divide", sparse_delta)
+
+    def batch_scatter_update(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Any:
+        """Apply scatter_update within each batch: `indices` [batch, …] are rows of the batch's own part."""
+        _check_slices(sparse_delta)
+        indices = convert_to_tensor(sparse_delta.indices)
+        numbers = np.indices(tuple(map(int, indices.shape)), indices.dtype.numpy)[:-1]  # type: ignore[call-overload, arg-type]
+        return self._scatter("update", apply("stack", *numbers, indices, axis=-1), sparse_delta.values)
+
+    def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        return self._scatter("update", indices, updates)
+
+    def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        return self._scatter("add", indices, updates)
+
+    def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        return self._scatter("sub", indices, updates)
+
+    def scatter_nd_min(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        return self._scatter("min", indices, updates)
+
+    def scatter_nd_max(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        return self._scatter("max", indices, updates)
+
+    def sparse_read(self, indices: Any, name: str | None = None) -> Any:
+        """Return the rows at these positions."""
+        return apply("gather", self, convert_to_tensor(indices), axis=0, name=name)
+
+    def gather_nd(self, indices: Any, name: str | None = None) -> Any:
+        """Return the elements, or parts, at these coordinates."""
+        return apply("gather_nd", self, convert_to_tensor(indices), name=name)
+
+    def _scatter_rows(self, how: str, delta: IndexedSlices) -> Any:
+        _check_slices(delta)
+        rows = apply("expand_dims", convert_to_tensor(delta.indices), axis=-1)
+        return self._scatter(how, rows, delta.values)
+
+    def _scatter(self, how: str, indices: Any, updates: Any) -> Any:
+        values = convert_to_tensor(updates, getattr(self, "dtype", None))
+        return self.assign(apply(f"tensor_scatter_nd_{how}", self, convert_to_tensor(indices), values))
+
+    def _scale_rows(self, op: str, delta: IndexedSlices) -> Any:
+        _check_slices(delta)
+        indices = convert_to_tensor(delta.indices, int32 if isinstance(delta.indices, (list, tuple, int)) else None)
+        rows = apply("gather", self, indices, axis=0)
+        values = convert_to_tensor(delta.values, getattr(self, "dtype", None))
+        return self._scatter("update", apply("expand_dims", indices, axis=-1), apply(op, rows, values))
+
+
+class Part:
+    """`variable[index]`, for assignment; each method returns the whole new value."""
+
+    __slots__ = ("_index", "_variable")
+
+    def __init__(self, variable: Any, index: Any) -> None:
+        self._variable = variable
+        self._index = index
+
+    def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+        """Set the part, to which `value` broadcasts."""
+        return self._assign(convert_to_tensor(value, self._variable.dtype), read_value)
+
+    def assign_add(
+        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        return self._change("add", delta, read_value)
+
+    def assign_sub(
+        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        return self._change("subtract", delta, read_value)
+
+    def _change(self, op: str, delta: Any, read_value: bool) -> Any:
+        before = get_item(self._variable.value(), self._index)
+        return self._assign(apply(op, before, convert_to_tensor(delta, self._variable.dtype)), read_value)
+
+    def _assign(self, value: Any, read_value: bool) -> Any:
+        whole = set_item(self._variable.value(), self._index, value)
+        return self._variable.assign(whole, read_value=read_value)
+
+
+def _check_slices(delta: Any) -> None:
+    if not isinstance(delta, IndexedSlices):
+        raise TypeError(f"sparse_delta is not IndexedSlices: {delta!r}")
+
+
+class _Creators(threading.local):
+    creators: tuple[Callable[..., Any], ...] = ()
+
+
+_STATE = _Creators()
+
+
+@contextmanager
+def variable_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[None]:
+    """Create variables inside the block by `variable_creator(next_creator, **arguments)`.
+
+    Of nested scopes the innermost creator is called first.
+    """
+    before = _STATE.creators
+    _STATE.creators = (*before, variable_creator)
+    try:
+        yield
+    finally:
+        _STATE.creators = before
+
+
+def create(make: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+    """Call `make(**arguments)` through the creators in scope."""
+    creator = make
+    for outer in _STATE.creators:
+        creator = _following(outer, creator)
+    before, _STATE.creators = _STATE.creators, ()
+    try:
+        return creator(**arguments)
+    finally:
+        _STATE.creators = before
+
+
+def creators_in_scope() -> bool:
+    return bool(_STATE.creators)
+
+
+def _following(creator: Callable[..., Any], following: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda **arguments: creator(following, **arguments)

@@ -1,0 +1,134 @@
+"""Values that are observable after a graph raises: stored by the graph before each node that may raise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Node, Value, is_recursive
+from autoconv.ops import OPS
+from autoconv.runtime.recording.journal import Spot
+from autoconv.runtime.recording.regions import HandlerStores, Region, recording
+
+_UNKNOWN = object()
+
+# These raise only for integers beyond 64 bits, an error that Python does not have and no program handles.
+_INTEGER_OPS = ("add", "subtract", "multiply", "negative", "abs", "invert", "and", "or", "xor")
+_ONLY_LIMITS = frozenset(f"python_{name}" for name in _INTEGER_OPS)
+# Names of regions entered repeatedly: at their start the last stored value is unknown.
+_COMES_BACK = ("while", "try_handler", "recursive")
+
+
+class Stores:
+    """Keeps the values of a set of locations up to date in the graph.
+
+    `write(location, value)` records a store; it is called before each node that may raise and sees a changed value.
+    `inside` limits this to a region. `limits` includes nodes that raise only for integers beyond 64 bits.
+    """
+
+    def __init__(
+        self,
+        spots: Callable[[Region], Iterable[Spot]],
+        write: Callable[[Spot, Any], None],
+        inside: Region | None = None,
+        limits: bool = False,
+    ) -> None:
+        self._spots = spots
+        self._write = write
+        self._inside = inside
+        self._limits = limits
+        self._last: dict[tuple[int, Any], tuple[Any, Node | None, int]] = {}
+        self.is_storing = False
+        self.calls = False
+
+    def holds(self, region: Region, spot: Spot) -> None:
+        """Mark the location's present value as stored."""
+        self._last[id(region), spot.key] = spot.read(), None, 0
+
+    def before_node(self, region: Region, op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> None:
+        """Store changed values before a node that may raise; called before each node is recorded."""
+        if self.is_storing or (self._inside is not None and not region.is_inside(self._inside)):
+            return
+        if may_raise(op, inputs, attributes) and (self._limits or op not in _ONLY_LIMITS):
+            self.store(region)
+
+    def spots(self, region: Region) -> Iterable[Spot]:
+        """Return the locations that are stored where the region raises."""
+        return () if self._inside is not None and not region.is_inside(self._inside) else self._spots(region)
+
+    def after_call(self, region: Region) -> None:
+        """Invalidate the stored values after a call of a function being recorded, which may store; sets `calls`."""
+        if self._inside is not None and not region.is_inside(self._inside):
+            return
+        self.calls = True
+        for spot in list(self._spots(region)):
+            outer: Region | None = region
+            while outer is not None:
+                self._last[id(outer), spot.key] = _UNKNOWN, None, 0
+                outer = outer.parent
+
+    def store(self, region: Region) -> None:
+        """Record stores of the values that changed since they were last stored."""
+        self.is_storing = True
+        try:
+            for spot in list(self._spots(region)):
+                value = spot.read()
+                if self._stored(region, spot) is value:
+                    continue
+                nodes = region.graph.nodes
+                length = len(nodes)
+                with recording(region):
+                    self._write(spot, value)
+                stored = len(nodes) > length
+                self._last[id(region), spot.key] = value, nodes[-1] if stored else None, len(nodes) - 1
+                outer = region.parent
+                while outer is not None:
+                    self._last[id(outer), spot.key] = _UNKNOWN, None, 0
+                    outer = outer.parent
+        finally:
+            self.is_storing = False
+
+    def _stored(self, region: Region, spot: Spot) -> Any:
+        """Return the value last stored on the path to the region's present end, or `_UNKNOWN`."""
+        outer: Region | None = region
+        while outer is not None:
+            found = self._last.get((id(outer), spot.key))
+            if found is not None:
+                value, node, position = found
+                nodes = outer.graph.nodes
+                return value if node is None or (position < len(nodes) and nodes[position] is node) else _UNKNOWN
+            if outer.graph.name.startswith(_COMES_BACK):
+                return _UNKNOWN
+            outer = outer.parent
+        return _UNKNOWN
+
+
+@contextmanager
+def paused(every: Sequence[HandlerStores]) -> Iterator[None]:
+    """Suspend these stores inside the block."""
+    before = [stores.is_storing for stores in every]
+    for stores in every:
+        stores.is_storing = True
+    try:
+        yield
+    finally:
+        for stores, storing in zip(every, before, strict=True):
+            stores.is_storing = storing
+
+
+def may_raise(op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> bool:
+    effects = OPS[op].effects
+    if not isinstance(effects, Effects):
+        effects = effects([value.type for value in inputs], attributes)
+    return bool(effects & Effects.RAISE)
+
+
+def is_catchable(node: Node) -> bool:
+    """Return whether a node, or one in its regions, may raise an error that a program could catch."""
+    if is_recursive(node):
+        return True  # Python's recursion limit, if nothing else
+    if node.regions:
+        return any(is_catchable(inner) for region in node.regions for inner in region.nodes)
+    return bool(node.effects & Effects.RAISE) and node.op.name not in _ONLY_LIMITS

@@ -1,0 +1,208 @@
+"""The journal of Python mutations made while a region is traced.
+
+A write to an attribute, a container or a shared name is noted before it happens. At the end of the region, the new
+value is collected and the old one restored, so that the region can return the new value as state.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from inspect import getattr_static
+from typing import Any
+
+from autoconv.runtime.support.attributes import GraphAttributes, held_by
+
+
+class Missing:
+    """Marks an attribute or name without a value."""
+
+    def __repr__(self) -> str:
+        return "<missing>"
+
+
+MISSING = Missing()
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A mutable location: its accessors, its name in messages, and a key that identifies it.
+
+    `home` is the region in which its owner was made, None for an owner from before the trace.
+    """
+
+    key: tuple[Any, ...]
+    name: str
+    read: Callable[[], Any]
+    write: Callable[[Any], None]
+    owner: Any = None
+    home: Any = None
+    kind: str = ""  # "attribute", "cell", "global", "item"
+    _look: Callable[[], Any] | None = None
+
+    @property
+    def look(self) -> Callable[[], Any]:
+        """The reader for use outside of traces; a shorter one for an object's own attribute."""
+        if self._look is None:
+            object.__setattr__(self, "_look", _reader(self))
+        assert self._look is not None
+        return self._look
+
+
+@dataclass(slots=True)
+class Journal:
+    """The locations written by one region, with their values before.
+
+    Writes to objects made in the region `home` itself are left out. In an attempt, which may be rolled back, `home` is
+    None and all writes count. `outer` is the journal of the enclosing region.
+    """
+
+    home: Any = None
+    spots: dict[tuple[Any, ...], Spot] = field(default_factory=dict)
+    before: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+    outer: Journal | None = None
+    inherited: set[tuple[Any, ...]] = field(default_factory=set)  # attributes that only the owners' classes held before
+
+    def noted(self) -> Iterator[tuple[tuple[Any, ...], Spot]]:
+        """Iterate over all locations written so far, here and in the enclosing journals."""
+        yield from self.spots.items()
+        if self.outer is not None:
+            yield from self.outer.noted()
+
+    def note(self, spot: Spot) -> None:
+        if self._counts(spot):
+            self.spots[spot.key] = spot
+            self.before[spot.key] = spot.read()
+            if _is_inherited(spot) and self.before[spot.key] is not MISSING:
+                self.inherited.add(spot.key)
+
+    def _counts(self, spot: Spot) -> bool:
+        return spot.key not in self.spots and (
+            spot.home is None or self.home is None or not spot.home.is_inside(self.home)
+        )
+
+    def hand_on(self, outer: Journal | None) -> None:
+        """Merge the notes into `outer`, the journal of the enclosing region."""
+        if outer is not None:
+            for key, spot in self.spots.items():
+                if outer._counts(spot):
+                    outer.spots[key], outer.before[key] = spot, self.before[key]
+                    outer.inherited |= {key} & self.inherited
+
+    def roll_back(self) -> dict[tuple[Any, ...], Any]:
+        """Restore the old values; return the new ones by key."""
+        after = {key: spot.read() for key, spot in self.spots.items()}
+        # Reversed: an object moved into the graph after its attributes changed.
+        for key, spot in reversed(self.spots.items()):
+            if key in self.inherited:
+                if not _is_inherited(spot):
+                    delattr(spot.owner, spot.key[-1])
+            elif after[key] is not self.before[key]:
+                spot.write(self.before[key])
+        return after
+
+
+def _is_inherited(spot: Spot) -> bool:
+    held, name = getattr(spot.owner, "__dict__", None), spot.key[-1]
+    if spot.kind != "attribute" or held is None or name in held:
+        return False
+    # The descriptor of a slot has __set__.
+    return not hasattr(type(getattr_static(type(spot.owner), name, None)), "__set__")
+
+
+def attribute_spot(owner: Any, name: str, home: Any = None) -> Spot:
+    def read() -> Any:
+        if hasattr(type(owner).__dict__.get(name), "__autoconv_maybe_missing__") and name in held_by(owner):
+            return held_by(owner)[name]
+        if _is_computed(getattr_static(type(owner), name, None)) and name not in held_by(owner):
+            return MISSING
+        if type(getattr(owner, "__dict__", None)) is GraphAttributes:
+            return MISSING  # deleted before the object moved into the graph
+        return getattr(owner, name, MISSING)
+
+    def write(value: Any) -> None:
+        if value is MISSING:
+            if name in held_by(owner) or hasattr(owner, name):
+                delattr(owner, name)
+        else:
+            setattr(owner, name, value)
+
+    kind = owner if isinstance(owner, type) else type(owner)
+    return Spot((id(owner), name), f"{kind.__name__}.{name}", read, write, owner, home, "attribute")
+
+
+def _reader(spot: Spot) -> Callable[[], Any]:
+    held, name = getattr(spot.owner, "__dict__", None), spot.key[-1]
+    if spot.kind != "attribute" or type(held) is not dict or getattr_static(type(spot.owner), name, None) is not None:
+        return spot.read
+    return functools.partial(_own_attribute, spot.owner, name)
+
+
+def _own_attribute(owner: Any, name: str) -> Any:
+    return owner.__dict__.get(name, MISSING)
+
+
+def item_spot(owner: list[Any], place: int) -> Spot:
+    """Return the location of an item, an array, in a list."""
+
+    def read() -> Any:
+        return owner[place] if place < len(owner) else MISSING
+
+    def write(value: Any) -> None:
+        owner[place] = value
+
+    return Spot((id(owner), place), f"item {place} of a list", read, write, owner, kind="item")
+
+
+def _is_computed(known: Any) -> bool:
+    """Return whether a failed attribute lookup in an object would compute the value."""
+    return isinstance(known, cached_property) or hasattr(known, "__autoconv_computes__")
+
+
+def cells_spots(
+    getter: Callable[[], tuple[Any, ...]], names: tuple[str, ...], homes: Mapping[int, Any]
+) -> list[Spot]:
+    """Return a location per shared name; its key is the cell, or the module's namespace for a global.
+
+    `homes` are the cells of the functions being traced, by identity (`Trace.cells`).
+    """
+    cells = dict(zip(getter.__code__.co_freevars, getter.__closure__ or (), strict=True))
+    spots = []
+    for name in names:
+        cell = cells.get(name)
+        if cell is None:
+            spots.append(global_spot(getter.__globals__, name))
+        else:
+            spots.append(cell_spot(cell, name, homes[id(cell)][1] if id(cell) in homes else None))
+    return spots
+
+
+def cell_spot(cell: Any, name: str, home: Any = None) -> Spot:
+    def read() -> Any:
+        try:
+            return cell.cell_contents
+        except ValueError:
+            return MISSING
+
+    def write(value: Any) -> None:
+        if value is MISSING:
+            del cell.cell_contents
+        else:
+            cell.cell_contents = value
+
+    return Spot((id(cell),), name, read, write, cell, home, "cell")
+
+
+def global_spot(namespace: dict[str, Any], name: str) -> Spot:
+    def read() -> Any:
+        return namespace.get(name, MISSING)
+
+    def write(value: Any) -> None:
+        if value is MISSING:
+            namespace.pop(name, None)
+        else:
+            namespace[name] = value
+
+    return Spot((id(namespace), name), name, read, write, namespace, kind="global")

@@ -1,0 +1,63 @@
+"""Name scopes: prefixes of the names of nodes and variables."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from autoconv.runtime.recording.regions import current_region
+
+
+class _Scopes(threading.local):
+    eager: str = ""
+
+
+_STATE = _Scopes()
+
+
+class name_scope:
+    """`with name_scope("layer"):` prefixes the names of nodes and variables made inside with `layer/`; scopes nest.
+
+    Inside a trace a second scope of the same name becomes `layer_1`. A name that ends with a slash is used unchanged,
+    whatever the enclosing scopes. The `with` statement binds the whole prefix.
+
+    >>> with autoconv.name_scope("layer"):
+    ...     v = autoconv.Variable(1.0, name="w")
+    >>> v.name
+    'layer/w:0'
+    """
+
+    def __init__(self, name: str | None) -> None:
+        if name is not None and not isinstance(name, str):
+            raise ValueError(f"name for name_scope must be a string, found {name!r}")
+        self.name = name or ""
+        self._before: list[tuple[Any, str]] = []
+
+    def __enter__(self) -> str:
+        region = current_region()
+        before = current_scope()
+        self._before.append((region, before))
+        if not self.name or self.name.endswith("/"):
+            scope = self.name
+        elif region is None:
+            scope = f"{before}{self.name}/"
+        else:
+            scope = f"{region.graph.unique_name(before + self.name)}/"
+        _set(region, scope)
+        return scope
+
+    def __exit__(self, *_: object) -> None:
+        _set(*self._before.pop())
+
+
+def current_scope() -> str:
+    """Return the current prefix: empty, or ending with a slash."""
+    region = current_region()
+    return _STATE.eager if region is None else region.trace.scope
+
+
+def _set(region: Any, scope: str) -> None:
+    if region is None:
+        _STATE.eager = scope
+    else:
+        region.trace.scope = scope

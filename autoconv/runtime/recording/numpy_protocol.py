@@ -1,0 +1,130 @@
+"""NumPy's functions on tensors: the table of implementations, and NumPy's dispatch protocols.
+
+`autoconv.numpy` fills the table. NumPy calls `__array_ufunc__` and `__array_function__` of a tensor among the
+arguments. Functions without that protocol (`np.zeros(n)`, `np.array([x, y])`) are looked up by converted code.
+"""
+
+from __future__ import annotations
+
+import functools
+import opcode
+import operator
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import StagingError
+from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.support.spans import current_place, is_own_file
+
+# NumPy's function (or ufunc, or scalar type) -> its implementation by ops, with the same arguments.
+FUNCTIONS: dict[Any, Callable[..., Any]] = {}
+# Functions that make arrays of anything, or of nothing: under `compile` they are always called through the table.
+CREATING: set[Any] = set()
+
+# The ufuncs of Python's operators, which tensors implement themselves.
+_OPERATORS: dict[Any, Callable[[Any, Any], Any]] = {
+    np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul, np.true_divide: operator.truediv,
+    np.floor_divide: operator.floordiv, np.remainder: operator.mod, np.power: operator.pow, np.matmul: operator.matmul,
+    np.bitwise_and: operator.and_, np.bitwise_or: operator.or_, np.bitwise_xor: operator.xor,
+    np.left_shift: operator.lshift, np.right_shift: operator.rshift, np.less: operator.lt, np.less_equal: operator.le,
+    np.greater: operator.gt, np.greater_equal: operator.ge, np.equal: operator.eq, np.not_equal: operator.ne,
+}  # fmt: skip
+_REFLECTED = {
+    operator.lt: "__gt__", operator.le: "__ge__", operator.gt: "__lt__", operator.ge: "__le__",
+    operator.eq: "__eq__", operator.ne: "__ne__",
+}  # fmt: skip
+
+
+def implementation(function: Any) -> Callable[..., Any] | None:
+    """Return the implementation of a NumPy function on tensors; None if the table has none."""
+    try:
+        return FUNCTIONS.get(function)
+    except TypeError:  # unhashable
+        return None
+
+
+def numpy_named(name: str) -> Any:
+    """Return NumPy's function for a dotted name such as `linalg.norm`; None if this version has none."""
+    try:
+        return functools.reduce(getattr, name.split("."), np)
+    except AttributeError:
+        return None
+
+
+def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    """`__array_ufunc__` of tensors, with NumPy's promotion; the operator `array + tensor` has the tensor's rules."""
+    region = current_region()
+    if region is not None and region.contract == COMPILE:  # an array of the program is among the inputs
+        region.trace.arrays = True
+    if method == "__call__" and not kwargs and ufunc in _OPERATORS and _is_operator(sys._getframe(1)):
+        return _as_operator(_OPERATORS[ufunc], *inputs)
+    out = kwargs.get("out", ())
+    found = implementation(ufunc if method == "__call__" else getattr(ufunc, method))
+    if found is None or any(isinstance(x, np.ndarray) for x in out):
+        return without_ops(ufunc, method, inputs, kwargs)
+    if len(out) == 1:
+        kwargs["out"] = out[0]
+    return found(*inputs, **kwargs)
+
+
+def array_function(self: Any, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    """`__array_function__` of tensors."""
+    found = implementation(function)
+    if found is None or isinstance(kwargs.get("out"), np.ndarray):
+        return without_ops(function, "__call__", args, kwargs)
+    return found(*args, **kwargs)
+
+
+def without_ops(function: Any, method: str, args: Any, kwargs: Any) -> Any:
+    """Call NumPy's own function on the tensors' arrays; raise StagingError while a graph is traced."""
+    if current_region() is not None:
+        name = name_of(function) + ("" if method == "__call__" else f".{method}")
+        raise StagingError(f"{name} has no form in a graph", current_place())
+    called = function if method == "__call__" else getattr(function, method)
+    return called(*plain(args), **plain(kwargs))
+
+
+def name_of(function: Any) -> str:
+    """Return the qualified name as users write it: `numpy.fft.fft`."""
+    module = getattr(function, "__module__", None) or "numpy"
+    return f"{module}.{getattr(function, '__name__', function)}"
+
+
+def plain(value: Any) -> Any:
+    """Replace tensors by NumPy's arrays, at any depth of lists, tuples and dicts."""
+    if type(value) in (list, tuple):
+        return type(value)(map(plain, value))
+    if type(value) is dict:
+        return {key: plain(item) for key, item in value.items()}
+    is_tensor = hasattr(type(value), "__array_function__") and not isinstance(value, (np.ndarray, np.generic))
+    return np.asarray(value) if is_tensor else value
+
+
+def _is_operator(frame: Any) -> bool:
+    """Return whether the frame's current instruction is an operator, or the frame belongs to this package."""
+    name = opcode.opname[frame.f_code.co_code[frame.f_lasti]]
+    return name in ("BINARY_OP", "COMPARE_OP") or is_own_file(frame.f_code.co_filename)
+
+
+def _as_operator(function: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
+    """Apply the operator by the rules of the operand that is not an array."""
+    if not isinstance(x, (np.ndarray, np.generic)):
+        return function(x, y)
+    name = _REFLECTED.get(function) or f"__r{function.__name__.strip('_')}__"
+    return getattr(y, name)(x)
+
+
+__all__ = [
+    "CREATING",
+    "FUNCTIONS",
+    "array_function",
+    "array_ufunc",
+    "implementation",
+    "name_of",
+    "numpy_named",
+    "plain",
+    "without_ops",
+]

@@ -1,0 +1,52 @@
+"""Distinguish attribute reads of the program from those of this package.
+
+Under `compile` the program sees NumPy's arrays and Python's numbers in place of tensors.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from autoconv.graph.types import TensorType
+from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.support.spans import is_own_file
+
+
+def is_asked_as_array(frame: Any) -> bool:
+    """Return whether the read comes from a program whose tensors stand for NumPy's arrays."""
+    region = current_region()
+    return region is not None and region.trace.arrays and (_ASKED.by_program or is_of_program(frame))
+
+
+def is_of_program(frame: Any) -> bool:
+    return not is_own_file(frame.f_code.co_filename)
+
+
+class _Asked(threading.local):
+    by_program = False
+
+
+_ASKED = _Asked()
+
+
+def asked_by_program(value: Any, name: str) -> Any:
+    """Read `value.name` on behalf of the program."""
+    before, _ASKED.by_program = _ASKED.by_program, True
+    try:
+        return getattr(value, name)
+    finally:
+        _ASKED.by_program = before
+
+
+def check_asked(type_: TensorType, name: str, frame: Any) -> None:
+    """Raise Python's AttributeError where the program reads a tensor's attribute from a Python number."""
+    region = current_region()
+    if region is not None and region.contract == COMPILE and not is_own_file(frame.f_code.co_filename):
+        kind = type(type_.dtype.numpy.type(1).item()).__name__
+        error = AttributeError(f"{kind!r} object has no attribute {name!r}")
+        error._autoconv_run_time = True  # type: ignore[attr-defined]
+        raise error
+
+
+__all__ = ["asked_by_program", "check_asked", "is_asked_as_array", "is_of_program"]

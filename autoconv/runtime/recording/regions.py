@@ -1,0 +1,430 @@
+"""Recording: the current region, its captures, and the contract in force.
+
+A `Trace` is one run of a Python function whose ops are recorded. Its regions form a stack: the function body
+outermost, then the branches and loop bodies being recorded. A value of an outer region that is used in an inner one
+becomes a capture of every region in between.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from autoconv.errors import InaccessibleTensorError
+from autoconv.forks import after_fork, new_lock
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.types import TensorType, Type
+from autoconv.ops import OPS
+from autoconv.runtime.recording.journal import Journal, Spot
+from autoconv.runtime.support.spans import current_span, place_of
+
+FUNCTION, COMPILE = "function", "compile"
+TURN, NODE = "turn", "node"  # units of the trace budget, see Trace.spend
+
+
+
+class HandlerStores(Protocol):
+    """Stores of values that exception handlers read (see autoconv.runtime.recording.handler_stores)."""
+
+    is_storing: bool  # its own nodes are being recorded: nothing is stored meanwhile
+
+    def before_node(self, region: Region, op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> None:
+        """Store what changed before a node that may raise."""
+
+    def after_call(self, region: Region) -> None:
+        """Store what a call may have changed."""
+
+    def spots(self, region: Region) -> Iterable[Spot]:
+        """Return the locations that are stored."""
+
+
+@dataclass(eq=False)
+class Trace:
+    """One tracing of one function.
+
+    contract: "function" or "compile" (see docs/contracts.md)
+    captures: identity of a captured object -> (the object kept alive, its parameter of the root graph)
+    on_create: called for each variable that the traced code creates
+    evaluate: returns the array of a value of the root graph in the call being traced, or None
+    pending_output: prints of a region that may be recorded again
+    allows_call, outside_effect, python_print, concretise: hooks of `compile`
+    attribute: hook of `compile` for names that tensors lack
+    without_dimensions: hook of `compile` that makes a 0-d array of a tensor, where NumPy gives one instead of a scalar
+    stores: notified before a node with side effects is recorded, and after a call of a function being recorded
+    calls: the user's functions now running
+    recursions: the functions recorded as graphs that call themselves
+    arrays: True if NumPy arrays, which are mutable, are among the inputs
+    memory: "apart" if arrays are traced as memory (see `runtime/arrays.py`), "shared" if some inputs overlap, else ""
+    complexes: what was done to complex arrays: "written", "taken" apart into real numbers
+    owned: objects made by the traced code, with their regions
+    cells: local names shared with inner functions, with the regions in which their functions were called
+    frozen: objects that must not change any more, because a path copied them
+    rebuilt: reassembled arguments by identity (see `runtime/rebuilt.py`)
+    leaf_positions: the arguments that are numbers
+    watch: called for each function that is converted because traced code calls it
+    include_guards: called with the guards of each trace that this one uses
+    sources: the arrays from which constants were made
+    refusal: an error that the traced code may have swallowed
+    patched: classes whose special methods are replaced by converted ones for now, with the originals
+    stand_ins: (class, attribute) -> the original of a class attribute that is replaced for now
+    made: the user's classes of which objects were made in the graph
+    classes_of_results: the classes known when a cond was recorded, and those among them that its result may have
+    holders: names of attributes that hold objects of these classes
+    relied: names of attributes that the trace assumes not to hold such objects
+    made_early: names of the classes whose objects are all made in the graph
+    begin_again: restarts the trace with more entries in `made`, `holders` or `made_early`
+    asked_by_class: True if an operation was dispatched on an object's class
+    asked_by_python: True while a special method runs whose result Python itself takes
+    given_items: for arguments that are lists of numbers, the type of an item and the nesting depth
+    regions: all regions recorded, including those recorded again
+    appended: lists with static items, and the values appended to them
+    hidden: functions among the trace's constants -> whether they capture its values (see `tracing/leaks.py`)
+    identifies: True if the graph compares objects by identity (see `runtime/identities.py`)
+    read_only: values that NumPy returns read-only
+    inherited: name of a written attribute -> (classes written, owners that get their own in place of the class's)
+    spend: called for each iteration of a Python loop and each recorded node; it may abandon the trace
+    uses_tensors: True if functions of this package were called that return tensors outside of traces
+    scope, device: the present name prefix and the requested device
+    controls: the graph and the names of nodes that have to run before what is recorded into it
+    """
+
+    root: Region
+    contract: str = FUNCTION
+    captures: dict[int, tuple[Any, Value]] = field(default_factory=dict)
+    on_create: Any = None
+    evaluate: Any = None
+    pending_output: list[Any] | None = None
+    allows_call: Any = None
+    outside_effect: Any = None
+    is_outside: Any = None
+    python_print: Any = None
+    concretise: Any = None
+    attribute: Any = None
+    without_dimensions: Any = None
+    stores: list[HandlerStores] = field(default_factory=list)
+    calls: list[Any] = field(default_factory=list)
+    recursions: dict[Any, Any] = field(default_factory=dict)
+    arrays: bool = False
+    memory: str = ""
+    complexes: set[str] = field(default_factory=set)
+    owned: dict[int, Any] | None = None
+    cells: dict[int, tuple[Any, Region]] = field(default_factory=dict)
+    frozen: dict[int, Any] = field(default_factory=dict)
+    rebuilt: dict[int, Any] = field(default_factory=dict)
+    leaf_positions: dict[Value, int] | None = None
+    watch: Any = None
+    include_guards: Any = None
+    refusal: BaseException | None = None
+    sources: list[tuple[Node, Any]] | None = None
+    patched: dict[type, dict[str, Any]] = field(default_factory=dict)
+    # The patched classes that objects from before the trace may have.
+    outer_classes: set[type] = field(default_factory=set)
+    stand_ins: dict[tuple[type, str], Any] = field(default_factory=dict)
+    made: set[type] = field(default_factory=set)
+    classes_of_results: dict[Value, tuple[frozenset[type], frozenset[type]]] = field(default_factory=dict)
+    holders: set[str] = field(default_factory=set)
+    relied: set[str] = field(default_factory=set)
+    made_early: frozenset[str] = frozenset()
+    asked_by_class: bool = False
+    asked_by_python: bool = False
+    begin_again: Any = None
+    given_items: dict[Value, tuple[TensorType, int]] = field(default_factory=dict)
+    regions: list[Region] = field(default_factory=list)
+    appended: list[tuple[Any, Any]] = field(default_factory=list)
+    hidden: dict[Value, bool] = field(default_factory=dict)
+    identifies: bool = False
+    read_only: set[Value] = field(default_factory=set)
+    inherited: dict[str, tuple[list[Any], list[Any]]] = field(default_factory=dict)
+    scope: str = ""
+    device: str = ""
+    controls: tuple[Graph | None, tuple[str, ...]] = (None, ())
+    converts: bool = True
+    spend: Any = None
+    uses_tensors: bool = False
+
+    def capture(self, obj: Any, type_: Type, name: str) -> Value:
+        """Return the root parameter that stands for a Python object (a tensor, a variable's storage)."""
+        found = self.captures.get(id(obj))
+        if found is None:
+            found = obj, self.root.graph.add_parameter(type_, name)
+            self.captures[id(obj)] = found
+        return found[1]
+
+
+@dataclass(eq=False)
+class Region:
+    """A graph being recorded.
+
+    `captures` maps outer values to this graph's parameters, in order. `most_iterations` bounds the iterations of a loop
+    whose body sets it. `became` is the enclosing region into which the nodes were merged. `known_classes` holds (object
+    of the graph, class, whether it is an instance), facts that hold wherever the region runs.
+    """
+
+    graph: Graph
+    parent: Region | None = None
+    captures: dict[Value, Value] = field(default_factory=dict)
+    journal: Journal | None = None
+    most_iterations: Any = None
+    became: Region | None = None
+    known_classes: list[tuple[Value, Any, bool]] = field(default_factory=list)
+    _trace: Trace | None = None
+
+    @property
+    def trace(self) -> Trace:
+        assert self._trace is not None
+        return self._trace
+
+    @property
+    def contract(self) -> str:
+        return self.trace.contract
+
+    @property
+    def standing(self) -> Region:
+        """The region that now contains this one's nodes."""
+        region = self
+        while region.became is not None:
+            region = region.became
+        return region
+
+    def is_inside(self, other: Region | None) -> bool:
+        """Return whether this is the region `other`, or nested in it."""
+        wanted = None if other is None else other.standing
+        region: Region | None = self
+        while region is not None and region is not wanted:
+            region = region.parent
+        return region is not None
+
+    def lift(self, value: Value) -> Value:
+        """Return the region's own value for an enclosing region's; raise InaccessibleTensorError if out of scope."""
+        if value.graph is self.graph:
+            return value
+        found = self.captures.get(value)
+        if found is not None:
+            return found
+        if self.parent is None:
+            raise InaccessibleTensorError(out_of_scope(value, self.graph))
+        outer = self.parent.lift(value)
+        found = self.captures.get(outer)
+        if found is None:
+            found = self.graph.add_parameter(outer.type, outer.name)
+            self.captures[outer] = found
+        self.captures[value] = found
+        return found
+
+    def captured(self) -> dict[Value, Value]:
+        """Return the captures whose outer value belongs to the parent region, in order of first use."""
+        assert self.parent is not None
+        return {outer: inner for outer, inner in self.captures.items() if outer.graph is self.parent.graph}
+
+    def record(self, name: str, inputs: list[Value], attributes: dict[str, Any], **options: Any) -> Node:
+        """Append a node of the op `name`, with the user's span."""
+        if self.trace.stores and OPS[name].effects is not Effects.PURE:
+            for stores in tuple(self.trace.stores):
+                stores.before_node(self, name, inputs, attributes)
+        if self.trace.spend is not None:
+            self.trace.spend(NODE)
+        lifted = [self.lift(value) for value in inputs]
+        span = options.pop("span", None) or current_span()
+        if span is not None and self.contract == COMPILE:
+            span = replace(span, plain=True)
+        shown = options.pop("shown", None) or display_name(name)
+        options.setdefault("device", self.trace.device)
+        node = self.graph.add(OPS[name], lifted, attributes, name=self.trace.scope + shown, span=span, **options)
+        graph, names = self.trace.controls
+        if names and graph is self.graph:
+            self.graph.controls[node.name] = names
+        return node
+
+
+class _Stack(threading.local):
+    region: Region | None = None
+    untraced: bool = True
+
+
+_STACK = _Stack()
+
+
+class _UntracedHere:
+    """True in threads that record nothing.
+
+    Its truth value is computed without a Python frame: each function tests it on entry, even one at the recursion
+    limit.
+    """
+
+    __bool__ = staticmethod(functools.partial(getattr, _STACK, "untraced"))
+
+
+class _Own(threading.local):
+    """The share of one thread in the counts of `_Activity`."""
+
+    count = pretended = tapes = 0
+
+
+class _Activity:
+    """Counts of recording threads and active tapes.
+
+    When the counts change, `on_change` is called with the new value of `untraced`: True while no thread records, a
+    per-thread flag while some do, and False while all threads behave as if they recorded.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.pretended = 0
+        self.tapes = 0
+        self.lock = new_lock()
+        self.own = _Own()
+        self.here = _UntracedHere()
+        self.on_change: Callable[[object], None] = lambda untraced: None
+
+    def add(self, change: int, pretended: int = 0) -> None:
+        with self.lock:
+            self.count += change
+            self.pretended += pretended
+            self.own.count += change
+            self.own.pretended += pretended
+            BUSY.value = self.count + self.pretended + self.tapes
+            self.on_change(not self.pretended and (self.here if self.count else True))
+
+    def add_tape(self, change: int) -> None:
+        with self.lock:
+            self.tapes += change
+            self.own.tapes += change
+            BUSY.value = self.count + self.pretended + self.tapes
+
+    def forget_others(self) -> None:
+        """Drop the counts of other threads, in a forked child."""
+        self.count, self.pretended, self.tapes = self.own.count, self.own.pretended, self.own.tapes
+        self.add(0)
+
+
+# Recording threads plus active tapes, read by native code: while it is not 0, calls take the slow path.
+BUSY = ctypes.c_int64(0)
+_ACTIVITY = _Activity()
+after_fork(_ACTIVITY.forget_others)
+
+
+def tape_started(change: int = 1) -> None:
+    """Count a tape as active, or with -1 as finished; active tapes record function calls."""
+    _ACTIVITY.add_tape(change)
+
+
+def follow(on_change: Callable[[object], None]) -> None:
+    """Register `on_change`, called now and at each change with the value of `untraced`."""
+    _ACTIVITY.on_change = on_change
+    _ACTIVITY.add(0)
+
+
+@contextmanager
+def as_if_traced() -> Iterator[None]:
+    """Run converted code through the operators inside the block, in all threads, without recording."""
+    _ACTIVITY.add(0, 1)
+    try:
+        yield
+    finally:
+        _ACTIVITY.add(0, -1)
+
+
+def current_region() -> Region | None:
+    """Return the region being recorded by this thread, None when ops run eagerly."""
+    return _STACK.region
+
+
+def enter(region: Region | None) -> None:
+    """Record ops of this thread into `region` from now on; the caller restores the previous region."""
+    _STACK.region, _STACK.untraced = region, region is None
+
+
+@contextmanager
+def recording(region: Region | None) -> Iterator[Region | None]:
+    """Record ops of this thread into `region` inside the block (None: they run eagerly)."""
+    before = _STACK.region
+    starts = before is None and region is not None
+    if starts:
+        _ACTIVITY.add(1)
+    _STACK.region, _STACK.untraced = region, region is None
+    try:
+        yield region
+    finally:
+        _STACK.region, _STACK.untraced = before, before is None
+        if starts:
+            _ACTIVITY.add(-1)
+
+
+def new_trace(name: str, contract: str, converts: bool = True) -> Trace:
+    """Create a trace with an empty root graph; `converts` is whether the traced code is converted."""
+    root = Region(Graph(name))
+    trace = Trace(root, contract, converts=converts)
+    root._trace = trace
+    return trace
+
+
+def subregion(parent: Region, name: str) -> Region:
+    """Create an empty region inside `parent`."""
+    made = Region(Graph(name), parent, _trace=parent.trace)
+    parent.trace.regions.append(made)
+    return made
+
+
+_SHOWN = {
+    "add": "add", "subtract": "sub", "multiply": "mul", "divide": "truediv", "floor_divide": "floordiv",
+    "modulo": "mod", "power": "pow", "python_add": "add", "python_subtract": "sub", "python_multiply": "mul",
+    "python_divide": "truediv", "python_floor_divide": "floordiv", "python_modulo": "mod", "python_power": "pow",
+}  # fmt: skip
+
+
+def display_name(op_name: str) -> str:
+    """Return the name of an op's nodes in printed tensors: TensorFlow's name."""
+    return _SHOWN.get(op_name) or OPS[op_name].graphdef
+
+
+def out_of_scope(value: Value, graph: Graph | None = None) -> str:
+    """Return the error message for a value used in that graph, or where ops run eagerly."""
+    here = "here, where ops run at once" if graph is None else _scope(graph)
+    return (
+        f"{_shown(value)} is out of scope and cannot be used here. "
+        f"Use return values, explicit Python locals or autoconv collections to access it.{defined_at(value)}"
+        f"The tensor cannot be accessed from {here}, because it was defined in {_scope(value.graph)}, "
+        "which is out of scope."
+    )
+
+
+def is_in_scope(value: Value) -> bool:
+    """Return whether the current region, if any, can use the value."""
+    region = current_region()
+    while region is not None and region.graph is not value.graph:
+        region = region.parent
+    return region is not None
+
+
+def _shown(value: Value) -> str:
+    """Return the value as its tensor is printed."""
+    if not isinstance(value.type, TensorType):
+        return f"<{value.full_name}: {value.type}>"
+    shape = value.type.shape
+    sizes = "<unknown>" if shape is None else str(tuple(d if isinstance(d, int) else None for d in shape))
+    return f"<autoconv.Tensor '{value.full_name}' shape={sizes} dtype={value.type.dtype.name}>"
+
+
+def defined_at(value: Value) -> str:
+    """Return a paragraph with the source line that defines a value; a blank where it is unknown."""
+    span = value.node.span if value.node is not None else None
+    if span is None:
+        return " "
+    place = place_of(span)
+    return "\n\n".join(("", "It was defined here:\n" + "\n".join(filter(None, (f"  {place}", place.caret()))), ""))
+
+
+_SCOPES = {
+    "cond_true": "a branch of a condition", "cond_false": "a branch of a condition",
+    "while_cond": "the condition of a loop", "while_body": "the body of a loop",
+}  # fmt: skip
+
+
+def _scope(graph: Graph) -> str:
+    return _SCOPES.get(graph.name, repr(graph.name))

@@ -1,0 +1,69 @@
+"""Gradients of a graph that is still being recorded: the backward nodes are appended to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from autoconv.autodiff.cotangents import accumulate, conformed
+from autoconv.autodiff.dependence import Heap, varied_values
+from autoconv.autodiff.forward_backward import Root
+from autoconv.autodiff.reverse import backprop
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.runtime.recording.regions import Region
+from autoconv.runtime.support.spans import current_span
+
+Within = Callable[[Graph], list[Node] | None]
+
+
+def symbolic_gradients(
+    region: Region, targets: Sequence[Value], given: Sequence[Value], sources: Sequence[Value],
+    within: Within, recompute_every: int | None = None,
+) -> list[Value | None]:  # fmt: skip
+    """Return the cotangents of the sources, None where nothing connects, as values of `region`.
+
+    Targets and sources belong to that region or to enclosing ones; `given` are the cotangents of the targets. `within`
+    returns the nodes of a graph to differentiate, or None for all.
+    """
+    regions = _outwards(region)
+    heap = Heap()
+    varied = _varied(regions, sources, within, heap)
+    seeds = list(zip(targets, given, strict=True))
+    found: dict[Value, Value] = {}
+    for each in regions:
+        level = Root(each.graph, region.graph, bring=region.lift)
+        level.heap, level.recompute_every = heap, recompute_every
+        level.builder.span = current_span()
+        for value, cotangent in seeds:
+            if value.graph is each.graph and value in varied[each.graph]:
+                accumulate(level.builder, level.cotangents, value, conformed(level.builder, cotangent, value.type))
+        backprop(level, varied[each.graph], within(each.graph))
+        found.update(level.cotangents)
+        if each.parent is not None:
+            inner = each.captured().items()
+            seeds += [(outer, level.cotangents[v]) for outer, v in inner if v in level.cotangents]
+    return [found.get(source) for source in sources]
+
+
+def connected(region: Region, sources: Sequence[Value], within: Within) -> set[Value]:
+    """Return the values that depend on one of the sources, sources included."""
+    return set().union(*_varied(_outwards(region), sources, within, Heap()).values())
+
+
+def _outwards(region: Region) -> list[Region]:
+    regions = [region]
+    while regions[-1].parent is not None:
+        regions.append(regions[-1].parent)
+    return regions
+
+
+def _varied(
+    regions: Sequence[Region], sources: Sequence[Value], within: Within, heap: Heap
+) -> dict[Graph, set[Value]]:
+    varied: dict[Graph, set[Value]] = {}
+    outer: set[Value] = set()
+    for region in reversed(regions):
+        chosen = [source for source in sources if source.graph is region.graph]
+        if region.parent is not None:
+            chosen += [inner for value, inner in region.captured().items() if value in outer]
+        outer = varied[region.graph] = varied_values(region.graph, chosen, heap, within(region.graph))
+    return varied

@@ -1,0 +1,212 @@
+"""Recorders of tapes: each op that runs eagerly is recorded with its operands and results.
+
+A recorder follows the tensors and variable storages that depend on its watched values. Gradient rules run as ordinary
+ops, which the recorders that are still active record in turn; so gradients can be differentiated again.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from autoconv.autodiff.cotangents import carries, refused
+from autoconv.graph.graph import Node
+from autoconv.graph.types import ListType, ResourceType
+from autoconv.hooks import Hook
+from autoconv.ops.record import NoGradient, Op
+from autoconv.runtime.recording.regions import tape_started
+
+Pull = Callable[[Sequence[Any]], Sequence[Any]]
+
+
+class Entry:
+    """An op that ran. `pull` maps the cotangents of `results` to those of `inputs`, None where nothing flows."""
+
+    __slots__ = ("attributes", "inputs", "name", "pull", "results")
+
+    def __init__(
+        self, name: str, inputs: Sequence[Any], results: Sequence[Any], pull: Pull, attributes: Any = None
+    ) -> None:
+        self.name = name
+        self.attributes = attributes or {}
+        self.inputs = tuple(inputs)
+        self.results = tuple(results)
+        self.pull = pull
+
+
+class Recorder:
+    """The entries that depend on watched values, and the followed objects by identity.
+
+    `orders` is how often the recorded ops may be differentiated: more than once where a gradient may be taken while
+    recording goes on. `watches_variables`: trainable variables are watched when read; `variables` holds them by the
+    identity of their storage. `lost` is true once a followed value became a number or array of Python's.
+    `recompute_every` is the checkpoint interval for the backward pass through loops of functions.
+    """
+
+    def __init__(
+        self, orders: int = 1, watches_variables: bool = True, recompute_every: int | None = None
+    ) -> None:
+        self.orders = orders
+        self.watches_variables = watches_variables
+        self.recompute_every = recompute_every
+        self.entries: list[Entry] = []
+        self.variables: dict[int, Any] = {}
+        self._lost = False
+        self._followed: dict[int, Any] = {}
+        self._stand_ins: dict[int, tuple[Any, Any]] = {}
+        self._not_taken_up: set[int] = set()  # the stand-in tensors that no function has received yet
+
+    def stand_in(self, array: Any, tensor: Any) -> None:
+        """Follow `tensor` in place of `array`, for a function called with the array."""
+        self._stand_ins[id(array)] = array, tensor
+        self._not_taken_up.add(id(tensor))
+
+    @property
+    def lost(self) -> bool:
+        return self._lost or bool(self._not_taken_up)
+
+    def lose(self) -> None:
+        """Note that a followed value becomes a number or array of Python's."""
+        self._lost = True
+
+    def standing_in(self, array: Any) -> Any:
+        return self._stand_ins.get(id(array), (None, None))[1]
+
+    def watch(self, value: Any) -> None:
+        self._followed[id(value)] = value
+
+    def watch_variable(self, variable: Any) -> None:
+        if variable.dtype.is_differentiable and id(variable.storage) not in self.variables:
+            self.variables[id(variable.storage)] = variable
+            self.watch(variable.storage)
+
+    def follows(self, value: Any) -> bool:
+        return id(value) in self._followed
+
+    def note(self, entry: Entry) -> None:
+        if any(id(value) in self._followed for value in entry.inputs):
+            self.entries.append(entry)
+            self._not_taken_up.difference_update(map(id, entry.inputs))
+            for result in entry.results:
+                if hasattr(result, "type") and carries(result.type):
+                    self._followed[id(result)] = result
+
+    def forget(self) -> None:
+        """Drop the entries and followed values; watched variables stay in `variables`."""
+        self.entries.clear()
+        self._followed.clear()
+
+
+class _Active(threading.local):
+    recorders: tuple[Recorder, ...] = ()
+
+
+_ACTIVE = _Active()
+
+
+def active() -> tuple[Recorder, ...]:
+    """Return the active recorders of this thread, outermost first."""
+    return _ACTIVE.recorders
+
+
+def start(recorder: Recorder) -> None:
+    if recorder not in _ACTIVE.recorders:
+        _ACTIVE.recorders = (*_ACTIVE.recorders, recorder)
+        tape_started()
+
+
+def stop(recorder: Recorder) -> None:
+    if recorder in _ACTIVE.recorders:
+        _ACTIVE.recorders = tuple(r for r in _ACTIVE.recorders if r is not recorder)
+        tape_started(-1)
+
+
+@contextmanager
+def paused(*recorders: Recorder) -> Iterator[None]:
+    """Suspend these recorders (all, if none is given) inside the block."""
+    before = _ACTIVE.recorders
+    _ACTIVE.recorders = tuple(r for r in before if recorders and r not in recorders)
+    try:
+        yield
+    finally:
+        _ACTIVE.recorders = before
+
+
+def follows(values: Sequence[Any]) -> list[bool]:
+    """Return for each value whether an active recorder follows it."""
+    return [any(r.follows(value) for r in _ACTIVE.recorders) for value in values]
+
+
+def tensor_for(array: Any) -> Any:
+    """Return the tensor that active recorders follow in place of the array, or None."""
+    return next((t for r in reversed(_ACTIVE.recorders) if (t := r.standing_in(array)) is not None), None)
+
+
+def note(entry: Entry) -> None:
+    for recorder in _ACTIVE.recorders:
+        recorder.note(entry)
+
+
+def note_leaving(value: Any) -> None:
+    """Note that a tensor was converted to a number or an array, which recorders cannot follow."""
+    for recorder in _ACTIVE.recorders:
+        if recorder.follows(value):
+            recorder.lose()
+
+
+def note_variable(variable: Any) -> None:
+    """Watch a variable that is used, in the recorders that watch trainable variables."""
+    for recorder in _ACTIVE.recorders:
+        if recorder.watches_variables and variable.trainable:
+            recorder.watch_variable(variable)
+
+
+def note_op(
+    op: Op, values: Sequence[Any], attributes: dict[str, Any], found: Any, wrap: Callable[[Any, bool], Any]
+) -> None:
+    """Record an op that ran; `values` are its operands as the kernel received them, `wrap` makes tensors of arrays."""
+    if not any(follows(values)):
+        return
+    results = found if isinstance(found, tuple) else (found,)
+    weak = op.name.startswith("python_")
+    typed = tuple(v if hasattr(v, "type") else wrap(v, weak) for v in values)
+    note(Entry(op.name, typed, results, lambda given: _pull(op, typed, results, attributes, given), attributes))
+
+
+def _pull(
+    op: Op, inputs: Sequence[Any], results: Sequence[Any], attributes: dict[str, Any], given: Sequence[Any]
+) -> Sequence[Any]:
+    if isinstance(op.gradient, NoGradient):
+        raise refused(Node(op, (), {}, (), op.name, None), op.gradient.reason)
+    return op.gradient(BUILDER, inputs, results, tuple(given), attributes)  # type: ignore[no-any-return]
+
+
+APPLY = Hook("autoconv.runtime.tensors.dispatch")  # applies an op by name; dispatch imports this module
+
+
+class EagerBuilder:
+    """Runs ops by name through `apply`, for gradient rules."""
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        return lambda *operands, **attributes: APPLY(name, *operands, **attributes)
+
+
+BUILDER = EagerBuilder()
+
+
+def zeros_for(value: Any) -> Any:
+    """Return the zero cotangent of `value`."""
+    type_ = value.type
+    if isinstance(type_, ListType):
+        return BUILDER.list_zeros_like(value)
+    return BUILDER.zeros_like(value.value if isinstance(type_, ResourceType) else value)
+
+
+def add(first: Any, second: Any) -> Any:
+    """Add two cotangents."""
+    return (BUILDER.list_add if isinstance(first.type, ListType) else BUILDER.add)(first, second)
+
+
+__all__ = ["BUILDER", "Entry", "Recorder", "active", "follows", "note", "note_op", "paused", "start", "stop"]

@@ -1,0 +1,200 @@
+"""Tracebacks as in plain Python: only the user's frames, also for errors raised by a graph."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import linecache
+import re
+from collections.abc import Callable
+from types import CodeType, FrameType, FunctionType, TracebackType
+from typing import Any, TypeVar
+
+from autoconv.errors import AutoconvError, Place
+from autoconv.graph.graph import Span
+from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.spans import is_own_file, is_region, place_of, shown, span_of
+
+Class = TypeVar("Class", bound=type)
+
+
+def present(error: BaseException) -> None:
+    """Reduce the tracebacks of an error, its causes and its contexts to the user's frames.
+
+    An error raised by a graph gets entries for the traced lines. An error of this package without a place gets the
+    innermost line. A bare `raise` after this call adds no entry for the calling function.
+    """
+    waiting: list[BaseException | None] = [error]
+    seen: set[int] = set()
+    while waiting:
+        each = waiting.pop()
+        if each is not None and id(each) not in seen:
+            seen.add(id(each))
+            _present(each)
+            waiting += [each.__cause__, each.__context__]
+            waiting += each.exceptions if isinstance(each, BaseExceptionGroup) else ()
+
+
+def hide(error: BaseException) -> None:
+    """Drop this package's frames from the traceback of an error that passes through an operator in plain code.
+
+    Errors during a trace are left alone: they are presented where the trace was started.
+    """
+    if current_region() is None:
+        error.__traceback__ = _chained(_users(error.__traceback__))
+
+
+def presented(function: Callable[..., Any]) -> Any:
+    """Wrap `function` so that its errors are presented."""
+
+    @functools.wraps(function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except BaseException as error:
+            present(error)
+            raise
+
+    run.__autoconv_presented__ = True  # type: ignore[attr-defined]
+    return run
+
+
+_PRESENTED: dict[Callable[..., Any], Any] = {}
+
+
+def present_functions(names: dict[str, Any]) -> None:
+    """Wrap the public functions of this package among `names` with `presented`; one function gets one wrapper."""
+    for name, value in names.items():
+        if isinstance(value, FunctionType) and not name.startswith("_") and is_own_file(value.__code__.co_filename):
+            names[name] = _PRESENTED.get(value) or _PRESENTED.setdefault(value, _once(value))
+
+
+def presented_methods(cls: Class) -> Class:
+    """Wrap the public methods of the class with `presented`."""
+    for name, value in vars(cls).copy().items():
+        if isinstance(value, FunctionType) and not name.startswith("_"):
+            setattr(cls, name, _once(value))
+    return cls
+
+
+def _once(function: Callable[..., Any]) -> Any:
+    return function if getattr(function, "__autoconv_presented__", False) else presented(function)
+
+
+def at_definition(error: BaseException, function: Any) -> BaseException:
+    """Mark the error to be presented as raised at the definition of the function."""
+    code = getattr(inspect.unwrap(getattr(function, "__func__", function)), "__code__", None)
+    if code is not None:
+        lines = range(code.co_firstlineno, code.co_firstlineno + 50)  # skip decorators, at most 50 lines
+        defined = (n for n in lines if _DEFINITION.match(linecache.getline(code.co_filename, n)))
+        span = Span(code.co_filename, next(defined, code.co_firstlineno), code.co_name)
+        error.__dict__["_autoconv_spans"] = [span]
+    return error
+
+
+def place_in(function: Any, error: BaseException) -> Place | None:
+    """Return the place in a function or its callees where an error was raised; else the place of its definition."""
+    entries = _users(error.__traceback__)
+    if not entries:
+        present(at_definition(error, function))
+        entries = _users(error.__traceback__)
+    last = span_of([(entries[-1].tb_frame.f_code, entries[-1].tb_lasti)]) if entries else None
+    return place_of(last) if last is not None else None
+
+
+_DEFINITION = re.compile(r"\s*(async\s+)?def\b|.*\blambda\b")
+
+
+def _present(error: BaseException) -> None:
+    if _raised_by_us(error.__traceback__):
+        error.__dict__.setdefault("_autoconv_raised_by_us", True)
+    entries = [entry for span in reversed(_recorded_at(error)) for entry in _entries_of(span)]
+    entries += _users(error.__traceback__)
+    if isinstance(error, AutoconvError) and error.place is None and entries:
+        last = span_of([(entries[-1].tb_frame.f_code, entries[-1].tb_lasti)])
+        error.place = place_of(last) if last is not None else None
+    error.__traceback__ = _chained(entries)
+
+
+def _raised_by_us(trace: TracebackType | None) -> bool:
+    """Return whether the error was raised in this package, not in user's code called from it."""
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and is_own_file(trace.tb_frame.f_code.co_filename)
+
+
+def raised_by_us(error: BaseException) -> bool:
+    """Return whether this package raised the error; `present` records it, as it removes the frames."""
+    return "_autoconv_raised_by_us" in error.__dict__ or _raised_by_us(error.__traceback__)
+
+
+def _recorded_at(error: BaseException) -> list[Span]:
+    """Remove and return the spans that a backend attached to the error, innermost first; each is presented once."""
+    spans: list[Span] = error.__dict__.pop("_autoconv_spans", [])
+    return spans
+
+
+def _users(trace: TracebackType | None) -> list[TracebackType]:
+    """Return the user's entries, outermost first; a region function replaces its enclosing function."""
+    every: list[TracebackType] = []
+    while trace is not None:
+        every.append(trace)
+        trace = trace.tb_next
+    entries: list[TracebackType] = []
+    for entry, is_users in zip(every, shown([entry.tb_frame.f_code for entry in every]), strict=True):
+        if is_users:
+            code = entry.tb_frame.f_code
+            if is_region(code) and entries and entries[-1].tb_frame.f_code.co_name == code.co_name:
+                entries.pop()
+            entries.append(entry)
+    return entries
+
+
+def _chained(entries: list[TracebackType]) -> TracebackType | None:
+    result: TracebackType | None = None
+    for entry in reversed(entries):
+        result = TracebackType(result, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return result
+
+
+def _entries_of(span: Span) -> list[TracebackType]:
+    """Build entries for the traced lines of a failed node, outermost first."""
+    entries: list[TracebackType] = []
+    current: Span | None = span
+    while current is not None:
+        frame, instruction = _frame_of(_raising(current))
+        entries.append(TracebackType(None, frame, instruction, current.line))
+        current = current.caller
+    return entries[::-1]
+
+
+def _frame_of(code: CodeType) -> tuple[FrameType, int]:
+    """Return a frame stopped where its code raises."""
+    try:
+        exec(code, {"__name__": "__main__"})
+    except RuntimeError as error:
+        trace = error.__traceback__
+        assert trace is not None and trace.tb_next is not None
+        return trace.tb_next.tb_frame, trace.tb_next.tb_lasti
+    raise AssertionError("the code raises")
+
+
+@functools.lru_cache(1024)
+def _raising(span: Span) -> CodeType:
+    """Compile code with the span's file and function name that raises at the span's position."""
+    tree = ast.parse("raise RuntimeError")
+    last = max(span.end_line, span.line)
+    known = span.column > 0 and span.end_column > 0
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.stmt, ast.expr)):
+            node.lineno, node.end_lineno = span.line, last
+            node.col_offset = _bytes(span.file, span.line, span.column) if known else -1
+            node.end_col_offset = _bytes(span.file, last, span.end_column) if known else -1
+    name = span.function or "<module>"
+    return compile(tree, span.file, "exec", dont_inherit=True).replace(co_name=name, co_qualname=name)
+
+
+def _bytes(file: str, line: int, column: int) -> int:
+    """Convert a column from characters counted from 1 to bytes counted from 0, as code objects count."""
+    return len(linecache.getline(file, line).ljust(column)[: column - 1].encode())

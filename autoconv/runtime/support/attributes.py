@@ -1,0 +1,88 @@
+"""The `__dict__` of a user's object that is part of the graph: empty, and closed to the program."""
+
+from __future__ import annotations
+
+import contextlib
+import types
+import weakref
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.runtime.support.spans import current_place
+
+# The attribute under which a user's object stores its object of the graph.
+HEAP = "__autoconv_heap__"
+
+
+class GraphAttributes(dict[str, Any]):
+    """The `__dict__` of an object that is part of the graph: each use of it raises StagingError.
+
+    Reads and writes of single attributes bypass it, as does `held_by`.
+    """
+
+    __slots__ = ()
+
+
+def is_in_graph(value: Any) -> bool:
+    """Return whether the value is a user's object that is part of the graph, for which the Python object is a proxy."""
+    return type(getattr(value, "__dict__", None)) is GraphAttributes
+
+
+def held_by(value: Any) -> dict[str, Any]:
+    """Return the instance attributes, without those of the class, as a new dict."""
+    held = getattr(value, "__dict__", None)
+    return dict(dict.items(held)) if isinstance(held, dict) else {}
+
+
+def attributes_of(value: Any) -> dict[str, Any]:
+    """Return the instance attributes as `held_by` does, with those held in slots."""
+    found = held_by(value)
+    for name, slot in slots_of(type(value)):
+        with contextlib.suppress(AttributeError):  # the slot is empty
+            found[name] = slot.__get__(value)
+    return found
+
+
+def has_attributes(value: Any) -> bool:
+    return hasattr(value, "__dict__") or bool(slots_of(type(value)))
+
+
+def give_attributes(value: Any, held: dict[str, Any]) -> None:
+    """Set the attributes of a new object, in its slots where it has a slot of the name."""
+    slots = dict(slots_of(type(value)))
+    for name in slots.keys() & held.keys():
+        slots[name].__set__(value, held[name])
+    if hasattr(value, "__dict__"):
+        object.__setattr__(value, "__dict__", {name: part for name, part in held.items() if name not in slots})
+
+
+def slots_of(kind: type) -> tuple[tuple[str, Any], ...]:
+    """Return the names and descriptors of the slots of a class written in Python."""
+    known = _SLOTS.get(kind)
+    if known is None:
+        known = _SLOTS[kind] = tuple(
+            (name, held)
+            for base in kind.__mro__
+            if "__slots__" in vars(base)
+            for name, held in vars(base).items()
+            if isinstance(held, types.MemberDescriptorType)
+        )
+    return known
+
+
+_SLOTS: weakref.WeakKeyDictionary[type, tuple[tuple[str, Any], ...]] = weakref.WeakKeyDictionary()
+
+
+def _refused(*_: Any, **__: Any) -> Any:
+    raise StagingError(
+        "the __dict__ of an object is used that is in a list, dict or name which only the running graph knows",
+        current_place(), "the attributes by their names",
+    )  # fmt: skip
+
+
+for _name in (
+    "contains delitem eq getitem ior iter len ne or repr reversed ror setitem",
+    "clear copy get items keys pop popitem setdefault update values",
+):
+    for _one in _name.split():
+        setattr(GraphAttributes, f"__{_one}__" if _name.startswith("contains") else _one, _refused)

@@ -1,0 +1,230 @@
+"""Source spans of the user's code, with their callers.
+
+The user's frames are those that are neither of this package nor generated.
+"""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import os
+import sys
+import sysconfig
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from types import CodeType, FrameType, TracebackType
+
+import numpy as np
+
+from autoconv.errors import REGION, Place
+from autoconv.graph.graph import Span
+from autoconv.paths import PACKAGE
+
+_LIBRARIES = tuple(
+    os.path.join(folder, "") for folder in (sysconfig.get_path("stdlib"), os.path.dirname(np.__file__)) if folder
+)
+
+# They call the lambdas that conversion makes of operands; the user's own lambdas are called from elsewhere.
+_OPERATORS = os.path.join(PACKAGE, "operators", "")
+_CALL_THUNKS = tuple(
+    os.path.join(_OPERATORS, *place)
+    for place in (("control", "conditionals.py"), ("support", "deferred_messages.py"), ("values", "items.py"))
+)
+
+# The functions that start a trace, or the graph of a recursive function: frames outside them are not part of it.
+_STARTS = ("trace_function", "trace_recursion")
+_KNOWN_LIMIT = 20_000  # spans in the table, before it is cleared
+_DEPTH_LIMIT = 150  # frames of a span's chain of callers
+
+_find_columns: Callable[[CodeType, int, int], tuple[int, int] | None] | None = None
+
+Position = tuple[CodeType, int]
+# Spans by (id of code, instruction, id of the caller's span); code and caller are kept alive, so ids stay unique.
+_known: dict[tuple[int, int, int], tuple[CodeType, Span | None, Span]] = {}
+
+
+def current_span() -> Span | None:
+    """Return the span of the user's expression that is running, with its callers within the trace.
+
+    None when only this package is on the stack.
+    """
+    return span_of(_positions(sys._getframe(1)))
+
+
+def span_of(positions: Iterable[Position]) -> Span | None:
+    """Return the span of the innermost position (code, instruction), the others as its callers; innermost first."""
+    span: Span | None = None
+    for code, instruction in reversed(list(_without_regions(positions))):
+        key = id(code), instruction, id(span)
+        known = _known.get(key)
+        if known is None:
+            known = _known[key] = code, span, _span_at(code, instruction, span)
+        span = known[2]
+    if len(_known) > _KNOWN_LIMIT:
+        _known.clear()
+    return span
+
+
+def span_of_error(error: BaseException) -> Span | None:
+    """Return the span where the user's code raised an error that was caught here, with its callers."""
+    entries = list(_entries(error.__traceback__))
+    users = shown([entry.tb_frame.f_code for entry in entries])
+    raised = [(e.tb_frame.f_code, e.tb_lasti) for e, is_users in zip(entries, users, strict=True) if is_users]
+    # A function whose handler is running is in the traceback already.
+    passed = {id(entry.tb_frame) for entry in entries}
+    return span_of((*reversed(raised), *_positions(sys._getframe(1), passed)))
+
+
+def user_frame() -> FrameType | None:
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and is_own_file(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame
+
+
+def depth_of_level(level: int) -> int:
+    """Convert a stack level in user frames to a depth in all frames; depth 1 is the caller's caller."""
+    frames: list[FrameType] = []
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        frames.append(frame)
+        frame = frame.f_back
+    users = reversed(shown([frame.f_code for frame in reversed(frames)]))
+    counted, inside = 0, False
+    for depth, (frame, is_users) in enumerate(zip(frames, users, strict=True), 1):
+        if not is_users:
+            continue
+        if not inside:
+            counted += 1
+            if counted == level:
+                return depth
+        inside = is_region(frame.f_code)
+    return len(frames) + level
+
+
+def current_place() -> Place | None:
+    """Return the present place in the user's code, with the text of the line."""
+    frame = user_frame()
+    span = span_of([(frame.f_code, frame.f_lasti)]) if frame is not None else None
+    return place_of(span) if span else None
+
+
+def place_of(span: Span) -> Place:
+    text = linecache.getline(span.file, span.line).rstrip()
+    end = span.end_column if span.end_line in (0, span.line) else len(text) + 1
+    return Place(span.file, span.line, span.column, end, text)
+
+
+def is_own_file(filename: str) -> bool:
+    """Return whether a file belongs to this package."""
+    return filename.startswith(PACKAGE)
+
+
+def shown(codes: Sequence[CodeType]) -> list[bool]:
+    """Return which frames, outermost first, are the user's: not of this package, nor of a library called by it."""
+    found: list[bool] = []
+    hidden, before = False, ""
+    for code in codes:
+        file = code.co_filename
+        kind = _KINDS.get(file) or _KINDS.setdefault(file, _kind(file))
+        thunk = code.co_name == "<lambda>" and before in _CALL_THUNKS and not is_region(code)
+        hidden = kind == "own" or thunk or (hidden and kind == "library")
+        found.append(not hidden)
+        before = file
+    return found
+
+
+_KINDS: dict[str, str] = {}
+
+
+def count_as_users(filename: str) -> None:
+    """Treat the code of a converted file as the user's, whatever its path."""
+    _KINDS[filename] = "user"
+
+
+def _kind(filename: str) -> str:
+    """Classify a file: "own", "library" (Python's own and NumPy), or "user"."""
+    if is_own_file(filename):
+        return "own"
+    installed = "-packages" in filename and not filename.startswith(_LIBRARIES[-1])
+    known = filename.startswith("<frozen ") or (filename.startswith(_LIBRARIES) and not installed)
+    return "library" if known else "user"
+
+
+def is_region(code: CodeType) -> bool:
+    """Return whether a code object is a region function that conversion extracted from the user's function."""
+    return code.co_qualname.endswith(REGION)
+
+
+def _positions(frame: FrameType | None, left_out: Collection[int] = ()) -> list[Position]:
+    """Return the user's frames, innermost first, up to the start of the trace or the depth limit.
+
+    `left_out` holds ids of frames to skip.
+    """
+    found: list[Position] = []
+    while frame is not None and len(found) < _DEPTH_LIMIT:
+        code = frame.f_code
+        if code.co_name in _STARTS and is_start(code):
+            break
+        if not left_out or id(frame) not in left_out:
+            found.append((code, frame.f_lasti))
+        frame = frame.f_back
+    users = shown([code for code, _ in reversed(found)])
+    return [position for position, is_users in zip(found, reversed(users), strict=True) if is_users]
+
+
+def is_start(code: CodeType) -> bool:
+    """Return whether the code starts a trace, or the graph of a recursive function."""
+    return code.co_name in _STARTS and is_own_file(code.co_filename)
+
+
+def _without_regions(positions: Iterable[Position]) -> Iterator[Position]:
+    """Drop the frames around a region function that belong to the same user's function."""
+    inside = False
+    for code, instruction in positions:
+        if not inside:
+            yield code, instruction
+            inside = is_region(code)
+        elif not is_region(code):
+            inside = False
+
+
+def find_columns_by(find: Callable[[CodeType, int, int], tuple[int, int] | None]) -> None:
+    """Register `find(code, instruction, line)`, which returns (column, last column) where a line table has none."""
+    global _find_columns
+    _find_columns = find
+
+
+def _span_at(code: CodeType, instruction: int, caller: Span | None) -> Span:
+    line, end_line, column, end_column = position_in(code, instruction)
+    if line and column is None and _find_columns is not None and instruction >= 0:
+        found = _find_columns(code, instruction, line)
+        if found is not None:
+            end_line, (column, end_column) = line, found
+    return Span(
+        code.co_filename,
+        line or code.co_firstlineno,
+        code.co_name,
+        0 if column is None else _characters(code, line, column) + 1,
+        end_line or 0 if column is not None else 0,
+        0 if end_column is None or column is None else _characters(code, end_line, end_column) + 1,
+        caller,
+    )
+
+
+def position_in(code: CodeType, instruction: int) -> tuple[int | None, int | None, int | None, int | None]:
+    """Return (line, last line, column, last column) of an instruction; columns count bytes from 0."""
+    if instruction < 0:
+        return code.co_firstlineno, None, None, None
+    return next(itertools.islice(code.co_positions(), instruction // 2, None), (None, None, None, None))
+
+
+def _characters(code: CodeType, line: int | None, offset: int) -> int:
+    """Convert a column from bytes of UTF-8, as code objects count them, to characters."""
+    text = linecache.getline(code.co_filename, line or 0)
+    return offset if text.isascii() else len(text.encode()[:offset].decode("utf-8", "replace"))
+
+
+def _entries(trace: TracebackType | None) -> Iterator[TracebackType]:
+    while trace is not None:
+        yield trace
+        trace = trace.tb_next

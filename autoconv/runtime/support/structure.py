@@ -1,0 +1,267 @@
+"""Flatten and rebuild structures: lists, tuples, dicts, named tuples and dataclasses of leaves."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.runtime.support.attributes import attributes_of, is_in_graph, slots_of
+from autoconv.runtime.support.spans import current_place
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """The form of a structure: `kind` is its class, `keys` the names of its children (None for sequences).
+
+    `order` is a dict's own key order where it differs from `keys`; comparisons ignore it.
+    """
+
+    kind: type
+    keys: tuple[Any, ...] | None
+    children: tuple[Template | None, ...]
+    order: tuple[Any, ...] | None = field(default=None, compare=False)
+
+    @property
+    def leaf_count(self) -> int:
+        return sum(1 if child is None else child.leaf_count for child in self.children)
+
+    def __str__(self) -> str:
+        inner = [("." if child is None else str(child)) for child in self.children]
+        if self.keys is not None:
+            inner = [f"{key!r}: {child}" for key, child in zip(self.keys, inner, strict=True)]
+        return f"{self.kind.__name__}({', '.join(inner)})"
+
+
+def flatten(
+    structure: Any, is_leaf: Callable[[Any], bool] | None = None
+) -> tuple[list[Any], Template | None]:
+    """Return the leaves in order, and the template (None when `structure` is a leaf).
+
+    Dicts are ordered by sorted keys. A value for which `is_leaf` holds is a leaf.
+    """
+    leaves: list[Any] = []
+    return leaves, _flatten(structure, leaves, is_leaf)
+
+
+def pack(template: Template | None, leaves: Sequence[Any]) -> Any:
+    """Rebuild the structure of the template from its leaves; raise ValueError for a wrong number of them."""
+    expected = 1 if template is None else template.leaf_count
+    if expected != len(leaves):
+        raise ValueError(f"the structure has {expected} leaves, found {len(leaves)}")
+    return _pack(template, iter(leaves))
+
+
+def map_structure(function: Callable[..., Any], *structures: Any) -> Any:
+    """Apply `function` to the leaves of structures with one template; raise ValueError when the templates differ."""
+    flat = [flatten(structure) for structure in structures]
+    template = flat[0][1]
+    for _, other in flat[1:]:
+        if other != template:
+            raise ValueError(f"the structures differ: {template} and {other}")
+    return pack(template, [function(*leaves) for leaves in zip(*(leaves for leaves, _ in flat), strict=True)])
+
+
+class MissingFieldError(StagingError):
+    """An object of a dataclass lacks one of its fields, and so cannot be taken apart."""
+
+
+def is_structure(value: Any) -> bool:
+    """Return whether `flatten` takes `value` apart."""
+    kind: Any = type(value)
+    if kind in ATOMS:  # most leaves are atoms, and the tests below take ten times as long
+        return False
+    if kind in _PLAIN:
+        return True
+    if plain_kind(value) in _PLAIN:  # but a container in the graph is a leaf
+        return getattr(value, "_heap", None) is None and getattr(value, "_items", None) is None
+    is_one = (
+        (isinstance(value, (tuple, OrderedDict)) and not hasattr(kind, "__autoconv_whole__"))
+        or (isinstance(value, (list, dict)) and kind.__module__ != "builtins" and _rebuildable(kind))
+        or _is_pytree_dataclass(kind)
+    )
+    return is_one and not is_in_graph(value)
+
+
+def plain_kind(structure: Any) -> type:
+    """Return the class as which a structure is rebuilt: Python's own class for a traced container."""
+    kind = type(structure)
+    return getattr(kind, "__autoconv_plain__", kind)
+
+
+def is_namedtuple(value: Any) -> bool:
+    return isinstance(value, tuple) and hasattr(value, "_fields")
+
+
+_PLAIN = frozenset({list, tuple, dict})
+ATOMS = frozenset({bool, int, float, complex, str, bytes, type(None)})
+
+
+def is_mutable_dataclass(value: Any) -> bool:
+    parameters = getattr(type(value), "__dataclass_params__", None)
+    return parameters is not None and not parameters.frozen
+
+
+def holds_more(value: Any) -> bool:
+    """Return whether flattening and rebuilding would lose something.
+
+    Two cases: attributes besides the items or fields; dict keys whose own `__eq__` may make them equal to other keys.
+    """
+    kind: Any = type(value)
+    if kind in _PLAIN or kind in ATOMS or plain_kind(value) in _PLAIN:
+        return kind is dict and not all(map(_is_known_key, value))
+    if not (kind.__dictoffset__ or slots_of(kind)) or not is_structure(value):
+        return False
+    more = attributes_of(value).keys() - set(fields_of(kind))
+    return not all(name.startswith("__autoconv") for name in more)
+
+
+def _is_known_key(key: Any) -> bool:
+    """Return whether equality of the key is that of built-in values, of enums, or identity."""
+    kind: Any = type(key)
+    if kind in ATOMS or kind.__eq__ is object.__eq__ or kind.__module__ in ("builtins", "numpy"):
+        return kind not in (tuple, frozenset) or all(map(_is_known_key, key))
+    return issubclass(kind, enum.Enum)
+
+
+def keys_of(template: Template | None) -> Iterator[Any]:
+    """Iterate over the dict keys in a structure, tuples and frozensets among them split into their parts."""
+    if template is None:
+        return
+    pending = list(template.keys or ()) if issubclass(template.kind, dict) else []
+    while pending:
+        key = pending.pop()
+        if type(key) in (tuple, frozenset):
+            pending += key
+        else:
+            yield key
+    for child in template.children:
+        yield from keys_of(child)
+
+
+def kinds_of(template: Template | None) -> set[type]:
+    """Return the classes that occur in a structure."""
+    return set() if template is None else {template.kind}.union(*map(kinds_of, template.children))
+
+
+@lru_cache(maxsize=256)
+def fields_of(kind: Any) -> tuple[str, ...]:
+    """Return the field names of a dataclass, in order; an empty tuple for other classes."""
+    return tuple(field.name for field in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else ()
+
+
+def _rebuildable(kind: type) -> bool:
+    return vars(kind).get("__init__") is None
+
+
+@lru_cache(maxsize=256)
+def _is_pytree_dataclass(kind: Any) -> bool:
+    """Return whether the class is a dataclass whose fields all are arguments of `__init__`."""
+    return dataclasses.is_dataclass(kind) and all(field.init for field in dataclasses.fields(kind))
+
+
+def _flatten(value: Any, leaves: list[Any], is_leaf: Callable[[Any], bool] | None) -> Template | None:
+    if type(value) in ATOMS or not is_structure(value) or (is_leaf is not None and is_leaf(value)):
+        leaves.append(value)
+        return None
+    if isinstance(value, Mapping):
+        keys, order = tuple(sorted_keys(value)), tuple(_keys(value))
+        children = tuple(_flatten(_held(value, key), leaves, is_leaf) for key in keys)
+        return Template(plain_kind(value), keys, children, None if order == keys else order)
+    if isinstance(value, (list, tuple)):
+        return Template(plain_kind(value), None, tuple(_flatten(item, leaves, is_leaf) for item in own_items(value)))
+    kind: Any = type(value)
+    keys = fields_of(kind)
+    return Template(plain_kind(value), keys, tuple(_flatten(getattr(value, key), leaves, is_leaf) for key in keys))
+
+
+def own_items(container: Any) -> Iterator[Any]:
+    """Iterate over a list, tuple, set or frozenset without running methods of a user's subclass."""
+    kind: Any = next(base for base in (list, tuple, set, frozenset) if isinstance(container, base))
+    return kind.__iter__(container)  # type: ignore[no-any-return]
+
+
+def structure_parts(structure: Any) -> list[Any]:
+    """Return the direct children of a structure."""
+    if isinstance(structure, dict):
+        return list(dict.values(structure))
+    if isinstance(structure, Mapping):
+        return list(structure.values())
+    if isinstance(structure, (list, tuple)):
+        return list(own_items(structure))
+    kind: Any = type(structure)
+    try:
+        return [getattr(structure, name) for name in fields_of(kind)]
+    except AttributeError as error:  # `__init__` did not give it all of its fields, or did not run yet
+        raise MissingFieldError(str(error), current_place()) from None
+
+
+def mutable_parts(value: Any) -> Iterator[Any]:
+    """Iterate over the lists, dicts and dataclasses in a structure.
+
+    Each is yielded with its contents where it is first reached, and without them wherever it is reached again.
+    """
+    seen: set[int] = set()
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if type(part) in ATOMS or not is_structure(part):
+            continue
+        is_new = id(part) not in seen
+        if not isinstance(part, tuple):
+            yield part
+        elif not is_new:  # a shared tuple: its parts are reached again
+            yield from _first_mutable(part)
+        if is_new:
+            seen.add(id(part))
+            pending += reversed(structure_parts(part))
+
+
+def _first_mutable(value: Any) -> Iterator[Any]:
+    seen: set[int] = set()
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if id(part) in seen or type(part) in ATOMS or not is_structure(part):
+            continue
+        if not isinstance(part, tuple):
+            yield part
+            return
+        seen.add(id(part))
+        pending += part
+
+
+def sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
+    try:
+        return sorted(_keys(mapping))
+    except TypeError:
+        return list(_keys(mapping))
+
+
+def _keys(mapping: Mapping[Any, Any]) -> Any:
+    """Return the keys; for a dict, those that Python stores, even if it is a traced one."""
+    return dict.keys(mapping) if isinstance(mapping, dict) else mapping
+
+
+def _held(mapping: Mapping[Any, Any], key: Any) -> Any:
+    return dict.__getitem__(mapping, key) if isinstance(mapping, dict) else mapping[key]
+
+
+def _pack(template: Template | None, leaves: Any) -> Any:
+    if template is None:
+        return next(leaves)
+    children = [_pack(child, leaves) for child in template.children]
+    kind = template.kind
+    if template.keys is None:
+        return kind(*children) if hasattr(kind, "_fields") else kind(children)
+    if issubclass(kind, dict):
+        if template.order is not None:
+            found = dict(zip(template.keys, children, strict=True))
+            return kind((key, found[key]) for key in template.order)
+        return kind(zip(template.keys, children, strict=True))
+    return kind(**dict(zip(template.keys, children, strict=True)))

@@ -1,0 +1,256 @@
+"""Binary, unary and indexing operators on values: choose the rules that apply, and the op."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import StagingError
+from autoconv.graph.dtypes import DType, float32, float64, int64
+from autoconv.ops.index_spec import NotAnIndex, Spec, parse_index
+from autoconv.ops.rules import element_count
+from autoconv.runtime.recording.numpy_protocol import implementation
+from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor, is_tensor, to_array
+from autoconv.runtime.tensors.dispatch import NUMBERS, apply
+from autoconv.runtime.tensors.static_values import static_value
+from autoconv.runtime.tensors.symbolic import measure_by
+from autoconv.runtime.tensors.tensor import Tensor
+from autoconv.runtime.tensors.tensor_methods import EXPRESSIONS
+
+
+def binary(op_name: str, x: Any, y: Any) -> Any:
+    """Apply an operator to two values, at least one of them a tensor; NotImplemented where one is not an operand."""
+    if op_name == "multiply" and _are_of_python(x, y):
+        return _repeat(x, y)
+    made = getattr(type(x), "__autoconv_fresh__", None) or getattr(type(y), "__autoconv_fresh__", None)
+    if made is not None:  # a result computed from a mutable array is a new array
+        operands = [as_tensor(v) if hasattr(type(v), "__autoconv_fresh__") else v for v in (x, y)]
+        return made(x if hasattr(type(x), "__autoconv_fresh__") else y, op_name, operands)
+    if not (_is_operand(x) and _is_operand(y)) or _is_number_and_sequence(x, y):
+        return NotImplemented
+    if _are_arrays() and not _are_numbers(x, y):
+        return _as_arrays(op_name, x, y)
+    if op_name == "divide":
+        x, y = _true_division_operands(x, y)
+    elif op_name.startswith("bitwise") and _is_bool(x) and _is_bool(y):
+        op_name = op_name.replace("bitwise", "logical")
+    return apply(op_name, x, y)
+
+
+def with_none(op_name: str, x: Any) -> bool:
+    """`x == None` or `x != None`."""
+    refuse_elements(x, "None", "`x is None`")
+    return op_name == "not_equal"
+
+
+def refuse_elements(x: Any, other: str, instead: str = "np.equal(x, other)") -> None:
+    """Raise StagingError for an array compared with a value that is no number; NumPy compares its elements."""
+    if _are_arrays() and getattr(x, "ndim", 0) > 0 and not getattr(x, "weak", False):
+        told = f"an array is compared with {other}, which NumPy does element by element"
+        raise StagingError(told, current_place(), instead)
+
+
+def unary(op_name: str, x: Any) -> Any:
+    """Apply an operator to one tensor."""
+    return _as_arrays(op_name, x) if _are_arrays() and not x.weak else apply(op_name, x)
+
+
+def itself(x: Any) -> Any:
+    """`+x`: under `compile` an int for a Python bool; NumPy has no such operator for bools."""
+    region = current_region()
+    if region is None or region.contract != COMPILE or not x.type.dtype.is_bool:
+        return x
+    if not x.weak:
+        raise StagingError("the sign of a bool is asked for", current_place())
+    return apply("python_int", x)
+
+
+def get_item(x: Any, index: Any) -> Any:
+    """`x[index]` with NumPy's meaning."""
+    spec, operands = parsed_index(index)
+    return item_at(x, index, spec, operands)
+
+
+def item_at(x: Any, index: Any, spec: Spec, operands: list[Any]) -> Any:
+    """`x[index]` for an index that is already parsed."""
+    try:
+        return apply("get_item", x, *operands, spec=spec)
+    except IndexError:
+        if not _are_arrays() or x.weak:
+            raise
+    raise _said_by_numpy(x.type.shape, index)  # outside the handler, so that the program's error has no context of ours
+
+
+def parsed_index(index: Any) -> tuple[Spec, list[Any]]:
+    """Parse an index as `parse_index` does; in a program of arrays, invalid ones raise NumPy's error."""
+    try:
+        return parse_index(index, is_tensor)
+    except NotAnIndex as error:
+        if not _are_arrays():
+            raise
+        if error.plain is None:
+            raise StagingError("a float that only the running graph knows is an index", current_place()) from None
+        plain = error.plain
+    plain._autoconv_run_time = True  # type: ignore[attr-defined]
+    raise plain
+
+
+def _said_by_numpy(shape: Any, index: Any) -> Exception:
+    """Return NumPy's error for an invalid index into an array of the shape."""
+    try:
+        # A broadcast scalar, which takes no memory.
+        sample: Any = np.broadcast_to(np.False_, shape) if shape else np.False_
+        sample[tuple(map(_sample, index)) if type(index) is tuple else _sample(index)]
+    except IndexError as error:
+        error._autoconv_run_time = True  # type: ignore[attr-defined]
+        return error.with_traceback(None)
+    except Exception:  # the index or the shape is symbolic
+        pass
+    return StagingError("an index is out of range", current_place(), "an index that fits")
+
+
+def _sample(index: Any) -> Any:
+    """Return an index of the same shape and dtype; for a symbolic index only those matter."""
+    tensor = as_tensor(index)
+    return index if tensor is None else np.zeros(tensor.type.shape, tensor.type.dtype.numpy)  # type: ignore[arg-type]
+
+
+def set_item(x: Any, index: Any, value: Any) -> Any:
+    """Return a copy of `x` (a tensor or array) with `value` stored at `index`."""
+    spec, operands = parse_index(index, is_tensor)
+    tensor = convert_to_tensor(x)
+    return apply("set_item", tensor, _as_dtype_of(tensor, value), *operands, spec=spec)
+
+
+def round_to(x: Any, digits: int | None) -> Any:
+    """Python's `round` on a tensor: half to even; a Python number without digits gives a weak integer."""
+    tensor = as_tensor(x)
+    assert tensor is not None
+    if tensor.weak:
+        return apply("python_round", tensor, digits=digits)
+    if not digits:
+        return apply("round", tensor)
+    scale = 10.0**digits
+    return apply("round", tensor * scale) / scale
+
+
+def repeat_by(repeat: Callable[[Any, Any], Any]) -> None:
+    """Register `repeat(x, y)` for text, a list or a tuple multiplied by a symbolic number."""
+    global _repeat
+    _repeat = repeat
+
+
+_repeat: Callable[[Any, Any], Any] = lambda x, y: NotImplemented
+_REPEATED = frozenset({str, bytes, list, tuple})
+
+
+def _are_of_python(x: Any, y: Any) -> bool:
+    """Return whether one operand is a sequence of Python's own, to be repeated under `compile`."""
+    if type(x) not in _REPEATED and type(y) not in _REPEATED:
+        return False
+    region = current_region()
+    return region is not None and region.contract == COMPILE
+
+
+def _are_arrays() -> bool:
+    """Return whether tensors of the current trace stand for NumPy's arrays."""
+    region = current_region()
+    return region is not None and region.trace.arrays
+
+
+def _are_numbers(x: Any, y: Any) -> bool:
+    """Return whether both are Python numbers, whose arithmetic differs from NumPy's."""
+    return all(isinstance(v, NUMBERS) or (isinstance(v, Tensor) and v.weak) for v in (x, y))
+
+
+def _as_arrays(op_name: str, *operands: Any) -> Any:
+    """Apply the NumPy ufunc of the operator, with NumPy's dtypes and errors."""
+    if op_name == "power":
+        _refuse_square(*operands)
+    function = implementation(_UFUNCS.get(op_name) or getattr(np, op_name))
+    assert function is not None
+    return function(*operands)
+
+
+def _refuse_square(x: Any, y: Any) -> None:
+    """Refuses bools to the power of 2, or of an int that only the graph has: NumPy gives int8 for 2 alone."""
+    exponent = as_tensor(y)
+    is_int = type(y) is int if exponent is None else exponent.weak and exponent.dtype.is_integer
+    if is_int and _is_bool(x) and getattr(x, "ndim", None) and static_value(y) in (None, 2):
+        raise StagingError("the type of a power of bools depends on the exponent", current_place())
+
+
+_UFUNCS = {"modulo": np.remainder, "abs": np.absolute}
+
+
+def _is_operand(x: Any) -> bool:
+    return (
+        isinstance(x, (Tensor, bool, int, float, complex, np.ndarray, np.generic, str, bytes, list, tuple))
+        or as_tensor(x) is not None
+    )
+
+
+def _is_number_and_sequence(x: Any, y: Any) -> bool:
+    """True for a Python number and a sequence, which are not elementwise: `3 * [0]` repeats, `3 == "3"` is False."""
+    for number, other in ((x, y), (y, x)):
+        if isinstance(number, Tensor) and number.weak and isinstance(other, (str, bytes, list, tuple)):
+            return True
+    return False
+
+
+def _is_bool(x: Any) -> bool:
+    tensor = as_tensor(x)
+    return not tensor.weak and tensor.dtype.is_bool if tensor is not None else isinstance(x, (bool, np.bool_))
+
+
+def _true_division_operands(x: Any, y: Any) -> tuple[Any, Any]:
+    """Cast integer operands of `/`: those of 8 and 16 bits to float32, wider ones to float64."""
+    dtypes = [t.dtype for t in (as_tensor(x), as_tensor(y)) if t is not None and not t.weak]
+    if dtypes and dtypes[0].is_integer:
+        wide = float32 if dtypes[0].size <= 2 else float64
+        return tuple(_cast_integer(v, wide) for v in (x, y))  # type: ignore[return-value]
+    return x, y
+
+
+def _cast_integer(value: Any, dtype: DType) -> Any:
+    tensor = as_tensor(value)
+    if tensor is not None and tensor.dtype.is_integer and not tensor.weak:
+        return apply("cast", tensor, dtype=dtype)
+    return value
+
+
+def _as_dtype_of(tensor: Tensor, value: Any) -> Any:
+    """Cast a value to the dtype of `tensor`, as NumPy does for assignments."""
+    other = as_tensor(value)
+    if other is None:
+        return (
+            to_array(value, tensor.dtype) if isinstance(value, NUMBERS) else to_array(value).astype(tensor.dtype.numpy)
+        )
+    if other.dtype is tensor.dtype and not other.weak:
+        return other
+    return apply("python_cast" if other.weak else "cast", other, dtype=tensor.dtype)
+
+
+def dimension_of(x: Any, axis: int) -> Any:
+    """Return the size of a dimension, as a weak scalar."""
+    size = apply("dimension", x, axis=axis, dtype=int64)
+    return apply("python_cast", size, dtype=int64, weak=True)
+
+
+measure_by(dimension_of)
+
+
+def count_of(x: Any) -> Any:
+    """Return the number of elements: an int where static, else a weak scalar."""
+    known = element_count(x.type.shape)
+    if known is not None:
+        return known
+    return apply("python_cast", apply("size", x, dtype=int64), dtype=int64, weak=True)
+
+
+EXPRESSIONS.set(lambda: sys.modules[__name__])

@@ -1,0 +1,339 @@
+"""Conversion of Python and NumPy values to tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import IntegerLimitError
+from autoconv.graph.dtypes import DType, as_dtype, bool_, complex128, float32, float64, int32, int64
+from autoconv.graph.types import TensorType, weak_fits
+from autoconv.hooks import Hook
+from autoconv.ops.elementwise.python_numbers import to_python_array
+from autoconv.runtime.recording import tape_recorders
+from autoconv.runtime.recording.regions import COMPILE, Region, current_region
+from autoconv.runtime.support.shape import TensorShape, as_shape
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import EagerTensor, Tensor, standalone_dtype
+
+
+def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Tensor:
+    """Create a tensor from a Python number, string, (nested) list or array.
+
+    Python ints become int32 and floats float32, unless `dtype` is given; arrays keep their dtype. `shape` reshapes,
+    or broadcasts a single value. Symbolic tensors, and tensors followed by a tape, are combined by ops. Raises
+    TypeError or ValueError for values without such a tensor.
+
+    >>> autoconv.constant([1.0, 2.0])
+    <autoconv.Tensor: shape=(2,), dtype=float32, numpy=
+    array([1., 2.], dtype=float32)>
+    >>> autoconv.constant([1, 2], autoconv.float64).dtype
+    autoconv.float64
+    """
+    wanted_dtype = as_dtype(dtype) if dtype is not None else None
+    wanted: Any = as_shape(shape) if shape is not None else None
+    recorders, region = tape_recorders.active(), current_region()
+    if (recorders or region is not None) and _has_gradients(value, recorders):
+        return _of_tensors(value, wanted_dtype, wanted)
+    array = to_array(value, wanted_dtype)
+    if wanted is not None:
+        array = np.full(wanted, array) if array.size == 1 else array.reshape(wanted)
+    if region is not None:
+        return record_constant(region, array, name=name)
+    if _gives_an_array(value) or (isinstance(value, np.ndarray) and np.may_share_memory(array, value)):
+        array = array.copy()  # the program may write to its own array; a tensor is immutable
+    return EagerTensor(array)
+
+
+def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None) -> Tensor:
+    """Convert `value` to a tensor: tensors as they are, variables read, everything else as `constant` does.
+
+    Raises ValueError when a tensor's dtype differs from the requested one.
+
+    >>> autoconv.convert_to_tensor(np.array([1.5])).dtype
+    autoconv.float64
+    """
+    wanted = as_dtype(dtype) if dtype is not None else None
+    tensor = as_tensor(value)
+    if tensor is None:
+        tensor = stacked_list(value)
+    if tensor is None:
+        if isinstance(value, (list, tuple)) and (any_symbolic(value) or _is_taped(value)):
+            return _stack(value, wanted)
+        inner = _dtype_inside(value)
+        if wanted is None and inner is not None:
+            wanted = inner  # [a float64 tensor, 1.0] is not a list of float32, in a function neither
+        if wanted is None and dtype_hint is not None:
+            try:
+                return constant(value, dtype_hint)
+            except (TypeError, ValueError):
+                pass
+        return constant(value, wanted, name=name or "Const")
+    if tensor.weak:
+        return APPLY("python_cast", tensor, dtype=wanted or standalone_dtype(tensor.type))
+    if wanted is not None and tensor.dtype is not wanted:
+        raise ValueError(
+            f"Tensor conversion requested dtype {wanted.name} for Tensor with dtype {tensor.dtype.name}: {tensor!r}"
+        )
+    return tensor
+
+
+def _has_gradients(value: Any, recorders: Sequence[Any]) -> bool:
+    """Return whether the value is or contains a tensor of a graph or tape; a NumPy array would cut its gradient."""
+    if isinstance(value, (list, tuple)):
+        return any(_has_gradients(item, recorders) for item in value)
+    return isinstance(value, SymbolicTensor) or any(recorder.follows(value) for recorder in recorders)
+
+
+def _of_tensors(value: Any, dtype: DType | None, shape: Any) -> Tensor:
+    tensor: Tensor = APPLY("identity", convert_to_tensor(value))  # a new tensor
+    if dtype is not None and tensor.dtype is not dtype:
+        tensor = APPLY("cast", tensor, dtype=dtype)
+    if shape is None or tensor.shape == shape:
+        return tensor
+    repeated = tensor.shape.is_fully_defined() and tensor.shape.num_elements() == 1
+    if repeated:
+        tensor = APPLY("reshape", tensor, shape=())
+    return APPLY("broadcast_to" if repeated else "reshape", tensor, shape=tuple(shape))  # type: ignore[no-any-return]
+
+
+def as_tensor(value: Any) -> Tensor | None:
+    """Return the tensor that `value` is or stands for (a variable is read); None for plain Python and NumPy values."""
+    if isinstance(value, Tensor):
+        return value
+    reader = getattr(type(value), "__autoconv_tensor__", None)
+    return reader(value) if reader is not None else None
+
+
+def stacked_list(value: Any) -> Any:
+    """Stack a list with a symbolic number of items into one tensor; None for everything else."""
+    found = getattr(type(value), "__autoconv_stacked__", None)
+    return None if found is None else found(value)
+
+
+def is_tensor(value: Any) -> bool:
+    """Return whether `value` is a tensor or a variable.
+
+    >>> autoconv.is_tensor(autoconv.constant(1)), autoconv.is_tensor(1)
+    (True, False)
+    """
+    return isinstance(value, Tensor) or hasattr(type(value), "__autoconv_tensor__")
+
+
+def to_array(value: Any, dtype: DType | None = None) -> np.ndarray:
+    """Convert a plain value to a NumPy array, by TensorFlow's rules; raises TypeError or ValueError."""
+    if isinstance(value, EagerTensor):
+        value = value.numpy()
+    if isinstance(value, SymbolicTensor):
+        raise TypeError(f"{value!r} has a value only when the graph runs; it cannot become a constant.")
+    if isinstance(value, (list, tuple, TensorShape)):
+        value = _plain_nested(value)
+    if isinstance(value, (np.ndarray, np.generic)) or _gives_an_array(value):
+        array = np.asarray(value)
+        if array.dtype.kind in "SU":
+            array = _bytes_array(array)
+        elif array.dtype == object:
+            array = _text_array(array)
+        return array if dtype is None else _cast_array(array, dtype)
+    try:
+        array = np.array(value)
+    except ValueError as error:
+        raise ValueError(f"Can't convert non-rectangular Python sequence to Tensor: {error}") from None
+    if array.dtype.kind in "SU" or (array.dtype == object and array.size and _all_text(array)):
+        array = _texts(value)
+        if dtype is not None and not dtype.is_string:
+            raise TypeError(f"Cannot convert {value!r} to a tensor of dtype {dtype.name}")
+        return array
+    if array.dtype == object:
+        raise ValueError(
+            f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor."
+        )
+    inferred = _inferred_dtype(array, value)
+    if dtype is None:
+        return array.astype(inferred.numpy)
+    if array.size == 0 and isinstance(value, (list, tuple)):
+        return np.empty(array.shape, dtype.numpy)  # an empty list does not determine a dtype
+    if inferred.is_string != dtype.is_string or not weak_fits(inferred, dtype):
+        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
+    return _cast_array(array, dtype)
+
+
+def record_constant(region: Region, array: np.ndarray, weak: bool = False, name: str = "Const") -> SymbolicTensor:
+    """Record a constant node in the region. An array is copied, as the program may change it during the trace."""
+    kept = np.array(array) if region.trace.sources is not None and array.ndim else array
+    node = region.record("constant", [], {"value": kept, "weak": weak}, shown=name)
+    if kept is not array and region.trace.sources is not None:
+        region.trace.sources.append((node, array))
+        region.trace.arrays = region.trace.arrays or region.contract == COMPILE
+    return SymbolicTensor(node.results[0])
+
+
+def table_of(values: Any) -> Any:
+    """Convert a table of this package to an array, or to a constant of the graph being recorded."""
+    region, array = current_region(), np.array(values)
+    if region is None:
+        return array
+    return SymbolicTensor(region.record("constant", [], {"value": array, "weak": False}, shown="Const").results[0])
+
+
+def weak_constant(region: Region, value: bool | int | float | complex, name: str = "Const") -> SymbolicTensor:
+    """Record a Python number as a weak constant.
+
+    Raises IntegerLimitError for an int beyond 64 bits; the program's handlers do not catch it.
+    """
+    try:
+        array = to_python_array(value, complex_too=True)
+    except IntegerLimitError as error:
+        error._autoconv_about_program = True  # type: ignore[attr-defined]
+        raise
+    return record_constant(region, array, weak=True, name=name)
+
+
+def python_number(value: bool | int | float | complex) -> EagerTensor:
+    """Create a tensor with Python's arithmetic: ints are exact and checked, and it adopts the dtype of other operands.
+
+    A Python number becomes such a tensor inside a graph. Raises OverflowError for an int beyond 64 bits.
+
+    >>> autoconv.python_number(3) * autoconv.constant(2.5)
+    <autoconv.Tensor: shape=(), dtype=float32, numpy=7.5>
+    """
+    return EagerTensor(weak_array(value), weak=True)
+
+
+def weak_array(value: bool | int | float | complex) -> np.ndarray:
+    return np.array(value, weak_dtype(value).numpy)
+
+
+def weak_dtype(value: Any) -> DType:
+    if isinstance(value, bool):
+        return bool_
+    if isinstance(value, int):
+        return int64
+    return float64 if isinstance(value, float) else complex128
+
+
+def any_symbolic(values: Any) -> bool:
+    return any(
+        any_symbolic(v) if isinstance(v, (list, tuple)) else isinstance(v, SymbolicTensor) or is_variable(v)
+        for v in values
+    )
+
+
+def _is_taped(values: Any) -> bool:
+    """Return whether a nested list contains a tensor followed by an active tape; an array would cut its gradient."""
+    recorders = tape_recorders.active()
+    return bool(recorders) and any(
+        _is_taped(v) if isinstance(v, (list, tuple)) else any(recorder.follows(v) for recorder in recorders)
+        for v in values
+    )
+
+
+def _dtype_inside(values: Any) -> DType | None:
+    """Return the dtype of the first tensor or variable in a nested list; weak tensors are skipped."""
+    for value in values if isinstance(values, (list, tuple)) else ():
+        found = _dtype_inside(value)
+        if found is None and is_tensor(value) and not getattr(value, "weak", False):
+            found = as_dtype(value.dtype)
+        if found is not None:
+            return found
+    return None
+
+
+def is_variable(value: Any) -> bool:
+    return hasattr(type(value), "__autoconv_tensor__")
+
+
+APPLY = Hook("autoconv.runtime.tensors.dispatch")  # applies an op by name; dispatch imports this module
+
+
+def _stack(values: Any, dtype: DType | None, inner: DType | None = None) -> Tensor:
+    """Stack the values into one tensor; numbers take the dtype of the first tensor among them."""
+    inner = inner or _dtype_inside(values)
+    rows = [_stack(v, dtype, inner) if isinstance(v, (list, tuple)) else v for v in values]
+    if dtype is not None:
+        rows = [convert_to_tensor(row, dtype) for row in rows]
+    elif inner is not None:
+        rows = [row if is_tensor(row) else convert_to_tensor(row, inner) for row in rows]
+    return APPLY("stack", *rows, axis=0)
+
+
+def _plain_nested(value: Any) -> Any:
+    if isinstance(value, (list, tuple, TensorShape)):
+        items = [_plain_nested(v) for v in value]
+        if items and all(isinstance(v, (np.ndarray, np.generic)) for v in items):
+            return np.array(items)
+        return items
+    if isinstance(value, EagerTensor) and value.dtype.is_string:
+        return value.numpy()  # bytes, which a list may mix with text
+    if isinstance(value, EagerTensor) or is_variable(value) or _gives_an_array(value):
+        return np.asarray(value)
+    return value
+
+
+def _gives_an_array(value: Any) -> bool:
+    """True for an object of another library that implements `__array__`."""
+    return hasattr(type(value), "__array__") and not isinstance(value, (np.ndarray, np.generic, Tensor))
+
+
+def _inferred_dtype(array: np.ndarray, value: Any) -> DType:
+    if array.dtype == np.int64:
+        if array.size and (array.max() > 2**31 - 1 or array.min() < -(2**31)):
+            return int64
+        return int32
+    if array.size == 0 and isinstance(value, (list, tuple)):
+        return float32
+    return float32 if array.dtype == np.float64 else as_dtype(array.dtype)
+
+
+def _cast_array(array: np.ndarray, dtype: DType) -> np.ndarray:
+    if dtype.is_string:
+        return _bytes_array(array)
+    if dtype.is_integer and array.size and array.dtype.kind in "iu":
+        low, high = array.min(), array.max()
+        if int(low) < dtype.min or int(high) > dtype.max:
+            raise ValueError(f"{int(low if int(low) < dtype.min else high)} does not fit into {dtype.name}")
+    return array.astype(dtype.numpy)
+
+
+def _texts(value: Any) -> np.ndarray:
+    """Convert strings without loss: NumPy's own text arrays drop trailing zeros."""
+    array = np.array(value, object)
+    if not _all_text(array):
+        raise ValueError(f"Can't convert Python sequence with mixed types to Tensor: {value!r}")
+    return _bytes_array(array)
+
+
+def _bytes_array(array: np.ndarray) -> np.ndarray:
+    result = np.empty(array.shape, object)
+    for position, item in np.ndenumerate(array):
+        result[position] = item.encode() if isinstance(item, str) else bytes(item)
+    return result
+
+
+def _text_array(array: np.ndarray) -> np.ndarray:
+    """Encode each item of an array of objects as bytes."""
+    for item in array.flat:
+        if not isinstance(item, (str, bytes)):
+            raise TypeError(
+                f"an array of Python objects (there is a {type(item).__name__} in it) is no tensor: objects have to be "
+                "str or bytes"
+            )
+    return _bytes_array(array) if any(isinstance(item, str) for item in array.flat) else array
+
+
+def _all_text(array: np.ndarray) -> bool:
+    return all(isinstance(item, (str, bytes)) for item in array.flat)
+
+
+def type_of(value: Any) -> TensorType:
+    """Return the tensor type that a value has or would be given."""
+    tensor = as_tensor(value)
+    if tensor is not None:
+        return tensor.type
+    array = to_array(value)
+    return TensorType(as_dtype(array.dtype), array.shape)
+
+
+__all__ = ["any_symbolic", "as_tensor", "constant", "convert_to_tensor", "is_tensor", "to_array", "type_of"]

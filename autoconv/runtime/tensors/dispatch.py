@@ -1,0 +1,368 @@
+"""Apply an op after operand conversion: run its kernel eagerly, or record a node."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.config import SETTINGS
+from autoconv.errors import AutoconvError, InaccessibleTensorError, InvalidArgumentError
+from autoconv.graph.dtypes import DType, as_dtype, int64, string
+from autoconv.graph.graph import Value
+from autoconv.graph.types import TensorType, weak_fits, weak_rank
+from autoconv.ops import OPS
+from autoconv.ops.record import Op
+from autoconv.ops.values.list_value import ListValue
+from autoconv.runtime.recording import tape_recorders
+from autoconv.runtime.recording.regions import COMPILE, Region, current_region, display_name, out_of_scope
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.tensors.conversion import (
+    APPLY,
+    as_tensor,
+    constant,
+    convert_to_tensor,
+    record_constant,
+    to_array,
+    weak_constant,
+    weak_dtype,
+)
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
+
+NUMBERS = (bool, int, float, complex)
+
+# Ops that have Python's meaning for operands that are all Python numbers: exact, checked ints and Python's errors.
+_PYTHON_OPS = {
+    "add": "python_add", "subtract": "python_subtract", "multiply": "python_multiply", "divide": "python_divide",
+    "floor_divide": "python_floor_divide", "modulo": "python_modulo", "power": "python_power",
+    "negative": "python_negative", "abs": "python_abs", "invert": "python_invert",
+    "equal": "python_equal", "not_equal": "python_not_equal", "less": "python_less",
+    "less_equal": "python_less_equal", "greater": "python_greater", "greater_equal": "python_greater_equal",
+    "bitwise_and": "python_and", "bitwise_or": "python_or", "bitwise_xor": "python_xor",
+    "left_shift": "python_left_shift", "right_shift": "python_right_shift",
+}  # fmt: skip
+_ON_FLOATS = frozenset({"add", "subtract", "multiply", "divide", "floor_divide", "modulo", "power"})
+
+
+def apply(op_name: str, *operands: Any, name: str | None = None, **attributes: Any) -> Any:
+    """Apply the op to tensors and to values that convert to tensors.
+
+    Return one Tensor, or a tuple of them. A trace records a node; otherwise the kernel runs. Raises TypeError for
+    operands whose dtypes do not agree, and the errors of the op's type rule or kernel.
+    """
+    op = OPS[op_name]
+    region = current_region()
+    values = [_operand(x) for x in operands]
+    if any(isinstance(value, _Numbers) for value in values):
+        values = _with_arrays(op, values)
+    if op_name in _PYTHON_OPS and _all_python(values):
+        op = OPS[_PYTHON_OPS[op_name]]
+        if op_name in _ON_FLOATS:
+            values = _long_as_floats(values)
+    else:
+        values = _unified(op, values, region)
+    if region is None:
+        found = _run(op, values, attributes)
+        if tape_recorders.active():
+            tape_recorders.note_op(op, values, attributes, found, EagerTensor)
+    else:
+        found = record(region, op, values, attributes, name)
+    return _with_checked_numerics(op, found) if SETTINGS.check_numerics else found
+
+
+tape_recorders.APPLY.set(apply)
+APPLY.set(apply)
+
+
+def _with_arrays(op: Op, values: list[Any]) -> list[Any]:
+    """Convert lists of numbers among the operands to arrays."""
+    unified = range(len(values)) if op.unify == "all" else op.unify
+    found = list(values)
+    for position, value in enumerate(values):
+        if isinstance(value, _Numbers):
+            others = [v for i, v in enumerate(values) if i != position and i in unified]
+            found[position] = value.beside(others, position in unified)
+    return found
+
+
+def _with_checked_numerics(op: Op, found: Any) -> Any:
+    """Check the results for nan and infinity, at once or by a node of the graph."""
+    if op.name == "check_numerics":
+        return found
+    results = found if isinstance(found, tuple) else (found,)
+    how = "eagerly-executing" if current_region() is None else "graph"
+    checked = []
+    for position, result in enumerate(results):
+        if isinstance(result, Tensor) and result.type.dtype.is_differentiable:
+            message = (
+                f'!!! Detected Infinity or NaN in output {position} of {how} op "{op.graphdef}" '
+                f"(# of outputs: {len(results)}) !!!"
+            )
+            result = apply("check_numerics", result, message=message)
+        checked.append(result)
+    return tuple(checked) if isinstance(found, tuple) else checked[0]
+
+
+def record(region: Region, op: Op, values: Sequence[Any], attributes: dict[str, Any], name: str | None = None) -> Any:
+    """Append a node for the op; `values` are tensors, constants and graph values."""
+    shown = name or display_name(op.name)
+    inputs = [graph_value(region, value, f"{shown}/{_OPERANDS[min(i, 3)]}") for i, value in enumerate(values)]
+    try:
+        node = region.record(op.name, inputs, attributes, shown=shown)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, AutoconvError) and error.place is None:
+            error.place = current_place()
+        raise
+    return wrap_results(node.results)
+
+
+def wrap_results(results: Sequence[Value]) -> Any:
+    """Wrap a node's tensor results as symbolic tensors: one bare, several as a tuple; other values as they are."""
+    wrapped = tuple(SymbolicTensor(r) if isinstance(r.type, TensorType) else r for r in results)
+    return wrapped[0] if len(wrapped) == 1 else wrapped
+
+
+_OPERANDS = "xyzw"
+
+
+def graph_value(region: Region, value: Any, name: str = "Const") -> Value:
+    """Return the region's value for `value`: a capture for an eager tensor, else a constant called `name`."""
+    if isinstance(value, SymbolicTensor):
+        return value.value_in_graph
+    if isinstance(value, Value):
+        return value
+    if isinstance(value, EagerTensor):
+        return region.trace.capture(value, value.type, region.trace.scope + name)
+    if isinstance(value, np.generic) and region.contract == COMPILE:
+        region.trace.arrays = True  # np.float64 is a subclass of float, but not a Python number here
+        return record_constant(region, to_array(value), name=name).value_in_graph
+    if isinstance(value, NUMBERS):
+        return weak_constant(region, value, name).value_in_graph
+    resource = getattr(value, "__autoconv_resource__", None)
+    if resource is not None:
+        return resource(region)
+    return record_constant(region, to_array(value), name=name).value_in_graph
+
+
+def _operand(x: Any) -> Any:
+    """Return tensors, Python numbers and graph values as they are; convert everything else to an array or tensor."""
+    if isinstance(x, np.generic):
+        region = current_region()
+        if region is not None and region.contract == COMPILE:
+            region.trace.arrays = True
+            return to_array(x)
+    if isinstance(x, (Tensor, bool, int, float, complex, Value)):
+        return x
+    tensor = as_tensor(x)
+    if tensor is not None:
+        return tensor
+    if hasattr(x, "__autoconv_resource__") or isinstance(x, ListValue):
+        return x
+    if isinstance(x, (list, tuple)):
+        grown = getattr(x, "_items", None) is not None  # a list with symbolic items is empty for Python
+        return _Numbers(x) if not grown and _is_numbers(x) else convert_to_tensor(x)
+    if isinstance(x, (np.ndarray, np.generic)):
+        return to_array(x)
+    return constant(x)
+
+
+class _Numbers:
+    """A list of only Python numbers: like a single number, it adopts the dtype of the other operands."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        self.values = values
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype without other operands."""
+        return as_dtype(to_array(self.values).dtype)
+
+    def beside(self, others: Sequence[Any], unified: bool) -> np.ndarray:
+        """Return the list as an array, given the other operands of the op."""
+        own = self.dtype
+        if not unified:
+            return to_array(self.values)
+        typed = [_dtype_of(other) for other in others if _is_typed(other)]
+        kinds = [weak_dtype(other) for other in others if isinstance(other, NUMBERS)]
+        kinds += [other.dtype for other in others if isinstance(other, _Numbers)]
+        if typed:
+            return to_array(self.values, typed[0] if weak_fits(own, typed[0]) else None)
+        widest = max(kinds, key=weak_rank, default=own)
+        if weak_rank(widest) <= weak_rank(own):
+            return to_array(self.values)
+        return to_array(self.values, as_dtype(to_array(np.zeros((), widest.numpy).item()).dtype))
+
+
+def _is_numbers(values: Any) -> bool:
+    """Return whether a nested list holds only Python numbers, and at least one."""
+    return bool(values) and all(
+        _is_numbers(v) if isinstance(v, (list, tuple)) else type(v) in NUMBERS for v in values
+    )
+
+
+def _all_python(values: Sequence[Any]) -> bool:
+    return all((isinstance(v, Tensor) and v.weak) or isinstance(v, NUMBERS) for v in values) and any(
+        isinstance(v, Tensor) for v in values
+    )
+
+
+def _long_as_floats(values: list[Any]) -> list[Any]:
+    """Convert ints beyond 64 bits to float as Python does, where another operand is a float or complex."""
+    long = list(map(_is_long, values))
+    if not any(long) or not any(weak_rank(weak_dtype(v) if isinstance(v, NUMBERS) else v.dtype) > 1 for v in values):
+        return values
+    return [float(v) if is_long else v for v, is_long in zip(values, long, strict=True)]
+
+
+def _is_long(value: Any) -> bool:
+    """Return whether the value is an int beyond 64 bits."""
+    return type(value) is int and not int64.min <= value <= int64.max
+
+
+def _unified(op: Op, values: list[Any], region: Region | None) -> list[Any]:
+    """Convert the operands that have to agree to one dtype; Python numbers adopt the dtype of typed operands."""
+    positions: Any = range(len(values)) if op.unify == "all" else op.unify
+    chosen = [i for i in positions if i < len(values) and not isinstance(values[i], Value)]
+    target, weak = _common_dtype(op, [values[i] for i in chosen], region) if chosen else (None, False)
+    result = list(values)
+    for i, value in enumerate(values):
+        if i in chosen and target is not None:
+            result[i] = _to_dtype(value, target, weak, region, op)
+        elif (isinstance(value, NUMBERS) and region is None) or (
+            isinstance(value, NUMBERS) and not op.name.startswith("python")
+        ):
+            result[i] = to_array(value)
+    return result
+
+
+def _common_dtype(op: Op, values: list[Any], region: Region | None) -> tuple[DType | None, bool]:
+    typed = [_dtype_of(v) for v in values if _is_typed(v)]
+    if typed:
+        if region is not None and region.contract == COMPILE:
+            return _numpy_result_dtype(values), False
+        for position, other in enumerate(typed[1:], 1):
+            if other is not typed[0]:
+                raise _mismatch(op, typed[0], other, position, region)
+        return typed[0], False
+    weak = [v.type.dtype if isinstance(v, Tensor) else weak_dtype(v) for v in values]
+    return max(weak, key=weak_rank), True
+
+
+def _is_typed(value: Any) -> bool:
+    return not isinstance(value, NUMBERS) and not (isinstance(value, Tensor) and value.weak)
+
+
+def _dtype_of(value: Any) -> DType:
+    return value.dtype if isinstance(value, Tensor) else as_dtype(value.dtype)
+
+
+def _numpy_result_dtype(values: list[Any]) -> DType:
+    """Return the result dtype by NEP 50: typed values promote, Python numbers adapt."""
+    parts: list[Any] = []
+    for value in values:
+        if _is_typed(value):
+            dtype = _dtype_of(value)
+            if dtype.is_string:
+                return string
+            parts.append(dtype.numpy)
+        else:
+            number = weak_dtype(value) if isinstance(value, NUMBERS) else value.type.dtype
+            parts.append((False, 0, 0.0, 0j)[weak_rank(number)])
+    return as_dtype(np.result_type(*parts))
+
+
+def _mismatch(op: Op, first: DType, other: DType, position: int, region: Region | None) -> Exception:
+    remedy = f"Cast one of them: autoconv.cast(value, autoconv.{first.name})."
+    if region is None:
+        return InvalidArgumentError(
+            f"cannot compute {op.graphdef} as input #{position}(zero-based) was expected to be a {first.name} tensor "
+            f"but is a {other.name} tensor [Op:{op.graphdef}]. {remedy}",
+            current_place(),
+        )
+    return TypeError(
+        f"Input {'xyzw'[min(position, 3)]!r} of {op.graphdef!r} Op has type {other.name} that does not match type "
+        f"{first.name} of argument 'x'. {remedy}"
+    )
+
+
+def _to_dtype(value: Any, target: DType, weak: bool, region: Region | None, op: Op) -> Any:
+    if isinstance(value, Tensor):
+        if value.type.dtype is target and (weak or not value.weak):
+            return value
+        if value.weak:
+            if not weak and not weak_fits(value.type.dtype, target):
+                raise TypeError(
+                    f"{op.graphdef}: the Python {_kind(value.type.dtype)} does not fit the "
+                    f"{target.name} tensor it meets; cast the tensor first."
+                )
+            return apply("python_cast", value, dtype=target, weak=weak)
+        return apply("cast", value, dtype=target)
+    if isinstance(value, NUMBERS):
+        if weak and region is not None:
+            return weak_constant(region, value if weak_dtype(value) is target else target.numpy.type(value).item())
+        if _is_long(value) and not weak and (target.is_floating or target.is_complex):
+            value = float(value.real)
+        return to_array(value, None if weak else target)
+    array = to_array(value)
+    return array if as_dtype(array.dtype) is target else array.astype(target.numpy)
+
+
+def _kind(dtype: DType) -> str:
+    return ("bool", "int", "float", "complex")[weak_rank(dtype)]
+
+
+def _run(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
+    assert op.kernel is not None
+    arrays = [_concrete(v) for v in values]
+    if any(isinstance(array, np.ndarray) and array.dtype.kind == "c" for array in arrays):
+        _check_complex(op, values, arrays, attributes)
+    try:
+        results = op.kernel(*arrays, **attributes)
+    except InvalidArgumentError as error:
+        if error.place is None:
+            error.place = current_place()
+            error.name_op(op.graphdef)
+        raise
+    weak = op.name.startswith("python_") and (op.name != "python_cast" or attributes.get("weak", False))
+    if not weak and any(isinstance(v, EagerTensor) and v._weak for v in values):
+        types = op.result_types([_type_of_operand(v) for v in values], attributes)
+        flags = [isinstance(t, TensorType) and t.weak for t in types]
+        return tuple(map(_wrapped, results, flags)) if isinstance(results, tuple) else _wrapped(results, flags[0])
+    if isinstance(results, tuple):
+        return tuple(_wrapped(r, weak) for r in results)
+    return _wrapped(results, weak)
+
+
+def _check_complex(op: Op, values: Sequence[Any], arrays: Sequence[Any], attributes: dict[str, Any]) -> None:
+    """Refuse complex operands where the op's type rule does: NumPy's kernels would order them by their real parts."""
+    if not all(isinstance(array, (np.ndarray, np.generic)) for array in arrays):
+        return
+    types = [
+        v.type if isinstance(v, Tensor) else TensorType(as_dtype(a.dtype), np.shape(a), isinstance(v, NUMBERS))
+        for v, a in zip(values, arrays, strict=True)
+    ]
+    with contextlib.suppress(ValueError):  # the kernel's own errors about shapes and values are more precise
+        op.result_types(types, attributes)
+
+
+def _type_of_operand(value: Any) -> Any:
+    return value.type if hasattr(value, "type") else TensorType(as_dtype(value.dtype), np.shape(value))
+
+
+def _concrete(value: Any) -> Any:
+    if isinstance(value, EagerTensor):
+        return value._array
+    if isinstance(value, SymbolicTensor):
+        raise InaccessibleTensorError(out_of_scope(value.value_in_graph))
+    if isinstance(value, (np.ndarray, np.generic)) or hasattr(value, "__autoconv_resource__"):
+        return value
+    return np.array(value, weak_dtype(value).numpy) if isinstance(value, NUMBERS) else value
+
+
+def _wrapped(result: Any, weak: bool) -> Any:
+    return EagerTensor(result, weak) if isinstance(result, (np.ndarray, np.generic)) else result

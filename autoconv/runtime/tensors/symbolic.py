@@ -1,0 +1,249 @@
+"""Symbolic tensors: values of a graph being recorded."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+
+from autoconv.errors import InaccessibleTensorError, OperatorNotAllowedInGraphError
+from autoconv.graph.dtypes import DType
+from autoconv.graph.graph import Value
+from autoconv.graph.types import TensorType
+from autoconv.runtime.recording.program_reads import check_asked, is_asked_as_array
+from autoconv.runtime.recording.regions import COMPILE, current_region, defined_at, is_in_scope, out_of_scope
+from autoconv.runtime.support.remedies import BY_COMPILE
+from autoconv.runtime.support.shape import TensorShape, as_shape
+from autoconv.runtime.tensors.tensor import ASSIGNING, BY_NUMPY, Tensor, of_origin, standalone_dtype
+from autoconv.runtime.tensors.tensor_methods import refuse_to_iterate
+
+
+class SymbolicTensor(Tensor):
+    """A tensor of a graph being recorded: its type and name are static, its value is known only at run time."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: Value) -> None:
+        self._value = value
+
+    @property
+    def value_in_graph(self) -> Value:
+        return self._value
+
+    @property
+    def type(self) -> TensorType:
+        assert isinstance(self._value.type, TensorType)
+        return self._value.type
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype; for a Python number, the dtype with which it would leave the function.
+
+        A program with NumPy's arrays gets NumPy's dtype.
+        """
+        type_ = self.type
+        if type_.weak:
+            check_asked(self.type, "dtype", sys._getframe(1))
+            return standalone_dtype(type_)
+        return type_.dtype.numpy if is_asked_as_array(sys._getframe(1)) else type_.dtype  # type: ignore[return-value]
+
+    @property
+    def shape(self) -> TensorShape:
+        """The shape. A program with NumPy's arrays gets a tuple, with a symbolic number for an unknown size."""
+        dims = self.type.shape
+        if self.weak:
+            check_asked(self.type, "shape", sys._getframe(1))
+        elif dims is not None and is_asked_as_array(sys._getframe(1)):
+            return tuple(d if isinstance(d, int) else size_of(self, axis) for axis, d in enumerate(dims))  # type: ignore[return-value]
+        return TensorShape(dims)
+
+    @property
+    def ndim(self) -> int | None:
+        if self.weak:
+            check_asked(self.type, "ndim", sys._getframe(1))
+        return self.type.rank
+
+    @property
+    def name(self) -> str:
+        return self._value.full_name
+
+    @property
+    def graph(self) -> Any:
+        return self._value.graph
+
+    @property
+    def op(self) -> Any:
+        return self._value.node
+
+    @property
+    def device(self) -> str:
+        return self._value.node.device if self._value.node is not None else ""
+
+    def set_shape(self, shape: Any) -> None:
+        """Refine the static shape; raises ValueError when it contradicts the known one."""
+        wanted = as_shape(shape)
+        if not self.shape.is_compatible_with(wanted):
+            raise ValueError(f"the shape {self.shape} is not compatible with {TensorShape(wanted)}")
+        known = self.type.shape
+        if known is None or wanted is None:
+            merged = wanted if known is None else known
+        else:
+            merged = tuple(b if a is None else a for a, b in zip(known, wanted, strict=True))
+        self._value.type = self.type.with_shape(merged)
+
+    def _changed_in_place(self, other: Any) -> Any:
+        """`x += y`: for an array under `compile` an update that all its references see; else the name is rebound."""
+        region = current_region()
+        is_number = self.weak or (region is not None and region.trace.memory and self.type.shape == ())
+        if region is not None and region.trace.arrays and not is_number and region.trace.outside_effect is not None:
+            region.trace.outside_effect(self, "an array is changed in place")
+        return NotImplemented
+
+    __iadd__ = __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = __imod__ = __ipow__ = _changed_in_place
+    __iand__ = __ior__ = __ixor__ = __ilshift__ = __irshift__ = __imatmul__ = _changed_in_place
+
+    def __getitem__(self, index: Any) -> Any:
+        region = current_region()
+        if self.weak and region is not None and region.contract == COMPILE:
+            error = TypeError(f"{type(self.type.dtype.numpy.type(1).item()).__name__!r} object is not subscriptable")
+            error._autoconv_run_time = True  # type: ignore[attr-defined]
+            raise error
+        found = super().__getitem__(index)
+        by_ellipsis = index is Ellipsis or (type(index) is tuple and any(part is Ellipsis for part in index))
+        if by_ellipsis and found.type.shape == () and region is not None and region.trace.arrays:
+            return region.trace.without_dimensions(found)  # NumPy gives a view here, not a scalar
+        return found
+
+    def _shown(self) -> None:
+        """Leave the trace under `compile`: the text would be that of a number or array, which is not known yet."""
+        region = current_region()
+        if region is not None and region.trace.outside_effect is not None:
+            region.trace.outside_effect(self, "text is made of a value")
+
+    def _check_scope(self) -> None:
+        """Raise InaccessibleTensorError, with the line that made the tensor, if its trace is over."""
+        if not is_in_scope(self._value):
+            raise InaccessibleTensorError(out_of_scope(self._value))
+
+    def _refuse(self, what: str) -> NoReturn:
+        self._check_scope()
+        raise OperatorNotAllowedInGraphError(
+            f"{what} is not allowed. You can attempt the following resolutions to the problem: run eagerly, decorate "
+            "this function with @autoconv.function or @autoconv.compile so that it is converted, or use graph ops "
+            "such as autoconv.cond and autoconv.while_loop. If the function is decorated already, its source code "
+            "may not be reachable."
+        )
+
+    def __bool__(self) -> bool:
+        self._refuse("Using a symbolic `autoconv.Tensor` as a Python `bool`")
+
+    def __iter__(self) -> Iterator[Tensor]:
+        """Unpack a tensor of static length into its rows, in converted code; for statements are staged before this."""
+        self._check_scope()
+        region = current_region()
+        shape = self.type.shape
+        if region is not None and region.contract == COMPILE and self.weak:
+            refuse_to_iterate(self.type.dtype.numpy.type(1).item(), sys._getframe(1))
+        if region is not None and region.trace.converts and shape and shape[0] is None:
+            raise OperatorNotAllowedInGraphError(
+                f"Iterating over a symbolic `autoconv.Tensor` is not allowed here: the length of {self.name} is known "
+                "only when the graph runs. Loop over it with a for statement in converted code, take its parts by "
+                "index (x[0], x[1:]), or give it a known length (autoconv.ensure_shape, or an input_signature)."
+            )
+        if region is None or not region.trace.converts or not shape or not isinstance(shape[0], int):
+            self._refuse("Iterating over a symbolic `autoconv.Tensor`")
+        return (self[row] for row in range(shape[0]))
+
+    def __contains__(self, item: Any) -> bool:
+        self._refuse("Using `in` on a symbolic `autoconv.Tensor`")
+
+    def __index__(self) -> int:
+        return self._concrete("an index")
+
+    def __int__(self) -> int:
+        return self._concrete("an int")
+
+    def __float__(self) -> float:
+        return self._concrete("a float")
+
+    def __complex__(self) -> complex:
+        return self._concrete("a complex number")
+
+    def _concrete(self, what: str) -> Any:
+        self._check_scope()
+        region = current_region()
+        static = region.trace.concretise if region is not None else None
+        if static is not None:
+            return static(self, what)
+        raise OperatorNotAllowedInGraphError(
+            f"Python needs {what} here, and the symbolic tensor {self.name} has a value only when the graph runs. "
+            "Use ops on tensors instead: autoconv.gather for an index, autoconv.cast for int() and float(), "
+            f"autoconv.py_function for what only Python can do. Or: {BY_COMPILE}."
+        )
+
+    def __len__(self) -> int:
+        shape = self.type.shape
+        region = current_region()
+        if shape and isinstance(shape[0], int) and region is not None and region.trace.converts:
+            return shape[0]
+        raise TypeError(
+            f"len is not well defined for a symbolic Tensor ({self.name}). "
+            "Please call `x.shape` rather than `len(x)` for shape information."
+        )
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        self._check_scope()
+        raise NotImplementedError(
+            f"Cannot convert a symbolic autoconv.Tensor ({self.name}) to a numpy array. This error may indicate "
+            "that you're trying to pass a Tensor to a NumPy call, which is not supported. Use the op of that meaning "
+            "(autoconv.sin for numpy.sin), or autoconv.numpy_function to run NumPy code when the graph runs. "
+            f"Or: {BY_COMPILE}."
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        region = current_region()
+        if region is not None and region.trace.attribute is not None and not name.startswith("__"):
+            found = region.trace.attribute(self, name)
+            if found is not NotImplemented:
+                return found
+        if name.startswith(ASSIGNING):
+            return of_origin(self, name)
+        if name in BY_NUMPY and not self.weak:
+            return BY_NUMPY[name](self)
+        remedy = ""
+        if name == "numpy":
+            remedy = ": its value is known only when the graph runs; compute with the tensor itself"
+        elif hasattr(np.ndarray, name) and not name.startswith("__"):
+            known = hasattr(np, name) and name not in _IN_PLACE
+            remedy = f": {f'use np.{name}(…)' if known else 'arrays are tensors here'}; {BY_COMPILE}"
+        if name == "numpy" and not is_in_scope(self._value):
+            remedy += defined_at(self._value).rstrip()
+        raise AttributeError(f"'SymbolicTensor' object has no attribute '{name}'{remedy}", name=name, obj=self)
+
+    def _shape_text(self) -> str:
+        return "" if self.type.shape is None else f" shape={self.shape}"
+
+    def __str__(self) -> str:
+        self._shown()
+        shape = self._shape_text().strip()
+        return f'Tensor("{self.name}", {shape + ", " if shape else ""}dtype={self.dtype.name})'
+
+    def __repr__(self) -> str:
+        self._shown()
+        shape = self._shape_text() or " shape=<unknown>"
+        return f"<autoconv.Tensor '{self.name}'{shape} dtype={self.dtype.name}>"
+
+
+# In-place methods of arrays whose NumPy function returns a new array.
+_IN_PLACE = frozenset({"partition", "put", "resize", "sort"})
+
+
+def measure_by(measure: Callable[[Any, int], Any]) -> None:
+    """Register `measure(tensor, axis)`, which returns a symbolic size."""
+    global size_of
+    size_of = measure
+
+
+size_of: Callable[[Any, int], Any]

@@ -1,0 +1,272 @@
+"""Tensors, and eager tensors, which hold an array; symbolic tensors are in `autoconv.runtime.tensors.symbolic`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+
+from autoconv.errors import ItemAssignmentError
+from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int32, int64
+from autoconv.graph.types import TensorType
+from autoconv.runtime.recording import tape_recorders
+from autoconv.runtime.recording.interchange import Interchange
+from autoconv.runtime.recording.numpy_protocol import array_function, array_ufunc
+from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.support.html import tensor_html
+from autoconv.runtime.support.shape import TensorShape, as_shape
+from autoconv.runtime.tensors.tensor_methods import TensorMethods
+
+_ARRAY_API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
+
+
+class Tensor(TensorMethods):
+    """An immutable array of one dtype; the class of eager and symbolic tensors alike.
+
+    `_origin` is set on the result of a variable's assignment, and on parts of variables: assigning methods go to it.
+
+    >>> x = autoconv.constant([[1.0, 2.0], [3.0, 4.0]])
+    >>> x.shape, x.dtype, (x @ x)[0].numpy()
+    (TensorShape([2, 2]), autoconv.float32, array([ 7., 10.], dtype=float32))
+    """
+
+    __slots__ = ("__weakref__", "_origin")
+    _origin: Any
+    __array_priority__ = 100.0
+    __array_ufunc__ = array_ufunc
+    __array_function__ = array_function
+
+    def __hash__(self) -> int:
+        error = TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
+        error._autoconv_about_program = True  # type: ignore[attr-defined]
+        raise error
+
+    @property
+    def type(self) -> TensorType:
+        raise NotImplementedError
+
+    @property
+    def dtype(self) -> DType:
+        return self.type.dtype
+
+    @property
+    def shape(self) -> TensorShape:
+        return TensorShape(self.type.shape)
+
+    def get_shape(self) -> TensorShape:
+        return self.shape
+
+    @property
+    def ndim(self) -> int | None:
+        return self.type.rank
+
+    @property
+    def weak(self) -> bool:
+        """True for a Python number: it adopts the dtype of other operands."""
+        return self.type.weak
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        """Return `autoconv.xp`, the array API standard; raises ValueError for an unsupported version."""
+        if api_version not in (None, *_ARRAY_API_VERSIONS):
+            newest = _ARRAY_API_VERSIONS[-1]
+            raise ValueError(f"the array API of {api_version} is not here: autoconv.xp is that of {newest}")
+        return _namespace()
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Tensor:
+        """Return the tensor itself: all tensors are in CPU memory. Raises ValueError for another device."""
+        if str(device).lower().rpartition("/")[2] not in ("", "cpu", "cpu:0", "device:cpu:0"):
+            raise ValueError(f"there is no device {device!r} here: tensors are on 'cpu'")
+        return self
+
+    def __setitem__(self, index: Any, value: Any) -> NoReturn:
+        raise ItemAssignmentError(f"{type(self).__name__!r} object does not support item assignment")
+
+    def ref(self) -> TensorReference:
+        """Return a hashable reference to this tensor, for use as a key."""
+        return TensorReference(self)
+
+
+class EagerTensor(Interchange, Tensor):
+    """A tensor that holds its array."""
+
+    __slots__ = ("_array", "_weak")
+
+    def __init__(self, array: Any, weak: bool = False) -> None:
+        self._array = np.asarray(array)
+        self._weak = weak
+
+    @property
+    def type(self) -> TensorType:
+        return TensorType(as_dtype(self._array.dtype), self._array.shape, self._weak)
+
+    @property
+    def dtype(self) -> DType:
+        return as_dtype(self._array.dtype)
+
+    def __getattr__(self, name: str) -> Any:
+        return of_origin(self, name)
+
+    def set_shape(self, shape: Any) -> None:
+        """Raise ValueError when the shape is not compatible with the tensor's."""
+        if not self.shape.is_compatible_with(as_shape(shape)):
+            raise ValueError(f"the shape {self.shape} is not compatible with {TensorShape(as_shape(shape))}")
+
+    def numpy(self) -> Any:
+        """Return the array, read-only; for a tensor without dimensions, a NumPy scalar (bytes for strings)."""
+        tape_recorders.note_leaving(self)
+        if self._array.ndim == 0:
+            return self._array[()]
+        view = self._array.view()
+        view.flags.writeable = False
+        return view
+
+    @property
+    def device(self) -> str:
+        return "/device:CPU:0"
+
+    backing_device = device
+
+    @property
+    def T(self) -> Tensor:
+        """The tensor with its dimensions in reverse order."""
+        return np.transpose(self)  # type: ignore[return-value]
+
+    @property
+    def mT(self) -> Tensor:
+        """The tensor with its last two dimensions exchanged."""
+        return np.swapaxes(self, -1, -2)  # type: ignore[return-value]
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return self._array.size
+
+    def __bool__(self) -> bool:
+        return bool(self._array)
+
+    def __int__(self) -> int:
+        return int(self._array)
+
+    def __float__(self) -> float:
+        tape_recorders.note_leaving(self)
+        return float(self._array)
+
+    def __complex__(self) -> complex:
+        return complex(self._array)
+
+    def __index__(self) -> int:
+        return self._array.__index__()
+
+    def __len__(self) -> int:
+        if not self._array.ndim:
+            raise TypeError("Scalar tensor has no `len()`")
+        return len(self._array)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if not self._array.ndim:
+            raise TypeError("Cannot iterate over a scalar tensor.")
+        if tape_recorders.active():
+            return (self[row] for row in range(len(self._array)))
+        return (EagerTensor(row) for row in self._array)
+
+    def __contains__(self, item: Any) -> bool:
+        return any(bool(np.all(row._array == np.asarray(item))) for row in self)  # type: ignore[attr-defined]
+
+    def __format__(self, spec: str) -> str:
+        return format(self._array.item(), spec) if spec and not self._array.ndim else str(self)
+
+    def __copy__(self) -> EagerTensor:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> EagerTensor:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return EagerTensor, (self._array, self._weak)
+
+    def _text(self) -> str:
+        if self._array.ndim:
+            return str(self._array)
+        value = self._array[()]
+        return repr(value) if isinstance(value, bytes) else str(value)
+
+    def __str__(self) -> str:
+        if not isinstance(self._array, np.ndarray):  # donated
+            return repr(self)
+        text = self._text()
+        newline = "\n" if self._array.ndim > 1 else ""
+        return f"autoconv.Tensor({newline}{text}, shape={self.shape}, dtype={self.dtype.name})"
+
+    def _repr_html_(self) -> str:
+        return tensor_html(self._array, self.dtype.name)
+
+    def __repr__(self) -> str:
+        if not isinstance(self._array, np.ndarray):
+            return f"<autoconv.Tensor: {self._array}>"
+        newline = "\n" if self._array.ndim else ""
+        text = repr(self._array) if self._array.ndim else self._text()
+        return f"<autoconv.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={newline}{text}>"
+
+
+def namespace_by(find: Callable[[], Any]) -> None:
+    """Register `find()`, which returns the result of `__array_namespace__`."""
+    global _namespace
+    _namespace = find
+
+
+_namespace: Callable[[], Any]
+
+
+# Attributes of the array API standard, implemented by the NumPy function of the same meaning.
+BY_NUMPY: dict[str, Callable[[Any], Any]] = {
+    "T": np.transpose, "mT": lambda x: np.swapaxes(x, -1, -2), "size": np.size,
+}  # fmt: skip
+
+
+# Prefixes of the assigning methods of variables and their parts.
+ASSIGNING = ("assign", "scatter_")
+
+
+def of_origin(tensor: Tensor, name: str) -> Any:
+    """Return an assigning method of the variable from which the tensor came."""
+    remedy = ""
+    if name.startswith(ASSIGNING):
+        try:
+            origin = object.__getattribute__(tensor, "_origin")
+        except AttributeError:
+            pass
+        else:
+            return getattr(origin, name)
+        if not isinstance(tensor, EagerTensor):
+            remedy = ": variables are assigned; where a tensor chooses between variables, assign in each branch"
+    raise AttributeError(f"{type(tensor).__name__!r} object has no attribute {name!r}{remedy}", name=name, obj=tensor)
+
+
+class TensorReference:
+    """A reference that compares and hashes by the identity of its tensor."""
+
+    __slots__ = ("_tensor",)
+
+    def __init__(self, tensor: Any) -> None:
+        self._tensor = tensor
+
+    def deref(self) -> Any:
+        return self._tensor
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TensorReference) and self._tensor is other._tensor
+
+    def __hash__(self) -> int:
+        return id(self._tensor)
+
+
+def standalone_dtype(type_: TensorType) -> DType:
+    """Return the dtype of a weak value that meets no typed one: int32 and float32 under `function`, else 64 bits."""
+    region = current_region()
+    wide = region is not None and region.contract == COMPILE
+    if type_.dtype.is_integer:
+        return int64 if wide else int32
+    if type_.dtype.is_floating:
+        return float64 if wide else float32
+    return type_.dtype

@@ -1,0 +1,362 @@
+"""TensorArray: tensors by position, each written once, that are stacked or concatenated at the end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError, ListReadError
+from autoconv.graph.dtypes import DType, as_dtype
+from autoconv.graph.graph import Value
+from autoconv.graph.types import Shape, join_shapes, shapes_compatible
+from autoconv.ops.values.list_value import ListValue
+from autoconv.runtime.recording import tape_recorders
+from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.recording.tracebacks import presented_methods
+from autoconv.runtime.support.shape import TensorShape, as_shape
+from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.static_values import static_value
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """The static part of a TensorArray; called with a list value, it makes the array of these elements.
+
+    `written` is whether an element was written. Then `shape` is the known common shape of the written elements; before
+    that, the shape that the user declared.
+    """
+
+    dtype: DType
+    dynamic_size: bool
+    clear_after_read: bool
+    infer_shape: bool
+    shape: Shape
+    written: bool = False
+
+    def __call__(self, elements: Any) -> TensorArray:
+        array = TensorArray.__new__(TensorArray)
+        if isinstance(elements, ListValue):
+            items: Any = [None if item is None else EagerTensor(item) for item in elements.items()]
+        else:
+            items = elements
+        array._begin(self, items)
+        return array
+
+    def joined(self, other: object) -> Kind | None:
+        """Return the join of two kinds; None when they differ in more than the written elements."""
+        if not isinstance(other, Kind) or replace(self, shape=None, written=False) != replace(
+            other, shape=None, written=False
+        ):
+            return None
+        if self.written and other.written:
+            return replace(self, shape=join_shapes(self.shape, other.shape))
+        return self if self.written else other
+
+    def after_writing(self, shape: Shape) -> Kind:
+        """Return the kind after a write; raises ValueError for a shape that is incompatible with the other elements."""
+        if not self.infer_shape and self.shape is None:
+            return self
+        if not shapes_compatible(self.shape, shape):
+            raise ValueError(
+                f"Incompatible shape for value ({TensorShape(shape)}), expected ({TensorShape(self.shape)})"
+            )
+        if not self.infer_shape:
+            return self
+        known = shape if not self.written else join_shapes(self.shape, shape)
+        return replace(self, shape=known, written=True)
+
+
+class _Knowledge:
+    """A mutable holder of the kind, shared by an array and the arrays returned by its writes."""
+
+    __slots__ = ("kind",)
+
+    def __init__(self, kind: Kind) -> None:
+        self.kind = kind
+
+
+@presented_methods
+class TensorArray:
+    """Tensors by position. Use the results of `write` and `unstack`; while tracing nothing is changed in place.
+
+    `size` is the number of elements, which grows by writing when `dynamic_size` is set. All elements have
+    `dtype` and, unless `infer_shape` is False, one shape. Elements never written read as zeros. Eagerly an
+    element can be read once unless `clear_after_read` is False.
+
+    >>> array = autoconv.TensorArray(autoconv.int32, size=2)
+    >>> array.write(0, 5).write(1, 6).stack().numpy()
+    array([5, 6], dtype=int32)
+    """
+
+    def __init__(
+        self,
+        dtype: Any,
+        size: Any = None,
+        dynamic_size: bool | None = None,
+        clear_after_read: bool | None = None,
+        tensor_array_name: str | None = None,
+        handle: Any = None,
+        flow: Any = None,
+        infer_shape: bool = True,
+        element_shape: Any = None,
+        colocate_with_first_write_call: bool = True,
+        name: str | None = None,
+    ) -> None:
+        declared = as_shape(element_shape)
+        kind = Kind(as_dtype(dtype), bool(dynamic_size), clear_after_read is not False, bool(infer_shape), declared)
+        count = 0 if size is None else size
+        if current_region() is None:
+            length = int(count)
+            if length < 0:
+                raise InvalidArgumentError(f"Size should be >= 0, found {length}")
+            self._begin(kind, [None] * length)
+        else:
+            self._begin(kind, apply("list_reserve", count, dtype=kind.dtype, shape=declared))
+
+    def _begin(self, kind: Kind, elements: list[EagerTensor | None] | Value, known: _Knowledge | None = None) -> None:
+        self._known = known or _Knowledge(kind)
+        self._elements = elements
+        self._cleared: set[int] = set()
+
+    def __autoconv_graph_value__(self) -> Value:
+        """Return the list of the elements in the graph being recorded."""
+        if isinstance(self._elements, Value):
+            return self._elements
+        kind = self._kind
+        found = apply("list_reserve", len(self._elements), dtype=kind.dtype, shape=None if kind.written else kind.shape)
+        for index, element in enumerate(self._elements):
+            if element is not None:
+                found = apply("list_set", found, index, element)
+        return found
+
+    def __autoconv_wrap__(self) -> Kind:
+        return self._kind
+
+    @property
+    def _kind(self) -> Kind:
+        return self._known.kind
+
+    @property
+    def dtype(self) -> DType:
+        return self._kind.dtype
+
+    @property
+    def dynamic_size(self) -> bool:
+        return self._kind.dynamic_size
+
+    @property
+    def element_shape(self) -> TensorShape:
+        """The known part of the elements' shape."""
+        return TensorShape(self._kind.shape)
+
+    @property
+    def handle(self) -> Any:
+        return None
+
+    @property
+    def flow(self) -> Any:
+        return None
+
+    def identity(self) -> TensorArray:
+        """Return an array of the same elements."""
+        return self._with(self._elements)
+
+    def size(self, name: str | None = None) -> Tensor:
+        """Return the number of elements, an int32 scalar."""
+        if self._eager:
+            return EagerTensor(np.int32(len(self._elements)))  # type: ignore[arg-type]
+        return apply("list_length", self._list, name=name)
+
+    def read(self, index: Any, name: str | None = None) -> Tensor:
+        """Return the element; raises OutOfRangeError where there is none.
+
+        Eagerly, raises InvalidArgumentError for an element that was read before.
+        """
+        if not self._eager:
+            return apply("list_get", self._list, _index(index), shape=self._shape, name=name)
+        position = int(index)
+        if position < 0:
+            raise ListReadError(f"Reading from negative indices (index {position}) is not allowed.")
+        items = self._items
+        if position >= len(items):
+            raise ListReadError(f"Tried to read from index {position} but array size is: {len(items)} ")
+        if items[position] is None and position in self._cleared:
+            raise InvalidArgumentError(
+                f"Could not read index {position} twice because it was cleared after a previous read "
+                "(perhaps try setting clear_after_read = false?)"
+            )
+        element = self._element(position)
+        if self._kind.clear_after_read:
+            items[position] = None
+            self._cleared.add(position)
+        return element
+
+    def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
+        """Return the array with that element; raises OutOfRangeError past the end of an array of fixed size."""
+        element = self._fitting(value)
+        if not self._eager:
+            resize = self._kind.dynamic_size
+            return self._with(apply("list_set", self._list, _index(index), element, resize=resize, name=name))
+        position, items = int(index), self._items
+        if position < 0:
+            raise ListReadError(f"Writing to negative indices (index {position}) is not allowed.")
+        if position >= len(items):
+            if not self._kind.dynamic_size:
+                raise ListReadError(
+                    f"Tried to write to index {position} but array is not resizeable and size is: {len(items)} "
+                )
+            items.extend([None] * (position + 1 - len(items)))
+        assert isinstance(element, EagerTensor)
+        items[position] = element
+        return self
+
+    def stack(self, name: str | None = None) -> Tensor:
+        """Stack all elements into one tensor, along a new first dimension."""
+        if not self._eager:
+            return apply("list_stack", self._list, shape=self._shape, name=name)
+        if self._items and tape_recorders.active():
+            return apply("stack", *map(self._element, range(len(self._items))), axis=0, name=name)
+        if not self._items and self.element_shape.is_fully_defined():
+            return EagerTensor(np.zeros((0, *(self._kind.shape or ())), self.dtype.numpy))
+        return apply("list_stack", self._as_list(), name=name)
+
+    def gather(self, indices: Any, name: str | None = None) -> Tensor:
+        """Stack the elements at these positions into one tensor."""
+        if self._eager and tape_recorders.active():
+            return apply("gather", self.stack(), convert_to_tensor(indices), axis=0, name=name)
+        source = self._as_list() if self._eager else self._list
+        return apply("list_gather", source, convert_to_tensor(indices), shape=self._shape, name=name)
+
+    def concat(self, name: str | None = None) -> Tensor:
+        """Concatenate the elements along their first dimension."""
+        if self._eager and self._items and tape_recorders.active():
+            return apply("concat", *map(self._element, range(len(self._items))), axis=0, name=name)
+        return apply("list_flatten", self._as_list() if self._eager else self._list, name=name)
+
+    def unstack(self, value: Any, name: str | None = None) -> TensorArray:
+        """Return the array whose elements are the rows of `value`; raises ValueError when there are too many."""
+        tensor = self._fitting_rows(value)
+        if not self._eager:
+            return self._with(apply("list_from_tensor", tensor, name=name))
+        rows: list[EagerTensor | None] = list(tensor)  # type: ignore[call-overload]
+        if len(rows) > len(self._items) and not self._kind.dynamic_size:
+            raise ValueError(
+                f"Cannot unstack {len(rows)} tensors into a TensorArray of static size {len(self._items)} "
+            )
+        self._elements = rows
+        self._cleared.clear()
+        return self
+
+    def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
+        """Return the array with the rows of `value` at these positions."""
+        if not self._eager:
+            tensor, resize = self._fitting_rows(value), self._kind.dynamic_size
+            positions = convert_to_tensor(indices)
+            return self._with(apply("list_scatter", self._list, positions, tensor, resize=resize, name=name))
+        for position, row in zip(np.asarray(convert_to_tensor(indices)), self._fitting_rows(value), strict=True):  # type: ignore[call-overload]
+            self.write(int(position), row)
+        return self
+
+    def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
+        """Return the array whose elements are consecutive parts of `value` with these lengths."""
+        tensor, sizes = self._checked_dtype(value), convert_to_tensor(lengths)
+        if sizes.shape.rank not in (1, None):
+            raise InvalidArgumentError(f"Expected lengths to be a vector, received shape: {sizes.shape.as_list()}")
+        shape = tensor.type.shape
+        known = static_value(sizes)
+        equal = known is not None and len(set(np.ravel(known).tolist())) == 1
+        row = None if not shape else (int(np.ravel(known)[0]) if equal else None, *shape[1:])
+        self._known.kind = self._kind.after_writing(row)
+        found = apply("list_split", tensor, sizes, name=name)
+        if not self._eager:
+            return self._with(found)
+        if found.length > len(self._items) and not self._kind.dynamic_size:
+            raise InvalidArgumentError(
+                f"TensorArray's size is not equal to the size of lengths ({len(self._items)} vs. "
+                f"{found.length}), and the TensorArray is not marked as dynamically resizeable."
+            )
+        self._elements = [EagerTensor(part) for part in found] if not tape_recorders.active() else _parts(tensor, sizes)
+        self._cleared.clear()
+        return self
+
+    def close(self, name: str | None = None) -> None:
+        """Drop the elements (eagerly)."""
+        if self._eager:
+            self._elements = []
+
+    def __repr__(self) -> str:
+        kind = self._kind
+        return f"<autoconv.TensorArray dtype={kind.dtype.name} element_shape={self.element_shape}>"
+
+    @property
+    def _eager(self) -> bool:
+        return current_region() is None and not isinstance(self._elements, Value)
+
+    @property
+    def _items(self) -> list[EagerTensor | None]:
+        assert isinstance(self._elements, list)
+        return self._elements
+
+    @property
+    def _list(self) -> Value:
+        return self.__autoconv_graph_value__()
+
+    @property
+    def _shape(self) -> Shape:
+        """The element shape, where it is more precise than the type of the list."""
+        return self._kind.shape if self._kind.written else None
+
+    def _with(self, elements: Any) -> TensorArray:
+        made = TensorArray.__new__(TensorArray)
+        made._begin(self._kind, elements, self._known)
+        return made
+
+    def _element(self, position: int) -> EagerTensor:
+        found = self._items[position]
+        if found is None:
+            found = self._items[position] = EagerTensor(self._as_list().get(position))
+        return found
+
+    def _as_list(self) -> ListValue:
+        items = [None if item is None else item._array for item in self._items]
+        shape = self._kind.shape if self.element_shape.is_fully_defined() else None
+        return ListValue(items, dtype=self.dtype, shape=shape)
+
+    def _fitting(self, value: Any) -> Tensor:
+        tensor = self._checked_dtype(value)
+        self._known.kind = self._kind.after_writing(tensor.type.shape)
+        return tensor
+
+    def _fitting_rows(self, value: Any) -> Tensor:
+        tensor = self._checked_dtype(value)
+        shape = tensor.type.shape
+        if shape == ():
+            raise ValueError("a TensorArray takes the rows of a tensor of one or more dimensions, found a scalar")
+        self._known.kind = self._kind.after_writing(None if shape is None else shape[1:])
+        return tensor
+
+    def _checked_dtype(self, value: Any) -> Tensor:
+        tensor = as_tensor(value)
+        if tensor is not None and not tensor.weak and tensor.dtype is not self.dtype:
+            raise InvalidArgumentError(
+                f"TensorArray dtype is {self.dtype.name} but Op is trying to write dtype {tensor.dtype.name} "
+            )
+        return convert_to_tensor(value, self.dtype)
+
+
+def _parts(tensor: Tensor, sizes: Tensor) -> list[Any]:
+    """Split the tensor into consecutive parts of these lengths, by ops that a tape follows."""
+    ends = np.cumsum(np.asarray(sizes)).tolist()
+    return [tensor[end - size : end] for end, size in zip(ends, np.asarray(sizes).tolist(), strict=True)]  # type: ignore[index]
+
+
+def _index(index: Any) -> Any:
+    """Convert a position to the operand of list ops: an integer scalar."""
+    if isinstance(index, SymbolicTensor) and index.weak:
+        return convert_to_tensor(index)
+    return index

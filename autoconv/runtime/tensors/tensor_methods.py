@@ -1,0 +1,275 @@
+"""Operators of tensors and variables; each applies an op."""
+
+from __future__ import annotations
+
+import numbers
+import opcode
+import operator
+import os
+import sys
+import sysconfig
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import Place, StagingError
+from autoconv.hooks import Hook
+from autoconv.runtime.recording.tracebacks import present, presented
+from autoconv.runtime.support.spans import current_place
+
+EXPRESSIONS = Hook("autoconv.runtime.tensors.binary_dispatch")  # returns the operators' module, which imports this one
+
+
+# Types that are not operands for Python's numbers, apart from repeated sequences.
+_NO_OPERANDS = frozenset({type(None), str, bytes, list, tuple, dict, set, frozenset})
+_FUNCTIONS = {
+    "add": "add", "subtract": "sub", "multiply": "mul", "divide": "truediv", "floor_divide": "floordiv",
+    "modulo": "mod", "power": "pow", "matmul": "matmul", "bitwise_and": "and_", "bitwise_or": "or_",
+    "bitwise_xor": "xor", "left_shift": "lshift", "right_shift": "rshift", "less": "lt", "less_equal": "le",
+    "greater": "gt", "greater_equal": "ge",
+}  # fmt: skip
+
+
+_KNOWN = frozenset({bool, int, float, complex}) | _NO_OPERANDS
+_LIBRARY = sysconfig.get_path("stdlib") + os.sep
+
+
+def refuse_foreign(number: Any, other: Any, method: str) -> None:
+    """Raise StagingError where a symbolic number meets a number of a class with its own operator.
+
+    That is another class (Fraction, Decimal), or a subclass of Python's own that overrides the method: its code needs
+    Python's numbers.
+    """
+    if _graph_number(number) is None or not isinstance(other, numbers.Number) or hasattr(other, "dtype"):
+        return
+    kind = type(other)
+    base = next((base for base in (int, float, complex) if issubclass(kind, base)), None)
+    if base is None or getattr(kind, method, None) is not getattr(base, method, None):
+        raise StagingError(
+            f"a number that only the running graph knows meets a {kind.__name__}", current_place(), "a float or an int"
+        )
+
+
+def refuse_in_library(number: Any, frame: Any) -> None:
+    """Raise StagingError where Python's library computes with a symbolic number.
+
+    The library may dispatch on its class wrongly, as Fraction's powers do.
+    """
+    file = frame.f_code.co_filename
+    if _graph_number(number) is not None and file.startswith(_LIBRARY) and "site-packages" not in file:
+        users = frame
+        while users.f_back is not None and users.f_code.co_filename.startswith(_LIBRARY):
+            users = users.f_back
+        raise StagingError(
+            f"{frame.f_code.co_qualname} computes with a number that only the running graph knows",
+            Place(users.f_code.co_filename, users.f_lineno),
+        )
+
+
+def refuse_as_python(function: Callable[[Any, Any], Any], x: Any, y: Any) -> None:
+    """Raise the TypeError of Python's operator where a symbolic number meets an operand of an unsupported type."""
+    samples = [_sample(value) for value in (x, y)]
+    if None in samples:
+        return
+    (first,), (second,) = samples  # type: ignore[misc]
+    if is_in_place(sys._getframe(2)):
+        function = getattr(operator, "i" + function.__name__.strip("_"))
+    # Called for the mirrored operator of the right operand.
+    elif compares_by(sys._getframe(2)) == MIRRORED.get(function.__name__):
+        function, first, second = getattr(operator, MIRRORED[function.__name__]), second, first
+    try:
+        function(first, second)
+    except TypeError as error:
+        told = TypeError(*error.args)
+        told._autoconv_run_time = True  # type: ignore[attr-defined]
+        told._autoconv_operands = first, second  # type: ignore[attr-defined]
+        raise told from None
+
+
+def refuse_to_iterate(number: Any, frame: Any) -> None:
+    """Raise Python's TypeError for iterating over a number, where the frame's current instruction does that."""
+    kind = type(number).__name__
+    instruction = opcode.opname[frame.f_code.co_code[frame.f_lasti]]
+    words = {
+        "UNPACK_SEQUENCE": f"cannot unpack non-iterable {kind} object",
+        "UNPACK_EX": f"cannot unpack non-iterable {kind} object",
+        "LIST_EXTEND": f"Value after * must be an iterable, not {kind}",
+        "GET_ITER": f"{kind!r} object is not iterable",
+    }.get(instruction)
+    if words is not None:
+        error = TypeError(words)
+        error._autoconv_run_time = True  # type: ignore[attr-defined]
+        raise error
+
+
+def is_in_place(frame: Any) -> bool:
+    """Return whether the frame's current instruction is that of `x += y` or the like."""
+    code, position = frame.f_code.co_code, frame.f_lasti
+    return opcode.opname[code[position]] == "BINARY_OP" and code[position + 1] in _IN_PLACE
+
+
+_IN_PLACE = range(13, 26)  # arguments of BINARY_OP
+
+
+MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
+_SYMBOLS = {"<": "lt", ">": "gt", "<=": "le", ">=": "ge"}
+_SHIFT = 0 if sys.version_info < (3, 12) else 4 if sys.version_info < (3, 13) else 5
+
+
+def compares_by(frame: Any) -> str:
+    """Return the comparison made by the frame's current instruction; "" for other instructions."""
+    code, position = frame.f_code.co_code, frame.f_lasti
+    if opcode.opname[code[position]] != "COMPARE_OP":
+        return ""
+    return _SYMBOLS.get(opcode.cmp_op[code[position + 1] >> _SHIFT], "")
+
+
+# Operators that Python's complex numbers do not support.
+_OF_REALS = frozenset({
+    "floor_divide", "modulo", "matmul", "bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift",
+})  # fmt: skip
+
+
+def _is_complex(*operands: Any) -> bool:
+    """Return whether an operand is a complex number of Python's."""
+    for x in operands:
+        number = _graph_number(x)
+        if type(x) is complex or (number is not None and number.type.dtype.is_complex):
+            return True
+    return False
+
+
+def _graph_number(x: Any) -> Any:
+    """Return the operand if it is a symbolic Python number, else None."""
+    tensor: Any = x if isinstance(x, TensorMethods) and hasattr(x, "value_in_graph") else None
+    return tensor if tensor is not None and tensor.weak else None
+
+
+def _sample(value: Any) -> tuple[Any] | None:
+    """Return a value of the operand's type, in a tuple; None for a tensor that is not a symbolic Python number."""
+    if type(value) in (bool, int, float, complex):
+        return (type(value)(1),)
+    kind = getattr(type(value), "__autoconv_plain__", type(value))
+    if kind in _NO_OPERANDS:
+        return (None if value is None else kind(),)
+    number = _graph_number(value)
+    return None if number is None else (number.type.dtype.numpy.type(1).item(),)
+
+
+def _binary(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
+    name = _FUNCTIONS[op].strip("_")
+    plain, mirrored = f"__{name}__", f"__r{name}__"
+
+    def forward(self: Any, other: Any) -> Any:
+        if type(other) not in _KNOWN:
+            refuse_foreign(self, other, mirrored)
+        if type(other) in _NO_OPERANDS or (op in _OF_REALS and _is_complex(self, other)):
+            refuse_as_python(getattr(operator, _FUNCTIONS[op]), self, other)
+        try:
+            return EXPRESSIONS().binary(op, self, other)
+        except BaseException as error:
+            present(error)
+            raise
+
+    def reflected(self: Any, other: Any) -> Any:
+        if type(other) not in _KNOWN:
+            refuse_foreign(self, other, plain)
+        elif type(other) is float:
+            refuse_in_library(self, sys._getframe(1))
+        if type(other) in _NO_OPERANDS or (op in _OF_REALS and _is_complex(self, other)):
+            refuse_as_python(getattr(operator, _FUNCTIONS[op]), other, self)
+        try:
+            return EXPRESSIONS().binary(op, other, self)
+        except BaseException as error:
+            present(error)
+            raise
+
+    return forward, reflected
+
+
+def _comparison(op: str) -> Callable[[Any, Any], Any]:
+    name = _FUNCTIONS.get(op, {"equal": "eq", "not_equal": "ne"}.get(op, ""))
+    mirrored = f"__{MIRRORED.get(name, name)}__"
+
+    def compare(self: Any, other: Any) -> Any:
+        if type(other) not in _KNOWN:
+            refuse_foreign(self, other, mirrored)
+        others = type(other) in _NO_OPERANDS or _is_complex(self, other)
+        if others and op not in ("equal", "not_equal"):
+            refuse_as_python(getattr(operator, _FUNCTIONS[op]), self, other)
+        if other is None:
+            return EXPRESSIONS().with_none(op, self)
+        try:
+            found = EXPRESSIONS().binary(op, self, other)
+            if found is NotImplemented and isinstance(other, np.dtype):  # which would take the dtype of this
+                raise StagingError("a number that only the running graph knows meets a dtype", current_place())
+            if found is NotImplemented and op in ("equal", "not_equal"):
+                EXPRESSIONS().refuse_elements(self, f"a {type(other).__name__}")
+            return found
+        except BaseException as error:
+            present(error)
+            raise
+
+    return compare
+
+
+class TensorMethods:
+    """Operators on tensors; operands broadcast as in NumPy, Python numbers take the tensor's dtype."""
+
+    __slots__ = ()
+
+    __add__, __radd__ = _binary("add")
+    __sub__, __rsub__ = _binary("subtract")
+    __mul__, __rmul__ = _binary("multiply")
+    __truediv__, __rtruediv__ = _binary("divide")
+    __floordiv__, __rfloordiv__ = _binary("floor_divide")
+    __mod__, __rmod__ = _binary("modulo")
+    __pow__, __rpow__ = _binary("power")
+    __matmul__, __rmatmul__ = _binary("matmul")
+    __and__, __rand__ = _binary("bitwise_and")
+    __or__, __ror__ = _binary("bitwise_or")
+    __xor__, __rxor__ = _binary("bitwise_xor")
+    __lshift__, __rlshift__ = _binary("left_shift")
+    __rshift__, __rrshift__ = _binary("right_shift")
+    __lt__ = _comparison("less")
+    __le__ = _comparison("less_equal")
+    __gt__ = _comparison("greater")
+    __ge__ = _comparison("greater_equal")
+    __eq__ = _comparison("equal")  # type: ignore[assignment]
+    __ne__ = _comparison("not_equal")  # type: ignore[assignment]
+
+    @presented
+    def __neg__(self) -> Any:
+        return EXPRESSIONS().unary("negative", self)
+
+    @presented
+    def __pos__(self) -> Any:
+        return EXPRESSIONS().itself(self)
+
+    @presented
+    def __abs__(self) -> Any:
+        return EXPRESSIONS().unary("abs", self)
+
+    @presented
+    def __invert__(self) -> Any:
+        return EXPRESSIONS().unary("invert", self)
+
+    @presented
+    def __round__(self, digits: int | None = None) -> Any:
+        return EXPRESSIONS().round_to(self, digits)
+
+    def __divmod__(self, other: Any) -> Any:
+        if type(other) in _NO_OPERANDS or _is_complex(self, other):
+            refuse_as_python(divmod, self, other)
+        quotient = type(self).__floordiv__(self, other)
+        return NotImplemented if quotient is NotImplemented else (quotient, self % other)
+
+    def __rdivmod__(self, other: Any) -> Any:
+        if type(other) in _NO_OPERANDS or _is_complex(self, other):
+            refuse_as_python(divmod, other, self)
+        return other // self, other % self
+
+    @presented
+    def __getitem__(self, index: Any) -> Any:
+        return EXPRESSIONS().get_item(self, index)

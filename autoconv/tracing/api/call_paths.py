@@ -1,0 +1,213 @@
+"""Dispatch of a call of a compiled function to a trace or to the plain function, by the shortest path.
+
+The entries of the latest traces are tried first, in native code where possible (see `straight`). Under `compile`
+the gate selects some calls for examination: these are timed until the faster form of their kind is known (see `tiers`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.config import SETTINGS
+from autoconv.runtime.recording.regions import BUSY
+from autoconv.runtime.recording.tracebacks import present
+from autoconv.tracing.execute.compiled_trace import ConcreteFunction
+from autoconv.tracing.execute.native_dispatch import native_entries, straight
+from autoconv.tracing.execute.plain_rerun import BEYOND
+from autoconv.tracing.guards.float_errors import VARIABLE, acts_on_floats
+from autoconv.tracing.key.signature import Signature
+from autoconv.tracing.specialise.tiers import (
+    FOREVER,
+    GRAPH,
+    PLAIN,
+    Gate,
+    Tiers,
+    Timing,
+    clock,
+    kind_of,
+    may_sample,
+    rarer,
+    shown_kind,
+)
+from autoconv.tracing.specialise.trace_cache import TraceCache
+from autoconv.tracing.views.explain import Explanation
+
+_ACTED_ON = "NumPy was asked to raise, call, print or log errors of floats (np.seterr, np.errstate): no graph does that"
+_MOST_DIRECT = 4  # traces that a call tries before its arguments are examined
+
+
+class Dispatched:
+    """The part of a Function through which every call passes."""
+
+    python_function: Callable[..., Any]
+    _signature: Signature
+    _explanation: Explanation
+    _cache: TraceCache
+    _straight: tuple[Any, ...]  # a slot of the class, read by native code
+
+    def _begin_dispatch(self, counter: ctypes.c_int64, is_timed: bool, asks_state: bool) -> None:
+        self._counter = counter
+        self._direct: tuple[tuple[ConcreteFunction, Callable[..., Any]], ...] = ()
+        self._straight = ()
+        self._asked: tuple[Callable[..., Any], ...] = ()  # the entries of the trace tried first
+        self._tiers = Tiers()
+        self._is_timed = is_timed
+        self._asks_state = asks_state
+        self._gate = Gate(0 if is_timed else FOREVER)
+        self._interval = 1  # calls from one examination to the next
+        self._attempts = 0  # number of attempts to trace
+        self._is_settled = True  # whether the last call ran a trace that later calls of its kind run as well
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        try:
+            if self._is_timed and not BUSY.value and not SETTINGS.run_eagerly and not SETTINGS.check_numerics:
+                if not self._gate.passes():
+                    return self._look(args, kwargs)
+                if self._gate.is_plain:
+                    return self.python_function(*args, **kwargs)
+            return self._run_graph(args, kwargs)
+        except BaseException as error:
+            present(error)
+            raise
+
+    def _run_graph(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a call by an entry of the traces tried first, else by its cache key.
+
+        Under `compile` it runs as plain Python while NumPy is set to act on floating-point errors.
+        """
+        if self._asks_state and acts_on_floats() and not BUSY.value:
+            if _ACTED_ON not in self._explanation.plain:
+                self._explanation.plain.append(_ACTED_ON)
+            return self.python_function(*args, **kwargs)
+        if self._direct and not SETTINGS.run_eagerly and not SETTINGS.check_numerics:
+            given = self._signature.in_order(args, kwargs)
+            for concrete, entry in self._direct:
+                if given is None:
+                    break
+                if concrete.asks_guards and (concrete.guards.changed() or concrete.meets_outside(given)):
+                    continue
+                try:
+                    found = entry(*given)
+                except BEYOND as error:
+                    return self._beyond(concrete, error, args, kwargs)
+                if found is not NotImplemented:
+                    self._counter.value += 1
+                    return found
+        return self._call(args, kwargs)
+
+    def _failed(self, entry: Callable[..., Any], error: BaseException, *args: Any) -> Any:
+        """Handle an error of a call that went directly to an entry: rerun it as plain Python, or raise."""
+        concretes = [concrete for concrete, other in self._direct if other is entry or entry in concrete.entries]
+        try:
+            if isinstance(error, BEYOND) and concretes:
+                return self._beyond(concretes[0], error, args, {})
+            raise error
+        except BaseException as raised:
+            present(raised)
+            raise
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        raise NotImplementedError
+
+    def _beyond(self, concrete: ConcreteFunction, error: Exception, args: Any, kwargs: Any) -> Any:
+        raise NotImplementedError
+
+    # ---- choice between graph and plain Python
+
+    def _look(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a call in the form that its kind runs, or time one of the two where that is not known yet."""
+        if self._tiers.is_sampling():
+            return self.python_function(*args, **kwargs)
+        if self._asks_state and acts_on_floats():
+            return self._run_graph(args, kwargs)
+        kind = kind_of(args, kwargs)
+        timing = self._tiers.timing(kind)
+        form = timing.form()
+        if timing.choice:
+            self._interval = rarer(self._interval, form) if self._gate.is_plain == (form == PLAIN) else 1
+            self._pass(self._interval, form)
+            return self.python_function(*args, **kwargs) if form == PLAIN else self._run_graph(args, kwargs)
+        self._interval = 1
+        if form == PLAIN:
+            self._pass(FOREVER, PLAIN)  # for recursive calls of the function
+            try:
+                found = self._tiers.sample(self.python_function, args, kwargs, timing)
+            finally:
+                self._gate.open(0, GRAPH)
+        else:
+            found = self._time_graph(timing, args, kwargs)
+        if timing.choice:
+            self._pass(1, timing.choice)
+            if timing.is_measured:
+                self._explanation.timed(shown_kind(kind), timing.text(), timing.choice == PLAIN)
+        return found
+
+    def _time_graph(self, timing: Timing, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a call as a graph, and note its time unless a trace was made for it."""
+        attempts, seconds = self._attempts, 0.0
+        found: Any = NotImplemented
+        entries = () if kwargs else native_entries(self._straight)  # the entries without guards checked in Python
+        start = clock()
+        for entry in entries:
+            try:
+                found = entry(*args)
+            except BaseException as error:
+                return self._failed(entry, error, *args)
+            if found is not NotImplemented:
+                seconds = clock() - start
+                self._is_settled = True
+                for concrete in (concrete for concrete, _ in self._direct if entry in concrete.entries):
+                    self._cache.used(concrete)
+                break
+        if found is NotImplemented:
+            start = clock()
+            found = self._run_graph(args, kwargs)
+            seconds = clock() - start
+        if self._attempts == attempts and self._is_settled:
+            latest = max(self._cache.traces, key=lambda concrete: concrete.used, default=None)
+            if latest is not None and not _may_run_plain(latest, seconds):
+                timing.choice = GRAPH
+            elif latest is None or not timing.begins(latest.number):
+                timing.ran(GRAPH, seconds)
+        return found
+
+    def _pass(self, calls: int, form: str) -> None:
+        """Let that many calls run in this form without examination."""
+        self._gate.open(calls, form)
+        if form == PLAIN and not self._straight:
+            self._straight = self._slot(())
+
+    # ---- the traces tried first
+
+    def _prefer(self, concrete: ConcreteFunction) -> None:
+        """Try this trace first on the next call, if it has an entry."""
+        if concrete.guards.check_numerics:
+            return
+        known = self._direct and self._direct[0][0] is concrete and self._asked == concrete.entries
+        if concrete.entry is not None and not known:
+            others = [pair for pair in self._direct if pair[0] is not concrete]
+            pairs = [(concrete, concrete.entry), *others[: _MOST_DIRECT - 1]]
+            self._call_directly(*sorted(pairs, key=lambda pair: not pair[0].is_narrow))
+
+    def _call_directly(self, *entries: tuple[ConcreteFunction, Callable[..., Any]]) -> None:
+        self._direct = entries
+        self._asked = entries[0][0].entries if entries else ()
+        is_of_numpy = any(concrete.is_of_numpy for concrete, _ in entries)
+        self._gate.ask_variable(self._asks_state and is_of_numpy and VARIABLE is not None)
+        native = [entry for concrete, _ in entries for entry in concrete.entries]
+        self._straight = ()
+        if self._signature.has_only_positions and not any(concrete.asks_guards for concrete, _ in entries):
+            self._straight = self._slot(native)
+
+    def _slot(self, entries: Any) -> tuple[Any, ...]:
+        return straight(type(self), self._counter, self._gate.cell, self.python_function, entries)
+
+
+def _may_run_plain(concrete: ConcreteFunction, seconds: float) -> bool:
+    kernels = {name for name, _ in concrete.falls_back}
+    return not concrete.uses_tensors and may_sample(seconds, concrete.optimised, kernels)
+
+
+__all__ = ["Dispatched"]

@@ -1,0 +1,84 @@
+"""`function` and `compile`: the decorators, one for each contract."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autoconv.config import SETTINGS
+from autoconv.runtime.recording.regions import COMPILE, FUNCTION
+from autoconv.runtime.recording.tracebacks import presented
+from autoconv.tracing.api.disabled import switched_off
+from autoconv.tracing.api.function import Function
+from autoconv.tracing.execute.donation import Donate
+
+
+@presented
+def function(
+    func: Callable[..., Any] | None = None,
+    input_signature: Sequence[Any] | None = None,
+    autograph: bool = True,
+    jit_compile: bool | None = None,
+    reduce_retracing: bool = False,
+    experimental_implements: Any = None,
+    experimental_autograph_options: Any = None,
+    experimental_attributes: Any = None,
+    experimental_relax_shapes: bool | None = None,
+    experimental_compile: bool | None = None,
+    experimental_follow_type_hints: bool | None = None,
+    donate: Donate = (),
+) -> Any:
+    """Run a Python function as graphs under TensorFlow's contract, with one trace per signature of tensors.
+
+    Python side effects happen once per trace; ops run on every call. `input_signature` fixes one signature.
+    With `reduce_retracing` a second trace makes the sizes that differ from the first symbolic. With
+    `experimental_follow_type_hints` numbers given for parameters that are annotated as Tensor become tensors.
+    Raises TypeError when `func` is not callable.
+
+    `donate` names parameters (or gives their positions) whose tensors are donated to the call: native code may reuse
+    their memory for its results. They raise DonatedTensorError when they are used afterwards, also where the call
+    failed. Arrays and variables stay valid, and so does everything in a call that a tape records or that is part
+    of another trace. ValueError for an unknown parameter.
+
+    >>> @autoconv.function
+    ... def larger(x, y):
+    ...     if autoconv.reduce_sum(x) > autoconv.reduce_sum(y):
+    ...         return x
+    ...     return y
+    >>> larger(autoconv.constant([1, 2]), autoconv.constant([3, 4])).numpy()
+    array([3, 4], dtype=int32)
+    """
+
+    def decorate(inner: Callable[..., Any]) -> Any:
+        relaxes = bool(reduce_retracing or experimental_relax_shapes)
+        hints = bool(experimental_follow_type_hints)
+        given = input_signature, autograph, relaxes, None, hints, donate
+        return switched_off(inner, FUNCTION, *given) if SETTINGS.disabled else Function(inner, FUNCTION, *given)
+
+    return presented(decorate) if func is None else decorate(func)
+
+
+@presented
+def compile(func: Callable[..., Any] | None = None, donate: Donate = ()) -> Any:
+    """Run a Python function as graphs under Python's contract: with the plain function's results and exceptions.
+
+    Numbers are inputs, so one trace serves all of their values. Code that cannot be part of a graph runs as plain
+    Python; `f.explain()` shows the line and the reason. `donate` is that of `function`; a call that runs as plain
+    Python donates nothing.
+
+    >>> @autoconv.compile
+    ... def collatz(n):
+    ...     steps = 0
+    ...     while n != 1:
+    ...         n = n // 2 if n % 2 == 0 else 3 * n + 1
+    ...         steps += 1
+    ...     return steps
+    >>> collatz(27)
+    111
+    """
+
+    def decorate(inner: Callable[..., Any]) -> Any:
+        given = COMPILE, None, True, False, None, False, donate
+        return switched_off(inner, *given) if SETTINGS.disabled else Function(inner, *given)
+
+    return presented(decorate) if func is None else decorate(func)

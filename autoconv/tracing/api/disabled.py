@@ -1,0 +1,49 @@
+"""The decorators' results while AUTOCONV_DISABLE is set: the plain function, with the attributes of a Function."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.tracing.api.function import Function
+
+
+def switched_off(inner: Callable[..., Any], *given: Any) -> Any:
+    """Return the function itself with these attributes, or a wrapper where it accepts none.
+
+    `given` are the arguments of Function. A program that calls `f.explain()` or `f.get_concrete_function(…)` runs with
+    the switch as it does without.
+    """
+    if isinstance(inner, (staticmethod, classmethod)):
+        switched_off(inner.__func__, *given)
+        return inner
+    try:
+        function = Function(inner, *given)
+    except (TypeError, ValueError):  # not a function, or a builtin without a signature
+        return inner
+    try:
+        _attach(inner, function)
+    except (AttributeError, TypeError):  # a builtin, or an instance with slots
+
+        @functools.wraps(inner)
+        def plain(*args: Any, **kwargs: Any) -> Any:
+            return inner(*args, **kwargs)
+
+        _attach(plain, function)
+        return plain
+    return inner
+
+
+def _attach(target: Any, function: Function) -> None:
+    names = [name for name in dir(function) if not name.startswith("_")]
+    if not isinstance(target, types.FunctionType):
+        names = [name for name in names if not hasattr(target, name)]  # the object's own attributes have priority
+    for name in names:
+        setattr(target, name, getattr(function, name))
+    target.explain = functools.partial(_explanation, function.name)
+
+
+def _explanation(name: str) -> str:
+    return f"{name}: switched off by AUTOCONV_DISABLE, every call runs as plain Python\n"

@@ -1,0 +1,455 @@
+"""Function: the result of the decorators, which traces, caches and runs."""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+import time
+import types
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from autoconv.config import SETTINGS
+from autoconv.errors import AutoconvError, OpError
+from autoconv.operators.calls.call import converted
+from autoconv.operators.support.call_graph import reaches
+from autoconv.runtime.recording.regions import COMPILE, FUNCTION, Region, current_region
+from autoconv.runtime.recording.tracebacks import at_definition, place_in, present
+from autoconv.runtime.support.logs import log
+from autoconv.runtime.support.spans import current_place
+from autoconv.tracing.api.call_paths import Dispatched
+from autoconv.tracing.api.introspection import Described
+from autoconv.tracing.api.pickling import Pickled
+from autoconv.tracing.execute.binding import concrete_leaves
+from autoconv.tracing.execute.compiled_trace import ConcreteFunction, NotFollowed
+from autoconv.tracing.execute.donation import Donate, donated_names
+from autoconv.tracing.execute.internal_errors import is_of_program, meets_fault, notes_fault
+from autoconv.tracing.execute.plain_rerun import BEYOND, found_by, in_place_of, is_made_again
+from autoconv.tracing.guards.external_writes import Restage
+from autoconv.tracing.guards.python_contract import RunPlain, Specialise
+from autoconv.tracing.key.argument_structure import NotApart
+from autoconv.tracing.key.bounded_mapping import Bounded
+from autoconv.tracing.key.cache_key import Key, Reference, accepts
+from autoconv.tracing.key.signature import Call, Signature, is_method
+from autoconv.tracing.specialise.bailout import BY_VALUE, Bailout, is_by_value
+from autoconv.tracing.specialise.call_profile import Learning
+from autoconv.tracing.specialise.retracing import retracing_of, wider_key
+from autoconv.tracing.specialise.trace import LOCK, trace_function
+from autoconv.tracing.specialise.trace_cache import MOST_KEYS, TraceCache
+from autoconv.tracing.views.explain import Explanation, Row
+from autoconv.tracing.views.logs import traced
+from autoconv.tracing.views.numpy_hint import point_to_compile
+
+_SINGLETON = (
+    "autoconv.function only supports singleton autoconv.Variables created on the first call: it tried to create "
+    "variables on non-first call"
+)
+_REMEDIES = (
+    "Make sure the autoconv.Variable is only created once or created outside of the function: create it before the "
+    "function is called and use it inside, or keep it in a name or attribute that is None at first: "
+    "`if self.v is None: self.v = autoconv.Variable(…)`."
+)
+_EACH_ITS_OWN = (
+    "call after call brought objects that there is no trace for, or other values that traces are made for one by one: "
+    "new ones run plain until that took as long as a trace does. Pass the numbers and arrays that they hold, or keep "
+    "the objects"
+)
+
+
+class _Tracing(threading.local):
+    """The functions being traced by this thread, outermost first."""
+
+    functions: tuple[Function, ...] = ()
+
+
+_TRACING = _Tracing()
+
+
+class Function(Dispatched, Described, Pickled):
+    """A Python function that runs as graphs, one per signature. See `decorators`."""
+
+    __autoconv_function__ = True
+    __slots__ = ("_straight",)  # read by native code; all other attributes are in the instance dictionary
+    def __init__(
+        self,
+        python_function: Callable[..., Any],
+        contract: str = FUNCTION,
+        input_signature: Sequence[Any] | None = None,
+        autograph: bool = True,
+        reduce_retracing: bool = False,
+        name: str | None = None,
+        follow_type_hints: bool = False,
+        donate: Donate = (),
+    ) -> None:
+        if not callable(python_function):
+            raise TypeError(f"{python_function!r} is not a callable object")
+        # First, as the attributes of a wrapped Function must not replace those set below.
+        functools.update_wrapper(self, python_function)
+        self.python_function = python_function
+        self.contract = contract
+        self._input_signature = input_signature
+        self._autograph = autograph
+        self._reduce_retracing = reduce_retracing
+        self._follow_type_hints = follow_type_hints
+        name = name or str(getattr(python_function, "__name__", "function"))
+        self._signature = Signature(python_function, contract, input_signature, name, follow_type_hints)
+        self.donate = donated_names(donate, self._signature.python.parameters, self._signature.name) if donate else ()
+        self._retracing = retracing_of(python_function)
+        self._bailout = Bailout()
+        self._bound: Bounded[int, Function] = Bounded(MOST_KEYS)
+        self._cache = TraceCache()
+        self._plain: Bounded[Key, tuple[str, Any]] = Bounded(MOST_KEYS)
+        self._explanation = Explanation(self._signature.name)
+        self._learning = Learning(self._signature, self._explanation)
+        is_timed = contract == COMPILE and SETTINGS.tiers == "measured" and not self.donate
+        if is_timed:
+            self._bailout.storm.most = BY_VALUE
+        self._begin_dispatch(self._retracing.cell, is_timed, contract == COMPILE)
+        self._traces = 0
+        self._called_before = False
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a call by the trace for its key, which is made if necessary, or as plain Python.
+
+        In a region, record it there: as a call of that trace, or inlined as converted code.
+        """
+        region = current_region()
+        if SETTINGS.run_eagerly and region is None:
+            return self.python_function(*args, **kwargs)
+        if region is not None and (self.contract == COMPILE or self._is_part_of(region)):
+            return converted(self.python_function, region)(*args, **kwargs)
+        self._signature.check_arity()
+        self._retracing.calls += 1
+        if self._bailout.skips(args, kwargs):
+            return self.python_function(*args, **kwargs)
+        try:
+            call = self._learning.bind(args, kwargs)
+        except NotApart as error:
+            self._cannot_bind(error)
+            call = None
+        except TypeError:
+            if self.contract != COMPILE:
+                raise
+            call = None  # plain Python raises for wrong arguments, or accepts those without a key
+        concrete = None if call is None else self._cache.find(call.key) or self._obtain(call)
+        if concrete is None or call is None:
+            return self._run_plain(call, args, kwargs)
+        if call.fault is not None:
+            meets_fault(self._explanation, call.fault)
+        if region is not None:
+            return concrete.record(region, call.leaves)
+        if concrete.meets_outside(call.leaves):
+            self._explanation.plain.append("one call: an argument shares memory with an array that it reads besides")
+            return self._run_plain(None, args, kwargs)
+        self._bailout.ran_graph()
+        return self._run(concrete, call.leaves, args, kwargs)
+
+    def _cannot_bind(self, error: NotApart) -> None:
+        if self.contract != COMPILE:
+            text = f"{error}: {self._signature.name} gets its arguments as tensors. Pass the tensors by themselves."
+            raise at_definition(ValueError(text), self.python_function) from None
+        told = f"{place_in(self.python_function, error)}: {error}"
+        if told not in self._explanation.plain:
+            self._explanation.plain.append(told)
+
+    def _run_plain(self, call: Call | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if call is None or not self._bailout.is_doubtful(call):
+            self._bailout.ran_plain(args)
+            if call is not None and call.fault is not None:
+                return self._run_after_fault(call.fault, args, kwargs)
+            return self.python_function(*args, **kwargs)
+        start = time.perf_counter()
+        try:
+            return self.python_function(*args, **kwargs)
+        finally:
+            if self._bailout.ran_doubtful(call, time.perf_counter() - start):
+                self._tell_once(_EACH_ITS_OWN)
+
+    def _tell_once(self, reason: str) -> None:
+        """Explain why calls run plain from now on, with the line of the function."""
+        code = getattr(self.python_function, "__code__", None)
+        place = f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}: " if code is not None else ""
+        if not any(told.startswith(place + reason[:20]) for told in self._explanation.plain):
+            log("retraces", f"{self._signature.name} runs as plain Python: {place}{reason}")
+            self._explanation.plain.append(place + reason)
+
+    def _is_worth_a_trace(self, call: Call) -> bool:
+        """Return whether a call without a trace gets one; otherwise it runs plain."""
+        if self._bailout.is_doubtful(call):
+            return False
+        reason = self._bailout.storm.overspent(self._retracing.calls) if self._is_timed else ""
+        if reason:
+            self._tell_once(reason)
+        return not reason
+
+    def _run_after_fault(self, fault: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run as plain Python, to find out whether the program itself raises the error that its trace met."""
+        try:
+            found = self.python_function(*args, **kwargs)
+        except Exception as raised:
+            if not is_of_program(fault, raised):
+                meets_fault(self._explanation, fault)
+            raise
+        meets_fault(self._explanation, fault)
+        return found
+
+    def _is_for_object(self, key: Key) -> bool:
+        """Return whether a trace serves particular objects alone: for a bound method, or arguments by identity."""
+        return is_method(self.python_function) or any(isinstance(leaf, Reference) for leaf in key.leaves)
+
+    def _is_part_of(self, region: Region) -> bool:
+        """Return whether a function called in a region leads back to one being traced: its own trace would not end."""
+        running = _TRACING.functions
+        return bool(running) and self._autograph and region.parent is not None and reaches(self, running)
+
+    def _run(self, concrete: ConcreteFunction, leaves: Sequence[Any], args: Any, kwargs: Any) -> Any:
+        try:
+            found = concrete.call_leaves(leaves)
+        except NotFollowed as error:
+            self._explanation.plain.append(f"one call: a tape records it, and {error}")
+        except BEYOND as error:
+            return self._beyond(concrete, error, args, kwargs)
+        else:
+            self._is_settled = self.contract != COMPILE or not self._learning.sizes.waits(concrete, leaves)
+            if self._is_settled:
+                self._prefer(concrete)
+            return found
+        return self.python_function(*args, **kwargs)
+
+    def _beyond(self, concrete: ConcreteFunction, error: Exception, args: Any, kwargs: Any) -> Any:
+        """Rerun as plain Python a call with values beyond the graph's representation, or an error in its own words."""
+        if self.contract != COMPILE or not is_made_again(concrete, error):
+            raise error
+        if hasattr(error, "_autoconv_items"):  # from now on they are objects
+            self._signature.looks_into = False
+            self._call_directly()
+        if not isinstance(error, OpError):
+            self._explanation.plain.append(f"one call: {found_by(error)}")
+        return in_place_of(error, self.python_function, args, kwargs)
+
+    def _obtain(self, call: Call) -> ConcreteFunction | None:
+        """Trace the call; return None when it has to run as plain Python."""
+        if call.key in self._plain or not self._is_worth_a_trace(call):
+            return None
+        with LOCK:
+            found = self._cache.find(call.key)
+            if found is not None:
+                return found
+            if call.key in self._plain:
+                return None
+            start = time.perf_counter()
+            self._attempts += 1
+            reason = call.why = call.why or self._explanation.why(call, self._cache.by_key)
+            if self.contract == COMPILE and self._learning.takes_in(call, self._cache.by_key.get(call.key, ())):
+                return self._cache.find(call.key) or self._obtain(call)
+            concrete = None
+            if self._reduce_retracing:
+                call.key = wider_key(call.key, reversed(list(self._cache.by_key)))
+            exact = call.key
+            if self.contract == COMPILE:
+                call.key = self._learning.open_key(exact, self._cache.by_key)
+            try:
+                with self._own_effects(), traced(self._signature.name, self._traces + 1, reason):
+                    concrete = self._trace(call)
+            except Specialise as wanted:
+                if not self._learning.puts_back(call):
+                    self._learning.specialise(call, wanted.leaf)
+            except Restage as wanted:
+                refused = self._learning.refuses(call, wanted)
+                if refused:
+                    self._give_up(call, refused, None)
+                    return None
+                self._learning.restage(call, wanted)
+            except RunPlain as plain:
+                self._spend(call, start)
+                if self._learning.closes(call, exact, plain.reason):
+                    return self._obtain(call)
+                if self._learning.puts_back(call):
+                    return self._cache.find(call.key) or self._obtain(call)
+                place = place_in(self.python_function, plain)
+                if self._learning.is_object_next(call, plain.reason, place):
+                    return self._cache.find(call.key) or self._obtain(call)
+                self._give_up(call, plain.reason, place)
+                return None
+            except MemoryError:
+                if self.contract != COMPILE:
+                    raise
+                self._run_short(call)
+                return None
+            except Exception as error:
+                self._spend(call, start)
+                if notes_fault(error):
+                    call.fault = error
+                if self._learning.closes(call, exact, str(error)):
+                    return self._obtain(call)
+                if self._learning.puts_back(call):
+                    return self._cache.find(call.key) or self._obtain(call)
+                if self.contract == COMPILE:
+                    place = getattr(error, "place", None) or place_in(self.python_function, error)
+                    message = getattr(error, "message", None) or found_by(error)
+                    told = f"{type(error).__name__}: {message}"
+                    if self._learning.is_object_next(call, told, place):
+                        return self._cache.find(call.key) or self._obtain(call)
+                    self._give_up(call, told, place)
+                    return None
+                point_to_compile(error, call.args, call.kwargs)
+                raise
+            if concrete is None:  # outside of the handlers, so that later errors of the program have no context of ours
+                return self._cache.find(call.key) or self._obtain(call)
+            self._explanation.add(Row(reason, concrete))
+            self._retracing.traced(self.python_function, self.contract == COMPILE)
+            self._spend(call, start)
+            return self._remember(concrete)
+
+    def _spend(self, call: Call, start: float) -> None:
+        """Note that a trace was made or abandoned."""
+        if self.contract != COMPILE:
+            return
+        storm, seconds = self._bailout.storm, time.perf_counter() - start
+        storm.count, storm.total = storm.count + 1, storm.total + seconds
+        if self._is_for_object(call.key) or (self._is_timed and is_by_value(call)):
+            storm.traced(call, seconds, self._retracing)
+
+    @contextmanager
+    def _own_effects(self) -> Iterator[None]:
+        """Keep a trace's own changes outside (an append to a list, say) from invalidating the function's other traces.
+
+        Under the contract `function` such a change happens once per trace, and belongs to it.
+        """
+        traces = [] if self.contract == COMPILE else self._cache.traces
+        unchanged = [concrete for concrete in traces if not concrete.guards.changed()]
+        try:
+            yield
+        finally:
+            for concrete in unchanged:
+                concrete.guards.settle_again()
+
+    def _give_up(self, call: Call, reason: str, place: Any) -> None:
+        self._plain[call.key] = reason, place
+        log("retraces", f"{self._signature.name} runs as plain Python: {f'{place}: ' if place else ''}{reason}")
+        self._explanation.plain.append(f"{place}: {reason}" if place else reason)
+
+    def _run_short(self, call: Call) -> None:
+        """Handle a trace that ran out of memory: run the call plain; the next one of its kind tries again, once."""
+        told = "there was no memory for a trace"
+        if told in self._explanation.plain:
+            self._give_up(call, told, None)
+        else:
+            self._explanation.plain.append(told)
+
+    def _remember(self, concrete: ConcreteFunction) -> ConcreteFunction:
+        for other, _ in self._direct:  # calls of these bypass the cache
+            self._cache.used(other)
+        full = self._cache.add(concrete)
+        self._cache.drop_oldest(self._let_go)
+        if self.contract == COMPILE and full and self._traces > 16:
+            self._plain[concrete.key] = "what it reads from outside changes on every call", None
+        return concrete
+
+    def _let_go(self, dropped: list[ConcreteFunction]) -> None:
+        if any(concrete in dropped for concrete, _ in self._direct):
+            self._call_directly(*(pair for pair in self._direct if pair[0] not in dropped))
+
+    def _trace(self, call: Call) -> ConcreteFunction:
+        refuse = _refuse_variables if self._called_before else None
+        traced = self._trace_once(call, refuse)
+        if traced.created:
+            self._traces += 1
+            traced = self._trace_once(call, _refuse_variables)
+        self._traces += 1
+        self._called_before = True
+        return traced.concrete
+
+    def _trace_once(self, call: Call, on_create: Any) -> Any:
+        before = _TRACING.functions
+        _TRACING.functions = (*before, self)
+        try:
+            return trace_function(
+                self.python_function, call, self._signature, self.contract, self, self._autograph, on_create
+            )
+        finally:
+            _TRACING.functions = before
+
+    def get_concrete_function(self, /, *args: Any, **kwargs: Any) -> ConcreteFunction:
+        """Return the trace for these arguments: tensors, TensorSpecs or plain values."""
+        try:
+            return self._concrete_for(args, kwargs)
+        except BaseException as error:
+            present(error)
+            raise
+
+    def _concrete_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ConcreteFunction:
+        if self._input_signature is not None and not args and not kwargs:
+            args = tuple(self._input_signature)
+        try:
+            call = self._learning.bind(args, kwargs)
+        except NotApart as error:
+            raise AutoconvError(
+                f"{self._signature.name} runs as plain Python for these arguments, it has no graph: {error}"
+            ) from None
+        concrete = self._cache.find(call.key) or self._obtain(call)
+        if concrete is None:
+            reason, place = self._plain.get(call.key, ("", None))
+            raise AutoconvError(
+                f"{self._signature.name} runs as plain Python for these arguments, it has no graph: {reason}", place
+            )
+        return concrete
+
+    def call_concrete(self, concrete: ConcreteFunction, args: Any, kwargs: Any) -> Any:
+        """Call one of this function's traces; raises TypeError for arguments of another type."""
+        leaves = self._leaves_for(concrete, args, kwargs)
+        region = current_region()
+        return concrete.record(region, leaves) if region is not None else self._run(concrete, leaves, args, kwargs)
+
+    def _leaves_for(self, concrete: ConcreteFunction, args: Any, kwargs: Any) -> list[Any]:
+        if self.contract != COMPILE:
+            name = concrete.name.decode()
+            return concrete_leaves(self._signature.name, name, concrete.function_type, args, kwargs)
+        call = self._learning.bind(args, kwargs)
+        if not accepts(concrete.key, call.key):
+            raise TypeError(
+                f"{self._signature.name} was traced for {concrete.pretty_printed_signature(verbose=False)} and is "
+                f"called with ({', '.join(map(str, call.key.leaves))})."
+            )
+        return call.leaves
+
+    @property
+    def options(self) -> tuple[Any, ...]:
+        """The further arguments of its class with which the function was made, for making another one."""
+        options = (self._input_signature, self._autograph, self._reduce_retracing)
+        return (self.contract, *options, None, self._follow_type_hints, tuple(sorted(self.donate)))
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """Return the method of an instance, with a cache of its own that is freed with the instance."""
+        if instance is None:
+            return self
+        name = f"__autoconv_bound_{self._signature.name}_{id(self)}"
+        found = getattr(instance, "__dict__", None)
+        held: dict[str, Any] | None = found if type(found) is dict else None  # the mapping of a class is read-only
+        bound = held.get(name) if held is not None else self._bound.get(id(instance))
+        own: Any = getattr(bound, "python_function", None)  # a copied object holds the original's bound function
+        if bound is None or own.__self__ is not instance:
+            bound = Function(types.MethodType(self.python_function, instance), *self.options)
+            bound._bailout, bound._tiers = Bailout(self._bailout.storm), self._tiers
+            if held is not None:
+                held[name] = bound
+            else:
+                self._bound[id(instance)] = bound  # the bound function keeps the instance alive, so its id stays unique
+        return bound
+
+    def _repr_html_(self) -> str:
+        return self._explanation.html(f"{self._signature.name}{self._signature.shown()}")
+
+    def __repr__(self) -> str:
+        return f"<autoconv.Function {self._signature.name}{self._signature.shown()}>"
+
+
+def _refuse_variables(variable: Any) -> None:
+    place = current_place()
+    where = f" here:\n{place}\n{place.caret()}\n" if place is not None else ". "
+    raise ValueError(_SINGLETON + where + _REMEDIES)
+
+
+__all__ = ["Function"]

@@ -1,0 +1,75 @@
+"""Introspection of a function: its name and type, its traces, and why they were made."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autoconv.tracing.execute.compiled_trace import ConcreteFunction
+from autoconv.tracing.key.signature import Signature
+from autoconv.tracing.specialise.trace_cache import TraceCache
+from autoconv.tracing.views.explain import Explanation
+
+
+@dataclass(frozen=True, slots=True)
+class PolymorphicType:
+    """The type of a function before tracing: its parameters, with types as far as the input signature gives them.
+
+    `FunctionType` is the type of one trace.
+    """
+
+    signature: Signature
+
+    @property
+    def parameters(self) -> Mapping[str, inspect.Parameter]:
+        """Python's own description of each parameter, by name."""
+        return self.signature.python.parameters
+
+    def __str__(self) -> str:
+        return self.signature.shown()
+
+
+class Described:
+    """The read-only part of a Function."""
+
+    _signature: Signature
+    _input_signature: Sequence[Any] | None
+    _explanation: Explanation
+    _cache: TraceCache
+    _traces: int
+
+    @property
+    def name(self) -> str:
+        """The name of the Python function, and of its graphs."""
+        return self._signature.name
+
+    @property
+    def function_type(self) -> PolymorphicType:
+        """The parameters before any trace; `get_concrete_function(…).function_type` has all types."""
+        return PolymorphicType(self._signature)
+
+    @property
+    def function_spec(self) -> Signature:
+        return self._signature
+
+    @property
+    def input_signature(self) -> tuple[Any, ...] | None:
+        """The TensorSpecs given to the decorator; None without."""
+        return None if self._input_signature is None else tuple(self._input_signature)
+
+    def experimental_get_tracing_count(self) -> int:
+        """Return the number of traces made."""
+        return self._traces
+
+    @property
+    def concrete_functions(self) -> list[ConcreteFunction]:
+        return sorted(self._cache.traces, key=lambda concrete: concrete.number)
+
+    def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
+        return "\n\n".join(c.pretty_printed_signature(verbose) for c in self.concrete_functions)
+
+    def explain(self) -> str:
+        """Explain each trace, and list the calls that ran as plain Python, with lines and reasons."""
+        return self._explanation.text()

@@ -1,0 +1,174 @@
+"""Pickling of functions: by reference where a module has them, else by source.
+
+Lambdas and nested functions are pickled by source. The pickle holds the text of their file, their position in it, and
+the values of their cells and defaults. If their module cannot be imported, it also holds the globals that they use.
+Like any pickle, such a pickle may run code when it is loaded, so load only trusted ones.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import importlib
+import linecache
+import sys
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from autoconv.errors import AutoconvError
+from autoconv.runtime.recording.tracebacks import presented
+from autoconv.tracing.guards.guards import names_in
+
+
+class NoValue:
+    """Placeholder for the value of an empty cell."""
+
+
+def is_importable(value: Any, module: str | None, qualified_name: str) -> bool:
+    """Return whether that name of that module is the value itself."""
+    found: Any = sys.modules.get(module or "")
+    for part in qualified_name.split("."):
+        found = getattr(found, part, None) if part != "<locals>" else None
+    return found is value
+
+
+class Pickled:
+    """Mixin that makes objects picklable that are built from a `python_function` and further `options`."""
+
+    python_function: Callable[..., Any]
+
+    @property
+    def options(self) -> tuple[Any, ...]:
+        raise NotImplementedError
+
+    @presented
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Pickle by reference if a module has the object, as a method of its instance, or by source; without traces."""
+        function: Any = self.python_function
+        if isinstance(function, types.MethodType):
+            return getattr, (function.__self__, function.__func__.__name__)
+        name = str(getattr(self, "__qualname__", ""))
+        if is_importable(self, self.__module__, name):
+            return name
+        if isinstance(function, types.FunctionType) and not _is_reachable(function):
+            function = pack(function)
+        return copyreg.__newobj__, (type(self),), (function, self.options)  # type: ignore[attr-defined]
+
+    def __setstate__(self, state: Any) -> None:
+        function, options = state
+        self.__init__(unpack(function) if isinstance(function, Source) else function, *options)  # type: ignore[misc]
+
+
+@dataclass(slots=True)
+class Source:
+    """A Python function as data: made by `pack`, turned into a function again by `unpack`."""
+
+    file: str
+    text: str
+    name: str
+    line: int
+    column: int | None
+    module: str
+    attributes: dict[str, Any] = field(default_factory=dict)
+    defaults: Any = None
+    keyword_defaults: Any = None
+    cells: tuple[Any, ...] = ()
+    outer: dict[str, Any] | None = None
+
+
+def pack(function: types.FunctionType) -> Source:
+    """Turn a function into data; raises AutoconvError if its source cannot be found."""
+    code = function.__code__
+    lines = linecache.getlines(code.co_filename, function.__globals__)
+    if not lines:
+        raise AutoconvError(
+            f"{function!r} is in no module under its name, and its source cannot be found either, so that it cannot be "
+            "pickled",
+            remedy="a function at the top of a module",
+        )
+    module = function.__module__ or "__main__"
+    found = Source(code.co_filename, "".join(lines), code.co_qualname, code.co_firstlineno, _column(code), module)
+    found.attributes = dict(function.__dict__)
+    found.defaults, found.keyword_defaults = function.__defaults__, function.__kwdefaults__
+    found.cells = tuple(map(_content, function.__closure__ or ()))
+    if module in ("__main__", "__mp_main__") or not _has_globals(module, function):
+        used = sorted(set(names_in(code)) & function.__globals__.keys())
+        found.outer = {name: _by_name(function.__globals__[name]) for name in used}
+    return found
+
+
+def unpack(source: Source) -> types.FunctionType:
+    """Return the function, in a namespace of its own if its module cannot be imported."""
+    if not linecache.getlines(source.file):  # a notebook's cell, say: errors and conversion need the text
+        linecache.cache[source.file] = (len(source.text), None, source.text.splitlines(True), source.file)
+    whole = compile(source.text, source.file, "exec", dont_inherit=True)
+    code = next(c for c in _codes(whole) if (c.co_qualname, c.co_firstlineno, _column(c)) == (
+        source.name, source.line, source.column,
+    ))  # fmt: skip
+    if source.outer is None:
+        namespace = vars(importlib.import_module(source.module))
+    else:
+        namespace = {"__builtins__": __builtins__, "__name__": source.module}
+        namespace.update({name: _found(value) for name, value in source.outer.items()})
+    cells = tuple(map(_cell, source.cells))
+    function = types.FunctionType(code, namespace, code.co_name, source.defaults, cells)
+    function.__kwdefaults__ = source.keyword_defaults
+    function.__dict__.update(source.attributes)
+    return function
+
+
+def _is_reachable(function: types.FunctionType) -> bool:
+    return is_importable(function, function.__module__, function.__qualname__)
+
+
+def _column(code: types.CodeType) -> int | None:
+    """Return the column of the code, which distinguishes lambdas on one line."""
+    return next((column for line, _, column, _ in code.co_positions() if line is not None and column), None)
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield constant
+            yield from _codes(constant)
+
+
+def _has_globals(module: str, function: Callable[..., Any]) -> bool:
+    return vars(sys.modules.get(module, types)) is function.__globals__  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True, slots=True)
+class _Module:
+    """A module, pickled by its name."""
+
+    name: str
+
+
+def _by_name(value: Any) -> Any:
+    """Replace modules by their names, and functions that no module has by their source."""
+    if isinstance(value, types.ModuleType):
+        return _Module(value.__name__)
+    if isinstance(value, types.FunctionType) and not _is_reachable(value):
+        return pack(value)
+    return value
+
+
+def _content(cell: Any) -> Any:
+    try:
+        return _by_name(cell.cell_contents)
+    except ValueError:
+        return NoValue()
+
+
+def _cell(value: Any) -> types.CellType:
+    return types.CellType() if isinstance(value, NoValue) else types.CellType(_found(value))
+
+
+def _found(value: Any) -> Any:
+    if isinstance(value, _Module):
+        return importlib.import_module(value.name)
+    return unpack(value) if isinstance(value, Source) else value
+
+
+__all__ = ["Pickled", "Source", "pack", "unpack"]

@@ -1,0 +1,104 @@
+"""A function's graph by stages: as recorded, after each optimisation, and as native code."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autoconv.backends.llvm.describe import describe
+from autoconv.errors import TargetError
+from autoconv.graph.attribute_parser import parse_type
+from autoconv.graph.graph import Graph
+from autoconv.graph.scanner import GraphSyntaxError, Scanner
+from autoconv.graph.text import to_text
+from autoconv.graph.types import Symbol, TensorType
+from autoconv.optimise import OPTIMISATIONS, optimise
+from autoconv.runtime.support.shape import TensorSpec
+from autoconv.tracing.api.function import Function
+
+BEFORE, NATIVE = "before", "native"
+STAGES = (BEFORE, *(row.name for row in OPTIMISATIONS), NATIVE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """One stage; `changed` is whether its text differs from the previous stage's."""
+
+    name: str
+    text: str
+    changed: bool
+
+
+def stages(function: Callable[..., Any], specs: str, contract: str, spans: bool = False) -> list[Stage]:
+    """Return the stages of one trace, in the order of STAGES.
+
+    `specs` are the arguments, separated by spaces: types as graphs print them (`float32[2,?]`) or Python's
+    literals. `contract` is "function" or "compile"; a decorated function keeps its own. Raises TargetError for
+    invalid specs, AutoconvError where the function has no graph.
+    """
+    traced = function if isinstance(function, Function) else Function(function, contract)
+    concrete = traced.get_concrete_function(*parse_specs(specs))
+    found: list[Stage] = []
+
+    def keep(name: str, text: str) -> None:
+        found.append(Stage(name=name, text=text, changed=not found or found[-1].text != text))
+
+    def dump(name: str, graph: Graph) -> None:
+        keep(name, to_text(graph, spans))
+
+    optimised = optimise(concrete.recorded, contract=traced.contract, dump=dump)
+    keep(NATIVE, "\n".join(describe(optimised)) + "\n")
+    return found
+
+
+def parse_specs(text: str) -> list[Any]:
+    """Parse TensorSpecs and Python values; raises TargetError."""
+    found: list[Any] = []
+    for word in _words(text):
+        try:
+            found.append(_spec(word))
+        except (GraphSyntaxError, ValueError, SyntaxError):
+            raise TargetError(
+                f"{word!r} is no argument; write a type, such as float32[2,3], float32[?,3] or int32[], or a literal "
+                "of Python, such as 2.5"
+            ) from None
+    return found
+
+
+def _spec(word: str) -> Any:
+    if word.endswith("]") and not word.startswith("["):
+        scanner = Scanner(word)
+        type_ = parse_type(scanner)
+        if scanner.position != len(word) or not isinstance(type_, TensorType):
+            scanner.fail("this is no type of a tensor")
+        shape = type_.shape
+        if shape is not None:
+            shape = tuple(None if isinstance(size, Symbol) else size for size in shape)
+        return TensorSpec(shape, type_.dtype)
+    return ast.literal_eval(word)
+
+
+def _words(text: str) -> list[str]:
+    """Split at spaces outside of brackets and quotes."""
+    words, depth, quote = [""], 0, ""
+    for sign in text:
+        if quote:
+            quote = "" if sign == quote else quote
+        elif sign in "'\"":
+            quote = sign
+        depth += (sign in "([{") - (sign in ")]}")
+        if sign.isspace() and depth <= 0 and not quote:
+            words.append("")
+        else:
+            words[-1] += sign
+    return [word for word in words if word]
+
+
+def named(wanted: str, all_of_them: Sequence[Stage]) -> Stage:
+    """Return the stage of that name; raises TargetError with the list of names for another."""
+    for stage in all_of_them:
+        if stage.name == wanted:
+            return stage
+    raise TargetError(f"no stage {wanted}; the stages in order are: {', '.join(STAGES)}")

@@ -1,0 +1,155 @@
+"""Native entry for structured arguments: tuples, lists, dicts and dataclasses of numbers and arrays, and keyed objects.
+
+Python code generated for a trace's key checks that a call fits it, and extracts its numbers and arrays. Objects,
+functions and texts that are part of the key are compared.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from autoconv.runtime.support.attributes import slots_of
+from autoconv.runtime.support.structure import Template, fields_of, holds_more
+from autoconv.tracing.guards.python_codegen import FunctionWriter, TooLong
+from autoconv.tracing.key.array_keys import ArrayKey
+from autoconv.tracing.key.cache_key import Key, LeafKey, Literal, ObjectKey, Reference, TensorKey, is_single_with_more
+
+_MOST_CONTAINERS = 64  # lists, dicts and dataclasses, which must be distinct objects
+_MOST_PAIRS = 6  # pairs that are compared one by one
+_TEXTS = (bool, int, float, str, type(None))  # types that native code compares itself
+
+Taking = Callable[..., tuple[Any, ...] | None]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Unpacking:
+    """The extraction of leaves from arguments.
+
+    `take` extracts the leaves at `places` from the positional arguments, or returns None where they do not fit. `key`
+    is that of a call with only these leaves.
+    """
+
+    key: Key
+    places: tuple[int, ...]
+    take: Taking
+
+    def entry(self, native: Callable[..., Any], is_apart: Callable[[Sequence[Any]], bool]) -> Callable[..., Any]:
+        """Wrap the native entry; calls whose leaves may overlap outside arrays are left to the full binding."""
+        take = self.take
+
+        def unpacked(*given: Any) -> Any:
+            leaves = take(*given)
+            return native(*leaves) if leaves is not None and is_apart(leaves) else NotImplemented
+
+        return unpacked
+
+
+def unpacking(key: Key, spots: int) -> Unpacking | None:
+    """Return the extraction for a key; None where it is unnecessary or too complicated.
+
+    The last `spots` leaves of the key are the contents of written locations.
+    """
+    count = len(key.leaves) - spots
+    leaves = key.leaves[:count]
+    whole = all(template is None for _, template in key.templates)
+    if whole and not any(_is_asked(leaf) for leaf in leaves):
+        return None
+    places = tuple(i for i, leaf in enumerate(leaves) if isinstance(leaf, _TAKEN))
+    known = all(isinstance(leaf, (*_TAKEN, Literal)) or _is_the_object(leaf) for leaf in leaves)
+    if not known:
+        return None
+    inner = tuple(leaves[i] for i in places) + key.leaves[count:]
+    templates = tuple((f"leaf_{i}", None) for i in places)
+    try:
+        take = _written(key, leaves)
+    except (TooLong, _Unusual):
+        return None
+    return Unpacking(Key(templates, inner, (), key.overlaps, key.memory), places, take)
+
+
+class _Unusual(Exception):
+    """A structure that cannot be read by its class's plain operations."""
+
+
+_TAKEN = (TensorKey, ArrayKey, ObjectKey)
+
+
+def _is_asked(leaf: LeafKey) -> bool:
+    """Return whether native code cannot compare an argument with the leaf."""
+    return isinstance(leaf, Reference) or (isinstance(leaf, Literal) and type(leaf.value) not in _TEXTS)
+
+
+def _is_the_object(leaf: LeafKey) -> bool:
+    return isinstance(leaf, Reference) and leaf.identity and leaf.get() is not None
+
+
+def _written(key: Key, leaves: Sequence[LeafKey]) -> Taking:
+    names = [f"a{i}" for i in range(len(key.templates))]
+    takes = _Takes(FunctionWriter(", ".join(names)), iter(leaves))
+    for name, (_, template) in zip(names, key.templates, strict=True):
+        takes.at(name, template)
+    containers, pairs = takes.containers, list(itertools.combinations(takes.containers, 2))
+    if len(containers) > _MOST_CONTAINERS:
+        raise _Unusual
+    if len(pairs) > _MOST_PAIRS:
+        takes.writer.require(f"len({{*map(id, ({', '.join(containers)}))}}) == {len(containers)}")
+    else:
+        for one, other in pairs:
+            takes.writer.require(f"{one} is not {other}")
+    return takes.writer.finish(f"({''.join(f'{found}, ' for found in takes.found)})")
+
+
+class _Takes:
+    """Writes the extraction; `found` are the extracted leaves, `containers` the mutable structures."""
+
+    def __init__(self, writer: FunctionWriter, leaves: Iterator[LeafKey]) -> None:
+        self.writer = writer
+        self._leaves = leaves
+        self.found: list[str] = []
+        self.containers: list[str] = []
+
+    def at(self, place: str, template: Template | None) -> None:
+        """Write the checks and extraction of a structure at a place, an expression."""
+        if template is None:
+            self._leaf(place, next(self._leaves))
+            return
+        found, kind = self.writer.variable(place), template.kind
+        self.writer.require(f"type({found}) is {self.writer.constant(kind)}")
+        if kind is not tuple and not issubclass(kind, tuple):
+            self.containers.append(found)
+        self._require_no_more(found, kind)
+        if kind is dict and template.keys is not None:
+            self.writer.require_keys(list(template.order or template.keys), found)
+            places = [f"{found}[{self.writer.constant(key)}]" for key in template.keys]
+        elif kind in (list, tuple) or (issubclass(kind, tuple) and kind.__getitem__ is tuple.__getitem__):
+            self.writer.require(f"len({found}) == {len(template.children)}")
+            places = [f"{found}[{i}]" for i in range(len(template.children))]
+        elif dataclasses.is_dataclass(kind) and template.keys is not None:
+            places = [f"{found}.{name}" for name in template.keys]
+        else:
+            raise _Unusual
+        for inner, child in zip(places, template.children, strict=True):
+            self.at(inner, child)
+
+    def _require_no_more(self, found: str, kind: type) -> None:
+        """Require that there are no attributes besides the fields (see `holds_more`)."""
+        fields = set(fields_of(kind))
+        if not {name for name, _ in slots_of(kind)} <= fields:
+            raise _Unusual
+        if kind.__dictoffset__:
+            more = self.writer.constant(holds_more)
+            self.writer.require(f"{found}.__dict__.keys() <= {self.writer.constant(fields)} or not {more}({found})")
+
+    def _leaf(self, place: str, leaf: LeafKey) -> None:
+        if isinstance(leaf, _TAKEN):
+            self.found.append(place if place.isidentifier() else self.writer.variable(place))
+        elif isinstance(leaf, Literal):
+            found = self.writer.variable(place)
+            self.writer.require_plain(leaf.value, found)
+            if type(leaf.value) not in _TEXTS:
+                self.writer.require(f"not {self.writer.constant(is_single_with_more)}({found})")
+        elif isinstance(leaf, Reference):
+            self.writer.require(f"{self.writer.constant(leaf.get)}() is {place}")

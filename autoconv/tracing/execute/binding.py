@@ -1,0 +1,168 @@
+"""Binding of arguments to one trace by its structured signature; errors also explain the flat signature.
+
+A trace takes the tensors for which it was made; its plain values may be omitted or given again.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.types import is_subtype
+from autoconv.runtime.objects.variable import Variable
+from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.support.structure import flatten, pack
+from autoconv.runtime.tensors.conversion import as_tensor, to_array
+from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
+from autoconv.tracing.key.cache_key import Literal, Reference, SpecKey, TensorKey, VariableKey
+from autoconv.tracing.views.function_type import FunctionType, Parameter
+
+
+class _Misfit(TypeError):
+    """A leaf that does not fit its parameter, with the reason."""
+
+
+def concrete_leaves(name: str, traced_name: str, type_: FunctionType, args: Any, kwargs: Any) -> list[Any]:
+    """Return the leaves of the arguments in the order of the trace's.
+
+    Raises TypeError for arguments that do not fit, InvalidArgumentError for tensors of another dtype.
+    """
+    leaves: list[Any] = []
+    arguments: dict[str, Any] = {}
+    try:
+        bound = inspect.Signature([_parameter(p) for p in type_.parameters]).bind(*args, **kwargs)
+        bound.apply_defaults()
+        arguments = bound.arguments
+        aliases: dict[int, int] = {}
+        for parameter in type_.parameters:
+            leaves += _fit(parameter, arguments[parameter.name], aliases)
+        return leaves
+    except TypeError as error:
+        why = str(error)
+    _check_dtypes(traced_name, type_, arguments)
+    shown = ", ".join(f"{p.name}: {p}" for p in type_.parameters)
+    by_position = _by_position(name, type_, args, kwargs)
+    raise TypeError(
+        f"Binding inputs to tf.function failed due to `{why}`. Received args: {args} and kwargs: {kwargs} for "
+        f"signature: ({shown}).\nFallback to flat signature also failed due to: {by_position}"
+    )
+
+
+def _parameter(parameter: Parameter) -> inspect.Parameter:
+    """Return Python's parameter, which may be passed by name; fixed values are defaults, `_fit` requires all others."""
+    kind = inspect.Parameter.KEYWORD_ONLY if parameter.by_keyword else inspect.Parameter.POSITIONAL_OR_KEYWORD
+    fixed = all(isinstance(leaf, (Literal, Reference)) for leaf in parameter.leaves)
+    return inspect.Parameter(parameter.name, kind, default=_fixed_value(parameter) if fixed else _REQUIRED)
+
+
+class _Required:
+    """The default of a required parameter."""
+
+
+_REQUIRED = _Required()
+
+
+def _fixed_value(parameter: Parameter) -> Any:
+    leaves = [leaf.value if isinstance(leaf, Literal) else leaf.get() for leaf in parameter.leaves]  # type: ignore[union-attr]
+    return pack(parameter.template, leaves)
+
+
+def _fit(parameter: Parameter, value: Any, aliases: dict[int, int]) -> list[Any]:
+    if value is _REQUIRED:
+        raise _Misfit(f"missing a required argument: '{parameter.name}'")
+    if parameter.template is None:
+        return [_fit_leaf(parameter.leaves[0], value, aliases)]
+    leaves, template = flatten(value)
+    if template != parameter.template:
+        raise _Misfit(f"Can not cast {value!r} to {parameter}")
+    return [_fit_leaf(key, leaf, aliases) for key, leaf in zip(parameter.leaves, leaves, strict=True)]
+
+
+def _fit_leaf(key: Any, value: Any, aliases: dict[int, int]) -> Any:
+    """Return the leaf as the trace takes it, converted to a tensor where necessary; raises _Misfit for another key."""
+    if isinstance(key, TensorKey):
+        tensor = as_tensor(value)
+        if tensor is None:
+            tensor = _converted(key, value)
+        if tensor is None or tensor.dtype is not key.type.dtype or not is_subtype(tensor.type, key.type):
+            raise _Misfit(f"Can not cast {_shown(value)} to {key}")
+        return tensor
+    if isinstance(key, VariableKey):
+        if not isinstance(value, Variable) or value.storage.type != key.type:
+            raise _Misfit(f"Can not cast {_shown(value)} to {key}")
+        if aliases.setdefault(id(value.storage), len(aliases)) != key.alias:
+            raise _Misfit(f"Can not cast {_shown(value)} to {key}: others were the same one when it was traced")
+        return value
+    if isinstance(key, SpecKey):
+        if not hasattr(type(value), "__autoconv_spec__") or value.__autoconv_spec__() != key.spec:
+            raise _Misfit(f"Can not cast {value!r} to {key}")
+        return value
+    other = Literal(value) if isinstance(key, Literal) else Reference(value)
+    if other != key:
+        raise _Misfit(f"Can not cast {value!r} to {key}")
+    return value
+
+
+def _converted(key: TensorKey, value: Any) -> Tensor | None:
+    wanted = key.type.dtype
+    try:
+        if isinstance(value, (np.ndarray, np.generic)) and not wanted.is_string:
+            array = np.asarray(value)
+            fits = np.can_cast(array.dtype, wanted.numpy, "same_kind")
+            return EagerTensor(array.astype(wanted.numpy)) if fits else None
+        return EagerTensor(to_array(value, wanted))
+    except (TypeError, ValueError):
+        return None
+
+
+def _check_dtypes(traced_name: str, type_: FunctionType, arguments: dict[str, Any]) -> None:
+    """Raise InvalidArgumentError where a tensor's dtype differs from the trace's."""
+    position = 0
+    for parameter in type_.parameters:
+        value = arguments.get(parameter.name)
+        leaves = flatten(value)[0] if parameter.template is not None else [value]
+        for key, leaf in zip(parameter.leaves, leaves, strict=False):
+            if not isinstance(key, TensorKey):
+                continue
+            wanted = key.type.dtype
+            if isinstance(leaf, Tensor) and leaf.dtype is not wanted:
+                raise InvalidArgumentError(
+                    f"cannot compute {traced_name} as input #{position}(zero-based) was expected to be a {wanted.name} "
+                    f"tensor but is a {leaf.dtype.name} tensor [Op:{traced_name}]. Cast it: "
+                    f"autoconv.cast(value, autoconv.{wanted.name}).",
+                    current_place(),
+                )
+            position += 1
+
+
+def _by_position(name: str, type_: FunctionType, args: Any, kwargs: Any) -> str:
+    """Return why the arguments do not fit the flat signature either, the trace's tensors in order."""
+    names = [leaf_name for p in type_.parameters for leaf_name, key in zip(p.names, p.leaves, strict=True)
+             if isinstance(key, (TensorKey, VariableKey))]  # fmt: skip
+    head = f"{name}({', '.join(names)})"
+    if len(args) > len(names):
+        return f"{head} takes {len(names)} positional arguments, got {len(args)}."
+    unexpected = [key for key in kwargs if key not in names[len(args) :]]
+    if unexpected:
+        return f"{head} got unexpected keyword arguments: {', '.join(unexpected)}."
+    missing = [each for each in names[len(args) :] if each not in kwargs]
+    if missing:
+        return f"{head} missing required arguments: {', '.join(missing)}."
+    given = [*args, *(kwargs[each] for each in names[len(args) :])]
+    for position, value in enumerate(given):
+        if as_tensor(value) is None:
+            kind = type(value).__name__
+            return f"{head}: expected argument #{position}(zero-based) to be a Tensor; got {kind} ({value!r})."
+    return f"{head}: the trace takes arguments of these types only."
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, (Tensor, Variable)):
+        return repr(TensorSpec.from_tensor(value))
+    if isinstance(value, (bool, int, float, complex, np.ndarray, np.generic)):
+        return repr(TensorSpec.from_tensor(EagerTensor(to_array(value))))
+    return repr(value)

@@ -1,0 +1,212 @@
+"""The CallForm of a trace: the checks and conversions that its native entry makes on the user's own arguments."""
+
+from __future__ import annotations
+
+import itertools
+import types
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.call_form import (
+    ABSENT,
+    Answer,
+    CallForm,
+    Captured,
+    CellGuard,
+    Given,
+    GlobalGuard,
+    Guard,
+    Listed,
+    OneOf,
+    Same,
+    Together,
+    Whole,
+    function_offsets,
+    slot_offset,
+)
+from autoconv.graph.types import ArrayType, ObjectType, TensorType
+from autoconv.operators.calls.call import is_user_code
+from autoconv.operators.regions.layout import Arms, Layout, Leaf, Parts, Static
+from autoconv.runtime.recording.journal import MISSING
+from autoconv.runtime.recording.regions import BUSY, COMPILE
+from autoconv.runtime.tensors.donation import Donated
+from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
+from autoconv.tracing.guards.fingerprints import is_user_module, parts_of_module
+from autoconv.tracing.guards.guards import Guards
+from autoconv.tracing.key.array_keys import ArrayKey
+from autoconv.tracing.key.cache_key import Key, Literal, ObjectKey, TensorKey
+from autoconv.tracing.key.opaque_arguments import MANY
+
+_CONSTANTS = (bool, int, float, complex, str, bytes)
+_PLAIN = (type(None), bool, int, float, complex, str, bytes, types.BuiltinFunctionType, np.ufunc, np.dtype)
+
+
+def call_form(
+    key: Key, captures: Sequence[Any], layout: Layout, guards: Guards, contract: str, arrays_out: bool, shares: bool,
+    first_of: Sequence[int], donated: Collection[int], name: str, spots: int,
+) -> CallForm | None:
+    """Return the form by which native code is called with the user's own arguments; None where that is impossible.
+
+    It is possible for single tensors, arrays and numbers as arguments. Results may be tuples, lists and dicts of these
+    and of constants, and choices between them. Guards by more than identity are not part of the form; the caller checks
+    them. `shares`: neither captured arrays nor constants are returned. `first_of`: for each output the first one that
+    is the same, if there are any. `donated` are the positions of the leaves donated to the function called `name`. The
+    last `spots` leaves are the contents of written locations.
+    """
+    count = len(key.leaves) - spots
+    leaves = [leaf for i, leaf in enumerate(key.leaves) if _comes_in(leaf, i >= count)]
+    literals = {i: leaf.value for i, leaf in enumerate(key.leaves) if isinstance(leaf, Literal)}
+    exact = {i: value for i, value in literals.items() if _is_checked(value)}
+    if len(leaves) + len(exact) < len(key.leaves) or any(template is not None for _, template in key.templates):
+        return None
+    if len(key.leaves) != len(key.templates) + spots or key.orders:
+        return None
+    answer = _answer(layout, iter(first_of) if first_of else itertools.count(), contract, arrays_out)
+    held = [_held(captured) for captured in captures]
+    if answer is None or not all(map(_is_plain, held)):
+        return None
+    identities = [identity_guard(place, read()) for _, read, _, place in guards.checks]
+    places = [i for i in range(len(key.leaves)) if i not in exact]
+    origins = [_origin(leaf) for leaf in leaves]
+    return CallForm(
+        parameters=(*origins, *map(Captured, held)),
+        exact=tuple(exact.items()),
+        answer=answer,
+        shares=shares and "array" not in origins,
+        tensor_class=EagerTensor,
+        array_slot=_ARRAY_SLOT,
+        weak_slot=_WEAK_SLOT,
+        weak=tuple(leaf.type.weak for leaf in leaves if isinstance(leaf, TensorKey) and leaf.origin == "tensor"),
+        guards=tuple(guard for guard in identities if guard is not None),
+        busy=BUSY,
+        donated=frozenset(i for i, place in enumerate(places) if place in donated and origins[i] == "tensor"),
+        donation=Donated(name) if donated else None,
+    )
+
+
+def with_spots(entry: Callable[..., Any], held: Sequence[Callable[[], Any]]) -> Callable[..., Any]:
+    """Wrap the entry of a function that writes attributes or outer names: their contents are further arguments."""
+    if len(held) == 1:
+        (read,) = held
+        return lambda *given: entry(*given, read())
+    return lambda *given: entry(*given, *[read() for read in held])
+
+
+def _comes_in(leaf: Any, is_spot: bool) -> bool:
+    """Return whether a leaf is a parameter of a kind that native code accepts.
+
+    A list that is a direct argument has to be one of numbers.
+    """
+    if isinstance(leaf, ObjectKey):
+        return bool(leaf.items) or (is_spot and leaf.kind in _WHOLE)
+    return isinstance(leaf, (TensorKey, ArrayKey))
+
+
+_WHOLE = {kind.__name__: kind for kind in (list, dict, set, str, bytes)}
+
+
+def _origin(leaf: Any) -> str | Listed | Whole:
+    if isinstance(leaf, ObjectKey) and not leaf.items:
+        return Whole(_WHOLE[leaf.kind])
+    if isinstance(leaf, ObjectKey):
+        return Listed({"int": int, "float": float, "bool": bool}[leaf.items], leaf.depth, MANY)
+    return "memory" if isinstance(leaf, ArrayKey) else str(leaf.origin)
+
+
+def _is_checked(value: Any) -> bool:
+    """Return whether native code can compare an argument with this value."""
+    if type(value) is int:
+        return -(2**63) <= value < 2**63
+    return value is None or type(value) in (bool, float, str)
+
+
+def needs_asking(guards: Guards) -> bool:
+    """Return whether there are guards that are not part of the form."""
+    return any(identity_guard(place, read()) is None for _, read, _, place in guards.checks)
+
+
+def identity_guard(place: tuple[Any, Any] | None, value: Any) -> Guard | None:
+    """Return a guard by identity, for a value whose meaning its identity determines; None for others.
+
+    `place` is a namespace and a name, or a cell and None.
+    """
+    if place is None:
+        return None
+    container, name = place
+    if value is MISSING:
+        return None if name is None else GlobalGuard(container, name, ABSENT)
+    words: tuple[tuple[int, Any], ...] = ()
+    empty = None
+    if isinstance(value, types.FunctionType) and is_user_code(value):
+        offsets = function_offsets()
+        if not offsets or value.__kwdefaults__ or value.__dict__ or not _is_constant(value.__defaults__):
+            return None
+        empty = value.__dict__
+        words = tuple(zip(offsets, (value.__defaults__, value.__kwdefaults__, empty), strict=True))
+    elif not _says_all(value):
+        return None
+    if name is None:
+        return CellGuard(container, value, words, empty)
+    return GlobalGuard(container, name, value, words, empty)
+
+
+def _is_constant(defaults: tuple[Any, ...] | None) -> bool:
+    return all(value is None or type(value) in _CONSTANTS for value in defaults or ())
+
+
+def _says_all(value: Any) -> bool:
+    if isinstance(value, (types.FunctionType, type)):
+        return not is_user_code(value)
+    if hasattr(type(value), "__autoconv_function__"):
+        return True
+    if isinstance(value, types.ModuleType):
+        return not (is_user_module(value) or parts_of_module(value, frozenset(vars(value))))
+    return type(value) in _PLAIN or isinstance(value, Tensor)
+
+
+def _answer(layout: Layout, positions: Iterator[int], contract: str, arrays_out: bool) -> Answer | None:
+    """Return the form of a call's result; None where native code cannot make it. `positions` are the outputs'."""
+    if isinstance(layout, Static):
+        return Same(layout.value) if layout.value is None or type(layout.value) in _CONSTANTS else None
+    if isinstance(layout, Leaf):
+        if not isinstance(layout.type, (TensorType, ArrayType, ObjectType)):
+            return None
+        return Given(next(positions), _result_kind(layout.type, contract, arrays_out))
+    inner = layout.arms if isinstance(layout, Arms) else layout.parts if isinstance(layout, Parts) else ()
+    tag = next(positions) if isinstance(layout, Arms) else 0
+    found = [_answer(part, positions, contract, arrays_out) for part in inner]
+    parts = tuple(part for part in found if part is not None)
+    if len(parts) < len(found):
+        return None
+    if isinstance(layout, Arms):
+        return OneOf(tag, parts)
+    if not isinstance(layout, Parts) or layout.kind not in (tuple, list, dict):
+        return None
+    if layout.kind is dict and not (layout.keys and all(type(key) in _CONSTANTS for key in layout.keys)):
+        return None
+    return Together(layout.kind, layout.keys, parts)
+
+
+def _result_kind(type_: Any, contract: str, arrays_out: bool) -> str:
+    if isinstance(type_, ObjectType):
+        return "object"
+    if contract != COMPILE:
+        return "tensor"
+    if isinstance(type_, ArrayType):
+        return "memory"
+    return "number" if type_.weak else "array" if arrays_out else "tensor"
+
+
+def _held(captured: Any) -> Any:
+    return captured._array if isinstance(captured, EagerTensor) else captured
+
+
+def _is_plain(captured: Any) -> bool:
+    if isinstance(captured, np.generic):
+        return False
+    return not isinstance(captured, np.ndarray) or (type(captured) is np.ndarray and captured.flags.carray)
+
+
+_ARRAY_SLOT, _WEAK_SLOT = (slot_offset(EagerTensor(0), name) for name in ("_array", "_weak"))

@@ -1,0 +1,431 @@
+"""ConcreteFunction: one trace, optimised and compiled, with typed inputs."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.autodiff.memory import functional
+from autoconv.backends import BACKENDS
+from autoconv.config import SETTINGS
+from autoconv.errors import AutoconvError, StagingError
+from autoconv.graph.graph import Graph, Node, Span, Value
+from autoconv.graph.types import ArrayType, ObjectType, TensorType
+from autoconv.operators.regions.layout import Layout, leaf_types
+from autoconv.operators.regions.marshalling import rebuild
+from autoconv.optimise import optimise
+from autoconv.runtime.objects.variable import Storage, Variable
+from autoconv.runtime.recording import tape_recorders
+from autoconv.runtime.recording.journal import Spot
+from autoconv.runtime.recording.regions import Region
+from autoconv.runtime.recording.tracebacks import present, presented
+from autoconv.runtime.tensors.dispatch import graph_value
+from autoconv.runtime.tensors.donation import give_away
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import EagerTensor
+from autoconv.tracing.execute.argument_unpacking import unpacking
+from autoconv.tracing.execute.call_form import call_form, needs_asking, with_spots
+from autoconv.tracing.execute.differentiable import Derivable
+from autoconv.tracing.execute.donation import donated_leaves
+from autoconv.tracing.execute.rollback import can_run_again, taking_back
+from autoconv.tracing.execute.run_values import run_value, taped_input
+from autoconv.tracing.execute.symbolic_shapes import ByShape, depends_on_shapes
+from autoconv.tracing.guards.guards import Guards
+from autoconv.tracing.key.array_keys import ArrayKey
+from autoconv.tracing.key.cache_key import Key, ObjectKey, SpecKey, TensorKey, VariableKey
+from autoconv.tracing.outputs.aliases import aliased_outputs
+from autoconv.tracing.views.func_graph import FuncGraph
+from autoconv.tracing.views.function_type import FunctionType
+
+_NODE_BYTES = 1100  # bytes per node, measured: the node, its values, and the backend's data for it
+_INPUTS = (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey)  # the leaves that are parameters of the graph
+
+
+def _is_tensor(leaf: Any) -> bool:
+    return isinstance(leaf, (VariableKey, SpecKey)) or (isinstance(leaf, TensorKey) and leaf.is_of_tensor)
+
+
+_MOVING = frozenset({"constant", "identity", "select", "array_load", "array_view", "array_new"})
+
+
+def _computes_typed(node: Node) -> bool:
+    """Return whether an op computes other numbers than Python's, or stores some with another floating dtype.
+
+    False for an op that only moves or compares them.
+    """
+    if node.op.name in ("array_store", "array_set"):
+        dtypes = {value.type.dtype for value in node.inputs if isinstance(value.type, (ArrayType, TensorType))}
+        return len({dtype for dtype in dtypes if dtype.is_floating or dtype.is_complex}) > 1
+    return not node.regions and node.op.name not in _MOVING and any(map(_is_typed, node.results))
+
+
+def _is_typed(value: Value) -> bool:
+    type_ = value.type
+    return not (isinstance(type_, TensorType) and ((type_.weak and type_.shape == ()) or type_.dtype.is_bool))
+
+
+class NotFollowed(Exception):
+    """A tape cannot differentiate a call, which then runs as plain Python; `str()` is the reason."""
+
+
+def input_leaves(key: Key) -> list[int]:
+    """Return which leaves of a key are parameters of its trace's graph, in order."""
+    return [i for i, leaf in enumerate(key.leaves) if isinstance(leaf, _INPUTS)]
+
+
+class ConcreteFunction:
+    """A function of one signature. Call it with tensors (or what converts to them), by position or name.
+
+    `graph` is the recorded graph in TensorFlow's form; `recorded` is the same as a `Graph`, `optimised` the graph that
+    runs.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        optimised: Graph,
+        key: Key,
+        names: Sequence[str],
+        captures: Sequence[Any],
+        layout: Layout,
+        guards: Guards,
+        contract: str,
+        owner: Any,
+        name: str,
+        arrays: bool = False,
+        spots: Sequence[Spot] = (),
+    ) -> None:
+        self.recorded = graph
+        self.optimised = optimised
+        self.key = key
+        self.names = list(names)
+        self.captures = list(captures)
+        self.function_type = FunctionType.of(owner.function_spec, key, self._leaf_names(), layout, captures)
+        self.layout = layout
+        self.guards = guards
+        self.contract = contract
+        self._owner = owner
+        self._name = name
+        self._derivable: Derivable | None = None
+        self._written: list[int] = []  # positions of the written parameters, whose values `_derivable` returns
+        self._first_of = _first_of(graph, optimised) if contract == "compile" else []
+        self.number = int(name.rpartition("_")[2])  # increases from trace to trace
+        has_arrays = any(isinstance(capture, np.ndarray) for capture in captures)
+        self._gives_out_captures = has_arrays and bool(
+            aliased_outputs(optimised, optimised.parameters[len(graph.parameters) - len(captures) :])
+        )
+        # For a function that writes arrays: the program's arrays that were read while tracing.
+        self.apart_from: list[weakref.ref[np.ndarray]] = []
+        self.is_narrow = False  # True if another trace accepts its arguments as well, and is tried after this one
+        self.seconds = 0.0  # of tracing, optimising and compiling
+        self.used = 0  # time of the last use, as an increasing number
+        # Whether there may be floating-point errors or divisions by zero, for which NumPy's error state matters.
+        self.is_of_numpy = any(map(_computes_typed, optimised.walk()))
+        # Whether tensors are among the inputs; plain Python computes with these by rules of their own.
+        self.uses_tensors = any(map(_is_tensor, key.leaves)) or any(
+            isinstance(capture, (EagerTensor, Storage)) for capture in captures
+        )
+        self.weight = _weight(graph) + _weight(optimised)
+        self._arrays_out = (
+            contract == "compile"
+            and (arrays or key.memory)
+            and not any(isinstance(leaf, TensorKey) and leaf.is_of_tensor for leaf in key.leaves)
+        )
+        self._donated = donated_leaves(key, owner.donate)
+        self.function_name = graph.name
+        constants = [node.results[0] for node in optimised.nodes if node.op.name == "constant"]
+        self._gives_out_constants = self._arrays_out and bool(aliased_outputs(optimised, constants))
+        shares = not self._gives_out_captures and not self._gives_out_constants
+        unpacked = unpacking(key, len(spots))
+        form_key, donated = key, self._donated
+        if unpacked is not None:
+            form_key, donated = unpacked.key, [i for i, at in enumerate(unpacked.places) if at in donated]
+        what = (form_key, self.captures, layout, guards, contract, self._arrays_out, shares, self._first_of)
+        form = call_form(*what, donated, self.function_name, len(spots))
+        compile_graph = BACKENDS[SETTINGS.backend]
+        if SETTINGS.backend == "llvm" and depends_on_shapes(optimised):
+            self._run: Any = ByShape(optimised, compile_graph, contract, form)
+        else:
+            self._run = compile_graph(optimised, form)
+        # The entry for calls with only tensors, arrays and numbers, and whether its guards are checked before it in
+        # Python.
+        self.entry: Callable[..., Any] | None = getattr(self._run, "entry", None)
+        self.asks_guards = self.entry is not None and needs_asking(guards)
+        # Whether arrays are copied, as the program may change them later.
+        self._copies = not getattr(self._run, "keeps_nothing", False)
+        self._compiled = self._run
+        self._is_native = SETTINGS.backend != "reference"
+        self.can_run_again = can_run_again(optimised)  # whether a run that met its limits has no side effects
+        if contract == "compile" and not self.can_run_again:
+            self._run, self.entry = taking_back(optimised, self._run, self.entry, input_leaves(form_key))
+        self._held = [spot.look for spot in spots]
+        if spots and self.entry is not None:
+            self.entry = with_spots(self.entry, self._held)
+        if unpacked is not None and self.entry is not None:
+            self.entry = unpacked.entry(self.entry, self._is_apart)
+
+    @property
+    def entries(self) -> tuple[Callable[..., Any], ...]:
+        """The native entries in the order in which they are tried: one per shape for a trace of several shapes."""
+        if self.entry is None:
+            return ()
+        several = getattr(self.entry, "__self__", None)
+        return several.entries if isinstance(several, ByShape) else (self.entry,)
+
+    def meets_outside(self, leaves: Iterable[Any]) -> bool:
+        """Return whether an argument may share memory with an array that the trace assumed to be constant."""
+        if not self.apart_from:
+            return False
+        others = [array for array in (held() for held in self.apart_from) if array is not None]
+        mine = [x for x in (*leaves, *(read() for read in self._held)) if isinstance(x, np.ndarray)]
+        return any(np.may_share_memory(x, y) for x in mine for y in others)
+
+    def _is_apart(self, leaves: Sequence[Any]) -> bool:
+        return not self.meets_outside(leaves)
+
+    @property
+    def kernels(self) -> list[str]:
+        """The names of the ops that run by their kernels, one entry per node; all ops if the backend is not native."""
+        return [name for name, _ in self.kernel_calls]
+
+    @property
+    def kernel_calls(self) -> list[tuple[str, Span | None]]:
+        """The same as `kernels`, with the user's source line of each op."""
+        found: list[tuple[str, Span | None]] | None = getattr(self._compiled, "kernel_calls", None)
+        if found is not None:
+            return list(found)
+        idle = ("constant", "identity")
+        return [(node.op.name, node.span) for node in self.optimised.walk() if node.op.name not in idle]
+
+    @property
+    def falls_back(self) -> list[tuple[str, Span | None]]:
+        """The ops that run by kernels although native code was requested."""
+        return self.kernel_calls if self._is_native else []
+
+    @property
+    def size_notes(self) -> list[str]:
+        """Lines about the native code of a trace of several shapes: code per shape, and failures of LLVM."""
+        return list(getattr(self._compiled, "notes", ()))
+
+    @property
+    def name(self) -> bytes:
+        return self._name.encode()
+
+    @property
+    def inputs(self) -> list[SymbolicTensor]:
+        return [SymbolicTensor(value) for value in self.recorded.parameters if hasattr(value.type, "dtype")]
+
+    @property
+    def outputs(self) -> list[SymbolicTensor]:
+        return [SymbolicTensor(value) for value in self.recorded.outputs if hasattr(value.type, "dtype")]
+
+    @property
+    def structured_outputs(self) -> Any:
+        return rebuild(self.layout, iter(self.recorded.outputs))
+
+    @property
+    def structured_input_signature(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The positional and the keyword arguments: TensorSpecs with their names, and plain values."""
+        return self.function_type.specs
+
+    @property
+    def graph(self) -> FuncGraph:
+        return FuncGraph(self.recorded, self.captures, self.variables)
+
+    @property
+    def captured_inputs(self) -> list[Any]:
+        """The graph's inputs besides the arguments: tensors, and variables as their handles."""
+        return list(self.captures)
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables that the graph reads or writes."""
+        return tuple(Variable.of_storage(c) for c in self.captures if isinstance(c, Storage))
+
+    @property
+    def trainable_variables(self) -> tuple[Variable, ...]:
+        return tuple(variable for variable in self.variables if variable.trainable)
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return self._owner.call_concrete(self, args, kwargs)
+        except BaseException as error:
+            present(error)
+            raise
+
+    def call_leaves(self, leaves: Sequence[Any]) -> Any:
+        """Run with the leaves of the arguments, in the order of the key."""
+        if tape_recorders.active() and self.key.memory and any(isinstance(key, ArrayKey) for key in self.key.leaves):
+            return self._call_memory_taped(leaves)
+        if tape_recorders.active():
+            return self._call_taped(leaves)
+        values = [
+            leaf if isinstance(key, (ObjectKey, ArrayKey)) else run_value(leaf, self._copies)
+            for leaf, key in zip(leaves, self.key.leaves, strict=True)
+            if isinstance(key, _INPUTS)
+        ]
+        values += [self._captured(capture) for capture in self.captures]
+        give_away([leaves[i] for i in self._donated], self.function_name)
+        results = self._run(values)
+        if self._gives_out_constants:  # copies, as the program may write to results
+            results = [_own(found, value) for found, value in zip(results, self.optimised.outputs, strict=True)]
+        if self._first_of:
+            results = [results[position] for position in self._first_of]
+        return rebuild(self.layout, map(self._result, results, leaf_types(self.layout)))
+
+    def _call_taped(self, leaves: Sequence[Any]) -> Any:
+        """Run a call that tapes record as one differentiable op."""
+        inputs = [
+            leaf
+            if isinstance(key, (ObjectKey, ArrayKey))
+            else leaf.storage
+            if isinstance(leaf, Variable)
+            else taped_input(leaf)
+            for leaf, key in zip(leaves, self.key.leaves, strict=True)
+            if isinstance(key, _INPUTS)
+        ]
+        inputs += [taped_input(self._captured(c)) if isinstance(c, np.ndarray) else c for c in self.captures]
+        for value in inputs:
+            variable = value.variable() if isinstance(value, Storage) else None
+            if variable is not None:
+                tape_recorders.note_variable(variable)
+        if self._derivable is None:
+            self._derivable = Derivable(self.optimised, self.recorded.name, self.contract, self._run)
+        if self.contract == "compile" and (reason := self._derivable.refusal(inputs)):
+            raise NotFollowed(reason)
+        results = self._derivable.call(inputs)
+        return rebuild(self.layout, map(self._result, results, leaf_types(self.layout)))
+
+    def _call_memory_taped(self, leaves: Sequence[Any]) -> Any:
+        """Run a call that tapes record and that writes arrays: they are values in the graph, stored at its end."""
+        arrays = [leaf for leaf, key in zip(leaves, self.key.leaves, strict=True) if isinstance(key, ArrayKey)]
+        inputs = []
+        for leaf, key in zip(leaves, self.key.leaves, strict=True):
+            if isinstance(key, ArrayKey):
+                known = tape_recorders.tensor_for(leaf)
+                inputs.append(EagerTensor(np.array(leaf)) if known is None else known)
+            elif isinstance(key, (TensorKey, VariableKey, ObjectKey, SpecKey)):
+                plain = isinstance(key, ObjectKey)
+                inputs.append(leaf if plain else leaf.storage if isinstance(leaf, Variable) else taped_input(leaf))
+        inputs += [taped_input(self._captured(c)) if isinstance(c, np.ndarray) else c for c in self.captures]
+        if self._derivable is None:
+            try:
+                graph, self._written = functional(self.optimised)
+            except StagingError as error:
+                raise NotFollowed(error.message) from None
+            graph = optimise(graph, contract=self.contract)
+            self._derivable = Derivable(graph, self.recorded.name, self.contract)
+        if reason := self._derivable.refusal(inputs):
+            raise NotFollowed(reason)
+        results = self._derivable.call(inputs)
+        count = len(self.optimised.outputs)
+        places = [i for i, value in enumerate(self.optimised.parameters) if isinstance(value.type, ArrayType)]
+        for position, found in zip(self._written, results[count:], strict=True):
+            arrays[places.index(position)][...] = found._array
+        return rebuild(self.layout, map(self._result, results[:count], leaf_types(self.layout)))
+
+    def _captured(self, capture: Any) -> Any:
+        if isinstance(capture, np.ndarray) and self._gives_out_captures:
+            return capture.copy()  # a result that shares its memory must not change with it
+        return capture._array if isinstance(capture, EagerTensor) else capture
+
+    def _result(self, value: Any, type_: Any) -> Any:
+        if isinstance(type_, ObjectType) or (isinstance(type_, ArrayType) and not isinstance(value, EagerTensor)):
+            return value
+        if isinstance(value, EagerTensor) and any(tape_recorders.follows([value])):
+            return value
+        taped = isinstance(value, EagerTensor)
+        if isinstance(value, EagerTensor):
+            value = value._array
+        if self.contract == "compile":
+            if getattr(type_, "weak", False):
+                return np.asarray(value).item()
+            if self._arrays_out and isinstance(value, (np.ndarray, np.generic)):
+                if taped and self._gives_out_constants:
+                    value = np.array(value)
+                return value if np.ndim(value) else np.asarray(value)[()]
+        return EagerTensor(value) if isinstance(value, (np.ndarray, np.generic)) else value
+
+    def record(self, region: Region, leaves: Sequence[Any]) -> Any:
+        """Record a call of this graph in a function being traced."""
+        if region.trace.include_guards is not None:
+            region.trace.include_guards(self.guards)
+        inputs: list[Value] = [
+            region.lift(graph_value(region, leaf if not isinstance(leaf, Variable) else leaf.storage))
+            for leaf, key in zip(leaves, self.key.leaves, strict=True)
+            if isinstance(key, (TensorKey, VariableKey, SpecKey))
+        ]
+        inputs += [region.lift(graph_value(region, captured)) for captured in self.captures]
+        stateful = bool(self.recorded.effects)
+        node = region.record(
+            "call",
+            inputs,
+            {"name": self._name},
+            regions=[self.optimised],
+            types=[value.type for value in self.optimised.outputs],
+            shown="StatefulPartitionedCall" if stateful else "PartitionedCall",
+        )
+        return rebuild(self.layout, iter(node.results))
+
+    def _leaf_names(self) -> list[str]:
+        """Return the names of the leaves, taken from the graph's parameters where there is one."""
+        parameters = iter(self.recorded.parameters)
+        return [
+            next(parameters).name if isinstance(leaf, _INPUTS) else name
+            for leaf, name in zip(self.key.leaves, self.names, strict=True)
+        ]
+
+    def pretty_printed_signature(self, verbose: bool = True) -> str:
+        """Return the types of inputs, output and captures: on one line, or as one block each."""
+        return self.function_type.block() if verbose else str(self.function_type)
+
+    @presented
+    def __reduce__(self) -> Any:
+        raise AutoconvError(
+            f"a trace of {self.recorded.name} cannot be pickled",
+            remedy="the function itself: it traces again where it is loaded (get_concrete_function there)",
+        )
+
+    def __str__(self) -> str:
+        return f"ConcreteFunction {self.pretty_printed_signature()}"
+
+    def __repr__(self) -> str:
+        return f"<ConcreteFunction {self.pretty_printed_signature(verbose=False)} at 0x{id(self):x}>"
+
+
+def _first_of(*graphs: Graph) -> list[int]:
+    """Return for each output the position of the first output that is the same value, in any form of the graph.
+
+    These have to be one array. Empty where all are different.
+    """
+    firsts: dict[Value, int] = {}
+    found = []
+    for position, values in enumerate(zip(*(graph.outputs for graph in graphs), strict=True)):
+        sources = list(map(_source, values))
+        first = min((firsts[value] for value in sources if value in firsts), default=position)
+        found.append(first)
+        firsts.update((value, first) for value in sources if value not in firsts)
+    return found if found != list(range(len(found))) else []
+
+
+def _source(value: Value) -> Value:
+    while value.node is not None and value.node.op.name == "identity":
+        value = value.node.inputs[0]
+    return value
+
+
+def _own(found: Any, value: Value) -> Any:
+    """Copy an array result; return other results as they are."""
+    return np.array(found) if isinstance(found, np.ndarray) and isinstance(value.type, TensorType) else found
+
+
+def _weight(graph: Graph) -> int:
+    """Estimate the bytes of a graph, its constants included."""
+    held = (node.attributes.get("value") for node in graph.walk())
+    return sum(_NODE_BYTES + (x.nbytes if isinstance(x, (np.ndarray, np.generic)) else 0) for x in held)
+
+
+__all__ = ["ConcreteFunction"]

@@ -1,0 +1,160 @@
+"""Graphs that run eagerly and can be differentiated by tapes, to any order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.autodiff.vjp import Split, split
+from autoconv.backends import BACKENDS
+from autoconv.config import SETTINGS
+from autoconv.errors import StagingError
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Graph
+from autoconv.graph.types import TensorType
+from autoconv.ops.values.list_value import ListValue
+from autoconv.optimise import optimise
+from autoconv.runtime.recording import tape_recorders
+from autoconv.runtime.tensors.tensor import EagerTensor
+from autoconv.tracing.execute.symbolic_shapes import ByShape, depends_on_shapes
+
+_LASTING = Effects.WRITE | Effects.OUTPUT | Effects.RANDOM
+
+
+class Derivable:
+    """An optimised graph with its derivatives, each made once on demand.
+
+    The contract is the one for which the graph was optimised: the forward pass raises the same errors.
+    """
+
+    def __init__(self, graph: Graph, name: str, contract: str, run: Any = None) -> None:
+        self.graph = graph
+        self.name = name
+        self.contract = contract
+        self.run = _compiled(graph, contract) if run is None else run
+        self._parts: dict[tuple[tuple[int, ...], int | None], Parts] = {}
+
+    def call(self, inputs: Sequence[Any]) -> list[Any]:
+        """Return the results for these inputs (tensors, storages, lists); tapes that follow one record the call.
+
+        A graph with side effects runs once: as many derivatives are prepared as the active tapes may request.
+        """
+        watched = tuple(i for i, flag in enumerate(tape_recorders.follows(inputs)) if flag)
+        if not watched:
+            return self._results(self.run([array_of(value) for value in inputs]))
+        try:
+            chain = [self.parts(watched)]
+        except StagingError as error:
+            return self._call_without(inputs, error)
+        if chain[0].split.lost:
+            tape_recorders.note_leaving(inputs[watched[0]])
+        for _ in range(self._orders() - 1):
+            chain.append(chain[-1].forward.parts(watched))
+        last = chain[-1].forward
+        results = last._results(last.run([array_of(value) for value in inputs]))
+        held = [value.value if hasattr(value, "__autoconv_resource__") else None for value in inputs]
+
+        def pull(given: Sequence[Any]) -> list[Any]:
+            for parts in chain:
+                kept = results[parts.split.outputs : len(parts.forward.graph.outputs)]
+                if all(ct is None for ct in given[parts.split.outputs :]):
+                    return parts.pull(given, kept, results, len(inputs))
+            return last._again(watched, inputs, held, given, results)
+
+        tape_recorders.note(tape_recorders.Entry(self.name, inputs, results, pull))
+        return results[: len(self.graph.outputs)]
+
+    def refusal(self, inputs: Sequence[Any]) -> str:
+        """Return why tapes cannot differentiate a call with these inputs; empty where they can."""
+        watched = tuple(i for i, flag in enumerate(tape_recorders.follows(inputs)) if flag)
+        try:
+            lost = bool(watched) and self.parts(watched).split.lost
+        except StagingError as error:
+            return error.message
+        return "what is differentiated goes into an object of Python's own" if lost else ""
+
+    def _call_without(self, inputs: Sequence[Any], error: StagingError) -> list[Any]:
+        """Run a call without a gradient; requesting the gradient raises the error."""
+        results = self._results(self.run([array_of(value) for value in inputs]))
+
+        def refuse(given: Sequence[Any]) -> list[Any]:
+            raise error
+
+        tape_recorders.note(tape_recorders.Entry(self.name, inputs, results, refuse))
+        return results
+
+    def _orders(self) -> int:
+        """Return how many derivatives to prepare; a graph that can rerun ignores persistent tapes."""
+        recorders = tape_recorders.active()
+        return sum(r.orders for r in recorders) if self.graph.effects & (_LASTING | Effects.READ) else len(recorders)
+
+    def parts(self, wrt: tuple[int, ...]) -> Parts:
+        """Return the forward graph, with stored values, and the backward graph to the inputs at these positions."""
+        every = next((r.recompute_every for r in tape_recorders.active() if r.recompute_every is not None), None)
+        found = self._parts.get((wrt, every))
+        if found is None:
+            found = self._parts[wrt, every] = Parts(split(self.graph, wrt, recompute_every=every), self)
+        return found
+
+    def _again(
+        self, watched: tuple[int, ...], inputs: Sequence[Any], held: Sequence[Any], given: Sequence[Any],
+        results: Sequence[Any],
+    ) -> list[Any]:  # fmt: skip
+        """Compute an unprepared derivative: rerun the graph, where that has no visible effect."""
+        moved = any(
+            hasattr(x, "__autoconv_resource__") and x.value is not before
+            for x, before in zip(inputs, held, strict=True)
+        )
+        if moved or self.graph.effects & _LASTING:
+            raise StagingError(
+                f"a further derivative of {self.name!r} is asked for than the tapes around its call told of, and it "
+                "cannot be run again because of its effects",
+                None,
+                "one GradientTape a derivative around the call, or a persistent one",
+            )
+        parts = self.parts(watched)
+        whole = parts.forward._results(parts.forward.run([array_of(value) for value in inputs]))
+        return parts.pull(given, whole[parts.split.outputs :], results, len(inputs))
+
+    def _results(self, arrays: Sequence[Any]) -> list[Any]:
+        """Wrap each result as a new object, by whose identity tapes follow it."""
+        return [
+            EagerTensor(array, value.type.weak) if isinstance(value.type, TensorType)
+            else array.alias() if isinstance(array, ListValue) else array
+            for array, value in zip(arrays, self.graph.outputs, strict=True)
+        ]  # fmt: skip
+
+
+def _compiled(graph: Graph, contract: str) -> Any:
+    compile_graph = BACKENDS[SETTINGS.backend]
+    if SETTINGS.backend == "llvm" and depends_on_shapes(graph):
+        return ByShape(graph, compile_graph, contract, None)
+    return compile_graph(graph)
+
+
+class Parts:
+    """The forward and backward part of a graph, compiled."""
+
+    def __init__(self, parts: Split, whole: Derivable) -> None:
+        name, contract = whole.name, whole.contract
+        self.split = parts
+        self.forward = Derivable(optimise(parts.forward, contract=contract), name, contract)
+        self.backward = Derivable(optimise(parts.backward), f"{name}_back", "function")
+
+    def pull(self, given: Sequence[Any], kept: Sequence[Any], results: Sequence[Any], count: int) -> list[Any]:
+        """Return the cotangents of the inputs, of which there are `count`, None where nothing flows."""
+        taken = [tape_recorders.zeros_for(results[i]) if given[i] is None else given[i] for i in self.split.given]
+        found: list[Any] = [None] * count
+        if self.split.reached:
+            for position, cotangent in zip(self.split.reached, self.backward.call([*taken, *kept]), strict=True):
+                found[position] = cotangent
+        return found
+
+
+def array_of(value: Any) -> Any:
+    """Return a tensor's array, as a graph's input; other values as they are."""
+    if isinstance(value, EagerTensor):
+        return value._array
+    return np.asarray(value) if isinstance(value, np.generic) else value

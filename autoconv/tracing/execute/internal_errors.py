@@ -1,0 +1,121 @@
+"""Faults of this package: errors of a trace or a compilation that neither refuse the program nor are the program's own.
+
+Under `compile` the call then runs as plain Python, which gives the right result but hides the fault. So faults are
+counted, and `explain()` shows each with its place. With AUTOCONV_STRICT=1, which the tests set, they are raised.
+"""
+
+from __future__ import annotations
+
+import dis
+import os
+from typing import Any, NoReturn
+
+from autoconv.config import SETTINGS
+from autoconv.errors import (
+    AutoconvError,
+    InaccessibleTensorError,
+    IntegerLimitError,
+    InternalError,
+    ItemAssignmentError,
+    OperatorNotAllowedInGraphError,
+    OtherKindError,
+)
+from autoconv.operators.regions.region_body import is_about_program
+from autoconv.paths import PACKAGE
+from autoconv.runtime.support.spans import is_own_file, shown
+
+_REFUSALS = (
+    AutoconvError, InaccessibleTensorError, IntegerLimitError, ItemAssignmentError, OperatorNotAllowedInGraphError,
+    OtherKindError, MemoryError, RecursionError,
+)  # fmt: skip
+# The packages that carry out the program's operations and infer types and shapes: errors raised there may be the
+# program's.
+_CARRY_OUT = ("operators", "runtime", "ops", "numpy", "xp", "api", "data")
+_RAISE = dis.opmap["RAISE_VARARGS"]
+
+
+def notes_fault(error: BaseException) -> bool:
+    """Return whether the error is a fault; if so, store its place before frames are removed from its traceback."""
+    if not is_fault(error):
+        return False
+    error.__dict__["_autoconv_place"] = _place(error)
+    return True
+
+
+def is_fault(error: BaseException) -> bool:
+    """Return whether this package raised the error by accident, judged by the error and its innermost frame.
+
+    An accident is a failure of the package's own code, or an assertion, outside of a `raise` statement. Code that
+    carries out an operation of the program does not count.
+    """
+    if getattr(error, "is_fault", False):
+        return True
+    if isinstance(error, _REFUSALS) or getattr(error, "_autoconv_run_time", False):
+        return False
+    inner = _innermost(error)
+    if inner is None:
+        return False
+    code, at = inner
+    if isinstance(error, (AssertionError, NameError)):
+        return True
+    if code.co_code[at] == _RAISE:
+        return False
+    carries_out = os.path.relpath(code.co_filename, _FOLDER).split(os.sep)[1] in _CARRY_OUT
+    if carries_out and isinstance(error, AttributeError):
+        return (type(error.obj).__module__ or "").startswith("autoconv.") and not is_about_program(error)
+    return not carries_out
+
+
+def is_of_program(fault: BaseException, raised: BaseException | None) -> bool:
+    """Return whether plain Python, which raised `raised` or nothing, met the same error as the trace."""
+    return raised is not None and (isinstance(raised, type(fault)) or isinstance(fault, type(raised)))
+
+
+def described(error: BaseException) -> str:
+    """Return the error in one line, with its place in this package."""
+    text = str(error).partition("\n")[0]
+    return f"{type(error).__name__}: {text}{getattr(error, '_autoconv_place', '') or _place(error)}"
+
+
+def _place(error: BaseException) -> str:
+    trace, place = error.__traceback__, ""
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if is_own_file(file):
+            place = f" at {os.path.relpath(file, _FOLDER)}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return place
+
+
+def raise_fault(name: str, error: BaseException) -> NoReturn:
+    raise InternalError(f"autoconv failed while it traced or compiled {name}: {described(error)}") from error
+
+
+def meets_fault(explanation: Any, error: BaseException) -> None:
+    """Count the error for `explain()`; raises InternalError in strict mode."""
+    explanation.faults[described(error)] += 1
+    if SETTINGS.strict:
+        raise_fault(explanation.name, error)
+
+
+def _innermost(error: BaseException) -> tuple[Any, int] | None:
+    """Return the code of this package that raised the error, itself or through a library, and the instruction's offset.
+
+    None if a function of the program raised it.
+    """
+    entries, trace = [], error.__traceback__
+    while trace is not None:
+        entries.append((trace.tb_frame.f_code, trace.tb_lasti))
+        trace = trace.tb_next
+    found = None
+    for (code, at), is_users in zip(entries, shown([code for code, _ in entries]), strict=True):
+        if is_users:
+            found = None
+        elif is_own_file(code.co_filename):
+            found = code, at
+    return found
+
+
+_FOLDER = os.path.dirname(os.path.dirname(PACKAGE))  # that the package lies in
+
+__all__ = ["described", "is_of_program", "meets_fault", "notes_fault"]

@@ -1,0 +1,57 @@
+"""Native dispatch: `Function.__call__` in native code, once there are entries.
+
+Python's own `__call__` runs before that, and whenever trying the entries of the latest traces in turn is not enough
+(see backends.llvm.dispatch).
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autoconv.backends import dispatching, is_dispatchable, is_readable
+from autoconv.config import DETOUR
+from autoconv.forks import new_lock
+from autoconv.runtime.recording.regions import BUSY
+from autoconv.tracing.guards.float_errors import DEFAULT, VARIABLE
+
+_LOCK = new_lock()
+_INSTALLED: list[bool] = []
+
+
+def straight(
+    owner: Any, cell: ctypes.c_int64, gate: Any, plain: Callable[..., Any], entries: Sequence[Callable[..., Any]]
+) -> tuple[Any, ...]:
+    """Return the contents of an object's slot `_straight`: the call counter, the gate, the plain function, the entries.
+
+    It is empty where one of these does not have the memory layout that native code expects.
+    """
+    if not (is_readable(cell) and is_readable(gate) and all(map(is_dispatchable, entries))):
+        return ()
+    with _LOCK:
+        if not _INSTALLED:
+            _INSTALLED.append(_install(owner))
+    return (cell, gate, plain, *entries) if _INSTALLED[0] else ()
+
+
+def native_entries(slot: tuple[Any, ...]) -> tuple[Callable[..., Any], ...]:
+    """Return the entries in a slot."""
+    return slot[3:]
+
+
+def _install(owner: Any) -> bool:
+    slot = _offset(owner)
+    if slot is None:
+        return False
+    owner.__call__ = dispatching(owner, slot, owner.__call__, owner._failed, DETOUR, BUSY, VARIABLE, DEFAULT)
+    return True
+
+
+def _offset(owner: type) -> int | None:
+    """Return the offset in bytes of the slot in an object; None where it cannot be found."""
+    made: Any = object.__new__(owner)
+    mark = made._straight = ("mark",)
+    words = (ctypes.c_void_p * (owner.__basicsize__ // 8)).from_address(id(made))
+    found = [8 * i for i, word in enumerate(words) if word == id(mark)]
+    return found[0] if len(found) == 1 else None

@@ -1,0 +1,47 @@
+"""Reruns as plain Python: runs that meet values which their graph cannot represent, or errors in the graph's own words.
+
+Plain Python has unbounded ints, and NumPy's error messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.errors import OpError
+from autoconv.ops.python.undo_log import TAKEN_BACK
+from autoconv.tracing.outputs.printed_output import leaving_out
+
+BEYOND = (*TAKEN_BACK, OpError)
+
+
+def is_made_again(concrete: Any, error: Exception) -> bool:
+    """Return whether the call can rerun: the run left no side effects, and its error is not Python's already."""
+    if isinstance(error, OpError) and error.plain is not None:
+        return False
+    return concrete.can_run_again or hasattr(error, "_autoconv_undone")
+
+
+def found_by(error: Exception) -> str:
+    """Return the error's text; for a value that a graph cannot represent, without the advice for the other contract."""
+    return str(error).partition(";")[0] if isinstance(error, TAKEN_BACK) else str(error)
+
+
+def in_place_of(error: Exception, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """Run the plain function in place of the failed run, and unlink the error from any exception it raises.
+
+    Text that was printed before the error is not printed again.
+    """
+    printed = getattr(error, "_autoconv_printed", 0)
+    try:
+        if printed:
+            with leaving_out(printed):
+                return function(*args, **kwargs)
+        return function(*args, **kwargs)
+    except BaseException as raised:
+        each: BaseException | None = raised
+        while each is not None:
+            if each.__context__ is error:
+                each.__context__ = None
+            each = each.__context__
+        raise

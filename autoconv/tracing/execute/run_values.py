@@ -1,0 +1,60 @@
+"""Conversion of a program's arguments to the inputs of a graph's run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import IntegerLimitError
+from autoconv.ops.elementwise.python_numbers import to_python_array
+from autoconv.runtime.objects.variable import Variable
+from autoconv.runtime.recording import tape_recorders
+from autoconv.runtime.tensors.conversion import to_array
+from autoconv.runtime.tensors.tensor import EagerTensor
+
+_LARGEST_GAPS = 16  # maximum ratio of a copy's memory to its elements' size
+
+
+def run_value(leaf: Any, copies: bool = True) -> Any:
+    """Return the run's input for a leaf; with `copies`, arrays are copied so that the program cannot change them."""
+    if isinstance(leaf, EagerTensor):
+        return leaf._array
+    if isinstance(leaf, Variable):
+        return leaf.storage
+    own = getattr(type(leaf), "__autoconv_run_value__", None)
+    if own is not None:
+        return own(leaf)
+    if isinstance(leaf, (np.ndarray, np.generic)):
+        return _copied(to_array(leaf)) if copies else to_array(leaf)
+    return _number(leaf) if isinstance(leaf, int) else np.asarray(leaf)
+
+
+def _number(leaf: int) -> np.ndarray:
+    """Return an int as graphs hold it; NumPy would make unsigned elements or objects of one beyond 64 bits."""
+    try:
+        return to_python_array(leaf)
+    except IntegerLimitError as error:
+        error._autoconv_undone = True  # type: ignore[attr-defined]
+        raise
+
+
+def taped_input(value: Any) -> Any:
+    """Return tensors unchanged, as tapes identify them; arrays and numbers as for a run."""
+    if isinstance(value, EagerTensor) or hasattr(type(value), "__autoconv_run_value__"):
+        return value if isinstance(value, EagerTensor) else run_value(value)
+    known = tape_recorders.tensor_for(value)
+    return EagerTensor(run_value(value)) if known is None else known
+
+
+def _copied(array: np.ndarray) -> np.ndarray:
+    """Copy an array with its memory layout: NumPy sums in memory order, which affects rounding."""
+    if array.flags.forc or array.dtype.hasobject:
+        return np.array(array)
+    low, high = np.lib.array_utils.byte_bounds(array)
+    if high - low > _LARGEST_GAPS * array.nbytes:
+        return np.array(array)
+    start = array.__array_interface__["data"][0] - low
+    copy: np.ndarray = np.ndarray(array.shape, array.dtype, np.empty(high - low, np.uint8), start, array.strides)
+    copy[...] = array
+    return copy

@@ -1,0 +1,240 @@
+"""Compilation of graphs whose arguments have several shapes.
+
+Code for any size takes the open dimensions as run-time values: one compilation serves all sizes of 2 and more, with
+one symbol for equal sizes. Sizes 0 and 1 behave differently when arrays are broadcast, and an op may have native code
+for known shapes only. Then each shape that occurs gets code of its own, up to a limit.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.call_form import CallForm
+from autoconv.backends.llvm.analysis.symbolic_sizes import OpenSizes, open_sizes
+from autoconv.backends.llvm.describe import has_bounds_for_kernels, kernels, takes_bounds
+from autoconv.backends.llvm.ir.index_arith import UnknownSize
+from autoconv.graph.graph import Graph, Span
+from autoconv.graph.types import ArrayType, Dimension, Symbol, TensorType, Type
+from autoconv.optimise import optimise
+from autoconv.optimise.specialise import CannotSpecialise, generalise, is_static, specialise
+from autoconv.optimise.symbolic.bounds import with_known_bounds
+
+Run = Callable[[Sequence[Any]], list[Any]]
+_ENTRIES = 4  # entries tried for a call before its arguments' shapes are read
+Shapes = tuple[tuple[int, ...], ...]
+Pattern = tuple[tuple[Dimension, ...], ...]
+AT_ONCE, MOST_SHAPES = 3, 16  # shapes with code of their own; others run the graph as traced, op by op
+MOST_PATTERNS = 4  # patterns with code for any size, or known to have none
+MOST_TRIES = 4  # shapes of a pattern that an op refuses, before the pattern has no code for any size
+MOST_SEEN = 256  # shapes that are remembered to notice when they recur
+
+
+def depends_on_shapes(graph: Graph) -> bool:
+    """Return whether the graph was traced for arguments of more than one shape."""
+    return any(not is_static(value.type) for value in graph.parameters)
+
+
+@dataclass(frozen=True, slots=True)
+class AnySize:
+    """Code for all shapes that match a pattern, in which equal symbols are equal sizes.
+
+    `lost` are the ops that run by kernels here, but would be native, and faster, if the shapes were known.
+    """
+
+    pattern: Pattern
+    run: Run
+    sizes: OpenSizes
+    lost: tuple[str, ...]
+
+    def takes(self, shapes: Shapes) -> bool:
+        values: dict[str, int] = {}
+        for wanted, shape in zip(self.pattern, shapes, strict=True):
+            if len(wanted) != len(shape):
+                return False
+            for dimension, size in zip(wanted, shape, strict=True):
+                if isinstance(dimension, Symbol):
+                    if values.setdefault(dimension.name, size) != size:
+                        return False
+                elif dimension != size:
+                    return False
+        return self.sizes.allow(values)
+
+
+class ByShape:
+    """Run `graph` on a list of arguments, and return a list of results.
+
+    The choice of code only affects the order in which sums are added up. `compilations` counts the compilations.
+    """
+
+    def __init__(self, graph: Graph, compile_graph: Callable[..., Run], contract: str, form: CallForm | None) -> None:
+        self._graph = graph
+        self._compile = compile_graph
+        self._contract = contract
+        self._form = form
+        self._for_all: tuple[Callable[..., Any], ...] = ()  # entries of code for any size
+        self._entries: tuple[Callable[..., Any], ...] = ()  # entries of code for single shapes
+        self._open = [i for i, value in enumerate(graph.parameters) if not is_static(value.type)]
+        self._runs: dict[Shapes, Run] = {}
+        self._general: dict[Pattern, AnySize | None] = {}
+        self._undecided: Counter[Pattern] = Counter()
+        self._seen: set[Shapes] = set()
+        self._any: Run | None = None
+        self._last: Run | None = None
+        self.compilations = 0
+
+    def __call__(self, arguments: Sequence[Any]) -> list[Any]:
+        shapes = tuple(np.shape(arguments[i]) for i in self._open)
+        run = self._runs.get(shapes)
+        if run is None:
+            run = self._last = self._chosen(shapes)
+        return run(arguments)
+
+    def _chosen(self, shapes: Shapes) -> Run:
+        general = self._general_for(shapes)
+        if general is not None and not general.lost:
+            return general.run
+        if self._is_worth_it(shapes):
+            return self._run_for(shapes)
+        return self._for_any() if general is None else general.run
+
+    def _is_worth_it(self, shapes: Shapes) -> bool:
+        """Return whether the shapes get code of their own: the first few do at once, others when they come again."""
+        if len(self._runs) < AT_ONCE or (shapes in self._seen and len(self._runs) < MOST_SHAPES):
+            return True
+        if len(self._seen) < MOST_SEEN:
+            self._seen.add(shapes)
+        return False
+
+    def entry(self, *arguments: Any) -> Any:
+        """Run a user's call by the code for any size, or for one of the last few shapes; else return NotImplemented."""
+        for entry in self.entries:
+            found = entry(*arguments)
+            if found is not NotImplemented:
+                return found
+        return NotImplemented
+
+    @property
+    def entries(self) -> tuple[Callable[..., Any], ...]:
+        """The native entries."""
+        return (*self._for_all, *self._entries)
+
+    @property
+    def kernel_calls(self) -> list[tuple[str, Span | None]] | None:
+        """The ops that run by kernels in the code made last; None if no call came yet."""
+        return getattr(self._last, "kernel_calls", None) if self._last is not None else None
+
+    @property
+    def notes(self) -> list[str]:
+        """A description of the code that there is."""
+        found = []
+        for pattern, general in tuple(self._general.items()):
+            text = ", ".join(f"({', '.join(map(str, shape))})" for shape in pattern)
+            if general is not None and not general.lost:
+                found.append(f"one code for any size: {text}")
+            else:
+                why = f": {', '.join(sorted(set(general.lost)))} by kernels" if general is not None else ""
+                found.append(f"no code for any size: {text}{why}")
+        if self._runs:
+            found.append(f"code for {len(self._runs)} shapes, each its own")
+        runs = [*self._runs.values(), *(general.run for general in tuple(self._general.values()) if general)]
+        found += [note for run in runs for note in getattr(run, "notes", ())]
+        return found
+
+    # ---- any size
+
+    def _general_for(self, shapes: Shapes) -> AnySize | None:
+        for general in tuple(self._general.values()):  # other threads may add to it
+            if general is not None and general.takes(shapes):
+                return general
+        pattern = _pattern(shapes, [self._graph.parameters[i].type for i in self._open])
+        if pattern in self._general or len(self._general) >= MOST_PATTERNS or pattern == shapes:
+            return None
+        try:
+            general = self._general[pattern] = self._made_general(pattern, shapes)
+        except CannotSpecialise:  # an op refuses these shapes: it may take others
+            self._undecided[pattern] += 1
+            if self._undecided[pattern] == MOST_TRIES:
+                self._general[pattern] = None
+            return None
+        return general if general is not None and general.takes(shapes) else None
+
+    def _made_general(self, pattern: Pattern, shapes: Shapes) -> AnySize | None:
+        """Return code for any size or None; raises CannotSpecialise where these shapes are inconclusive."""
+        try:
+            graph, needs = generalise(self._graph, self._types(pattern))
+            graph = optimise(graph, contract=self._contract)
+            graph.needs = tuple(needs)
+            sizes = open_sizes(graph, needs)
+        except (CannotSpecialise, ValueError):
+            return None
+        try:
+            bound = with_known_bounds(graph, takes_bounds)
+            graph = bound if bound is not None and not has_bounds_for_kernels(bound) else graph
+            lost = kernels(graph, library=False)
+        except (TypeError, ValueError):  # the lowering of some op needs numbers: each shape has its own code then
+            return None
+        if lost:
+            for name in kernels(specialise(self._graph, self._types(shapes))):
+                if name in lost:
+                    lost.remove(name)
+        try:
+            run = self._compiled(graph)
+        except UnknownSize:  # there is no code for some combination of these ops: each shape has its own then
+            return None
+        entry = getattr(run, "entry", None)
+        if entry is not None and not lost:
+            self._for_all = (*self._for_all, entry)
+        return AnySize(pattern, run, getattr(run, "open", sizes), tuple(lost))
+
+    # ---- one shape
+
+    def _run_for(self, shapes: Shapes) -> Run:
+        try:
+            narrow = optimise(specialise(self._graph, self._types(shapes)), contract=self._contract)
+        except CannotSpecialise:
+            run = self._for_any()
+        else:
+            run = self._compiled(narrow)
+            entry = getattr(run, "entry", None)
+            if entry is not None:
+                self._entries = (entry, *self._entries[: _ENTRIES - 1])
+        self._runs[shapes] = run
+        return run
+
+    def _types(self, shapes: Sequence[tuple[Dimension, ...]]) -> list[Type]:
+        types = [value.type for value in self._graph.parameters]
+        for i, shape in zip(self._open, shapes, strict=True):
+            type_ = types[i]
+            assert isinstance(type_, (TensorType, ArrayType))
+            types[i] = replace(type_, shape=shape)
+        return types
+
+    def _compiled(self, graph: Graph) -> Run:
+        self.compilations += 1
+        return self._compile(graph, self._form)
+
+    def _for_any(self) -> Run:
+        if self._any is None:
+            self._any = self._compile(self._graph)
+        return self._any
+
+
+def _pattern(shapes: Shapes, types: Sequence[Type]) -> Pattern:
+    """Return the shapes with symbols for open dimensions of 2 and more, the same symbol for equal sizes."""
+    symbols: dict[int, Symbol] = {}
+    found = []
+    for shape, type_ in zip(shapes, types, strict=True):
+        assert isinstance(type_, (TensorType, ArrayType))
+        known = type_.shape if type_.shape is not None else (None,) * len(shape)
+        found.append(
+            tuple(
+                symbols.setdefault(size, Symbol(f"n{len(symbols)}")) if d is None and size > 1 else size
+                for size, d in zip(shape, known, strict=True)
+            )
+        )
+    return tuple(found)

@@ -1,0 +1,92 @@
+"""Mutable containers from outside that are constants of a graph which may change them.
+
+The program read them while tracing and would not see the graph's changes. They have to be inputs instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.types import ObjectType
+from autoconv.ops.python.undo_log import CHANGING_HEAPS
+from autoconv.runtime.support.structure import own_items
+
+_METHODS = frozenset(
+    {
+        "append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "add", "discard", "update",
+        "setdefault", "popitem", "appendleft", "extendleft", "popleft", "rotate", "move_to_end", "subtract",
+        "intersection_update", "difference_update", "symmetric_difference_update",
+    }
+)  # fmt: skip
+_IN_PLACE = ("iadd", "imul", "ior", "iand", "isub", "ixor")
+_FUNCTIONS = frozenset({"setitem", "delitem", *_IN_PLACE, *(f"heapq.{name}" for name in CHANGING_HEAPS)})
+_CONTAINERS = (list, dict, set, tuple, frozenset)
+_MOST = 1000  # visited parts of a constant
+
+
+def changed_constants(graph: Graph) -> list[Any]:
+    """Return the containers in the graph's constants, if the graph changes a value that may come from one."""
+    constants = [node for node in graph.walk() if node.op.name == "object_constant"]
+    held = [part for node in constants for part in _containers(node.attributes["value"])]
+    return held if held and _changes(graph, set()) else []
+
+
+def _containers(value: Any) -> Iterator[Any]:
+    """Iterate over the lists, dicts and sets in a value, at any depth."""
+    pending, seen = [value], set[int]()
+    while pending and len(seen) < _MOST:
+        part = pending.pop()
+        if not isinstance(part, _CONTAINERS) or id(part) in seen:
+            continue
+        seen.add(id(part))
+        if not isinstance(part, (tuple, frozenset)):
+            yield part
+        pending += dict.values(part) if isinstance(part, dict) else own_items(part)
+
+
+def _changes(graph: Graph, found: set[Value]) -> bool:
+    """Return whether a node changes one of the values `found`, or a value that may come from one.
+
+    `found` starts with the values that come from constants.
+    """
+    for node in graph.nodes:
+        if node.op.name == "object_constant":
+            found.update(node.results if any(True for _ in _containers(node.attributes["value"])) else ())
+            continue
+        comes = any(value in found for value in node.inputs)
+        if comes and node.inputs[0] in found and _is_change(node):
+            return True
+        comes = comes or any(_has_constant(region) for region in node.regions)
+        for region in node.regions:
+            if comes:
+                found.update(filter(_is_object, region.parameters))
+            if _changes(region, found):
+                return True
+        if comes:
+            found.update(filter(_is_object, node.results))
+    return False
+
+
+def _has_constant(region: Graph) -> bool:
+    return any(
+        node.op.name == "object_constant" and any(True for _ in _containers(node.attributes["value"]))
+        for node in region.walk()
+    )
+
+
+def _is_change(node: Node) -> bool:
+    if node.op.name == "object_method":
+        return node.attributes["name"] in _METHODS
+    if node.op.name != "object_apply":
+        return False
+    function = node.attributes["function"]
+    return function in _FUNCTIONS
+
+
+def _is_object(value: Value) -> bool:
+    return isinstance(value.type, ObjectType)
+
+
+__all__ = ["changed_constants"]

@@ -1,0 +1,291 @@
+"""Attributes of objects that the functions of a trace may read, by their code: only these are guarded.
+
+A log that a program keeps beside its numbers, in an attribute that no function names, may change between calls. If a
+function may read attributes that it does not name (`getattr`, `vars`, `copy.copy`, a class pattern), all of them count.
+The analysis is conservative: the set of names only grows, to a fixed point over the functions and classes reached.
+"""
+
+from __future__ import annotations
+
+import abc
+import builtins
+import copy
+import dataclasses
+import dis
+import functools
+import itertools
+import types
+import typing
+import weakref
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from autoconv.operators.calls.call import is_user_code
+from autoconv.runtime.support.attributes import attributes_of
+from autoconv.runtime.support.structure import own_items
+
+_MOST = 2000  # values searched at most
+_MOST_FUNCTIONS = 300  # functions that are examined; with more, all attributes count
+
+# Builtins that read attributes by names which the text does not show, and names of attributes that do.
+_OPEN_BUILTINS = (getattr, hasattr, delattr, vars, dir, eval, exec, compile, locals, globals, __import__)
+_OPEN_NAMES = frozenset(
+    {
+        "__dict__", "__slots__", "__getstate__", "__reduce__", "__reduce_ex__", "__getattribute__", "__getattr__",
+        "__subclasses__", "__builtins__", "__globals__", "__closure__", "__match_args__", "__dataclass_fields__",
+        "format", "format_map",
+    }
+)  # fmt: skip
+# Modules whose functions read only special methods of objects, which their classes define.
+_CLOSED_MODULES = frozenset(
+    {
+        "builtins", "numpy", "math", "cmath", "time", "random", "itertools", "functools", "collections", "typing",
+        "enum", "abc", "numbers", "__future__", "warnings",
+    }
+)  # fmt: skip
+_MAKING = frozenset({"__init__", "__new__", "__del__", "__init_subclass__"})  # followed where they run
+_BARE = (object, abc.ABC, typing.Generic, typing.Protocol)
+_PLAIN = frozenset({int, float, bool, complex, str, bytes, type(None), range, slice})
+_OTHER_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)
+_DESCRIBING = (
+    types.FunctionType, property, staticmethod, classmethod, functools.cached_property, types.MemberDescriptorType,
+    types.GetSetDescriptorType, types.WrapperDescriptorType, type(functools.lru_cache(len)),
+)  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Mentions:
+    """The names in code, its inner functions included.
+
+    These are the globals and `attributes` that it reads, the `modules` that it imports, and `texts` that could be
+    names. `is_closed`: the code reads no others.
+    """
+
+    globals: frozenset[str]
+    attributes: frozenset[str]
+    modules: frozenset[str]
+    texts: frozenset[str]
+    is_closed: bool
+
+
+def mentions(code: types.CodeType) -> Mentions:
+    found = _MENTIONS.get(code)
+    if found is None:
+        found = _MENTIONS[code] = _mentions(code)
+    return found
+
+
+_MENTIONS: weakref.WeakKeyDictionary[types.CodeType, Mentions] = weakref.WeakKeyDictionary()
+_OF_GLOBALS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL"})
+_OF_ATTRIBUTES = frozenset({"LOAD_ATTR", "LOAD_METHOD", "DELETE_ATTR", "LOAD_SUPER_ATTR", "IMPORT_FROM"})
+
+
+def _mentions(code: types.CodeType) -> Mentions:
+    """Collect the names from the bytecode."""
+    outer: set[str] = set()
+    attributes: set[str] = set()
+    modules: set[str] = set()
+    texts = {constant for constant in code.co_consts if isinstance(constant, str) and constant.isidentifier()}
+    closed = True
+    for instruction in dis.get_instructions(code):
+        name, value = instruction.opname, instruction.argval
+        if name in _OF_GLOBALS:
+            outer.add(value)
+            closed &= value != "__builtins__"
+        elif name in _OF_ATTRIBUTES:
+            attributes.add(value)
+            closed &= value not in _OPEN_NAMES
+        elif name == "IMPORT_NAME":
+            modules.add(value)
+            closed &= _is_closed_module(value) and value != "builtins"
+        elif name == "MATCH_CLASS":
+            closed = False
+    for inner in (mentions(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)):
+        outer |= inner.globals
+        attributes |= inner.attributes
+        modules |= inner.modules
+        texts |= inner.texts
+        closed &= inner.is_closed
+    return Mentions(frozenset(outer), frozenset(attributes), frozenset(modules), frozenset(texts), closed)
+
+
+class Reads:
+    """The attributes that the functions given to `add` may read of objects."""
+
+    def __init__(self) -> None:
+        self._names = {"keys"}  # read by `f(**x)` and `dict(x)`
+        self._texts: set[str] = set()  # possible names in `getattr(module, "name")`
+        self._settled: frozenset[str] = frozenset()
+        self._closed = True
+        self._functions: set[Any] = set()
+        self._pending: list[types.FunctionType] = []
+        # By class, whether the attributes of its objects are only read by these names.
+        self._classes: weakref.WeakKeyDictionary[type, bool] = weakref.WeakKeyDictionary()
+
+    def add(self, function: types.FunctionType) -> None:
+        """Add a function that runs, and the user's functions that it names."""
+        self._pending.append(function)
+        self._follow()
+
+    def _follow(self) -> None:
+        while self._pending:
+            function = self._pending.pop()
+            if function not in self._functions:
+                self._functions.add(function)
+                self._closed &= len(self._functions) < _MOST_FUNCTIONS
+                self._look_into(function)
+            if not self._closed:  # all attributes count now, so further functions add nothing
+                self._pending.clear()
+
+    def _look_into(self, function: types.FunctionType) -> None:
+        found = mentions(function.__code__)
+        self._names |= found.attributes
+        self._texts |= found.texts
+        self._closed &= found.is_closed
+        cells = [cell.cell_contents for cell in function.__closure__ or () if _is_full(cell)]
+        for value in (*cells, *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+            self._meet(value)
+        for name in found.globals:
+            self._meet(function.__globals__.get(name, getattr(builtins, name, None)))
+
+    def copied(self) -> Reads:
+        """Return an independent copy."""
+        other = copy.copy(self)
+        other._names, other._functions, other._pending = set(self._names), set(self._functions), list(self._pending)
+        other._texts = set(self._texts)
+        other._classes = self._classes.copy()
+        return other
+
+    def including(self, other: Reads) -> Reads:
+        """Add the reads of another trace that becomes part of this one."""
+        self._names |= other._names
+        self._texts |= other._texts
+        self._closed &= other._closed
+        return self
+
+    def settle(self, values: Iterable[Any]) -> list[Any]:
+        """Add the classes of all objects that the values lead to, and return these objects.
+
+        Special methods may run, and methods whose name is read. The result includes everything except numbers and text.
+        """
+        reached = list(reached_from(values))
+        self._closed &= len(reached) < _MOST
+        for value in reached:
+            self._meet(value)
+        self._follow()
+        known: Any = None
+        while known != (len(self._names), len(self._classes)):
+            known = len(self._names), len(self._classes)
+            for base in {base for kind in list(self._classes) for base in kind.__mro__ if is_user_code(base)}:
+                for name, value in list(vars(base).items()):
+                    if name in self._names or (name.startswith("__") and name not in _MAKING):
+                        self._meet(value)
+            self._follow()
+        self._functions.clear()
+        self._settled = frozenset(self._names)
+        return reached
+
+    @property
+    def names(self) -> frozenset[str]:
+        """All attributes that the functions read by name."""
+        return self._settled
+
+    @property
+    def of_modules(self) -> frozenset[str]:
+        """The attributes that may be read of modules; valid before `settle`, too."""
+        return frozenset(self._names | self._texts)
+
+    def of(self, kind: type) -> frozenset[str] | None:
+        """Return the attributes that may be read of objects of a class that was added; None for all of them."""
+        return self._settled if self._closed and self._classes.get(kind, False) else None
+
+    def _meet(self, value: Any) -> None:
+        """Add the functions and classes that a reachable value may run."""
+        if isinstance(value, types.FunctionType) and is_user_code(value):
+            self._pending.append(value)
+        elif isinstance(value, types.MethodType):
+            self._meet(value.__func__)
+        elif isinstance(value, types.ModuleType):
+            self._closed &= _is_closed_module(value.__name__) and value is not builtins  # builtins has getattr
+        elif isinstance(value, type):
+            self._meet_class(value)
+            self._closed &= _is_closed_module(value.__module__)  # operator.attrgetter is not closed
+        elif isinstance(value, _OTHER_FUNCTIONS):
+            self._closed &= value not in _OPEN_BUILTINS and _is_closed_module(value.__module__ or "builtins")
+        elif isinstance(value, (types.MethodWrapperType, np.ufunc)):  # __getattribute__, or a ufunc of a function
+            self._closed &= getattr(np, value.__name__, None) is value
+        elif type(value) not in _PLAIN:
+            self._meet_class(type(value))
+            for function in _wrapped(value):
+                self._meet(function)
+            is_known = is_user_code(type(value)) or _is_closed_module(type(value).__module__)
+            self._closed &= is_known or not callable(value) or hasattr(type(value), "__autoconv_function__")
+
+    def _meet_class(self, kind: type) -> None:
+        if kind in self._classes:
+            return
+        bases = [base for base in kind.__mro__ if base not in _BARE]
+        for base in bases if getattr(kind, "_is_protocol", False) else ():  # isinstance reads a protocol's attributes
+            self._names.update(vars(base), vars(base).get("__annotations__", ()))
+        self._classes[kind] = bool(bases) and not dataclasses.is_dataclass(kind) and all(map(_is_closed_class, bases))
+
+
+def _is_closed_class(kind: type) -> bool:
+    """Return whether attributes of its objects are only read by their names, or by functions that the class holds."""
+    held = vars(kind)
+    if not is_user_code(kind) or "__getattr__" in held or "__getattribute__" in held:
+        return False
+    described = [value for value in list(held.values()) if hasattr(type(value), "__get__")]
+    return all(
+        isinstance(value, _DESCRIBING) or is_user_code(type(value)) or hasattr(type(value), "__autoconv_function__")
+        for value in described
+    )
+
+
+def _wrapped(value: Any) -> Iterator[Any]:
+    """Iterate over the functions inside a property, a partial, or the result of a decorator."""
+    if isinstance(value, (*_DESCRIBING, functools.partial)):
+        parts = (getattr(value, name, None) for name in ("__func__", "__wrapped__", "fget", "fset", "fdel", "func"))
+        yield from (part for part in parts if part is not None)
+
+
+def reached_from(values: Iterable[Any]) -> Iterator[Any]:
+    seen: set[int] = set()
+    pending = list(values)
+    while pending:
+        value = pending.pop()
+        if id(value) in seen or type(value) in _PLAIN:
+            continue
+        seen.add(id(value))
+        yield value
+        if isinstance(value, dict):
+            pending += [*dict.keys(value), *dict.values(value)]
+        elif isinstance(value, (list, tuple, set, frozenset)):
+            pending += own_items(value)
+        elif isinstance(value, functools.partial):
+            pending += [value.func, *value.args, *value.keywords.values()]
+        elif isinstance(value, types.MethodType):
+            pending += [value.__self__, value.__func__]
+        elif is_user_code(type(value)) and not isinstance(value, (type, types.FunctionType)):
+            pending += attributes_of(value).values()
+
+
+def kinds_reached(values: Iterable[Any]) -> set[type]:
+    """Return the classes of the values reached, apart from numbers and text; at most `_MOST` values are searched."""
+    return set(map(type, itertools.islice(reached_from(values), _MOST)))
+
+
+def _is_closed_module(name: str) -> bool:
+    """Return whether a module's functions are the user's, which are followed where they run, or read no attributes."""
+    first = name.partition(".")[0]
+    return first in _CLOSED_MODULES or is_user_code(types.SimpleNamespace(__module__=name))
+
+
+def _is_full(cell: Any) -> bool:
+    try:
+        return cell.cell_contents is not cell
+    except ValueError:
+        return False
+

@@ -1,0 +1,226 @@
+"""Writes of a trace under `compile` to objects, containers and names that existed before it.
+
+They have to happen on every call, when the graph runs, and not while tracing.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from autoconv.operators.regions.region_body import AbandonTrace
+from autoconv.ops.python.objects import COLLECTIONS
+from autoconv.runtime.arrays.symbolic_arrays import fresh
+from autoconv.runtime.objects.symbolic_objects import apply_object, constant_object, record_object
+from autoconv.runtime.recording.handler_stores import Stores
+from autoconv.runtime.recording.journal import MISSING, Spot
+from autoconv.runtime.recording.regions import Trace
+from autoconv.runtime.support.structure import mutable_parts
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.tracing.guards.guards import Guards
+from autoconv.tracing.guards.python_contract import RunPlain
+from autoconv.tracing.key.array_keys import ArrayKey
+from autoconv.tracing.key.cache_key import TensorKey
+from autoconv.tracing.key.signature import Call
+
+
+class Restage(AbandonTrace):
+    """Restart the trace with more inputs or facts.
+
+    These are `spots`, or whole `arguments`, that it writes; what it `learned` about objects that it makes (see
+    `Call.learned`); `memory`: arrays traced as memory; or `objects`: dataclasses passed as objects.
+    """
+
+    def __init__(
+        self,
+        spots: Sequence[Spot] = (),
+        arguments: Sequence[str] = (),
+        learned: Sequence[tuple[str, Any]] = (),
+        memory: bool = False,
+        objects: bool = False,
+    ) -> None:
+        super().__init__(", ".join(arguments) or ", ".join(spot.name for spot in spots))
+        self.memory = memory
+        self.objects = objects
+        self.spots = tuple(spots)
+        self.arguments = frozenset(arguments)
+        self.learned = frozenset(learned)
+
+    def is_of_new_class(self, known: Sequence[Spot]) -> bool:
+        """Return whether an attribute belongs to a class that every trace creates anew, as the last one did."""
+        classes = {(spot.owner.__module__, spot.owner.__qualname__) for spot in known if isinstance(spot.owner, type)}
+        owners = [spot.owner for spot in self.spots if isinstance(spot.owner, type)]
+        return any((owner.__module__, owner.__qualname__) in classes for owner in owners) and not any(
+            spot.owner is owner for spot in known for owner in owners
+        )
+
+
+def begin_again(how: str, what: Any) -> NoReturn:
+    """Abandon the trace, and restart it with one more fact in `Call.learned`."""
+    raise Restage(learned=[(how, what)])
+
+
+class Outside:
+    """Monitor of the writes of one trace. `copies` are the arguments that were flattened, by name."""
+
+    def __init__(self, trace: Trace, call: Call, guards: Guards) -> None:
+        self.trace = trace
+        self.guards = guards
+        self.spots = call.spots
+        self.known = {spot.key for spot in call.spots}
+        self.written: set[Any] = set()  # keys of spots that this trace wrote
+        self.given = call.leaves
+        self.copies: dict[str, Any] = {}
+        self.tensors = any(isinstance(key, TensorKey) and key.is_of_tensor for key in call.key.leaves)
+        self.may_be_memory = not call.by_object and not self.tensors
+        self.arrays = [name for name, key in zip(call.names, call.key.leaves, strict=True) if _is_array(key)]
+        names = [spot for spot in call.spots if spot.kind != "attribute"]  # attributes are stored at once
+        self.stores = Stores(lambda _: names, _record_store, limits=True)
+
+    def begin(self, leaves: Sequence[Any]) -> None:
+        """Store the inputs of the trace in the spots where the traced code reads them."""
+        root = self.trace.root
+        assert root.journal is not None
+        for spot, leaf in zip(self.spots, leaves, strict=True):
+            root.journal.note(spot)
+            if leaf is not MISSING:
+                spot.write(leaf)
+            self.stores.holds(root, spot)
+
+    def about_to_write(self, owner: Any, what: str, spots: Sequence[Spot] = ()) -> None:
+        """Raise Restage if `owner`, or the value of a spot, has to become an input; RunPlain if it cannot."""
+        assert self.trace.owned is not None
+        if id(owner) in self.trace.owned:
+            return
+        if spots:
+            self.written.update(spot.key for spot in spots)
+            missing = [spot for spot in spots if spot.key not in self.known and not self._is_made_here(spot)]
+            if missing:
+                self._refuse_new(missing)
+                if any(id(spot.owner) in self.trace.rebuilt for spot in missing):
+                    raise Restage(objects=True)
+                held = [spot.read() for spot in missing]
+                raise Restage([*missing, *self._holders([x for x in held if isinstance(x, _CHANGING)], missing)])
+            return
+        if id(owner) in self.trace.rebuilt and dataclasses.is_dataclass(owner):
+            raise Restage(objects=True)
+        if not self.trace.memory and self.may_be_memory and _is_of_arrays(owner):
+            raise Restage(memory=True)  # results computed from arrays change in place as arrays do
+        if self.trace.memory and isinstance(owner, SymbolicTensor):
+            arrays = [s for s in self.guards.holders() if isinstance(s.read(), np.ndarray) and s.key not in self.known]
+            if arrays:  # the tensor may be chosen from these arrays
+                raise Restage(arrays)
+        if not isinstance(owner, (*_CHANGING, *COLLECTIONS, np.ndarray, SymbolicTensor)):
+            self._run_plain(what)  # no kernel can undo the effects of a user class's methods
+        for name, copy in self.copies.items():
+            if _holds(copy, owner):
+                raise Restage(arguments=[name])
+        holders = self._holders([owner])
+        if holders:
+            raise Restage(holders)
+        if isinstance(owner, SymbolicTensor) and self.arrays:
+            # If this fails, arrays are passed as objects, by reference.
+            raise Restage(arguments=self.arrays)
+        self._run_plain(what)
+
+    def _run_plain(self, what: str) -> NoReturn:
+        raise RunPlain(f"{what}, which has to happen on every call")
+
+    def take_in(self, spots: Sequence[Spot]) -> NoReturn:
+        """Restart the trace with the values of the spots as inputs."""
+        raise Restage(spots)
+
+    def containers_change(self, containers: Sequence[Any]) -> None:
+        """Handle lists, dicts and sets that are constants of the graph and may be changed by it."""
+        holders = self._holders(containers)
+        if holders:
+            raise Restage(holders)
+
+    def objects_change(self, reads_arrays: bool) -> None:
+        """Handle a graph that changes objects which may be arrays: none of these may be a value in it."""
+        if reads_arrays:
+            raise RunPlain("an object is changed that may be an array, and one from outside is read")
+        if self.arrays and not self.trace.memory:
+            if self.may_be_memory:
+                raise Restage(memory=True)
+            raise RunPlain("an object is changed that may be an array of the arguments")
+
+    def is_outside(self, array: np.ndarray) -> bool:
+        """Return whether an array is, or is a view of, an array of the program that existed before the trace."""
+        return any(np.may_share_memory(array, other) for other in self.guards.held_arrays())
+
+    def check_dimensions(self, call: Call) -> None:
+        """Require that arrays without dimensions are traced as memory, as a tensor without any is a NumPy scalar."""
+        for leaf, key in zip(call.leaves, call.key.leaves, strict=True):
+            if isinstance(leaf, np.ndarray) and not leaf.ndim and isinstance(key, TensorKey):
+                if self.may_be_memory:
+                    raise Restage(memory=True)
+                raise RunPlain("an array without dimensions comes in beside tensors")
+
+    def without_dimensions(self, tensor: Any) -> Any:
+        """Return the array without dimensions that NumPy makes here of a tensor; among tensors it is a tensor."""
+        if not self.trace.memory and not self.tensors:
+            self.about_to_write(tensor, "an array without dimensions is made")
+        return fresh(tensor, scalars=True)
+
+    def _holders(self, owners: Sequence[Any], but: Sequence[Spot] = ()) -> list[Spot]:
+        """Return all spots that reach one of the owners: a write through one name is read through another."""
+        known = self.known.union(spot.key for spot in but)
+        found = {s.key: s for s in self.guards.holders() if any(_holds(s.read(), owner) for owner in owners)}
+        if any(not spot.kind for spot in found.values()):  # an argument itself, such as a list of a user's class
+            self._run_plain("an argument is changed")
+        return [spot for key, spot in found.items() if key not in known]
+
+    def _refuse_new(self, missing: Sequence[Spot]) -> None:
+        """Raise RunPlain where each trace writes an attribute of another object, probably made by the call itself."""
+        for spot in missing:
+            alike = [other for other in self.spots if _is_same_attribute(spot, other) and other.key not in self.written]
+            if len(alike) >= _MOST_UNWRITTEN:
+                self._run_plain(f"{spot.name} is written, of an object that the call itself seems to make")
+
+    def _is_made_here(self, spot: Spot) -> bool:
+        """Return whether the spot is a cell of a function that the traced code itself called."""
+        return len(spot.key) == 1 and not self.guards.knows(spot.key)
+
+
+_CHANGING = (list, dict, set)
+_MOST_UNWRITTEN = 3  # objects of a class, with an attribute that one trace wrote and the next did not
+
+
+def _is_same_attribute(one: Spot, other: Spot) -> bool:
+    is_attribute = one.kind == other.kind == "attribute"
+    return is_attribute and one.key[-1] == other.key[-1] and type(one.owner) is type(other.owner)
+
+
+def _is_of_arrays(owner: Any) -> bool:
+    return isinstance(owner, SymbolicTensor) and not owner.weak
+
+
+def _is_array(key: Any) -> bool:
+    return isinstance(key, ArrayKey) or (isinstance(key, TensorKey) and key.origin == "array")
+
+
+def _record_store(spot: Spot, value: Any) -> None:
+    owner = constant_object(spot.owner)
+    if spot.kind == "cell":
+        if value is MISSING:
+            record_object("object_delete_attribute", [owner], name="cell_contents")
+        else:
+            record_object("object_set_attribute", [owner, value], name="cell_contents")
+    elif value is MISSING:
+        apply_object("delitem", owner, spot.name)
+    else:
+        apply_object("setitem", owner, spot.key[-1], value)
+
+
+def _holds(value: Any, owner: Any) -> bool:
+    """Return whether the value is, or contains, the container; for arrays, whether they may share memory."""
+    if isinstance(value, np.ndarray) and isinstance(owner, np.ndarray):
+        return np.may_share_memory(value, owner)
+    return value is owner or any(part is owner for part in mutable_parts(value))
+
+
+__all__ = ["Outside", "Restage", "begin_again"]

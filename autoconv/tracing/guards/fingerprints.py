@@ -1,0 +1,328 @@
+"""Fingerprints of values from outside a trace: equal as long as a value is equivalent for the trace."""
+
+from __future__ import annotations
+
+import enum
+import functools
+import types
+import weakref
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from autoconv.operators.calls.call import is_user_code
+from autoconv.runtime.objects.variable import Variable
+from autoconv.runtime.recording.journal import MISSING
+from autoconv.runtime.support.attributes import attributes_of, has_attributes
+from autoconv.runtime.tensors.tensor import Tensor
+from autoconv.tracing.guards.external_reads import Reads
+from autoconv.tracing.key.array_keys import is_of_its_own
+
+DEPTH = 20  # nesting of values
+_LARGE = 1 << 20  # bytes of an array that is compared on every call
+_MOST_ITEMS = 100_000  # items of a container that is compared on every call, at about a microsecond each
+IDENTITY = (
+    types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type, Tensor, Variable,
+    np.ufunc, type(np.sum), np.dtype, enum.Enum, types.MethodWrapperType, types.WrapperDescriptorType,
+    types.GenericAlias,
+)  # fmt: skip
+_WITH_PARTS = (types.FunctionType, types.ModuleType)
+_SINGLE = (bool, int, str, bytes, float, complex)
+_VALUES = (*_SINGLE, type(None), list, tuple, dict, set, frozenset, np.ndarray)
+_DESCRIPTORS = (types.MemberDescriptorType, types.GetSetDescriptorType, types.WrapperDescriptorType)
+_DEPTH_IN_CLASSES = 8  # nesting of values in class attributes
+# Attributes that describe a class, and on which no method depends.
+_DESCRIBING_CLASSES = frozenset(
+    {
+        "__dict__", "__weakref__", "__doc__", "__module__", "__annotations__", "__abstractmethods__", "__slots__",
+        "__orig_bases__", "__parameters__", "__static_attributes__", "__firstlineno__", "_abc_impl",
+        "__dataclass_fields__", "__dataclass_params__",
+    }
+)  # fmt: skip
+# Internal tables of an enumeration.
+_DESCRIBING_ENUMERATIONS = frozenset(
+    name for name in vars(enum.Enum("_Sample", ())) if name.startswith("_") and not name.startswith("__")
+)
+_HELD_BY_GRAPHS = ("__autoconv_function__", "__autoconv_resource__", "__autoconv_spec__")
+
+
+class Unguardable(Exception):
+    """A value whose changes cannot be detected; `str()` names it."""
+
+
+@dataclass(slots=True)
+class Fingerprints:
+    """Computes fingerprints of values, which are equal as long as the values are equivalent.
+
+    `skip` are ignored attributes, as (id of the object, name). With `strict`, values that cannot be guarded raise
+    Unguardable; otherwise they are compared by identity, and their names are added to `blind`. `arrays` collects the
+    arrays met, `kinds` the classes, `of_objects` the classes of objects. If `reads` is given, only the attributes that
+    it names count; `names` are those of modules.
+    """
+
+    skip: frozenset[Any] = frozenset()
+    strict: bool = True
+    blind: list[str] = field(default_factory=list)
+    arrays: dict[int, np.ndarray] = field(default_factory=dict)
+    reads: Reads | None = None
+    names: frozenset[str] = frozenset()
+    kinds: set[type] = field(default_factory=set)
+    of_objects: set[type] = field(default_factory=set)
+    _classes: dict[type, tuple[Any, ...]] = field(default_factory=dict)
+    _met: dict[int, Any] = field(default_factory=dict)  # by id: values that are reached twice, or contain themselves
+
+    def of(self, value: Any, name: str = "", depth: int = DEPTH) -> Any:
+        """Return the fingerprint of a value called `name` in reasons, with its parts to that depth."""
+        if isinstance(value, _SINGLE) and not isinstance(value, np.number):
+            return self._single(value, name, depth)
+        if value is MISSING or value is None:
+            return (type(value),)
+        if isinstance(value, types.MethodType) and depth:
+            return types.MethodType, *(self.of(part, name, depth - 1) for part in (value.__func__, value.__self__))
+        if isinstance(value, type):
+            return id(value), _weak(value), self._class_values(value, name) if is_user_code(value) else ()
+        if isinstance(value, enum.Enum):
+            self.kinds.add(type(value))
+            self.of_objects.add(type(value))
+            return id(value), self._own(value, name, max(depth - 1, 0))
+        if is_by_identity(value) and not isinstance(value, _WITH_PARTS):
+            return id(value), _weak(value)
+        if isinstance(value, (np.ndarray, np.generic)):
+            return self._array(np.asarray(value), value, name)
+        if depth == 0 and isinstance(value, _WITH_PARTS):
+            return id(value), _weak(value)
+        if depth == 0:
+            return self._unguardable(value, name, "it is nested too deeply")
+        if id(value) not in self._met:
+            self._met[id(value)] = "met", len(self._met)  # a cycle is identified by the visiting order of its start
+            self._met[id(value)] = self._parts(value, name, depth - 1)
+        return self._met[id(value)]
+
+    def _parts(self, value: Any, name: str, depth: int) -> Any:
+        if isinstance(value, types.FunctionType):
+            return id(value), _weak(value), value.__code__, self._function_values(value, name, depth)
+        if isinstance(value, types.ModuleType):
+            read = parts_of_module(value, self.names if self.reads is None else self.reads.of_modules)
+            return id(value), tuple((k, self.of(part, f"{name}.{k}", depth)) for k, part in read.items()), ()
+        return self._container(value, name, depth)
+
+    def _container(self, value: Any, name: str, depth: int) -> Any:
+        """Return the fingerprint of a container or object: by its parts, with an id if identity matters."""
+        kind = type(value)
+        if self.strict and isinstance(value, (list, tuple, dict, set, frozenset)):
+            base: Any = base_of(value)
+            count = base.__len__(value)
+            if count > _MOST_ITEMS:
+                return self._unguardable(value, name, f"a {kind.__name__} of {count:,} items")
+        if isinstance(value, (list, tuple)):
+            parts = tuple(
+                None if (id(value), i) in self.skip else self.of(item, f"{name}[{i}]", depth)
+                for i, item in enumerate(held_items(value))
+            )
+            return (kind, parts) if kind in (list, tuple) else (kind, parts, "and", self._besides(value, name, depth))
+        if isinstance(value, dict):
+            pairs = list(held_items(value))  # at once, as other threads may change it meanwhile
+            items = tuple((self.of(k, name, depth), self.of(v, f"{name}[{k!r}]", depth)) for k, v in pairs)
+            return (kind, items) if kind is dict else (kind, items, "and", self._besides(value, name, depth))
+        if isinstance(value, (set, frozenset)):  # in iteration order, which is visible in loops
+            items = tuple(self.of(item, name, depth) for item in tuple(held_items(value)))
+            plain = kind in (set, frozenset)
+            return (kind, items) if plain else (kind, items, "and", self._besides(value, name, depth))
+        if isinstance(value, range):
+            return range, value.start, value.stop, value.step
+        if isinstance(value, functools.partial):
+            parts = (value.func, value.args, value.keywords)
+            return id(value), tuple(self.of(part, name, depth) for part in parts)
+        if not has_attributes(value) or kind.__module__ in ("numpy", "builtins"):
+            return self._unguardable(value, name, f"a {kind.__name__}")
+        self.of_objects.add(kind)
+        return id(value), self._own(value, name, depth), self._class_values(kind, name)
+
+    def _own(self, value: Any, name: str, depth: int) -> tuple[Any, ...]:
+        """Return the fingerprint of an object's own attributes, in their order if `vars` may be read."""
+        read = self.reads.of(type(value)) if self.reads is not None else None
+        held = attributes_of(value)
+        return tuple(
+            (k, self.of(held[k], f"{name}.{k}", depth))
+            for k in (held if read is None else sorted(held.keys() & read))
+            if not k.startswith("__autoconv") and (id(value), k) not in self.skip
+        )
+
+    def _single(self, value: Any, name: str, depth: int) -> Any:
+        """Return the fingerprint of a number or text, with its attributes if its class is the user's."""
+        kind = type(value)
+        found = kind, repr(value) if isinstance(value, (float, complex)) else value
+        return found if kind in _SINGLE else (*found, "and", self._besides(value, name, max(depth - 1, 0)))
+
+    def _besides(self, value: Any, name: str, depth: int) -> tuple[Any, ...]:
+        """Return the attributes and class values of a container, number or text of a user's class."""
+        kind = type(value)
+        self.of_objects.add(kind)
+        return self._own(value, name, depth), self._class_values(kind, name) if is_user_code(kind) else ()
+
+    def _array(self, array: np.ndarray, value: Any, name: str) -> Any:
+        """Fingerprint an array by identity and, unless large, by its contents, which may be read while tracing."""
+        if array is value:
+            self.arrays[id(array)] = array
+        if self.strict and (array.nbytes > _LARGE or array.dtype.kind not in "biufc" or is_of_its_own(value)):
+            return self._unguardable(value, name, f"a {type(value).__name__}")
+        identity = (id(value), _weak(value)) if array is value else ()
+        if array.nbytes > _LARGE or array.dtype.hasobject:
+            self.blind.append(f"{name} (what Python itself computes of an array this large)")
+            return np.ndarray, identity, array.dtype.str, array.shape
+        return np.ndarray, identity, array.dtype.str, array.shape, array.tobytes()
+
+    def _class_values(self, cls: type, name: str) -> tuple[Any, ...]:
+        """Return what a class and its bases provide for instances: plain values, containers of these, arrays, methods.
+
+        Attributes in `skip`, as (id of the class, name), are left out.
+        """
+        if cls not in self._classes:
+            read = self.reads.of(cls) if self.reads is not None else None
+            self._classes[cls] = ("itself",)
+            self.kinds.add(cls)
+            self._classes[cls] = tuple(map(id, cls.__mro__)), *(
+                (key, self.class_value(value, f"{name}.{key}", self.reads is None or key in self.reads.names))
+                for base in cls.__mro__
+                for key, value in class_parts(base, read)
+                if (id(base), key) not in self.skip
+            )
+        return self._classes[cls]
+
+    def class_value(self, value: Any, name: str = "", is_read: bool = False) -> Any:
+        """Return the fingerprint of a class attribute; one that cannot be guarded is compared by identity.
+
+        It raises Unguardable for data that the trace reads by its name.
+        """
+        if isinstance(value, (staticmethod, classmethod)):
+            return id(value), self.class_value(value.__func__, name)
+        if isinstance(value, property):
+            return id(value), *(self.class_value(part, name) for part in (value.fget, value.fset, value.fdel))
+        if isinstance(value, _DESCRIPTORS) or (not self.strict and not isinstance(value, _VALUES)):
+            return id(value)
+        try:
+            return self.of(value, name, _DEPTH_IN_CLASSES)
+        except Unguardable:
+            if is_read and _is_data(value):
+                raise
+        return id(value)
+
+    def _unguardable(self, value: Any, name: str, why: str) -> Any:
+        if self.strict:
+            raise Unguardable(why)
+        self.blind.append(f"{name} ({why})")
+        return id(value), _weak(value)
+
+    def _function_values(self, function: types.FunctionType, name: str, depth: int) -> tuple[Any, ...]:
+        """Return a function's defaults and attributes."""
+        held = (function.__defaults__, function.__kwdefaults__, function.__dict__)
+        if not any(held) or not depth or not is_user_code(function):
+            return ()
+        own = [(key, value) for key, value in function.__dict__.items() if not key.startswith("__")]
+        return tuple(self.of(part, name, depth - 1) for part in held[:2]) + tuple(
+            (key, self.class_value(value, name)) for key, value in own
+        )
+
+
+def _is_data(value: Any) -> bool:
+    """Return whether a program may change the value: it is no descriptor, function, lock or immutable value."""
+    kind = type(value)
+    changes = kind.__hash__ is None or isinstance(value, (tuple, memoryview)) or is_user_code(kind)
+    return changes and not (hasattr(kind, "__get__") or callable(value) or is_large(value))
+
+
+def base_of(value: Any) -> type:
+    """Return the value's class, or its first base that is not the user's."""
+    return next(kind for kind in type(value).__mro__ if not is_user_code(kind))
+
+
+def held_items(value: Any) -> Any:
+    """Return the items of a list, tuple or set, or the pairs of a dict, without running a user's class."""
+    base: Any = base_of(value)
+    return base.items(value) if isinstance(value, dict) else base.__iter__(value)
+
+
+def class_parts(base: type, read: frozenset[str] | None) -> Iterator[tuple[str, Any]]:
+    """Iterate over the attributes of a user's class that may be `read`; special methods always may."""
+    if is_user_code(base):
+        is_enumeration = issubclass(base, enum.Enum)
+        for key, value in list(vars(base).items()):
+            of_python = key in _DESCRIBING_CLASSES or (is_enumeration and key in _DESCRIBING_ENUMERATIONS)
+            if (read is None or key in read or key.startswith("__")) and not of_python:
+                yield key, value
+
+
+def is_user_module(module: types.ModuleType) -> bool:
+    return is_user_code(types.SimpleNamespace(__module__=module.__name__, __code__=None))
+
+
+def parts_of_module(module: types.ModuleType, names: frozenset[str]) -> dict[str, Any]:
+    """Return the module's attributes with these names; only the mutable ones for a module that is not the user's."""
+    held = {name: vars(module)[name] for name in sorted(names & vars(module).keys())}
+    if is_user_module(module):
+        return held
+    fixed = module.__name__.partition(".")[0] in _UNCHANGING_MODULES
+    return {} if fixed else {name: part for name, part in held.items() if _may_change(name, part)}
+
+
+def _may_change(name: str, value: Any) -> bool:
+    return type(value).__hash__ is None and not (name.startswith("_") or is_by_identity(value))
+
+
+_UNCHANGING_MODULES = frozenset({"numpy", "autoconv"})
+
+
+def is_by_identity(value: Any) -> bool:
+    """Return whether a value is equivalent only to itself: no function or class with values of its own."""
+    return isinstance(value, IDENTITY) or any(hasattr(type(value), held) for held in _HELD_BY_GRAPHS)
+
+
+def is_large(value: Any) -> bool:
+    """Return whether this is a numeric array too large to be compared on every call."""
+    return isinstance(value, np.ndarray) and value.nbytes > _LARGE and value.dtype.kind in "biufc"
+
+
+def difference(old: Any, new: Any) -> str:
+    """Return the attribute, item or key in which two fingerprints differ, as source text; "" for the value itself."""
+    if not (isinstance(old, tuple) and isinstance(new, tuple) and len(old) == len(new) and len(old) in (2, 3)):
+        return ""
+    kind, parts, others = old[0], old[1], new[1]
+    is_dict = isinstance(kind, type) and issubclass(kind, dict)
+    if kind != new[0] or not (isinstance(parts, tuple) and isinstance(others, tuple)) or len(parts) != len(others):
+        return ""
+    for position, (part, other) in enumerate(zip(parts, others, strict=True)):
+        if part == other:
+            continue
+        if not (isinstance(part, tuple) and isinstance(other, tuple)):
+            return ""
+        if is_dict and part[0] == other[0]:
+            return f"[{part[0][1]!r}]{difference(part[1], other[1])}"
+        if len(old) == 3 and part[0] == other[0]:
+            return f".{part[0]}{difference(part[1], other[1])}"
+        return f"[{position}]{difference(part, other)}" if kind in (list, tuple) else ""
+    return ""
+
+
+def _weak(value: Any) -> Any:
+    """Return a reference that keeps an id from being reused: weak where possible, else strong."""
+    try:
+        return _Held(weakref.ref(value))
+    except TypeError:
+        return _Held(lambda: value)
+
+
+class _Held:
+    """A reference that equals another one while both refer to the same living object."""
+
+    __slots__ = ("get",)
+
+    def __init__(self, get: Callable[[], Any]) -> None:
+        self.get = get
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Held) and self.get() is other.get() and self.get() is not None
+
+    def __hash__(self) -> int:
+        return 0

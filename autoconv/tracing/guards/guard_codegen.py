@@ -1,0 +1,291 @@
+"""Generated guard checks: Python code written for the very values that a trace depends on.
+
+Fingerprints give the same result, but are recomputed on every call, which takes ten times as long. A checker compares
+the values one by one and stops at the first difference. Then fingerprints decide, as two values that it
+distinguishes may be equivalent.
+"""
+
+from __future__ import annotations
+
+import collections
+import enum
+import functools
+import operator
+import types
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from autoconv.operators.calls.call import is_user_code
+from autoconv.runtime.recording.journal import MISSING
+from autoconv.runtime.support.attributes import attributes_of, held_by, slots_of
+from autoconv.tracing.guards.fingerprints import (
+    Fingerprints,
+    Unguardable,
+    base_of,
+    class_parts,
+    is_by_identity,
+    is_large,
+    is_user_module,
+    parts_of_module,
+)
+from autoconv.tracing.guards.python_codegen import FunctionWriter, TooLong
+
+_MOST_ITEMS = 64  # items of a list, tuple or dict that are compared one by one
+_PLAIN = (int, str, bytes, float, complex)
+_PARTS = operator.attrgetter("__code__", "__defaults__", "__kwdefaults__", "__dict__")
+_UNCHANGING = (
+    *_PLAIN, bool, type(None), types.MemberDescriptorType, types.GetSetDescriptorType, types.WrapperDescriptorType,
+    type(vars(collections.namedtuple("_", "x"))["x"]),
+)  # fmt: skip
+_HOLDING = (list, tuple, dict, set, frozenset, range, functools.partial, np.ndarray, np.generic)
+
+Place = tuple[Any, str | None]
+
+
+def checker(
+    checks: Iterable[tuple[str, Callable[[], Any], Any, Place | None]], fingerprints: Callable[[], Fingerprints]
+) -> Callable[[], bool] | None:
+    """Return a function that is true only while all values are unchanged, as fingerprints define that.
+
+    None where there are too many values. The checks are those of `Guards`.
+    """
+    looks = _Looks(fingerprints)
+    try:
+        for _, read, _, place in checks:
+            looks.at(read(), looks.reading(read, place))
+    except (TooLong, Unguardable):
+        return None
+    return looks.writer.finish("True")
+
+
+class _Looks:
+    """Writes the comparisons, value by value, to the `writer`."""
+
+    def __init__(self, fingerprints: Callable[[], Fingerprints]) -> None:
+        self.writer = FunctionWriter(otherwise="False")
+        self._fingerprints = fingerprints
+        self._skip, self._reads = fingerprints().skip, fingerprints().reads
+        self._met: dict[int, tuple[str, Any]] = {}  # id of a container -> (its variable, the container)
+        self._classes: set[type] = set()
+
+    def reading(self, read: Callable[[], Any], place: Place | None) -> str:
+        """Return the expression that reads a value again."""
+        if place is None:
+            return f"{self.writer.constant(read)}()"
+        container, key = place
+        held = self.writer.constant(container)
+        if read() is MISSING:
+            return f"{self.writer.constant(read)}()"
+        return f"{held}.cell_contents" if key is None else f"{held}[{key!r}]"
+
+    def at(self, value: Any, place: str) -> None:
+        """Compare the value at a place with the present one."""
+        if value is None or value is True or value is False:
+            self.writer.require(f"{place} is {value}")
+            return
+        found = self.writer.variable(place)
+        if value is MISSING:
+            self.writer.require(f"{found} is {self.writer.constant(MISSING)}")
+        elif isinstance(value, _PLAIN) and not attributes_of(value) and not is_user_code(type(value)):
+            self.writer.require_plain(value, found)
+        elif isinstance(value, types.FunctionType):
+            self._look_at_function(value, found)
+        elif isinstance(value, type):
+            self.writer.require_same(value, found)
+            if is_user_code(value):
+                self._look_at_class(value)
+        elif isinstance(value, types.MethodType) or base_of(value) in (list, tuple, dict):
+            self._look_at_parts(value, found)
+        elif isinstance(value, types.ModuleType):
+            self._look_at_module(value, found)
+        elif is_by_identity(value) and not isinstance(value, enum.Enum):
+            self.writer.require_same(value, found)
+        elif type(value) is np.ndarray and not is_large(value) and not value.dtype.hasobject:
+            self._look_at_array(value, found)
+        elif isinstance(value, _HOLDING) or not is_user_code(type(value)):
+            self._by_fingerprint(value, found)
+        elif type(getattr(value, "__dict__", {})) is dict:
+            self._look_at_object(value, found)
+        else:
+            self._by_fingerprint(value, found)
+
+    def _look_at_function(self, value: types.FunctionType, found: str) -> None:
+        if not is_user_code(value):
+            self.writer.require_same(value, found)
+        elif value.__defaults__ or value.__kwdefaults__ or value.__dict__:
+            self._by_fingerprint(value, found)
+        else:
+            self.writer.require_same(value, found)
+            self.writer.require(f"{found}.__code__ is {self.writer.constant(value.__code__)}")
+            self.writer.require(f"not ({found}.__defaults__ or {found}.__kwdefaults__ or {found}.__dict__)")
+
+    def _look_at_module(self, value: types.ModuleType, found: str) -> None:
+        self.writer.require_same(value, found)
+        if self._reads is None:
+            return
+        names = self._reads.of_modules
+        held = parts_of_module(value, names)
+        if not is_user_module(value) and not held:
+            return
+        attributes = self.writer.variable(f"{found}.__dict__")
+        known = names & vars(value).keys()
+        self.writer.require(f"{attributes}.keys() & {self.writer.constant(names)} == {self.writer.constant(known)}")
+        if not self._again(value, found):
+            for name, part in held.items():
+                self.at(part, f"{attributes}[{name!r}]")
+
+    def _look_at_parts(self, value: Any, found: str) -> None:
+        """Compare a list, tuple, dict or method part by part."""
+        if self._again(value, found):
+            return
+        self.writer.require(f"type({found}) is {self.writer.constant(type(value))}")
+        if isinstance(value, types.MethodType):
+            self.at(value.__func__, f"{found}.__func__")
+            self.at(value.__self__, f"{found}.__self__")
+            return
+        base: Any = base_of(value)
+        keys = list(base.keys(value) if base is dict else range(base.__len__(value)))
+        is_plain = type(value) is base
+        if len(keys) > _MOST_ITEMS or not all(type(key) in (str, int, bytes) for key in keys):
+            self._by_fingerprint(value, found)
+            return
+        if base is dict:
+            self.writer.require_keys(keys, found if is_plain else f"{self.writer.constant(dict.keys)}({found})")
+        else:
+            count = "len" if is_plain else self.writer.constant(base.__len__)
+            self.writer.require(f"{count}({found}) == {len(keys)}")
+        item = "" if is_plain else self.writer.constant(base.__getitem__)
+        for key in keys:
+            if base is dict or (id(value), key) not in self._skip:
+                place = f"{found}[{key!r}]" if is_plain else f"{item}({found}, {key!r})"
+                self.at(base.__getitem__(value, key), place)
+        if not is_plain:
+            self._look_at_attributes(value, found)
+
+    def _look_at_array(self, value: np.ndarray, found: str) -> None:
+        self.writer.require_same(value, found)
+        self.writer.require(f"{found}.dtype is {self.writer.constant(value.dtype)}")
+        self.writer.require(f"{found}.shape == {value.shape!r}")
+        self.writer.require(f"{found}.tobytes() == {self.writer.constant(value.tobytes())}")
+
+    def _look_at_object(self, value: Any, found: str) -> None:
+        if self._again(value, found):
+            return
+        self.writer.require_same(value, found)
+        self.writer.require(f"type({found}) is {self.writer.constant(type(value))}")
+        self._look_at_attributes(value, found)
+
+    def _look_at_attributes(self, value: Any, found: str) -> None:
+        """Compare the attributes of an object and of its class."""
+        read = self._reads.of(type(value)) if self._reads is not None else None
+        if hasattr(value, "__dict__"):
+            attributes = self.writer.variable(f"{found}.__dict__")
+            held = held_by(value)
+            if read is None:
+                self.writer.require(f"[*{attributes}] == {self.writer.constant(list(held))}")
+            else:
+                known = self.writer.constant(read & held.keys())
+                self.writer.require(f"{attributes}.keys() & {self.writer.constant(read)} == {known}")
+            for name, part in held.items():
+                counts = not name.startswith("__autoconv") and (id(value), name) not in self._skip
+                if counts and (read is None or name in read):
+                    self.at(part, f"{attributes}[{name!r}]")
+        for name, slot in slots_of(type(value)):
+            if (id(value), name) not in self._skip and (read is None or name in read):
+                self._look_at_slot(slot, value, found)
+        self._look_at_class(type(value))
+
+    def _look_at_slot(self, slot: Any, value: Any, found: str) -> None:
+        try:
+            part = slot.__get__(value)
+        except AttributeError:  # the slot is empty
+            self.writer.require(f"{self.writer.constant(_is_empty)}({self.writer.constant(slot)}, {found})")
+        else:
+            self.at(part, f"{self.writer.constant(slot)}.__get__({found})")
+
+    def _look_at_class(self, cls: type) -> None:
+        """Compare the bases and attributes of a class: by identity, or by fingerprint where they are mutable."""
+        if cls in self._classes:
+            return
+        self._classes.add(cls)
+        self.writer.require(f"{self.writer.constant(cls)}.__mro__ is {self.writer.constant(cls.__mro__)}")
+        read = self._reads.of(cls) if self._reads is not None else None
+        for base in filter(is_user_code, cls.__mro__):
+            parts = {name: part for name, part in class_parts(base, read) if (id(base), name) not in self._skip}
+            held = self.writer.constant(vars(base))
+            self.writer.require(f"len({held}) == {len(vars(base))}")
+            # Keeps the parts alive, so that their ids stay unique.
+            self.writer.constant([part for part in parts.values() if not isinstance(part, np.ndarray)])
+            ids = self.writer.constant([id(part) for part in parts.values()])
+            self.writer.require(f"[*map(id, map({held}.get, {self.writer.constant(list(parts))}))] == {ids}")
+            functions = [function for part in parts.values() for function in _functions_of(part)]
+            self._look_at_functions([f for f in functions if is_user_code(f) and _is_simple(f)])
+            for name, part in parts.items():
+                if type(part) is dict and not part:
+                    self.writer.require(f"not {held}[{name!r}]")
+                elif isinstance(part, enum.Enum):
+                    self.at(part, f"{held}[{name!r}]")
+                elif not (_never_changes(part) or all(map(_is_simple, _functions_of(part) or [None]))):
+                    of = self._fingerprint_of_class
+                    found = f"{self.writer.constant(of)}({held}[{name!r}])"
+                    self.writer.require(f"{found} == {self.writer.constant(of(part))}")
+
+    def _look_at_functions(self, functions: list[types.FunctionType]) -> None:
+        if functions:
+            given = f"[*map({self.writer.constant(_PARTS)}, {self.writer.constant(functions)})]"
+            held = [(*others, dict(attributes)) for *others, attributes in map(_PARTS, functions)]
+            self.writer.require(f"{given} == {self.writer.constant(held)}")
+        for function in functions:
+            if function.__defaults__:  # by identity, as == does not distinguish 1 from 1.0
+                defaults = f"{self.writer.constant(function)}.__defaults__"
+                self.writer.require(f"{defaults} is {self.writer.constant(function.__defaults__)}")
+
+    def _by_fingerprint(self, value: Any, found: str) -> None:
+        of = self._fingerprint
+        self.writer.require(f"{self.writer.constant(of)}({found}) == {self.writer.constant(of(value))}")
+
+    def _fingerprint(self, value: Any) -> Any:
+        return self._fingerprints().of(value)
+
+    def _fingerprint_of_class(self, value: Any) -> Any:
+        return self._fingerprints().class_value(value)
+
+    def _again(self, value: Any, found: str) -> bool:
+        """Return whether a value was compared before; then require that it is the same object."""
+        before, _ = self._met.setdefault(id(value), (found, value))
+        if before == found:
+            return False
+        self.writer.require(f"{found} is {before}")
+        return True
+
+
+def _functions_of(value: Any) -> list[Any]:
+    """Return the functions of which a function, class-level method or property consists."""
+    if isinstance(value, (staticmethod, classmethod)):
+        return [value.__func__]
+    parts = (value.fget, value.fset, value.fdel) if type(value) is property else (value,)
+    return [part for part in parts if isinstance(part, types.FunctionType)]
+
+
+def _is_simple(value: Any) -> bool:
+    """Return whether a function is Python's own, or has only code, plain defaults and ignored attributes."""
+    if not isinstance(value, types.FunctionType) or (value.__kwdefaults__ and is_user_code(value)):
+        return False
+    if not is_user_code(value):
+        return True
+    return all(name.startswith("__") for name in value.__dict__) and _never_changes(value.__defaults__)
+
+
+def _never_changes(value: Any) -> bool:
+    """Return whether the value is deeply immutable."""
+    return type(value) in _UNCHANGING or (type(value) is tuple and all(map(_never_changes, value)))
+
+
+def _is_empty(slot: Any, value: Any) -> bool:
+    try:
+        slot.__get__(value)
+    except AttributeError:
+        return True
+    return False

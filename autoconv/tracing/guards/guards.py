@@ -1,0 +1,380 @@
+"""Guards: what a trace read from outside its arguments, and checks that this is unchanged."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import functools
+import linecache
+import sys
+import types
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from autoconv.config import SETTINGS
+from autoconv.operators.calls.call import is_user_code
+from autoconv.runtime.recording.journal import MISSING, Spot, attribute_spot, cell_spot, global_spot, item_spot
+from autoconv.runtime.support.attributes import attributes_of
+from autoconv.runtime.support.structure import own_items
+from autoconv.tracing.guards.external_reads import Reads, kinds_reached, mentions
+from autoconv.tracing.guards.fingerprints import (
+    DEPTH,
+    IDENTITY,
+    Fingerprints,
+    Unguardable,
+    difference,
+    is_large,
+    is_user_module,
+)
+from autoconv.tracing.guards.guard_codegen import checker
+from autoconv.tracing.guards.python_contract import RunPlain
+
+_NESTED = 6  # depth to which objects and lists are searched for possible inputs; longer lists are skipped (next line)
+_MOST_ITEMS = 256
+_WORTHWHILE = (2, 4, 8)  # a checker is written after so many successful comparisons of fingerprints
+_MOVING = (np.ndarray, int, float)  # kinds of values that become inputs if they change from call to call
+
+Place = tuple[Any, str | None]  # a namespace and a name in it, or a closure cell and None
+
+
+@dataclass(eq=False)
+class Guards:
+    """The names that traced functions read, with fingerprints of their values.
+
+    `blind` lists what cannot be guarded, `arrays` the reachable arrays, by id. With `python`, a value that tracing
+    itself would change (an iterator) makes the call run plain. `skip` are the keys of spots that are inputs of the
+    trace instead; `take_in` restarts the trace with further ones. `meet` is called with the class of each object that
+    is read, before any of its methods run. Its second argument is whether instances of the class may exist outside the
+    trace.
+    """
+
+    python: bool = False
+    skip: frozenset[Any] = frozenset()
+    take_in: Callable[[list[Spot]], Any] = list
+    meet: Callable[[type, bool], Any] = lambda kind, is_outer: None
+    kinds: set[type] = field(default_factory=set)  # classes of values that are read
+    of_objects: set[type] = field(default_factory=set)  # classes with instances outside the trace
+    checks: list[tuple[str, Callable[[], Any], Any, Place | None]] = field(default_factory=list)
+    blind: list[str] = field(default_factory=list)
+    arrays: dict[int, np.ndarray] = field(default_factory=dict)
+    check_numerics: bool = field(default_factory=lambda: SETTINGS.check_numerics)
+    _seen: set[Any] = field(default_factory=set)
+    _pending: list[tuple[str, Callable[[], Any], Place | None]] = field(default_factory=list)
+    _unlooked: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)
+    _spots: list[Spot] = field(default_factory=list)
+    _others: list[Any] = field(default_factory=list)
+    _single: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
+    # Whether there is a frozenset, and a function in a file whose text does not contain the word (see `passes.sets`).
+    unnamed_frozensets: bool = False
+    reached: list[Any] = field(default_factory=list)  # the values that the names lead to; set by `settle`
+    _files: set[str] = field(default_factory=set)
+    _modules: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)  # names whose values are modules
+    _names: frozenset[str] = frozenset()  # attributes of modules that count in `look_ahead` so far
+    _reads: Reads | None = None  # the attributes that count; None: all
+    _holds: Callable[[], bool] | None = None  # the generated checker
+    _asked: int = 0  # consecutive checks that needed fingerprints
+
+    def __post_init__(self) -> None:
+        self._reads = Reads() if self.python else None
+
+    def add_function(self, function: types.FunctionType, changed: frozenset[str] = frozenset()) -> None:
+        """Guard the globals and closure cells that a function reads.
+
+        `changed` are names that it only writes: their binding, or the content of their list or dict, does not affect
+        the trace.
+        """
+        code = function.__code__
+        key = code, id(function.__globals__), id(function.__closure__)
+        if key in self._seen:
+            return
+        self._seen.add(key)
+        self._files.add(code.co_filename)
+        if self._reads is not None:
+            self._reads.add(function)
+        names = set(names_in(code))
+        found = mentions(code)
+        if self.python:
+            _refuse_names_of_text(found.globals, function)
+        for name in sorted(found.globals):
+            if not (name in changed and self._is_written(function.__globals__.get(name))):
+                self._add(name, function.__globals__, names)
+        for name in sorted(found.modules):
+            self._watch(name, functools.partial(sys.modules.get, name, MISSING), (name,))
+        for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+            if name in changed and self._is_written(_cell(cell)):
+                continue
+            if name not in ("ag__", "__class__"):
+                self._spots.append(cell_spot(cell, name))
+                self._watch(name, functools.partial(_cell, cell), (id(cell),), (cell, None))
+
+    def _is_written(self, value: Any) -> bool:
+        """Return whether methods such as `append` of the value only write."""
+        return not self.python and (value is None or type(value).__module__ in ("builtins", "collections", "_io"))
+
+    def include(self, other: Guards) -> None:
+        """Guard the reads of another trace that becomes part of this one."""
+        for name, read, _, place in other.checks:
+            if (id(other), name, id(read)) not in self._seen:
+                self._seen.add((id(other), name, id(read)))
+                self._pending.append((name, read, place))
+        if self._reads is not None:
+            self._reads = None if other._reads is None else self._reads.including(other._reads)
+        self.blind += [what for what in other.blind if not self.python and what not in self.blind]
+        self._others.append(other)  # keeps its readers alive, as they are identified by id
+
+    def add_value(self, name: str, value: Any) -> None:
+        """Guard the contents of an object (an argument, say) without keeping the object alive."""
+        self._spots.append(Spot((id(value), name), name, lambda: value, lambda _: None))
+        try:
+            self._watch(name, weakref.ref(value), (id(value), name))
+        except TypeError:
+            self._watch(name, lambda: value, (id(value), name))
+
+    def _add(self, name: str, namespace: dict[str, Any], names: set[str]) -> None:
+        """Guard a global name; a name that is unbound or a builtin has to stay so."""
+        value = namespace.get(name, MISSING)
+        if value is not MISSING:
+            self._spots.append(global_spot(namespace, name))
+        read = functools.partial(namespace.get, name, MISSING)
+        self._watch(name, read, (id(namespace), name), (namespace, name))
+        if isinstance(value, types.ModuleType) and is_user_module(value) and not self.python:
+            for attribute in sorted(names & vars(value).keys()):
+                read = functools.partial(getattr, value, attribute, MISSING)
+                self._watch(f"{name}.{attribute}", read, (id(value), attribute))
+
+    def _watch(
+        self, name: str, read: Callable[[], Any], key: tuple[Any, ...], place: Place | None = None
+    ) -> None:
+        if key in self._seen:
+            return
+        self._seen.add(key)
+        if key in self.skip:
+            return
+        self._pending.append((name, read, place))
+        self._unlooked += [(name, read)] if self.python else []
+
+    def look_ahead(self) -> None:
+        """Check everything found so far, before any of it runs.
+
+        The call runs plain if it reads what cannot be guarded, such as an iterator, which tracing would advance.
+        """
+        names = self._reads.of_modules if self._reads is not None else frozenset()
+        again, self._names = (self._modules if names != self._names else []), names
+        self._modules = self._modules + [(name, read) for name, read in self._unlooked if _is_module(read())]
+        for name, read in [*self._unlooked, *again]:
+            makes = Fingerprints(self.skip, names=names)
+            try:
+                makes.of(read())
+            except Unguardable as what:
+                large = [spot for spot in self.holders() if is_large(spot.read()) and spot.key not in self.skip]
+                if large:
+                    self.take_in(large)
+                if self._may_be_read(read()):
+                    raise RunPlain(f"{name} ({what}) is read, and a change of it would not be noticed") from None
+                makes = Fingerprints(self.skip, strict=False, names=names)
+                makes.of(read())
+            self.kinds |= makes.kinds
+            self.of_objects |= makes.of_objects
+            self._single += [(a, a.copy()) for a in makes.arrays.values() if a.size == 1 and a.flags.writeable]
+        self._unlooked.clear()
+        if not self.kinds <= self.of_objects:  # objects may be nested deeper than the search goes
+            self.of_objects |= kinds_reached(self.values())
+        for kind in self.kinds:
+            self.meet(kind, kind in self.of_objects)
+
+    def _may_be_read(self, value: Any) -> bool:
+        """Return whether the part that cannot be guarded may be read.
+
+        False if it consists of attributes that no function names, such as a log or a lock.
+        """
+        if self._reads is None:
+            return True
+        reads = self._reads.copied()
+        reads.settle([read() for _, read, _ in self._pending])
+        try:
+            Fingerprints(self.skip, reads=reads).of(value)
+        except Unguardable:
+            return True
+        return False
+
+    def knows(self, key: Any) -> bool:
+        """Return whether a name with that key existed before the trace."""
+        return key in self._seen
+
+    def holders(self) -> Iterator[Spot]:
+        """Iterate over the spots from which the trace may have read a value.
+
+        These are the names and, in the objects and lists that they lead to, attributes and arrays among the items of
+        lists.
+        """
+        seen: set[int] = set()
+        for spot in self._spots:
+            yield spot
+            yield from _spots_in(spot.read(), seen, _NESTED)
+
+    def held_arrays(self) -> Iterable[np.ndarray]:
+        """Return the arrays that the names lead to now; valid until `settle`."""
+        makes = Fingerprints(self.skip, strict=False)
+        for _, read, _ in self._pending:
+            makes.of(read())
+        return makes.arrays.values()
+
+    def values(self) -> Iterator[Any]:
+        """Iterate over the current values of the names; valid until `settle`."""
+        return (read() for _, read, _ in self._pending)
+
+    def settle(self) -> None:
+        """Take the fingerprints of the present values, after the trace's own writes."""
+        if self.put_back():
+            raise RunPlain("an array of one element is changed in place, which has to happen on every call")
+        if self._reads is not None:
+            reached = self.reached = self._reads.settle([read() for _, read, _ in self._pending])
+            self.unnamed_frozensets = any(type(value) is frozenset for value in reached) and any(
+                not any("frozenset" in line for line in linecache.getlines(file)) for file in self._files
+            )
+        for name, read, place in self._pending:
+            makes = Fingerprints(self.skip, self.python, self.blind, self.arrays, self._reads)
+            try:
+                self.checks.append((name, read, makes.of(read(), name), place))
+            except Unguardable as what:
+                self.blind.append(f"{name} ({what})")
+        self._pending.clear()
+        self._spots.clear()
+
+    def put_back(self) -> bool:
+        """Undo in-place changes that tracing made to arrays of one element; return whether there were any.
+
+        `x += 1` changes such arrays, which are taken for numbers where they decide a branch (see
+        `analysis.numbers.shared_names`).
+        """
+        changed = [(array, before) for array, before in self._single if array.tobytes() != before.tobytes()]
+        for array, before in changed:
+            array[...] = before
+        self._single.clear()
+        return bool(changed)
+
+    def moved(self) -> Iterator[tuple[Spot, Any]]:
+        """Iterate over the names and attributes whose arrays and numbers changed, as spots with their new values."""
+        for name, read, expected, place in self.checks:
+            value = read()
+            if place is None or not isinstance(value, _MOVING):
+                yield from self._moved_parts(value, expected, DEPTH)
+            elif self._differs(value, expected):
+                container, key = place
+                yield (cell_spot(container, name) if key is None else global_spot(container, key)), value
+
+    def _moved_parts(self, value: Any, expected: Any, depth: int) -> Iterator[tuple[Spot, Any]]:
+        """Do the work of `moved` for the parts of an object or a list; `expected` is its former fingerprint."""
+        if isinstance(value, (list, tuple)) and expected[0] is type(value) and len(expected[1]) == len(value):
+            for place, (part, before) in enumerate(zip(value, expected[1], strict=True)):
+                if isinstance(part, np.ndarray):
+                    if before is not None and type(value) is list and self._differs(part, before):
+                        yield item_spot(value, place), part
+                elif isinstance(before, tuple) and depth:
+                    yield from self._moved_parts(part, before, depth - 1)
+        held = attributes_of(value) if is_user_code(type(value)) else {}
+        if not held or len(expected) != 3 or not depth:
+            return
+        for name, before in expected[1]:
+            part = held.get(name)
+            if isinstance(part, _MOVING):
+                if (id(value), name) not in self.skip and self._differs(part, before):
+                    yield attribute_spot(value, name), part
+            elif isinstance(before, tuple):
+                yield from self._moved_parts(part, before, depth - 1)
+
+    def _differs(self, value: Any, expected: Any) -> bool:
+        """Return whether the value is a different one of the same kind."""
+        if isinstance(value, np.ndarray):
+            return expected[0] is np.ndarray and (is_large(value) or self._fingerprints().of(value) != expected)
+        return expected[0] is type(value) and self._fingerprints().of(value) != expected
+
+    def _fingerprints(self) -> Fingerprints:
+        return Fingerprints(self.skip, self.python, reads=self._reads)
+
+    def settle_again(self) -> None:
+        """Take the fingerprints of the present values once more."""
+        self._holds, self._asked = None, 0
+        for position, (name, read, _, place) in enumerate(self.checks):
+            with contextlib.suppress(Unguardable):  # if it cannot be guarded, it counts as changed
+                self.checks[position] = name, read, self._fingerprints().of(read()), place
+
+    def changed(self) -> str:
+        """Return the name of the first value that changed, "" if none did."""
+        if self.check_numerics is not SETTINGS.check_numerics:
+            return "debugging.enable_check_numerics"
+        if self._holds is not None and self._holds():
+            return ""
+        self._asked += 1
+        written = checker(self.checks, self._fingerprints) if self._asked in _WORTHWHILE else None
+        for name, read, expected, _ in self.checks:
+            try:
+                found = self._fingerprints().of(read())
+                if found != expected:
+                    return f"{name}{difference(expected, found)}"
+            except Unguardable:
+                return name
+        if written is not None:  # use the checker only if it agrees with the fingerprints
+            self._holds = written if written() else None
+        elif self._asked > _WORTHWHILE[-1]:
+            self._holds = None  # the checker failed again and again: other, equal objects come each time
+        return ""
+
+
+_BY_TEXT = (eval, exec, globals, __import__)
+
+
+def _refuse_names_of_text(names: frozenset[str], function: types.FunctionType) -> None:
+    """Raise RunPlain for a function that calls `eval` or the like, which may read names missing from its text."""
+    for name in sorted(names):
+        found = function.__globals__.get(name, getattr(builtins, name, None))
+        if any(found is one for one in _BY_TEXT):
+            raise RunPlain(f"{name} is called, which may read and write any name")
+
+
+def _spots_in(value: Any, seen: set[int], depth: int) -> Iterator[Spot]:
+    """Iterate over the attributes and arrays inside a value, as spots, to that depth; `seen` are visited ids."""
+    if id(value) in seen or not depth:
+        return
+    seen.add(id(value))
+    if isinstance(value, (list, tuple, dict)):
+        items = list(dict.values(value) if isinstance(value, dict) else own_items(value))
+        for place, item in enumerate(items if len(items) <= _MOST_ITEMS else ()):
+            if type(value) is list and isinstance(item, np.ndarray):
+                yield item_spot(value, place)
+            else:
+                yield from _spots_in(item, seen, depth - 1)
+        return
+    kind = value if isinstance(value, type) else type(value)
+    if isinstance(value, IDENTITY[:4]) or not is_user_code(kind):
+        return
+    for attribute, part in attributes_of(value).items():
+        yield attribute_spot(value, attribute)
+        yield from _spots_in(part, seen, depth - 1)
+    for base in filter(is_user_code, kind.__mro__):
+        for attribute, part in list(vars(base).items()):
+            if isinstance(part, np.ndarray):
+                yield attribute_spot(base, attribute)
+
+
+def _is_module(value: Any) -> bool:
+    return isinstance(value, types.ModuleType)
+
+
+def _cell(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return MISSING
+
+
+def names_in(code: types.CodeType) -> Iterator[str]:
+    """Iterate over the names of globals and attributes that code uses, its inner functions included."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from names_in(constant)

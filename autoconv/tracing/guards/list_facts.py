@@ -1,0 +1,25 @@
+"""Facts in a trace's key about lists among the arguments, passed to its graph."""
+
+from __future__ import annotations
+
+from autoconv.graph.dtypes import bool_, float64, int64
+from autoconv.graph.graph import Graph
+from autoconv.graph.types import TensorType
+from autoconv.optimise.unboxing.given import with_numbers
+from autoconv.tracing.key.array_keys import ArrayKey
+from autoconv.tracing.key.cache_key import Key, ObjectKey, SpecKey, TensorKey, VariableKey
+
+_ITEMS = {name: TensorType(dtype, (), True) for name, dtype in (("int", int64), ("float", float64), ("bool", bool_))}
+
+
+def items_of(key: object) -> tuple[TensorType, int] | None:
+    """Return the item type and nesting depth of an argument that is a list of numbers by its key; else None."""
+    return (_ITEMS[key.items], key.depth) if isinstance(key, ObjectKey) and key.items else None
+
+
+def told_of_items(graph: Graph, key: Key) -> Graph:
+    """Mark the parameters that are lists of numbers by the key; return the graph itself if there are none."""
+    inputs = [leaf for leaf in key.leaves if isinstance(leaf, (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey))]
+    known = {position: items_of(leaf) for position, leaf in enumerate(inputs)}
+    given = {position: items for position, items in known.items() if items is not None}
+    return with_numbers(graph, given) if given else graph

@@ -1,0 +1,254 @@
+"""The contract of `compile`: which actions a trace may contain, so that each call has plain Python's meaning.
+
+An action that has to happen on every call, and cannot be part of a graph yet, makes the call run as plain Python.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import operator
+import sys
+import types
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.graph import Graph
+from autoconv.graph.types import ObjectType
+from autoconv.operators.calls.call import says_what_it_equals
+from autoconv.operators.regions.layout import Variant
+from autoconv.operators.regions.region_body import AbandonTrace
+from autoconv.operators.regions.shared_identity import keep_identities
+from autoconv.operators.support.debuggers import debugger_in
+from autoconv.operators.values.instances import is_written
+from autoconv.ops.numpy.list_arrays import is_guess
+from autoconv.ops.python.objects import LIBRARY, computes, runs_code
+from autoconv.ops.python.undo_log import can_undo, may_not_undo
+from autoconv.runtime.objects.containers import PLAIN, materialise
+from autoconv.runtime.objects.symbolic_objects import record_object
+from autoconv.runtime.recording.regions import NODE, TURN, Trace, current_region
+from autoconv.runtime.support.structure import is_structure, mutable_parts, plain_kind, structure_parts
+from autoconv.runtime.tensors import dispatch
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+
+_PURE_BUILTINS = frozenset(
+    {
+        abs, all, any, ascii, bin, bool, bytes, callable, chr, complex, dict, divmod, enumerate, filter, float, format,
+        frozenset, getattr, hasattr, hash, hex, id, int, isinstance, issubclass, iter, len, list, map, max, min, object,
+        oct, ord, pow, range, repr, reversed, round, set, slice, sorted, str, sum, tuple, type, zip, property,
+        itertools.chain, itertools.product, itertools.combinations, itertools.permutations, itertools.islice,
+        itertools.repeat, itertools.accumulate, itertools.zip_longest, functools.reduce, functools.partial,
+        sys.exit,
+    }
+)  # fmt: skip
+_PURE_MODULES = frozenset({"math", "_operator", "operator", "cmath"})
+# Methods of arrays without side effects.
+_READING = frozenset(
+    {
+        "all", "any", "argmax", "argmin", "argsort", "astype", "clip", "conj", "conjugate", "copy", "cumprod", "cumsum",
+        "diagonal", "dot", "flatten", "item", "max", "mean", "min", "nonzero", "prod", "ravel", "repeat", "reshape",
+        "round", "searchsorted", "squeeze", "std", "sum", "swapaxes", "take", "tolist", "trace", "transpose", "var",
+    }
+)  # fmt: skip
+ATTEMPT = "attempt"
+MOST_WORK = {TURN: 10_000, NODE: 8_000, ATTEMPT: 40}
+_TOO_MUCH = {
+    TURN: "loops that no value of the graph decides take more than {:,} turns while tracing",
+    NODE: "the graph has more than {:,} nodes, most of them from loops that are unrolled",
+    ATTEMPT: "the trace was begun anew more than {:,} times, for what it writes and for what its objects are",
+}
+_UNCHANGING_OWNERS = (str, bytes, int, float, bool, complex, tuple, frozenset, range)
+_PURE_OWNERS = (*_UNCHANGING_OWNERS, list, dict, set)
+
+
+class RunPlain(AbandonTrace):
+    """The call has to run as plain Python, for `reason`."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Work:
+    """The cost of tracing for one call: turns of loops that ran in Python, recorded nodes, and attempts.
+
+    A trace runs a turn some fifty times as slowly as Python does. A node takes longer to compile than most ops take to
+    run. A call that needs more of them than `MOST_WORK` allows runs plain.
+    """
+
+    __slots__ = ("counts",)
+
+    def __init__(self) -> None:
+        self.counts = dict.fromkeys(MOST_WORK, 0)
+
+    def __call__(self, what: str) -> None:
+        count = self.counts[what] = self.counts[what] + 1
+        if count > MOST_WORK[what]:
+            raise RunPlain(_TOO_MUCH[what].format(MOST_WORK[what]))
+
+
+class Specialise(AbandonTrace):
+    """Python needs the value of an argument while tracing: it becomes part of the cache key."""
+
+    def __init__(self, leaf: int) -> None:
+        super().__init__(leaf)
+        self.leaf = leaf
+
+
+def allows_call(trace: Trace, function: Any) -> None:
+    """Raise RunPlain for a function that is not converted and not known to be pure."""
+    module = getattr(function, "__module__", None) or ""
+    is_own = module.partition(".")[0] == "autoconv"
+    trace.uses_tensors |= is_own
+    if trace.arrays and is_own:
+        raise RunPlain("autoconv's own functions make tensors of NumPy arrays")
+    name = getattr(function, "__qualname__", None) or repr(function)
+    stops = debugger_in(function)
+    if stops:
+        raise RunPlain(f"{name} calls {stops}(), which works on the lines of plain Python")
+    if _is_pure(function):
+        return
+    raise RunPlain(f"{module + '.' if module else ''}{name} is not converted and not known to be pure")
+
+
+def _is_pure(function: Any) -> bool:
+    """Return whether a function that is not converted may run while tracing, as it has no side effects."""
+    if says_what_it_equals(function):
+        return False
+    try:
+        if function in _PURE_BUILTINS or function in LIBRARY:
+            return True
+    except TypeError:
+        return False
+    module = getattr(function, "__module__", None) or ""
+    if isinstance(function, operator.methodcaller):  # it calls a method of any argument
+        return False
+    if module in _PURE_MODULES or module.partition(".")[0] == "autoconv":
+        return True
+    if isinstance(function, types.BuiltinMethodType):
+        owner = getattr(function, "__self__", None)
+        if isinstance(owner, (np.ndarray, np.generic)):  # an array of the program, guarded by its contents
+            return function.__name__ in _READING
+        return isinstance(owner, _PURE_OWNERS) and not isinstance(owner, types.ModuleType)
+    if isinstance(function, (types.WrapperDescriptorType, types.MethodDescriptorType)):  # such as tuple.__getitem__
+        return function.__objclass__ in _UNCHANGING_OWNERS
+    if isinstance(function, type):
+        if issubclass(function, (BaseException, tuple)):
+            return not (is_written(function.__new__) or is_written(function.__init__)) and _is_made_by_python(function)
+        return function in (np.float64, np.int64)
+    return isinstance(function, np.ufunc) and not all("O" in loop for loop in function.types)  # as with frompyfunc
+
+
+def _is_made_by_python(kind: type) -> bool:
+    """Return whether the metaclass is one of Python's own, so that a call of the class only makes an object."""
+    return type(kind).__call__ is type.__call__
+
+
+def check_identities(result: Any, outside: Iterable[Any], written: Iterable[Any]) -> None:
+    """Preserve the identity of lists and dicts that are returned and also held elsewhere, in a value of `written`.
+
+    They become objects of the graph; of other containers the graph returns copies. Raises Restage or RunPlain for
+    containers that existed before the call.
+    """
+    written = [*written]
+    outer = {id(part) for value in outside for part in mutable_parts(value)}
+    held = {id(part) for value in written for part in _parts_given(value)}
+    for alternative in result.values if type(result) is Variant else (result,):
+        keep_identities((alternative, *written))
+        _check_alternative(alternative, outer, held)
+
+
+def _check_alternative(result: Any, outer: set[int], held: set[int]) -> None:
+    known = outer | held
+    for part in list(_parts_given(result)):
+        region = current_region()
+        assert region is not None
+        if id(part) in outer:
+            region.trace.outside_effect(part, f"a {plain_kind(part).__name__} is returned that was there before")
+        if id(part) in known and type(part) in PLAIN and id(part) not in region.trace.frozen:
+            materialise(part)  # one object of the graph, for both references
+        elif id(part) in known:
+            raise RunPlain(f"a {plain_kind(part).__name__} is returned that is known by another name too")
+        known.add(id(part))
+
+
+def _parts_given(value: Any) -> Iterator[Any]:
+    """Iterate over the lists, dicts and dataclasses in a result, each as often as it is reached.
+
+    A part in several arms of one variant counts once, as only one arm exists at run time.
+    """
+    if type(value) is Variant:
+        yield from {id(part): part for arm in value.values for part in _parts_given(arm)}.values()
+    elif is_structure(value):
+        if not isinstance(value, tuple):
+            yield value
+        for part in structure_parts(value):
+            yield from _parts_given(part)
+
+
+def check_guesses(graph: Graph) -> None:
+    """Raise RunPlain for a graph that guesses the items of lists and has effects that cannot be undone.
+
+    After a wrong guess, the call could not be repeated.
+    """
+    guess = next((node for node in graph.walk() if is_guess(node)), None)
+    if guess is not None and not (can_undo(graph) and not any(map(may_not_undo, graph.walk()))):
+        place = "" if guess.span is None else f" in line {guess.span.line}"
+        raise RunPlain(
+            f"the list{place} that an array is made of may hold other items than is known while tracing, and what the "
+            "call draws or writes cannot be taken back"
+        )
+
+
+_CHOOSING = {"object_get_attribute": False, "object_method": False, "object_set_attribute": True,
+             "object_delete_attribute": True}  # fmt: skip
+
+
+def check_choices(graph: Graph, kinds: Iterable[type]) -> None:
+    """Raise RunPlain where an attribute of one of several objects may run user code, and effects cannot be undone.
+
+    `kinds` are the classes that the object may have. If the attribute runs user code, the call has to be repeated.
+    """
+    if can_undo(graph) and not any(map(may_not_undo, graph.walk())):
+        return
+    for node in graph.walk():
+        if node.op.name in _CHOOSING and node.inputs[0].type == ObjectType():
+            name = node.attributes["name"]
+            writes = _CHOOSING[node.op.name]
+            runs = (kind for kind in kinds if runs_code(kind, name, writes) or (computes(kind, name) and not writes))
+            kind = next(runs, None)
+            if kind is not None:
+                place = "" if node.span is None else f" in line {node.span.line}"
+                raise RunPlain(
+                    f"the {name!r}{place} may be that of a {kind.__name__}, whose code runs then, and what the call "
+                    "prints, draws or writes cannot be taken back"
+                )
+
+
+def python_print(values: Any, sep: Any, end: Any, file: Any, flush: bool) -> None:
+    """Record a print as a node; one to a file makes the call run plain."""
+    if file is not None:
+        raise RunPlain("print is given a file")
+    simple = (str, int, float, bool, type(None))
+    if not all(isinstance(v, simple) or (isinstance(v, SymbolicTensor) and v.weak) for v in values):
+        record_object("object_print", values, sep=sep, end=end)
+        return
+    template: list[Any] = []
+    data: list[Any] = []
+    for index, value in enumerate(values):
+        if index:
+            template.append(" " if sep is None else sep)
+        if isinstance(value, SymbolicTensor):
+            template.append(len(data))
+            data.append(value)
+        elif isinstance(value, (str, int, float, bool, type(None))):
+            template.append(str(value))
+        else:
+            raise RunPlain(f"print is given a {type(value).__name__}")
+    template.append("\n" if end is None else end)
+    dispatch.apply("python_print", *data, template=tuple(template))
+
+
+__all__ = ["RunPlain", "Specialise", "allows_call", "python_print"]

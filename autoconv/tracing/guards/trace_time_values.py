@@ -1,0 +1,90 @@
+"""Evaluation of traced values for the call that caused the trace: initial values of variables created in a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends import BACKENDS
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.runtime.objects.variable import Variable
+from autoconv.runtime.recording.regions import Region, Trace
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import EagerTensor
+from autoconv.tracing.key.cache_key import TensorKey, VariableKey
+from autoconv.tracing.key.signature import Call
+
+
+def evaluator(trace: Trace, call: Call, outer: Region | None) -> Callable[[Value], Any]:
+    """Return a function from a value of the root graph to its array in this call.
+
+    It returns None if the array is not available: an argument's value is unknown, the value belongs to a branch or a
+    loop, or it reads what the function wrote before. `outer` is the region of the trace that makes the call, if there
+    is one.
+    """
+
+    def evaluate(value: Value) -> Any:
+        graph = trace.root.graph
+        nodes = _slice(graph, value)
+        if nodes is None:
+            return None
+        wanted = {v for node in nodes for v in node.inputs} | {value}
+        known = _arguments(call, graph, wanted, outer)
+        if known is None:
+            return None
+        for captured, parameter in trace.captures.values():
+            known[parameter] = captured._array if isinstance(captured, EagerTensor) else captured
+        part = Graph("initial value", list(graph.parameters), nodes, [value])
+        (array,) = BACKENDS["reference"](part)([known.get(parameter) for parameter in graph.parameters])
+        return array
+
+    return evaluate
+
+
+def _slice(graph: Graph, value: Value) -> list[Node] | None:
+    """Return the backward slice of a value, in program order; None if its nodes cannot be run by themselves."""
+    if value.graph is not graph:
+        return None
+    needed, nodes = {value}, []
+    for node in reversed(graph.nodes):
+        if needed.intersection(node.results):
+            nodes.append(node)
+            needed.update(node.inputs)
+    effects = [node.effects for node in nodes]
+    writes = any(node.effects & Effects.WRITE for node in graph.nodes)
+    if any(e & (Effects.WRITE | Effects.OUTPUT) for e in effects) or (
+        writes and any(e & Effects.READ for e in effects)
+    ):
+        return None
+    return nodes[::-1]
+
+
+def _arguments(call: Call, graph: Graph, wanted: set[Value], outer: Region | None) -> dict[Value, Any] | None:
+    """Return the arrays of the wanted parameters; None if one of them is unknown."""
+    known: dict[Value, Any] = {}
+    parameters = iter(graph.parameters)
+    for leaf, key in zip(call.leaves, call.key.leaves, strict=True):
+        if not isinstance(key, (TensorKey, VariableKey)):
+            continue
+        parameter = next(parameters)
+        if parameter not in wanted:
+            continue
+        array = _array(leaf, outer)
+        if array is None:
+            return None
+        known[parameter] = array
+    return known
+
+
+def _array(leaf: Any, outer: Region | None) -> Any:
+    if isinstance(leaf, SymbolicTensor):
+        evaluate = outer.trace.evaluate if outer is not None else None
+        return None if evaluate is None else evaluate(leaf.value_in_graph)
+    if isinstance(leaf, Variable):
+        return leaf.storage
+    if isinstance(leaf, EagerTensor):
+        return leaf._array
+    return np.asarray(leaf) if isinstance(leaf, (np.ndarray, np.generic, bool, int, float)) else None

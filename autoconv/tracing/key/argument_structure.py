@@ -1,0 +1,87 @@
+"""Flattening of arguments: trees of lists, tuples, dicts and dataclasses, of a bounded depth and size.
+
+A structure that contains itself has no leaves, and a graph would duplicate one that occurs twice. Each part is visited
+once, so the time is linear in the size of the arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from autoconv.runtime.support.structure import ATOMS, is_structure, structure_parts
+
+_DEEPEST = 64  # nested structures
+_MOST = 512  # lists, dicts and objects
+_MOST_LEAVES = 4096  # leaves of one structure
+
+
+class NotApart(Exception):
+    """Arguments that cannot be flattened to leaves of a graph; `str()` is the reason."""
+
+
+def taken_apart(values: Iterable[Any], is_leaf: Callable[[Any], bool] | None, compiles: bool) -> list[Any]:
+    """Return the structures to flatten, each before its parts; raises NotApart for invalid ones.
+
+    Under `compile` that includes too large ones, and a list, dict or object that occurs more than once.
+    """
+    look = _Look(is_leaf, compiles)
+    for value in values:
+        look.at(value)
+    return list(look.known.values())
+
+
+class _Look:
+    """A traversal of the arguments; `known` are the visited structures by identity."""
+
+    def __init__(self, is_leaf: Callable[[Any], bool] | None, compiles: bool) -> None:
+        self.known: dict[int, Any] = {}
+        self._is_leaf = is_leaf
+        self._compiles = compiles
+        self._leaves: dict[int, int] = {}  # leaves per structure
+        self._changes: dict[int, bool] = {}  # whether a structure contains something mutable
+
+    def at(self, value: Any) -> None:
+        around: set[int] = set()
+        pending = [(value, True)]
+        while pending:
+            value, enters = pending.pop()
+            if not enters:
+                around.discard(id(value))
+                self._leave(value)
+            elif self._is_taken_apart(value) and not self._is_known(value, around):
+                around.add(id(value))
+                if len(around) > _DEEPEST:
+                    raise NotApart(f"more than {_DEEPEST} lists or objects lie in each other in the arguments")
+                pending.append((value, False))
+                pending += [(part, True) for part in reversed(structure_parts(value))]
+
+    def _is_taken_apart(self, value: Any) -> bool:
+        return type(value) not in ATOMS and is_structure(value) and not (self._is_leaf and self._is_leaf(value))
+
+    def _is_known(self, value: Any, around: set[int]) -> bool:
+        if id(value) in around:
+            raise NotApart(f"a {type(value).__name__} among the arguments holds itself")
+        if id(value) in self.known:
+            if self._compiles and self._changes[id(value)]:
+                raise NotApart("one list or dict is given twice, and a graph would take it for two")
+            return True
+        self.known[id(value)] = value
+        if self._compiles and len(self.known) > _MOST:
+            raise NotApart(f"the arguments hold more than {_MOST} lists, dicts or objects")
+        return False
+
+    def _leave(self, value: Any) -> None:
+        parts = list(self._parts(value))
+        self._leaves[id(value)] = sum(self._leaves.get(id(part), 1) for part in parts)
+        self._changes[id(value)] = not isinstance(value, tuple) or any(self._changes.get(id(part)) for part in parts)
+        if self._compiles and self._leaves[id(value)] > _MOST_LEAVES:
+            raise NotApart(f"the arguments hold more than {_MOST_LEAVES} values in lists, dicts and objects")
+
+    def _parts(self, value: Any) -> Iterator[Any]:
+        """Iterate over the parts; a part that is not flattened counts as one leaf (None)."""
+        for part in structure_parts(value):
+            yield part if id(part) in self.known else None
+
+
+__all__ = ["NotApart", "taken_apart"]

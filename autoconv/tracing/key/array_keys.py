@@ -1,0 +1,90 @@
+"""Cache keys of arrays traced as memory: their layout."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from autoconv.graph.dtypes import as_dtype
+from autoconv.graph.types import ArrayType, join
+from autoconv.runtime.support.shape import TensorSpec
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayKey:
+    """The layout of an array traced as memory. `plain`: an aligned, writeable, native ndarray without self-overlap."""
+
+    type: ArrayType
+    plain: bool
+
+    def joined(self, other: ArrayKey) -> ArrayKey | None:
+        """Return the least general key that accepts both arrays; None where there is none."""
+        mine, its = self.type, other.type
+        if (mine.dtype, mine.rank, self.plain) != (its.dtype, its.rank, other.plain):
+            return None
+        return ArrayKey(cast(ArrayType, join(mine, its)), self.plain)
+
+    def __str__(self) -> str:
+        return f"{TensorSpec(self.type.shape, self.type.dtype)!r} in place"
+
+
+def array_key(array: np.ndarray) -> ArrayKey:
+    """Return the layout of an array; raises TypeError for an element type that tensors lack."""
+    dtype = as_dtype(array.dtype)
+    plain = type(array) is np.ndarray and array.flags.aligned and array.flags.writeable and array.dtype.isnative
+    plain = plain and (array.flags.forc or _lies_apart(array))
+    return ArrayKey(ArrayType(dtype, array.shape, array.strides), plain and array.dtype.kind in "biufc")
+
+
+def _lies_apart(array: np.ndarray) -> bool:
+    """Return whether the strides prove that no two elements overlap.
+
+    Where they may overlap, NumPy buffers the operands of an in-place operation.
+    """
+    room = array.itemsize
+    for step, size in sorted((abs(step), size) for step, size in zip(array.strides, array.shape, strict=True)):
+        if size > 1 and step < room:
+            return False
+        room += step * max(size - 1, 0)
+    return True
+
+
+def is_of_its_own(value: Any) -> bool:
+    """Return whether an array has to be handled by NumPy itself.
+
+    These are arrays of classes with their own operators, such as matrices and masked arrays; text; arrays in
+    non-native byte order, which some results keep; and large arrays with repeated elements, whose copy would take much
+    more memory.
+    """
+    kind = type(value)
+    if kind is not np.ndarray and (isinstance(value, np.ndarray) or kind.__module__ != "numpy"):
+        return True
+    return value.dtype.kind in "SU" or not value.dtype.isnative or (value.nbytes > _MOST_COPIED and _repeats(value))
+
+
+def _repeats(array: Any) -> bool:
+    """Return whether the elements take more bytes than the memory they span."""
+    return not array.flags.forc and array.nbytes > sum(
+        abs(step) * (size - 1) for step, size in zip(array.strides, array.shape, strict=True)
+    ) + array.itemsize
+
+
+_MOST_COPIED = 1 << 20  # bytes of an array with repeated elements
+
+
+def kind_of(array: Any) -> str:
+    """Return the name, for messages, of an array that NumPy itself handles."""
+    kind = type(array)
+    if kind is np.ndarray and not array.dtype.isnative:
+        return "ndarray whose bytes are in the other order"
+    if kind is np.ndarray and array.dtype.kind not in "SU":
+        return "ndarray whose elements repeat in memory"
+    return kind.__name__ if kind is not np.ndarray else f"{kind.__name__} of {array.dtype}"
+
+
+def overlap(arrays: Sequence[np.ndarray]) -> bool:
+    """Return whether some of the arrays may overlap."""
+    return any(np.may_share_memory(a, b) for i, a in enumerate(arrays) for b in arrays[:i])

@@ -1,0 +1,219 @@
+"""The cache key of a call: the properties of its arguments on which a trace depends."""
+
+from __future__ import annotations
+
+import enum
+import types
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from autoconv.graph.types import ResourceType, TensorType, is_subtype
+from autoconv.runtime.support.attributes import attributes_of
+from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.support.structure import Template, holds_more
+from autoconv.tracing.key.array_keys import ArrayKey
+from autoconv.tracing.key.trace_types import TracingContext
+
+
+@dataclass(frozen=True, slots=True)
+class TensorKey:
+    """A tensor argument: its type, and whether it was passed as an array, a tensor or a Python number."""
+
+    type: TensorType
+    origin: str
+    _hash: int = field(default=0, init=False, repr=False, compare=False)
+
+    def __hash__(self) -> int:
+        if not self._hash:
+            object.__setattr__(self, "_hash", hash((self.type, self.origin)))
+        return self._hash
+
+    @property
+    def is_of_tensor(self) -> bool:
+        """Return whether it was passed as a tensor, other than one that stands for a Python number, as on tapes."""
+        return self.origin == "tensor" and not is_number(self.type)
+
+    def __str__(self) -> str:
+        return repr(TensorSpec.from_type(self.type))
+
+
+@dataclass(frozen=True, slots=True)
+class VariableKey:
+    """A variable argument; `alias` numbers the distinct variables of a call, so that equal numbers are one variable."""
+
+    type: ResourceType
+    trainable: bool
+    alias: int
+
+    def __str__(self) -> str:
+        spec = TensorSpec.from_type(self.type.value)  # type: ignore[arg-type]
+        return (
+            f"VariableSpec(shape={spec.shape}, dtype={spec.dtype!r}, trainable={self.trainable}, alias_id={self.alias})"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectKey:
+    """A list, dict or other Python object that the graph receives as it is: only its class counts."""
+
+    kind: str
+    items: str = ""  # "int", "float" or "bool": the items of a list, nested `depth` deep, judged by a sample
+    depth: int = 0
+
+    def __str__(self) -> str:
+        return f"Object[{'list[' * self.depth}{self.items}{']' * self.depth}]" if self.items else f"Object[{self.kind}]"
+
+
+@dataclass(frozen=True, slots=True)
+class SpecKey:
+    """A dataset, or an iterator over one: identified by its class's `__autoconv_spec__`, not by the object's identity.
+
+    The spec has a `type` in the graph, and `spec(value)` makes the argument's placeholder there.
+    """
+
+    spec: Any
+
+    def __str__(self) -> str:
+        return repr(self.spec)
+
+
+class Literal:
+    """A plain value that is part of the key by type and value; floats by their bits."""
+
+    __slots__ = ("key", "value")
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.key = (type(value), repr(value) if isinstance(value, (float, complex)) else value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Literal) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __str__(self) -> str:
+        return f"Literal[{self.value!r}]"
+
+
+class Reference:
+    """Another object, held weakly: compared by equality, or by `identity`; a dead one equals nothing."""
+
+    __slots__ = ("get", "hash", "identity", "name")
+
+    def __init__(self, value: Any, identity: bool = False) -> None:
+        self.name = type(value).__name__
+        self.identity = identity and not isinstance(value, types.MethodType)
+        try:
+            self.hash = id(value) if self.identity else hash(value)  # an object's own `__hash__` may have side effects
+        except Exception:  # the class's `__hash__` may raise any error
+            self.hash = id(value)
+        try:
+            self.get: Callable[[], Any] = weakref.ref(value)
+        except TypeError:
+            self.get = lambda: value
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Reference):
+            return False
+        mine, its = self.get(), other.get()
+        if mine is None or mine is its:
+            return mine is not None
+        return not self.identity and type(mine) is type(its) and bool(mine == its)
+
+    def __hash__(self) -> int:
+        return self.hash
+
+    def __str__(self) -> str:
+        return f"Reference[{self.name}]"
+
+
+class Custom:
+    """An object whose class defines `__tf_tracing_type__`: compared by the type that this returns."""
+
+    __slots__ = ("type",)
+
+    def __init__(self, value: Any) -> None:
+        self.type = value.__tf_tracing_type__(TracingContext())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Custom) and bool(self.type == other.type)
+
+    def __hash__(self) -> int:
+        return hash(self.type)
+
+    def __str__(self) -> str:
+        return str(self.type)
+
+    def accepts(self, other: Custom) -> bool:
+        return bool(other.type.is_subtype_of(self.type))
+
+
+LeafKey = TensorKey | VariableKey | Literal | Reference | ObjectKey | ArrayKey | SpecKey | Custom
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """The cache key of one call: the structure of each argument, and a key for each leaf.
+
+    Under `compile` it includes the key order of dicts, and whether arrays that are traced as memory may overlap.
+    """
+
+    templates: tuple[tuple[str, Template | None], ...]
+    leaves: tuple[LeafKey, ...]
+    orders: tuple[Any, ...] = ()
+    overlaps: bool = False
+    memory: bool = False
+    _hash: int = field(default=0, init=False, repr=False, compare=False)
+
+    def __hash__(self) -> int:
+        """Return the hash, computed once, because a call needs it several times."""
+        if not self._hash:
+            what = (self.templates, self.leaves, self.orders, self.overlaps, self.memory)
+            object.__setattr__(self, "_hash", hash(what))
+        return self._hash
+
+
+def accepts(general: Key, key: Key) -> bool:
+    """Return whether a trace made for `general` serves a call of `key`: its shapes are wider, and all else is equal."""
+    if general.templates != key.templates or len(general.leaves) != len(key.leaves):
+        return False
+    if (general.orders, general.overlaps) != (key.orders, key.overlaps):
+        return False
+    for wide, narrow in zip(general.leaves, key.leaves, strict=True):
+        if wide == narrow or (isinstance(wide, Custom) and isinstance(narrow, Custom) and wide.accepts(narrow)):
+            continue
+        if isinstance(wide, ArrayKey) and isinstance(narrow, ArrayKey):
+            if wide.plain != narrow.plain or not is_subtype(narrow.type, wide.type):
+                return False
+            continue
+        if not (isinstance(wide, TensorKey) and isinstance(narrow, TensorKey)):
+            return False
+        if (wide.origin, wide.type.weak, wide.type.dtype) != (narrow.origin, narrow.type.weak, narrow.type.dtype):
+            return False
+        if not is_subtype(narrow.type, wide.type):
+            return False
+    return True
+
+
+def orders_of(parts: list[Any]) -> tuple[Any, ...]:
+    """Return the keys of all dicts among `parts`, in order and with their types."""
+    dicts = [part for part in parts if isinstance(part, dict) and not holds_more(part)]
+    return tuple(tuple((type(key), key) for key in part) for part in dicts)
+
+
+def is_single_with_more(value: Any) -> bool:
+    """Return whether this is a number or text with attributes of its own, which its value does not determine."""
+    is_single = isinstance(value, (int, float, complex, str, bytes)) and not isinstance(value, enum.Enum)
+    return is_single and bool(attributes_of(value))
+
+
+def object_key(value: Any) -> ObjectKey:
+    return ObjectKey(type(value).__name__)
+
+
+def is_number(type_: TensorType) -> bool:
+    """Return whether a tensor of that type stands for a Python number."""
+    return type_.weak and type_.shape == ()

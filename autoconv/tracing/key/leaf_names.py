@@ -1,0 +1,24 @@
+"""Names of a call's leaves in its graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.support.structure import flatten
+from autoconv.tracing.key.signature import Call
+
+
+def leaf_names(call: Call, specs: Sequence[Any] | None) -> list[str]:
+    """Return the name of each leaf: its parameter's, or its TensorSpec's in the call or the input signature `specs`."""
+    names, start = list(call.names), 0
+    for index, (_, template) in enumerate(call.key.templates):
+        end = start + (1 if template is None else template.leaf_count)
+        given = specs is not None and index < len(specs)
+        described = flatten(specs[index])[0] if given else call.leaves[start:end]  # type: ignore[index]
+        for position, leaf in zip(range(start, end), described, strict=False):
+            if isinstance(leaf, TensorSpec) and leaf.name:
+                names[position] = leaf.name
+        start = end
+    return names

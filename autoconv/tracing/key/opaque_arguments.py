@@ -1,0 +1,73 @@
+"""Selection of list, tuple and dict arguments that a graph receives as objects, because they have many items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autoconv.runtime.support.structure import mutable_parts
+
+# Number of items from which a container is not flattened: each item would be an input of its own, and loops over them
+# would be unrolled.
+MANY = 17
+_DEEPEST = 3  # nesting of lists of numbers
+_CONTAINERS = (list, tuple, dict)
+_PLAIN = (bool, int, float, complex, str, type(None))
+
+
+def taken_whole(arguments: Sequence[tuple[str, Any]], whole: frozenset[str]) -> frozenset[str]:
+    """Return `whole`, and the names of arguments that are large or are passed more than once.
+
+    Only containers of numbers, texts and such containers count, judged by a sample of their items. A wrong guess is
+    correct, too: the graph then has the items as objects.
+    """
+    containers = [(name, value) for name, value in arguments if type(value) in _CONTAINERS and name not in whole]
+    if not containers:
+        return whole
+    found = whole.union(name for name, value in containers if _count(value) >= MANY)
+    others = [(name, value) for name, value in containers if name not in found]
+    if others and _meet([value for _, value in others], [value for name, value in arguments if name in found]):
+        return found.union(name for name, value in others if _count(value) > 0)
+    return found
+
+
+def _count(value: Any, depth: int = 4) -> int:
+    """Estimate the number of items; 0 if some are neither numbers nor texts nor containers of these."""
+    if not value:
+        return 1
+    if type(value) is dict:
+        ends = [next(iter(value.items())), next(reversed(value.items()))]
+        some = [item for _, item in ends]
+        if any(type(key) not in _PLAIN for key, _ in ends):
+            return 0
+    else:
+        some = [value[0], value[len(value) // 2], value[-1]]
+    each = [_count_of_item(item, depth) for item in some]
+    return max(each) * len(value) if all(each) else 0
+
+
+def _count_of_item(item: Any, depth: int) -> int:
+    if type(item) in _PLAIN:
+        return 1
+    return _count(item, depth - 1) if type(item) in _CONTAINERS and depth else 0
+
+
+def _meet(apart: Sequence[Any], whole: Sequence[Any]) -> bool:
+    """Return whether a list or dict is reached more than once, at least once through a value of `apart`."""
+    parts = [id(part) for value in apart for part in mutable_parts(value)]
+    known = {id(part) for value in whole for part in mutable_parts(value)} if whole and parts else set()
+    return len(set(parts)) < len(parts) or not known.isdisjoint(parts)
+
+
+def items_of(value: list[Any], depth: int = 1) -> tuple[str, int]:
+    """Guess the items of a list from a sample: the class of numbers, and how many lists deep they are nested.
+
+    ("", 0) if the list is empty or holds anything else.
+    """
+    kinds = {type(item) for item in (value[0], value[len(value) // 2], value[-1])} if value else set()
+    if len(kinds) != 1:
+        return "", 0
+    (kind,) = kinds
+    if kind is list and depth < _DEEPEST:
+        return items_of(value[0], depth + 1)
+    return (kind.__name__, depth) if kind in (int, float, bool) else ("", 0)

@@ -1,0 +1,424 @@
+"""Binding and flattening of arguments: the cache key, the names and the leaves of a call."""
+
+from __future__ import annotations
+
+import enum
+import inspect
+import itertools
+import types
+import typing
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import DType, as_dtype
+from autoconv.graph.types import TensorType, is_subtype
+from autoconv.runtime.objects.variable import Variable
+from autoconv.runtime.recording.journal import MISSING, Spot
+from autoconv.runtime.recording.regions import COMPILE
+from autoconv.runtime.support.shape import TensorShape, TensorSpec
+from autoconv.runtime.support.structure import MissingFieldError, flatten, holds_more, is_structure
+from autoconv.runtime.tensors.conversion import constant, to_array, weak_dtype
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
+from autoconv.tracing.key.argument_structure import NotApart, taken_apart
+from autoconv.tracing.key.array_keys import ArrayKey, array_key, is_of_its_own, kind_of, overlap
+from autoconv.tracing.key.cache_key import (
+    Custom,
+    Key,
+    LeafKey,
+    Literal,
+    ObjectKey,
+    Reference,
+    SpecKey,
+    TensorKey,
+    VariableKey,
+    is_number,
+    is_single_with_more,
+    object_key,
+    orders_of,
+)
+from autoconv.tracing.key.opaque_arguments import items_of, taken_whole
+
+
+@dataclass(slots=True)
+class Call:
+    """One call's arguments: names and leaves in order, and the key.
+
+    The last leaves are the contents of `spots`: the attributes and outer names that the traced code writes.
+    `learned` are facts found by earlier traces:
+
+    - ("holder", the name of an attribute that holds objects of the graph, or of all items);
+    - ("class", the name of a class whose objects are made in the graph);
+    - ("made", (a class with special methods of which an object was made in the graph, the names of its attributes)).
+    """
+
+    key: Key
+    names: list[str]
+    leaves: list[Any]
+    arguments: dict[str, Any]
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    spots: tuple[Spot, ...] = ()
+    by_object: bool = False  # arrays come in as objects, as they could not be traced as memory
+    learned: frozenset[tuple[str, Any]] = frozenset()
+    why: str = ""  # the reason for the trace, if known before it was bound again
+    work: Any = None  # the work of all attempts to trace
+    fault: Exception | None = None  # an internal error met by its trace (see internal.is_fault)
+    wide: Key | None = None  # the key before size-determining numbers became part of it
+
+
+def _signature_of(function: Callable[..., Any]) -> inspect.Signature:
+    """Return the parameters of a function; a builtin without a signature accepts everything."""
+    try:
+        return inspect.signature(function)
+    except ValueError:
+        return inspect.signature(lambda *args, **kwargs: None)
+
+
+class Signature:
+    """Binds and flattens the arguments of a Python function."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        contract: str,
+        input_signature: Sequence[Any] | None,
+        name: str,
+        follow_type_hints: bool = False,
+    ) -> None:
+        self.contract = contract
+        self.name = name
+        self.python = _signature_of(function)
+        self.specs = self._check_input_signature(input_signature)
+        self.hinted = _annotated_as_tensors(function) if follow_type_hints else frozenset()
+        parameters = self.python.parameters.values()
+        simple = input_signature is None and all(p.kind not in _COLLECTING for p in parameters)
+        self.looks_into = True  # whether lists are keyed by their apparent items
+        # Further values that are not flattened.
+        self.is_leaf: Callable[[Any], bool] | None = holds_more if contract == COMPILE else None
+        self._defaults = {p.name: p.default for p in parameters} if simple else None
+        self._by_name = {p.name for p in parameters if p.kind is not p.POSITIONAL_ONLY}
+        self._by_position = sum(p.kind is not p.KEYWORD_ONLY for p in parameters)
+        self.has_only_positions = self._by_position == len(self.python.parameters)
+
+    def in_order(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
+        """Return all arguments by position, with defaults; None where that needs Python's full binding."""
+        defaults = self._defaults
+        if defaults is None or len(args) > self._by_position or len(args) + len(kwargs) > len(defaults):
+            return None
+        found, used = list(args), 0
+        for name in itertools.islice(defaults, len(args), None):
+            if name in kwargs and name in self._by_name:
+                used += 1
+                found.append(kwargs[name])
+            elif defaults[name] is not inspect.Parameter.empty:
+                found.append(defaults[name])
+            else:
+                return None
+        return tuple(found) if used == len(kwargs) else None
+
+    def bind(
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        literal: frozenset[int] = frozenset(),
+        whole: frozenset[str] = frozenset(),
+        memory: bool = False,
+    ) -> Call:
+        """Bind and flatten the arguments.
+
+        `literal` are the leaves that are part of the key by value although their kind would not be. `whole` are the
+        arguments that are not flattened, because the traced code changes them; large ones are not flattened either.
+        With `memory` arrays are keyed by their layout. Raises TypeError for arguments that do not fit the function or
+        the input signature, NotApart for those that cannot be flattened.
+        """
+        arguments, items = self._arguments(args, kwargs)
+        written = whole
+        try:
+            if self.contract == COMPILE:
+                whole = taken_whole(items, whole)
+            apart = [value for name, value in items if name not in whole]
+            parts = taken_apart(apart, self.is_leaf, self.contract == COMPILE)
+        except MissingFieldError as error:
+            raise NotApart(f"an object among the arguments lacks a field: {error.message}") from None
+        names: list[str] = []
+        leaves: list[Any] = []
+        templates = []
+        fixed: dict[int, TensorType] = {}
+        for position, (name, value) in enumerate(items):
+            spec = self.specs[position] if self.specs is not None and position < len(self.specs) else None
+            if self.specs is not None and spec is None:
+                self._check_default(name, value, args, kwargs)
+            if name in self.hinted and isinstance(value, (bool, int, float, complex, str, bytes)):
+                value = constant(value)
+            is_one = name in whole or self._is_plain_object(value)
+            found, template = ([value], None) if is_one else flatten(value, self.is_leaf)
+            if spec is not None:
+                found = self._fit(found, value, spec, name, args, kwargs)
+                wanted = enumerate(flatten(spec)[0], len(leaves))
+                fixed.update((place, s.type) for place, s in wanted if isinstance(s, TensorSpec))
+                if not (isinstance(value, Tensor) or is_structure(spec)):
+                    template = None
+            templates.append((name, template))
+            leaves += found
+            names += [name] * len(found)
+        aliases: dict[int, int] = {}
+        memory = memory and not any(isinstance(leaf, Tensor) and not is_number(leaf.type) for leaf in leaves)
+        keys = tuple(
+            TensorKey(fixed[index], "tensor")
+            if index in fixed
+            else object_key(leaf)
+            if names[index] in written
+            else self._whole_key(leaf)
+            if names[index] in whole
+            else array_key(leaf)
+            if memory and isinstance(leaf, np.ndarray) and not is_of_its_own(leaf)
+            else self._leaf_key(leaf, aliases, index in literal)
+            for index, leaf in enumerate(leaves)
+        )
+        orders = orders_of(parts) if self.contract == COMPILE else ()
+        overlaps = memory and overlap([a for a, key in zip(leaves, keys, strict=True) if isinstance(key, ArrayKey)])
+        whole_key = Key(tuple(templates), keys, orders, overlaps, memory)
+        return Call(whole_key, names, leaves, arguments, args, kwargs)
+
+    def _whole_key(self, value: Any) -> ObjectKey:
+        items, depth = items_of(value) if self.looks_into and type(value) is list else ("", 0)
+        return ObjectKey(type(value).__name__, items, depth)
+
+    def add_spots(self, call: Call, spots: Sequence[Spot]) -> None:
+        """Append the contents of the locations to the leaves and to the key."""
+        values = [spot.look() for spot in spots]
+        call.leaves += values
+        call.names += [spot.name for spot in spots]
+        call.spots = tuple(spots)
+        memory = call.key.memory
+        keys = (*call.key.leaves, *(self._spot_key(value, memory) for value in values))
+        arrays = [a for a, key in zip(call.leaves, keys, strict=True) if isinstance(key, ArrayKey)]
+        call.key = replace(call.key, leaves=keys, overlaps=memory and overlap(arrays))
+
+    def _spot_key(self, value: Any, memory: bool) -> LeafKey:
+        if value is MISSING:
+            return Literal(None)
+        if memory and isinstance(value, np.ndarray) and not is_of_its_own(value):
+            return array_key(value)
+        if value is None or isinstance(value, (str, bytes, list, dict, set)):
+            return object_key(value)
+        return self._leaf_key(value, {}, False)
+
+    def _is_plain_object(self, value: Any) -> bool:
+        """Return whether it is a frozen dataclass without tensors, which is compared rather than flattened."""
+        parameters = getattr(type(value), "__dataclass_params__", None)
+        if parameters is None or not parameters.frozen or self.contract == COMPILE:
+            return False
+        return not any(isinstance(leaf, (Tensor, Variable, np.ndarray, np.generic)) for leaf in flatten(value)[0])
+
+    def _check_default(self, name: str, value: Any, args: Any, kwargs: Any) -> None:
+        """Raise TypeError unless a parameter without a spec in the input signature has its default value."""
+        parameter = self.python.parameters.get(name)
+        if parameter is None or parameter.default is parameter.empty:
+            return
+        wanted = self._leaf_key(parameter.default, {}, False) if not is_structure(parameter.default) else None
+        same = value is parameter.default if wanted is None else self._leaf_key(value, {}, False) == wanted
+        if not same:
+            shown = str(wanted) if wanted is not None else repr(parameter.default)
+            raise self._binding_error(
+                f"Can not cast {value!r} to {shown}", args, kwargs,
+                f"Leave {name} out, or give it a spec in the input_signature.",
+            )  # fmt: skip
+
+    def _binding_error(self, why: str, args: Any, kwargs: Any, remedy: str = "") -> TypeError:
+        text = (
+            f"Binding inputs to tf.function failed due to `{why}`. Received args: {args} and kwargs: {kwargs} for "
+            f"signature: {self.shown()}."
+        )
+        return TypeError(f"{text} {remedy}" if remedy else text)
+
+    def _arguments(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[dict[str, Any], list[tuple[str, Any]]]:
+        """Return the arguments by parameter, with defaults; and one by one, with those collected by `*` and `**`."""
+        given = self.in_order(args, kwargs)
+        if given is not None and self._defaults is not None:
+            arguments = dict(zip(self._defaults, given, strict=True))
+            return arguments, list(arguments.items())
+        try:
+            bound = self.python.bind(*args, **kwargs)
+        except TypeError as error:
+            raise self._binding_error(str(error), args, kwargs) from None
+        bound.apply_defaults()
+        items: list[tuple[str, Any]] = []
+        for name, value in bound.arguments.items():
+            kind = self.python.parameters[name].kind
+            if kind is inspect.Parameter.VAR_POSITIONAL:
+                items += [(f"{name}_{i}", item) for i, item in enumerate(value)]
+            elif kind is inspect.Parameter.VAR_KEYWORD:
+                taken = value.keys() & {name for name, _ in items}
+                if taken:
+                    raise NotApart(f"the keyword argument {min(taken)!r} has the name of one that is given by position")
+                items += list(value.items())
+            else:
+                items.append((name, value))
+        return dict(bound.arguments), items
+
+    def _leaf_key(self, leaf: Any, aliases: dict[int, int], literal: bool) -> LeafKey:
+        """Return the key of one leaf; raises TypeError for a set or slice under `function`.
+
+        `aliases` numbers the storages of variables. With `literal` a number is part of the key by value.
+        """
+        if type(leaf) in _NUMBERS and not literal and self.contract == COMPILE:
+            return _NUMBERS[type(leaf)]
+        if type(leaf) in _TEXTS:
+            return Literal(leaf)
+        if isinstance(leaf, Tensor):
+            return TensorKey(leaf.type, "tensor")
+        if hasattr(type(leaf), "__tf_tracing_type__"):
+            return Custom(leaf)
+        if isinstance(leaf, TensorSpec):
+            return TensorKey(leaf.type, "tensor")
+        if hasattr(type(leaf), "__autoconv_spec__") and self.contract != COMPILE:
+            return SpecKey(leaf.__autoconv_spec__())
+        if isinstance(leaf, Variable):
+            alias = aliases.setdefault(id(leaf.storage), len(aliases))
+            return VariableKey(leaf.storage.type, leaf.trainable, alias)
+        if isinstance(leaf, (np.ndarray, np.generic)):
+            if self.contract == COMPILE and is_of_its_own(leaf):
+                return ObjectKey(kind_of(leaf))
+            array = to_array(leaf)
+            origin = "array" if self.contract == COMPILE else "tensor"
+            if origin == "array" and array.shape == () and isinstance(leaf, np.ndarray):
+                origin = "array without dimensions"  # traced as memory, unlike a scalar
+            return TensorKey(TensorType(as_dtype(array.dtype), array.shape), origin)
+        if self.contract == COMPILE and is_single_with_more(leaf):
+            return Reference(leaf, identity=True)
+        if leaf is None or isinstance(leaf, (bool, int, float, complex, str, bytes, DType, TensorShape, enum.Enum)):
+            return Literal(leaf)
+        if isinstance(leaf, set) and self.contract == COMPILE:
+            return object_key(leaf)
+        if isinstance(leaf, (set, slice)):
+            raise TypeError(
+                f"Could not generate a generic TraceType for {leaf}.Please verify that it is immutable/hashable. "
+                "Otherwise, consider implementing the Tracing Protocol for it. "
+                f"Pass a {'frozenset' if isinstance(leaf, set) else 'tuple (start, stop, step)'} instead."
+            )
+        return Reference(leaf, identity=self.contract == COMPILE)
+
+    def _fit(self, leaves: list[Any], value: Any, spec: Any, name: str, args: Any, kwargs: Any) -> list[Any]:
+        if is_structure(spec):
+            wanted, template = flatten(spec)
+            if flatten(value)[1] == template:
+                return [
+                    leaf
+                    for v, s in zip(leaves, wanted, strict=True)
+                    for leaf in self._fit([v], v, s, name, args, kwargs)
+                ]
+        if isinstance(spec, TensorSpec):
+            tensor = self._as_spec(value, spec)
+            if tensor is not None:
+                return [tensor]
+        elif hasattr(type(value), "__autoconv_spec__") and value.__autoconv_spec__() == spec:
+            return [value]
+        shown = repr(TensorSpec.from_tensor(value)) if isinstance(value, Tensor) else repr(value)
+        remedy = "Cast or reshape the argument, or change the input_signature."
+        raise self._binding_error(f"Can not cast {shown} to {spec!r}", args, kwargs, remedy)
+
+    @staticmethod
+    def _as_spec(value: Any, spec: TensorSpec) -> Any:
+        if isinstance(value, SymbolicTensor):
+            return value if is_subtype(value.type, spec.type) else None
+        if isinstance(value, TensorSpec):
+            return TensorSpec.from_type(spec.type) if is_subtype(value.type, spec.type) else None
+        try:
+            tensor = (
+                value
+                if isinstance(value, EagerTensor)
+                else EagerTensor(to_array(value, None if isinstance(value, (np.ndarray, np.generic)) else spec.dtype))
+            )
+        except (TypeError, ValueError):
+            return None
+        return tensor if is_subtype(tensor.type, spec.type) else None
+
+    def _check_input_signature(self, given: Sequence[Any] | None) -> tuple[Any, ...] | None:
+        if given is None:
+            return None
+        if not isinstance(given, (list, tuple)):
+            raise TypeError(
+                f"input_signature must be either a tuple or a list, got {type(given)}. Put it into a list: one "
+                "autoconv.TensorSpec for each parameter."
+            )
+        flat, _ = flatten(tuple(given))
+        if not all(isinstance(leaf, TensorSpec) or _is_spec(leaf) for leaf in flat):
+            kinds = [type(leaf) for leaf in flat]
+            raise TypeError(
+                "input_signature must be a possibly nested sequence of TensorSpec objects, got invalid args "
+                f"{list(flat)} with types {kinds}."
+            )
+        return tuple(given)
+
+    def check_arity(self) -> None:
+        """Raise TypeError when the input signature does not match the function's parameters."""
+        if self.specs is None:
+            return
+        parameters = [p for p in self.python.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+            return
+        if len(self.specs) > len(parameters):
+            extra = len(self.specs) - len(parameters)
+            raise TypeError(
+                f"input_signature contains {extra} extra type constraints. The function takes {self.shown()}."
+            )
+        missing = [p.name for p in parameters[len(self.specs) :] if p.default is p.empty]
+        if missing:
+            raise TypeError(
+                f"input_signature missing type constraint for {', '.join(missing)}. Add an autoconv.TensorSpec for "
+                "each."
+            )
+
+    def shown(self) -> str:
+        """Format the signature as in error messages."""
+        parts: list[str] = []
+        starred = False
+        for position, parameter in enumerate(self.python.parameters.values()):
+            text = _STARS.get(parameter.kind, "") + parameter.name
+            if parameter.kind is parameter.KEYWORD_ONLY and not starred:
+                parts.append("*")
+            starred = starred or parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL)
+            equals = "="
+            if self.specs is not None and position < len(self.specs):
+                text, equals = f"{text}: {self.specs[position]!r}", " = "
+            elif self.specs is not None and parameter.default is not parameter.empty:
+                text, equals = f"{text}: {Literal(parameter.default)}", " = "
+            if parameter.default is not parameter.empty:
+                text += f"{equals}<captured_default_value>"
+            parts.append(text)
+        return f"({', '.join(parts)})"
+
+
+_STARS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+
+
+def _annotated_as_tensors(function: Callable[..., Any]) -> frozenset[str]:
+    """Return the parameters that are annotated as Tensor."""
+    try:
+        hints = typing.get_type_hints(getattr(function, "__func__", function))
+    except (NameError, TypeError, AttributeError):  # annotations may name objects that are missing at run time
+        return frozenset()
+    return frozenset(name for name, hint in hints.items() if isinstance(hint, type) and issubclass(hint, Tensor))
+
+
+_COLLECTING = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+_NUMBERS = {
+    kind: TensorKey(TensorType(weak_dtype(kind()), (), True), "number") for kind in (bool, int, float, complex)
+}
+_TEXTS = frozenset({str, bytes, type(None)})
+
+
+def _is_spec(value: Any) -> bool:
+    """Return whether the value describes a dataset or an iterator, rather than being one."""
+    return hasattr(type(value), "__autoconv_spec__") and value.__autoconv_spec__() is value
+
+
+def is_method(function: Any) -> bool:
+    return isinstance(function, types.MethodType)

@@ -1,0 +1,137 @@
+"""Alias analysis of outputs: which may share memory with array arguments, as NumPy's views do."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.interpreter import compile_graph, node_function
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.types import TensorType
+from autoconv.ops.analysis.aliasing_ops import VIEWS
+
+
+def aliased_outputs(graph: Graph, arrays: Collection[Value]) -> set[int]:
+    """Return the positions of outputs that may alias one of the parameters `arrays`: be it, or a view of it."""
+    aliases: set[Value] = set(arrays)
+    for node in graph.nodes:
+        for position in _aliased_results(node, aliases):
+            if _has_elements(node.results[position]):
+                aliases.add(node.results[position])
+    return {position for position, value in enumerate(graph.outputs) if value in aliases}
+
+
+def parts_leave(graph: Graph) -> bool:
+    """Return whether an output is the real or imaginary part of an array traced as memory: a view in NumPy."""
+    return bool(aliased_outputs(graph, _parts(graph)))
+
+
+def _parts(graph: Graph) -> set[Value]:
+    loaded = {result for node in graph.nodes if node.op.name == "array_load" for result in node.results}
+    found = {node.results[0] for node in graph.nodes if _takes_parts(node) and node.inputs[0] in loaded}
+    for node in graph.nodes:
+        for region in node.regions:
+            positions = aliased_outputs(region, _parts(region))
+            found.update(result for position, result in enumerate(node.results) if position in positions)
+    return found
+
+
+def share_memory(graph: Graph) -> bool:
+    """Return whether two outputs may be overlapping views of one array that the graph makes."""
+    outputs = {_without_identities(value) for value in graph.outputs if _has_elements(value)}
+    if len(outputs) < 2:
+        return False
+    origins: dict[Value, list[Value]] = {}
+    for value in outputs:
+        origins.setdefault(_origin(value), []).append(value)
+    if any(len(views) > 1 and _overlap(origin, views) for origin, views in origins.items()):
+        return True
+    if not any(node.regions for node in graph.nodes):
+        return False
+    values = [_without_identities(value) for value in graph.outputs]
+    return any(
+        not {values[position] for position in aliased_outputs(graph, {origin})} <= set(views)
+        for origin, views in origins.items()
+    )
+
+
+def _overlap(origin: Value, views: list[Value]) -> bool:
+    """Return whether views of an array overlap, tested on an uninitialised array of bytes; true for unknown shapes."""
+    shape: Any = origin.type.shape  # type: ignore[union-attr]
+    if shape is None or not all(isinstance(size, int) for size in shape) or math.prod(shape) > _LARGEST:
+        return True
+    unfilled = np.empty(shape, np.int8)
+    seen = [_seen(view, origin, unfilled) for view in views]
+    return any(
+        one is None or other is None or np.shares_memory(one, other) for one, other in itertools.combinations(seen, 2)
+    )
+
+
+_LARGEST = 1 << 28  # elements of an array that is allocated for the test, a byte each
+
+
+def _seen(value: Value, origin: Value, array: np.ndarray) -> np.ndarray | None:
+    """Apply the view's steps from the origin to the array; None where an operand is dynamic."""
+    if value is origin:
+        return array
+    node = value.node
+    assert node is not None
+    if len(node.inputs) > 1:
+        return None
+    looked_at = _seen(node.inputs[0], origin, array)
+    if looked_at is None:
+        return None
+    found = node_function(node, compile_graph)(looked_at)
+    return found[value.index] if type(found) in (tuple, list) else found
+
+
+def _without_identities(value: Value) -> Value:
+    while value.node is not None and value.node.op.name == "identity":
+        value = value.node.inputs[0]
+    return value
+
+
+def _origin(value: Value) -> Value:
+    """Return the base array of a view."""
+    while (node := value.node) is not None and not node.regions and _aliased_results(node, set(node.inputs[:1])):
+        value = node.inputs[0]
+    return value
+
+
+def _aliased_results(node: Node, aliases: set[Value]) -> set[int]:
+    if node.op.name == "get_item" and any(entry[0] in ("array", "mask") for entry in node.attributes["spec"]):
+        return set()  # advanced indexing copies
+    if node.op.name in VIEWS or node.op.name == "broadcast_to" or _takes_parts(node):
+        return set(range(len(node.results))) if node.inputs[0] in aliases else set()
+    if node.op.name == "cond":
+        return _through_regions(node, node.inputs[1:], aliases, 0)
+    if node.op.name == "while":
+        return _through_regions(node, node.inputs, aliases, node.attributes["state"])
+    return set(range(len(node.results))) if node.op.name in ("call", "try") and aliases & set(node.inputs) else set()
+
+
+def _takes_parts(node: Node) -> bool:
+    type_ = node.inputs[0].type if node.op.name in ("real", "imag") else None
+    return isinstance(type_, TensorType) and type_.dtype.is_complex
+
+
+def _through_regions(node: Node, inputs: tuple[Value, ...], aliases: set[Value], state: int) -> set[int]:
+    """Return the results by which a region may return its captures or, for a loop, its state."""
+    found = {position for position in range(state) if inputs[position] in aliases}
+    while True:
+        before = set(found)
+        for region in node.regions if not state else node.regions[1:]:
+            inner = {p for p, outer in zip(region.parameters, inputs, strict=True) if outer in aliases}
+            inner |= {region.parameters[position] for position in found if state}
+            found |= aliased_outputs(region, inner)
+        if found == before:
+            return found
+
+
+def _has_elements(value: Value) -> bool:
+    """Return whether the value is an array; items of arrays are NumPy scalars, which share no memory."""
+    return isinstance(value.type, TensorType) and value.type.shape != ()

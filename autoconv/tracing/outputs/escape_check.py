@@ -1,0 +1,154 @@
+"""Escape check for functions, methods and slices that a trace made with symbolic values: constants of its graph.
+
+Loops and conditions may carry them as state that is never read, and a `try` may store them for its handlers. By any
+other use they would outlive the trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NoReturn
+
+from autoconv.errors import StagingError
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.runtime.support.spans import place_of
+
+_ASKING = frozenset({"object_isinstance", "object_truth"})  # their results do not refer to the function
+_SORTING = frozenset({"sort", "sorted", "min", "max"})
+
+
+def refuse_leaks(graph: Graph, hidden: Mapping[Value, bool]) -> None:
+    """Raise StagingError where one of these values is used or returned.
+
+    A function that reads no values of the trace may also be a key to sort by.
+    """
+    _refuse_leaks(graph, {value for value, reads in hidden.items() if reads}, _ASKING)
+    _refuse_leaks(graph, set(hidden), _ASKING | _SORTING)
+
+
+def _refuse_leaks(graph: Graph, hidden: set[Value], harmless: frozenset[str]) -> None:
+    found = _Leaks(graph, hidden, harmless)
+    count = -1
+    while count != len(found.known):
+        count = len(found.known)
+        for node in graph.walk():
+            found.follow(node)
+    if not found.known.isdisjoint(graph.outputs):
+        _refuse(None)
+
+
+class _Leaks:
+    """Forward dataflow of values that may be one of these functions, to a fixed point.
+
+    `known` are the values that may be one. `kept` are the places in the dicts of a `try` that hold one: the dict, as
+    the value where it is made, and the key.
+    """
+
+    def __init__(self, graph: Graph, known: set[Value], harmless: frozenset[str]) -> None:
+        self.known = known
+        self._harmless = harmless
+        self.kept: set[tuple[Value, int]] = set()
+        self._graph = graph
+        self._outer: dict[Value, Value] = {}
+        for node in graph.walk():
+            for _, given, own in captures(node):
+                for outer, inner in zip(given, own, strict=True):
+                    if outer not in own:  # a recursive call passes its region's own captures on
+                        self._outer.setdefault(inner, outer)
+
+    def follow(self, node: Node) -> None:
+        """Propagate through a node and its regions."""
+        key = self._place_in_dict(node)
+        if key in self.kept and node.op.name == "object_method":
+            self.known.update(node.results)
+        if node.regions:
+            self._follow_into(node)
+        elif not self.known.isdisjoint(node.inputs) and _name(node) not in self._harmless:
+            is_kept = key is not None and self.known.isdisjoint(node.inputs[:2]) and self._is_of_a_try(key[0])
+            if key is None or not is_kept:
+                _refuse(node)
+            self.kept.add(key)
+
+    def _follow_into(self, node: Node) -> None:
+        """Propagate through the regions of a node: captures, loop state, and results."""
+        known = self.known
+        if node.op.name not in ("cond", "while", "try", "call"):
+            if not known.isdisjoint(node.inputs) or any(not known.isdisjoint(r.outputs) for r in node.regions):
+                _refuse(node)
+            return
+        for _, given, own in captures(node):
+            self._join(given, own)
+        if node.op.name == "while":
+            test, body = node.regions
+            state = node.inputs[: node.attributes["state"]]
+            for values in (test.parameters, body.parameters, node.results):
+                self._join(state, values)
+                self._join(body.outputs, values)
+        elif node.op.name == "try":
+            attempt, normal, handler = node.regions
+            self._join(attempt.outputs, normal.parameters)
+            self._join(normal.outputs, node.results)
+            self._join(handler.outputs, node.results)
+        else:
+            for region in node.regions:
+                self._join(region.outputs, node.results)
+
+    def _join(self, given: Sequence[Value], values: Sequence[Value]) -> None:
+        self.known.update(value for one, value in zip(given, values, strict=False) if one in self.known)
+
+    def _place_in_dict(self, node: Node) -> tuple[Value, int] | None:
+        """Return the dict and the key of a node that sets or gets an item by a constant key."""
+        sets = node.op.name == "object_apply" and node.attributes["function"] == "setitem"
+        gets = node.op.name == "object_method" and node.attributes["name"] == "get"
+        if not (sets or gets) or len(node.inputs) != 3:
+            return None
+        key = node.inputs[1].node
+        if key is None or key.op.name != "object_constant" or type(key.attributes["value"]) is not int:
+            return None
+        return self._origin(node.inputs[0]), key.attributes["value"]
+
+    def _origin(self, value: Value) -> Value:
+        while value in self._outer:
+            value = self._outer[value]
+        return value
+
+    def _is_of_a_try(self, held: Value) -> bool:
+        """Return whether a dict is internal to a `try`: its items are only set and got by constant keys."""
+        if held.node is None or held.node.op.name != "object_build" or held.node.inputs:
+            return False
+        graphs = {self._graph, *(region for node in self._graph.walk() for region in node.regions)}
+        if any(self._origin(value) is held for graph in graphs for value in graph.outputs):
+            return False
+        return all(
+            node.regions or (at == 0 and self._place_in_dict(node) is not None)
+            for node in self._graph.walk()
+            for at, value in enumerate(node.inputs)
+            if self._origin(value) is held
+        )
+
+
+def _name(node: Node) -> str:
+    """Return the name of the operation, method or function that a node applies."""
+    of = {"object_method": "name", "object_apply": "function"}.get(node.op.name)
+    return node.op.name if of is None else str(node.attributes[of])
+
+
+def captures(node: Node) -> Iterable[tuple[Graph, Sequence[Value], Sequence[Value]]]:
+    """Iterate over the regions of a cond, while, try or call, with their captures and the parameters for these."""
+    skipped = {"cond": 1, "while": node.attributes.get("state", 0), "try": 0, "call": 0}.get(node.op.name)
+    if skipped is None:
+        return
+    given = node.inputs[skipped:]
+    for region in node.regions:
+        yield region, given, region.parameters[len(region.parameters) - len(given) :]
+
+
+def _refuse(node: Node | None) -> NoReturn:
+    place = place_of(node.span) if node is not None and node.span is not None else None
+    raise StagingError(
+        "a function that the call makes becomes part of what only the graph knows", place,
+        "the function outside, and here the values that it is called with",
+    )  # fmt: skip
+
+
+__all__ = ["captures", "refuse_leaks"]

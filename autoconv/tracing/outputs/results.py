@@ -1,0 +1,176 @@
+"""Conversion of a traced function's result to the outputs of its graph."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from types import BuiltinMethodType, GeneratorType, MethodWrapperType
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.types import TensorType
+from autoconv.operators.control.iterables import Staged, StagedRange
+from autoconv.operators.control.variants import of_distinct_arms
+from autoconv.operators.regions.layout import Layout, Static, Variant, is_container, layout_of
+from autoconv.operators.regions.marshalling import emit
+from autoconv.operators.support.generator_expressions import Lazy
+from autoconv.operators.support.held_iterators import HeldIterator
+from autoconv.operators.support.protected_names import Undefined, ld
+from autoconv.operators.values.tensor_lists import mapped
+from autoconv.ops.analysis.aliasing_ops import VIEWS
+from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
+from autoconv.runtime.objects.containers import TracedSet, heap_of, items_of, may_lack_keys
+from autoconv.runtime.objects.dict_views import DictView
+from autoconv.runtime.objects.rebuilt_arguments import rebuilt_in, refuse_rebuilt
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, hides_symbols, is_of_call
+from autoconv.runtime.recording.journal import MISSING
+from autoconv.runtime.recording.regions import COMPILE, Trace, current_region
+from autoconv.runtime.recording.tracebacks import at_definition
+from autoconv.runtime.support.closure_contents import LateMethod
+from autoconv.runtime.support.remedies import BY_COMPILE
+from autoconv.runtime.support.structure import flatten, holds_more, is_structure, pack
+from autoconv.runtime.tensors import dispatch
+from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
+from autoconv.tracing.guards import python_contract
+
+
+def outputs_of(result: Any, trace: Trace, function: Any) -> tuple[Layout, list[Any]]:
+    """Return the layout of a traced function's result, and its values as outputs of the graph."""
+    region = trace.root
+    for part in rebuilt_in([result]) if trace.contract == COMPILE else ():
+        refuse_rebuilt(part, "of the arguments is given out")
+    prepared = _standalone(result, trace, function)
+    layout = layout_of(prepared, region)
+    for value in _statics(layout):
+        if isinstance(value, (Lazy, Staged, HeldIterator, DictView)):  # in an arm, or in an object of a user's class
+            raise python_contract.RunPlain(f"{_kind(value)} is returned")
+        if trace.contract == COMPILE and (is_of_call(value) or _made_by_call(type(value))):
+            raise python_contract.RunPlain(f"{_kind(value)} is returned")
+    values = emit(prepared, layout, region)
+    outputs = []
+    for value in values:
+        if isinstance(value.type, TensorType):
+            node = region.record("identity", [value], {}, shown="Identity")
+            outputs.append(node.results[0])
+        else:
+            outputs.append(value)
+    return layout, outputs
+
+
+def _statics(layout: Layout) -> Iterator[Any]:
+    """Iterate over the Python objects in a layout that are the same in every run."""
+    if isinstance(layout, Static):
+        yield layout.value
+    for part in getattr(layout, "parts", ()) or getattr(layout, "arms", ()):
+        yield from _statics(part)
+
+
+def _standalone(value: Any, trace: Trace, function: Any) -> Any:
+    """Convert a result: under `function` every number becomes a tensor, under `compile` Python's numbers stay."""
+    if type(value) in (Variant, Undefined):
+        value = ld(value)
+    if type(value) in (SymbolicObject, SymbolicArray):
+        return value
+    if heap_of(value) is not None:
+        return box(value)
+    if items_of(value) is not None and trace.contract != COMPILE:
+        return mapped(value, functools.partial(_standalone, trace=trace, function=function))
+    if may_lack_keys(value):
+        return {key: _standalone(held, trace, function) for key, held in dict.items(value)}
+    whole = holds_more if trace.contract == COMPILE else None
+    if is_structure(value) and not (whole is not None and whole(value)):
+        leaves, template = flatten(value, whole)
+        return pack(template, [_standalone(leaf, trace, function) for leaf in leaves])
+    if isinstance(value, Variant):
+        return of_distinct_arms(value, _arms(value, trace, function), current_region() or trace.root)
+    tensor = as_tensor(value)
+    if trace.contract == COMPILE:
+        if tensor is not None:
+            return _symbolic(tensor, trace)
+        if isinstance(value, type) and _made_by_call(value):
+            raise python_contract.RunPlain("a class that the call makes is returned")
+        plain = (bool, int, float, complex, str, bytes, type, range, np.dtype, TracedSet)
+        if value is None or isinstance(value, plain):
+            return value
+        if isinstance(value, np.ndarray):
+            raise python_contract.RunPlain("an array from outside, or a view of one, is returned")
+        if isinstance(value, np.generic):
+            trace.arrays = True
+            return _symbolic(EagerTensor(value), trace)
+        if trace.owned is not None and id(value) in trace.owned:
+            if _made_by_call(type(value)):
+                raise python_contract.RunPlain("an object is returned whose class the call makes")
+            return value
+        if type(value) is StagedRange:
+            return box(value)
+        raise python_contract.RunPlain(f"{_kind(value)} is returned")
+    if value is None:
+        return None
+    if tensor is not None:
+        if tensor.weak:
+            return convert_to_tensor(tensor)
+        return _symbolic(tensor, trace)
+    if isinstance(value, (bool, int, float, complex, str, bytes, np.ndarray, np.generic)):
+        return convert_to_tensor(value)
+    if hasattr(type(value), "__autoconv_graph_value__") and not isinstance(value, TracedSet):
+        return value
+    text = (
+        "To be compatible with autoconv.function, Python functions must return zero or more Tensors or ExtensionTypes "
+        f"or None values; in compilation of {_name(function)}, found return value of type {type(value).__name__}, "
+        "which is not a Tensor or ExtensionType. Return its tensors: a tuple, list or dict of them. "
+        f"Or: {BY_COMPILE}."
+    )
+    raise at_definition(TypeError(text), function)
+
+
+def _made_by_call(cls: type) -> bool:
+    return ".converted_function.<locals>." in cls.__qualname__ or hides_symbols(cls)
+
+
+def _name(function: Any) -> str:
+    return repr(function)
+
+
+def _kind(value: Any) -> str:
+    """Return the value's name in Python's terms, with an article."""
+    if isinstance(value, Staged):
+        return f"a {type(value).__name__.removeprefix('Staged').lower()}"
+    if isinstance(value, (LateMethod, BuiltinMethodType, MethodWrapperType)):
+        return "a method"
+    if isinstance(value, (HeldIterator, Iterator)) and value.__class__ is not GeneratorType:
+        return "an iterator"
+    name = value.__class__.__name__
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+
+
+def _arms(value: Variant, trace: Trace, function: Any) -> list[Any]:
+    """Return the converted arms of a result; Python's own values are unchanged under `compile` only."""
+    kept = trace.contract == COMPILE
+    found = []
+    for layout, v in zip(value.layouts, value.values, strict=True):
+        absent = v is MISSING or isinstance(v, Undefined)
+        own = isinstance(layout, Static) and (absent or (kept and not is_container(layout)))
+        found.append(v if own else _standalone(v, trace, function))
+    return found
+
+
+def _is_read_only(tensor: SymbolicTensor, trace: Trace) -> bool:
+    """Return whether it is an array that NumPy makes read-only, or a view of one."""
+    value = tensor.value_in_graph
+    while value not in trace.read_only and value.node is not None and value.node.op.name in VIEWS:
+        value = value.node.inputs[0]
+    return value in trace.read_only
+
+
+def _symbolic(tensor: Tensor, trace: Trace) -> Any:
+    if isinstance(tensor, SymbolicTensor):
+        if trace.read_only and trace.contract == COMPILE and tensor.type.shape != () and _is_read_only(tensor, trace):
+            return dispatch.apply("numpy_read_only", tensor)
+        return tensor
+    return SymbolicTensor(trace.capture(tensor, tensor.type, "Const"))
+
+
+__all__ = ["outputs_of"]

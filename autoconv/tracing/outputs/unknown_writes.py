@@ -1,0 +1,167 @@
+"""Writes to dynamic objects: to an item of a list that is an opaque input, for example.
+
+The target may alias an object, or a list of it, that was known while tracing. That object's values are constants of
+the graph or flattened arguments, so the graph would miss the write. Such a call runs as plain Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.types import ObjectType
+from autoconv.operators.calls.call import is_user_code
+from autoconv.ops.python.objects import FUNCTIONS
+from autoconv.runtime.objects.containers import PLAIN
+from autoconv.runtime.support.attributes import attributes_of
+from autoconv.runtime.support.structure import mutable_parts
+from autoconv.tracing.guards.python_contract import RunPlain
+from autoconv.tracing.outputs.escape_check import captures
+
+_WRITES = frozenset(
+    {
+        "append", "appendleft", "extend", "extendleft", "insert", "pop", "popleft", "popitem", "remove", "clear",
+        "sort", "reverse", "rotate", "add", "discard", "update", "setdefault", "difference_update", "move_to_end",
+        "intersection_update", "symmetric_difference_update", "subtract",
+    }
+)  # fmt: skip
+_IN_PLACE = frozenset(name for name in FUNCTIONS if name.startswith("i") and name[1:] in FUNCTIONS)
+_SETS = frozenset({"setitem", "delitem"}) | _IN_PLACE
+_NEW = frozenset({"object_build", "object_make", "object_box", "object_exception"})
+# Operations that return an item of a container, or an iterator over items; Python's other functions and methods
+# return new objects.
+_ITEMS = frozenset({"getitem", "reversed", "iter", "next", "min", "max", "slice", "zip", "enumerate"})
+_HELD = frozenset({"get", "pop", "popitem", "popleft", "setdefault", "values", "items", "most_common"})
+_CONTAINERS = (list, dict, set, *PLAIN)
+
+
+def refuse_unknown_writes(graph: Graph, reached: Sequence[Any], copies: Iterable[Any], given: Iterable[Any]) -> None:
+    """Raise RunPlain where a write may alias an object `reached` by guards, or the original of a rebuilt argument.
+
+    `copies` are the rebuilt arguments, `given` the opaque ones.
+    """
+    origins = _Origins(graph)
+    names: set[str] = set()
+    places: set[str] = set()
+    for node in graph.walk():
+        if node.op.name in ("object_set_attribute", "object_delete_attribute"):
+            if origins.of(node.inputs[0]) not in ("constant", "new"):
+                names.add(node.attributes["name"])
+        elif _changes_container(node):
+            places.add(origins.of(node.inputs[0]))
+    known = [*reached, *copies]
+    if names:
+        _refuse_attributes(names, known)
+    if "attribute" in places and any(isinstance(value, _CONTAINERS) for value in known):
+        raise RunPlain("a list that only the graph knows is changed, and may be one that is read besides")
+    if places & {"parameter", "item"}:
+        parts = {id(part) for value in given for part in mutable_parts(value)}
+        if any(isinstance(value, _CONTAINERS) and id(value) in parts for value in reached):
+            raise RunPlain("an argument is changed that is read by another name as well")
+
+
+def _refuse_attributes(names: set[str], known: Iterable[Any]) -> None:
+    for value in known:
+        if is_user_code(type(value)) and not isinstance(value, type):
+            found = names & attributes_of(value).keys()
+            if found:
+                raise RunPlain(
+                    f"the attribute {min(found)!r} of an object is written that only the graph knows, and which may be "
+                    f"the {type(value).__name__} that is read besides"
+                )
+
+
+def _changes_container(node: Node) -> bool:
+    if not node.inputs or node.inputs[0].type == ObjectType("ndarray"):
+        return False
+    if node.op.name == "object_method":
+        return node.attributes["name"] in _WRITES
+    return node.op.name == "object_apply" and node.attributes["function"] in _SETS
+
+
+def _gives_item(node: Node) -> bool:
+    if node.op.name == "object_apply":
+        return node.attributes["function"] in _ITEMS
+    if node.op.name == "object_method":
+        return node.attributes["name"] in _HELD
+    return True
+
+
+class _Origins:
+    """Forward analysis of the origin of objects.
+
+    The lattice is "new" < "constant" < "parameter" (of the graph) < "item" (of one) < "attribute", which stands for any
+    unknown object.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self._root = graph
+        self._known: dict[Value, str] = {}
+        self._given: dict[Value, list[Value]] = {}
+        self._reads_attributes = any(node.op.name == "object_get_attribute" for node in graph.walk())
+        for node in graph.walk():
+            for inner, outer in _handed_in(node):
+                self._given.setdefault(inner, []).append(outer)
+
+    def of(self, value: Value) -> str:
+        if value not in self._known:
+            self._known[value] = "new"  # optimistic start for loops
+            self._known[value] = self._found(value)
+        return self._known[value]
+
+    def _found(self, value: Value) -> str:
+        """Compute the origin of a value from its definition."""
+        node = value.node
+        if node is None:
+            if value.graph is self._root:
+                return "parameter"
+            return self._joined(self._given.get(value))
+        if node.regions:
+            return self._joined(list(_handed_out(node, value.index)) or None)
+        if node.op.name == "object_constant":
+            return "constant"
+        if node.op.name in _NEW:
+            return "new"
+        if node.op.name == "identity":
+            return self.of(node.inputs[0])
+        if node.op.name == "object_get_attribute" or not node.inputs:
+            return "attribute"
+        if node.op.name == "object_apply" and node.attributes["function"] in _IN_PLACE:
+            return self.of(node.inputs[0])
+        if not _gives_item(node):
+            return "new"
+        found = self._joined(node.inputs)
+        if found == "new" and self._reads_attributes:  # an attribute's object may be in a container made by the graph
+            return "attribute"
+        return "attribute" if found == "attribute" else "item"
+
+    def _joined(self, values: Sequence[Value] | None) -> str:
+        found = {self.of(value) for value in values} if values else {"attribute"}
+        return next(kind for kind in ("attribute", "item", "parameter", "constant", "new") if kind in found)
+
+
+def _handed_in(node: Node) -> Iterator[tuple[Value, Value]]:
+    """Iterate over (parameter of a region of the node, its outer value)."""
+    for _, given, own in captures(node):
+        yield from zip(own, given, strict=True)
+    if node.op.name == "while":
+        test, body = node.regions
+        state = node.inputs[: node.attributes["state"]]
+        for values in (test.parameters, body.parameters):
+            yield from zip(values, state, strict=False)
+            yield from zip(values, body.outputs, strict=False)
+    elif node.op.name == "try":
+        yield from zip(node.regions[1].parameters, node.regions[0].outputs, strict=False)
+
+
+def _handed_out(node: Node, index: int) -> Iterator[Value]:
+    """Iterate over the possible sources of a result."""
+    if node.op.name == "while":
+        yield node.inputs[index]
+    for region in node.regions[1:] if node.op.name == "while" else node.regions:
+        if index < len(region.outputs):
+            yield region.outputs[index]
+
+
+__all__ = ["refuse_unknown_writes"]

@@ -1,0 +1,166 @@
+"""Bail-out heuristics: run calls as plain Python, which is always right under `compile`, where tracing does not pay.
+
+After several consecutive plain calls of one kind, calls of that kind are examined ever more rarely. Where call after
+call brings a value without a trace (an object, a text, a dict with other keys), a trace has to amortise: such calls run
+as plain Python until they took as long as a trace. In addition, all traces of a function share a budget, which grows
+with its calls.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from autoconv.tracing.key.bounded_mapping import Bounded
+from autoconv.tracing.key.cache_key import LeafKey, Literal, Reference
+from autoconv.tracing.key.signature import Call
+from autoconv.tracing.specialise.retracing import Retracing
+
+_IN_A_ROW = 8  # consecutive calls of one outcome before it counts
+_MOST_SKIPPED = 64  # calls that run plain without examination
+_MOST_KEYS = 256  # keys and patterns that are kept
+BY_VALUE = 2  # traces of calls that differ only in values, before further ones have to amortise
+_FREE_TRACES = 16  # traces of a function, independent of its number of calls
+# The same for slow traces: their number, and their seconds in total; sizes are symbolic from the third trace on.
+_FREE_SLOW_TRACES, _FREE_SECONDS = 4, 20.0
+_CALLS_A_TRACE, _CALLS_A_SLOW_TRACE = 8, 64  # calls per additional trace, and per additional slow one
+
+
+class Bailout:
+    """Outcomes of the latest calls of a function.
+
+    The bound methods of one function share the `storm`, as each instance has its own traces.
+    """
+
+    __slots__ = ("_kinds", "_left", "_plain", "_spent", "storm")
+
+    def __init__(self, storm: Storm | None = None) -> None:
+        self.storm = Storm() if storm is None else storm
+        self._kinds: tuple[type, ...] = ()
+        self._plain = 0  # consecutive plain calls
+        self._left = 0  # further calls to run plain without examination
+        self._spent: Bounded[Any, float] = Bounded(_MOST_KEYS)  # seconds of plain calls of doubtful values
+
+    def skips(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Return whether this call runs as plain Python without examination."""
+        if not self._left or kwargs or tuple(map(type, args)) != self._kinds:
+            return False
+        self._left -= 1
+        return True
+
+    def ran_plain(self, args: tuple[Any, ...]) -> None:
+        kinds = tuple(map(type, args))
+        self._plain = self._plain + 1 if kinds == self._kinds else 1
+        self._kinds = kinds
+        if self._plain >= _IN_A_ROW:
+            self._left = min(1 << (self._plain - _IN_A_ROW), _MOST_SKIPPED)
+
+    def ran_graph(self) -> None:
+        self._plain = self._left = 0
+
+    def is_doubtful(self, call: Call) -> bool:
+        """Return whether a trace for the call would not have paid so far."""
+        trace = self.storm.seconds(call)
+        return trace is not None and self._spent.get(_exactly(call), 0.0) < trace
+
+    def ran_doubtful(self, call: Call, seconds: float) -> bool:
+        """Note the plain duration of such a call; return whether it was the first one."""
+        first, key = not self._spent, _exactly(call)
+        self._spent[key] = self._spent.get(key, 0.0) + seconds
+        self.storm.compare(call, seconds)
+        return first
+
+
+class Storm:
+    """Traces that differ only in values: the objects, texts and structures of the calls.
+
+    After `most` of them, further ones have to amortise. `count` and `total` are the number and
+    the seconds of all traces of the function.
+    """
+
+    __slots__ = ("_at", "_costs", "_counter", "_made", "_row", "count", "most", "total")
+
+    def __init__(self, most: int = _IN_A_ROW) -> None:
+        self.most = most
+        self.count, self.total = 0, 0.0
+        self._row: tuple[Any, int, float] = None, 0, 0.0  # a pattern, its consecutive traces, their seconds
+        self._made: Bounded[Any, tuple[int, float]] = Bounded(_MOST_KEYS)  # traces and seconds by pattern
+        self._counter: Retracing | None = None  # the counter of calls, and below its value at the latest trace
+        self._at = 0
+        self._costs: dict[Any, float] = {}  # seconds per trace, by pattern, where too many were made
+
+    def traced(self, call: Call, seconds: float, counter: Retracing) -> None:
+        """Note that a trace was made or tried, in `seconds`, by the call that `counter` counted last."""
+        pattern = _pattern(call)
+        known = self._counter
+        between = 0 if known is None else known.calls - self._at - (known is counter)
+        self._counter, self._at = counter, counter.calls
+        if self.most < _IN_A_ROW:
+            count, total = self._made.get(pattern, (0, 0.0))
+        else:
+            row, count, total = self._row
+            if between > 0 or pattern != row:
+                count, total = 0, 0.0
+        count, total = count + 1, total + seconds
+        self._row = pattern, count, total
+        self._made[pattern] = count, total
+        if count >= self.most:
+            self._costs[pattern] = total / count
+
+    def overspent(self, calls: int) -> str:
+        """Return why no more traces are made before further calls; empty while they may be."""
+        is_over = self.count >= _FREE_TRACES and calls < _CALLS_A_TRACE * self.count
+        is_slow = self.count >= _FREE_SLOW_TRACES and self.total > _FREE_SECONDS
+        is_over |= is_slow and calls < _CALLS_A_SLOW_TRACE * self.count
+        if not is_over:
+            return ""
+        took = f"{self.count} traces in {calls} calls took {self.total:.3g} s"
+        return f"calls without a trace run plain until more calls are made: {took}"
+
+    def seconds(self, call: Call) -> float | None:
+        """Return the duration of a trace, where too many were made."""
+        return self._costs.get(_pattern(call)) if self._costs else None
+
+    def compare(self, call: Call, seconds: float) -> None:
+        """Allow an immediate trace for the next object, if the plain call took longer than a trace."""
+        pattern = _pattern(call)
+        if seconds > self._costs.get(pattern, seconds):
+            del self._costs[pattern]
+            self._made.pop(pattern, None)
+            self._row = None, 0, 0.0
+
+
+def is_by_value(call: Call) -> bool:
+    """Return whether the key contains a part of the arguments by its value or by its structure."""
+    return any(template is not None for _, template in call.key.templates) or any(
+        isinstance(leaf, (Literal, Reference)) for leaf in _leaves(call)
+    )
+
+
+def _pattern(call: Call) -> Any:
+    """Return a key shared by calls that differ only in values.
+
+    For a flattened argument it is the kind of the container and the kinds of its leaves: other keys of a
+    dict, or another length of a list, count as other values.
+    """
+    leaves, found = iter(_leaves(call)), []
+    for name, template in call.key.templates:
+        count = 1 if template is None else template.leaf_count
+        kinds = frozenset(map(_kind, itertools.islice(leaves, count)))
+        found.append((name, None if template is None else template.kind, kinds))
+    return tuple(found)
+
+
+def _kind(leaf: LeafKey) -> Any:
+    if isinstance(leaf, Reference):
+        return leaf.name
+    return type(leaf.value).__name__ if isinstance(leaf, Literal) else leaf
+
+
+def _exactly(call: Call) -> Any:
+    return call.key.templates, _leaves(call)
+
+
+def _leaves(call: Call) -> tuple[LeafKey, ...]:
+    """Return the keys of the arguments alone: written locations are known only after the trace."""
+    return call.key.leaves[: len(call.key.leaves) - len(call.spots)]

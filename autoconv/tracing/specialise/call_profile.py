@@ -1,0 +1,191 @@
+"""Feedback from the traces of one function to the binding of its later calls."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from autoconv.runtime.recording.journal import Spot
+from autoconv.runtime.support.logs import log
+from autoconv.runtime.support.structure import holds_more
+from autoconv.tracing.execute.compiled_trace import ConcreteFunction
+from autoconv.tracing.guards.external_writes import Restage
+from autoconv.tracing.key.array_keys import ArrayKey
+from autoconv.tracing.key.bounded_mapping import Bounded
+from autoconv.tracing.key.cache_key import Key, ObjectKey
+from autoconv.tracing.key.signature import Call, Signature
+from autoconv.tracing.specialise.retracing import open_key
+from autoconv.tracing.specialise.trace_cache import MOST_KEYS
+from autoconv.tracing.specialise.value_specialisation import Settling
+from autoconv.tracing.views.explain import Explanation
+
+_MOST_SPOTS = 128  # outer names and attributes that are inputs of one trace because it writes them
+_MOST_LEARNED = 32  # facts that a function's traces may learn about the objects that it makes
+
+
+def _is_object(value: Any) -> bool:
+    return dataclasses.is_dataclass(value) or holds_more(value)
+
+
+class Learning:
+    """Facts that a function's traces found, and the binding of calls by them.
+
+    An abandoned trace adds a fact; the call is then bound again, under another key, for another attempt.
+    """
+
+    def __init__(self, signature: Signature, explanation: Explanation) -> None:
+        self._signature = signature
+        self._explanation = explanation
+        self._literal: frozenset[int] = frozenset()  # positions of leaves that are part of the key by value
+        self._whole: frozenset[str] = frozenset()  # arguments that are not flattened, because traced code changes them
+        self._learned: frozenset[tuple[str, Any]] = frozenset()
+        self._memory = False  # whether arrays are traced as memory, because some trace changes one in place
+        self._not_open: set[Key] = set()  # keys with open sizes for which tracing failed
+        self._by_object: set[Key] = set()  # keys of calls whose arrays are passed as objects, not as memory
+        self._spots: Bounded[Key, list[Spot]] = Bounded(MOST_KEYS)
+        self.sizes = Settling()
+        self._moving: dict[Any, bool] = {}  # spots made inputs because they change; False after a failed trace
+
+    def bind(self, args: Any, kwargs: Any) -> Call:
+        """Flatten a call's arguments. Raises TypeError for arguments that do not fit the function."""
+        call = self._bind_arguments(args, kwargs)
+        spots = self._spots.get(call.key)
+        if spots:
+            self._signature.add_spots(call, spots)
+        call.learned = self._learned
+        self.sizes.narrow(call)
+        return call
+
+    def _bind_arguments(self, args: Any, kwargs: Any) -> Call:
+        call = self._signature.bind(args, kwargs, self._literal, self._whole, self._memory)
+        if call.key not in self._by_object:
+            return call
+        arrays = {name for name, key in zip(call.names, call.key.leaves, strict=True) if isinstance(key, ArrayKey)}
+        again = self._signature.bind(args, kwargs, self._literal, self._whole | arrays)
+        again.by_object = True
+        return again
+
+    def _rebind(self, call: Call) -> None:
+        """Bind the call again, with what has been learned since."""
+        again = self.bind(call.args, call.kwargs)
+        call.key, call.leaves, call.names, call.spots = again.key, again.leaves, again.names, again.spots
+        call.learned, call.by_object, call.wide = again.learned, again.by_object, again.wide
+
+    # ---- changes after an abandoned trace
+
+    def specialise(self, call: Call, leaf: int) -> None:
+        """Make a leaf part of the key by value, because Python needs its value while tracing."""
+        self._literal |= {leaf}
+        aliases: dict[int, int] = {}
+        leaves = tuple(
+            key
+            if isinstance(key, (ObjectKey, ArrayKey))
+            else self._signature._leaf_key(leaf, aliases, index in self._literal)
+            for index, (leaf, key) in enumerate(zip(call.leaves, call.key.leaves, strict=True))
+        )
+        call.key = replace(call.key, leaves=leaves)
+
+    def refuses(self, call: Call, wanted: Restage) -> str:
+        """Return why the call cannot be traced as `wanted`; empty if it can."""
+        if len(self._learned) > _MOST_LEARNED:
+            return "too many kinds of objects become part of what only the graph knows"
+        if len(call.spots) > _MOST_SPOTS:
+            return f"more than {_MOST_SPOTS} outer names and attributes are written, {wanted} is one of them"
+        if wanted.is_of_new_class(call.spots):
+            return f"{wanted} is written, and the class is made by the call itself"
+        if wanted.arguments and wanted.arguments <= self._whole:
+            return f"{wanted} is written, which has to happen on every call"
+        if wanted.memory and self._memory and call.spots:
+            return "an array of the program is written, which has to happen on every call"
+        return ""
+
+    def restage(self, call: Call, wanted: Restage) -> None:
+        """Bind the call again as `wanted`: with inputs for what its trace writes, new facts, or arrays as memory."""
+        if wanted.learned:
+            self._learned |= wanted.learned
+        elif wanted.objects:
+            self._signature.is_leaf = _is_object
+            self._literal = frozenset()
+        elif wanted.memory:
+            self._memory = True
+        elif wanted.arguments and call.key.memory:
+            self._by_object.add(self._bind_arguments(call.args, call.kwargs).key)
+        elif wanted.arguments:
+            self._whole |= wanted.arguments
+            self._literal = frozenset()
+        else:
+            self._take(call, wanted.spots)
+            return
+        self._rebind(call)
+
+    def is_object_next(self, call: Call, reason: str, place: Any) -> bool:
+        """After arrays could not be traced as memory, return whether to pass them as objects, and rebind if so."""
+        known = any(isinstance(key, ArrayKey) for key in call.key.leaves)
+        if not known or call.key in self._by_object:
+            return False
+        self._by_object.add(call.key)
+        self._explanation.by_object.append(f"{place}: {reason}" if place else reason)
+        self._rebind(call)
+        return True
+
+    # ---- values that change between calls
+
+    def takes_in(self, call: Call, traces: Sequence[ConcreteFunction]) -> bool:
+        """Make outer arrays and numbers inputs if earlier traces fail only because these change; return whether it did.
+
+        An array becomes an input at its second value, a number at its third.
+        """
+        if not traces or len(call.spots) >= _MOST_SPOTS:
+            return False
+        moved = [{spot.key: (spot, value) for spot, value in trace.guards.moved()} for trace in traces]
+        found = [
+            spot
+            for key, (spot, value) in moved[0].items()
+            if all(key in other for other in moved)
+            and (isinstance(value, np.ndarray) or len(traces) > 1)
+            and self._moving.get(key, True)
+        ]
+        if not found:
+            return False
+        self._moving.update((spot.key, True) for spot in found)
+        self._take(call, found)
+        return True
+
+    def puts_back(self, call: Call) -> bool:
+        """Undo such inputs or settled numbers after a failed trace, and rebind; return whether there were any."""
+        if self.sizes.widen(call):
+            return True
+        tried = {spot.key for spot in call.spots if self._moving.get(spot.key)}
+        if not tried:
+            return False
+        self._moving.update(dict.fromkeys(tried, False))
+        for spots in self._spots.values():
+            spots[:] = [spot for spot in spots if spot.key not in tried]
+        self._rebind(call)
+        return True
+
+    def _take(self, call: Call, spots: Sequence[Spot]) -> None:
+        base = self._bind_arguments(call.args, call.kwargs).key
+        known = self._spots.setdefault(base, [])
+        known += [spot for spot in spots if spot.key not in {other.key for other in known}]
+        self._rebind(call)
+
+    # ---- sizes
+
+    def open_key(self, key: Key, known: Iterable[Key]) -> Key:
+        """Return the key with open sizes, if earlier calls had other sizes and no trace with that key failed."""
+        return open_key(key, known, self._not_open)
+
+    def closes(self, call: Call, exact: Key, reason: str) -> bool:
+        """Return whether the failed trace had open sizes; if so, the call gets a trace for its exact sizes."""
+        if call.key == exact:
+            return False
+        self._not_open.add(call.key)
+        log("retraces", f"{self._signature.name}: each shape has a trace of its own: {reason}")
+        self._explanation.closed.append(reason)
+        call.key = exact
+        return True

@@ -1,0 +1,223 @@
+"""Measured choice, per kind of call, between running a graph and running plain Python.
+
+Under `compile` both give the same results, so the quicker one may run. The first calls of each kind are timed, each
+running one of the two; then the choice stands, and no later call of that kind reads a clock. A kind is made of the
+types of the arguments and the magnitudes of their sizes. Native code reads the `Gate`: how many calls pass before
+one is examined again, and which form they run. Examinations become rarer while they find the expected kind.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.graph import Graph, Value, is_recursive
+from autoconv.graph.types import TensorType
+from autoconv.tracing.key.bounded_mapping import Bounded
+
+GRAPH, PLAIN = "graph", "plain"
+FOREVER = 2**62  # calls without examination
+
+_MOST_KINDS = 64  # kinds of calls whose timings are kept
+_MOST_LOOKS = 24  # calls of one kind without a choice, some of which trace or raise
+_PAIRS = 4  # timed calls of each form, after which a small difference decides
+_CLEAR, _FAR = 2.0, 8.0  # times as slow: such differences decide after fewer
+_COSTLY = 0.05  # seconds of a sample that is not repeated where the forms are far apart
+_SLOWER, _NOISE = 1.1, 0.3e-6  # factor and seconds by which a graph has to be slower before it is abandoned
+_SHORT = 2e-3  # seconds of a graph's call, below which its plain form takes no longer than a trace
+_RAREST = {GRAPH: 2**20, PLAIN: 256}  # calls between two examinations
+_LENGTHS = (str, bytes, bytearray, list, tuple, dict, set, frozenset)
+
+clock = time.perf_counter
+
+
+class Gate:
+    """The number of calls that pass without examination, and their form. Native code counts it down; see `dispatch`."""
+
+    __slots__ = ("cell",)
+
+    def __init__(self, left: int) -> None:
+        self.cell = (ctypes.c_int64 * 3)(left, 0, 0)
+
+    def passes(self) -> bool:
+        """Count a call; return whether it runs without examination."""
+        left = self.cell[0]
+        if left > 0:
+            self.cell[0] = left - 1
+        return left > 0
+
+    @property
+    def is_plain(self) -> bool:
+        return bool(self.cell[1])
+
+    def ask_variable(self, asks: bool) -> None:
+        """Make native code skip graphs while NumPy's context variable is not its default; see `float_errors`."""
+        self.cell[2] = asks
+
+    def open(self, left: int, form: str) -> None:
+        """Let that many calls run in this form."""
+        self.cell[0], self.cell[1] = left, form == PLAIN
+
+
+class Timing:
+    """The shortest times of the two forms for calls of one kind, and the choice once it is made."""
+
+    __slots__ = ("_begun", "_graphs", "_looks", "_plains", "choice", "graph", "plain")
+
+    def __init__(self) -> None:
+        self.choice = ""
+        self._begun: set[int] = set()  # the traces that ran once
+        self.graph = self.plain = float("inf")  # seconds
+        self._graphs = self._plains = self._looks = 0
+
+    def form(self) -> str:
+        """Return the form that the next call runs."""
+        self._looks += 1
+        if not self.choice and self._looks > _MOST_LOOKS:
+            self.choice = GRAPH
+        return self.choice or (PLAIN if self._graphs > self._plains + 1 else GRAPH)
+
+    def begins(self, trace: int) -> bool:
+        """Return whether this is the first timed run of a trace, which fills caches for later ones."""
+        if trace in self._begun:
+            return False
+        self._begun.add(trace)
+        return True
+
+    def ran(self, form: str, seconds: float) -> None:
+        """Note the time of a call, and choose once the times are decisive."""
+        if form == GRAPH:
+            self._graphs += 1
+            self.graph = min(self.graph, seconds)
+            return
+        self._plains += 1
+        self.plain = min(self.plain, seconds)
+        is_slower = self.graph > self.plain * _SLOWER + _NOISE
+        ratio = max(self.graph / self.plain, self.plain / self.graph)
+        is_costly = ratio > _FAR and max(self.graph, self.plain) > _COSTLY
+        pairs = 1 if is_costly else 2 if ratio > _CLEAR else _PAIRS  # one sample may be a cold or an interrupted one
+        if self._plains >= pairs:
+            self.choice = PLAIN if is_slower else GRAPH
+
+    @property
+    def is_measured(self) -> bool:
+        """Return whether both forms were timed."""
+        return self._graphs > 0 and self._plains > 0
+
+    def text(self) -> str:
+        """Return the times as text for users."""
+        return f"{_shown(self.graph)} as a graph, {_shown(self.plain)} as plain Python"
+
+
+class Tiers:
+    """The timings of one Python function, by kinds of calls; instances of a class share those of its methods."""
+
+    def __init__(self) -> None:
+        self._timings: Bounded[Any, Timing] = Bounded(_MOST_KINDS)
+        self._samplers: set[int] = set()  # threads that are timing a call of the plain function
+
+    def timing(self, kind: Any) -> Timing:
+        found = self._timings.get(kind)
+        if found is None:
+            found = self._timings[kind] = Timing()
+        return found
+
+    def is_sampling(self) -> bool:
+        """Return whether this thread runs a timed call of the plain function, which may call itself."""
+        return bool(self._samplers) and threading.get_ident() in self._samplers
+
+    def sample(self, function: Callable[..., Any], args: Any, kwargs: Any, timing: Timing) -> Any:
+        """Run the plain function and note its time."""
+        thread = threading.get_ident()
+        self._samplers.add(thread)
+        start = clock()
+        try:
+            found = function(*args, **kwargs)
+            seconds = clock() - start
+        finally:
+            self._samplers.discard(thread)
+        timing.ran(PLAIN, seconds)
+        return found
+
+
+def rarer(interval: int, form: str) -> int:
+    """Return the number of calls until the next examination, after one that found the expected kind."""
+    return min(2 * interval, _RAREST[form])
+
+
+def kind_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return a key shared by calls that should take about the same time in each form."""
+    kinds = tuple(map(_kind, args))
+    return (kinds, tuple((name, _kind(value)) for name, value in kwargs.items())) if kwargs else kinds
+
+
+def _kind(value: Any) -> Any:
+    type_ = type(value)
+    if type_ is float:
+        return float
+    if type_ is bool or value is None:
+        return value
+    if type_ is int:
+        return int, value.bit_length() >> 2
+    if isinstance(value, np.ndarray):
+        return type_, value.ndim, value.size.bit_length() >> 1
+    if type_ in _LENGTHS:
+        return type_, len(value).bit_length() >> 1
+    return type_
+
+
+def shown_kind(kind: Any) -> str:
+    """Return the types of a kind's arguments as text for users."""
+    parts = kind if not (kind and isinstance(kind[0], tuple) and _holds_names(kind)) else (*kind[0], *kind[1])
+    return f"({', '.join(_shown_part(part) for part in parts)})"
+
+
+def _holds_names(kind: Any) -> bool:
+    """Return whether a kind is a pair of positional and named parts."""
+    return len(kind) == 2 and isinstance(kind[1], tuple) and bool(kind[1]) and isinstance(kind[1][0], tuple)
+
+
+def _shown_part(part: Any) -> str:
+    if isinstance(part, tuple) and isinstance(part[0], str):
+        return f"{part[0]}={_shown_part(part[1])}"
+    found = part[0] if isinstance(part, tuple) else part
+    return found.__name__ if isinstance(found, type) else repr(found)
+
+
+def may_sample(seconds: float, graph: Graph, kernels: Iterable[str]) -> bool:
+    """Return whether one plain call is affordable, given the seconds of a graph's call.
+
+    Loops over single numbers may run a hundred times as long in Python. A graph whose native code has such loops is
+    certainly quicker, so a long call is not run in Python just to measure it.
+    """
+    return seconds < _SHORT or not _has_scalar_loops(graph, frozenset(kernels))
+
+
+def _has_scalar_loops(graph: Graph, kernels: frozenset[str]) -> bool:
+    """Return whether an innermost loop, or a recursive function, computes nothing but single numbers."""
+    bodies = [node.regions[1] for node in graph.walk() if node.op.name == "while"]
+    bodies += [node.regions[0] for node in graph.walk() if is_recursive(node) and node.regions]
+    return any(_is_scalar(body, kernels) for body in bodies)
+
+
+def _is_scalar(body: Graph, kernels: frozenset[str]) -> bool:
+    nodes = list(body.walk())
+    return all(
+        node.op.name != "while" and node.op.name not in kernels and all(map(_is_number, node.results)) for node in nodes
+    )
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value.type, TensorType) and value.type.shape == ()
+
+
+def _shown(seconds: float) -> str:
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds * 1e6:.3g} µs"

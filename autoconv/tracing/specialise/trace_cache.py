@@ -1,0 +1,68 @@
+"""The bounded cache of one function's traces, by keys; the least recently used trace is evicted first."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+from autoconv.tracing.execute.compiled_trace import ConcreteFunction
+from autoconv.tracing.key.cache_key import Key, accepts
+from autoconv.tracing.outputs.garbage import DROPPED
+
+MOST_KEYS = 256  # keys per function
+ENTRIES = 4  # traces per key, which differ in their guards
+_SURE_TRACES = 28  # traces that are kept whatever their size
+_BYTES = 1_400_000  # bytes of all traces, where there are more than those
+_TICKS = itertools.count()  # the order of uses
+
+
+class TraceCache:
+    """Holds traces by their keys; `by_key` may be listed while other threads trace."""
+
+    def __init__(self) -> None:
+        self.by_key: dict[Key, list[ConcreteFunction]] = {}
+
+    @property
+    def traces(self) -> list[ConcreteFunction]:
+        return [concrete for entries in list(self.by_key.values()) for concrete in entries]
+
+    def find(self, key: Key) -> ConcreteFunction | None:
+        """Return a trace for that key, or a wider one, whose guards hold."""
+        for concrete in self.by_key.get(key, ()):
+            if not concrete.guards.changed():
+                return self.used(concrete)
+        for other, entries in list(self.by_key.items()):
+            if other != key and accepts(other, key):
+                for concrete in entries:
+                    if not concrete.guards.changed():
+                        return self.used(concrete)
+        return None
+
+    def used(self, concrete: ConcreteFunction) -> ConcreteFunction:
+        """Mark the trace as used now."""
+        concrete.used = next(_TICKS)
+        return concrete
+
+    def add(self, concrete: ConcreteFunction) -> bool:
+        """Add a trace; return whether its key has as many traces as are kept."""
+        entries = [concrete, *self.by_key.get(concrete.key, ())][:ENTRIES]
+        self.by_key[concrete.key] = entries
+        self.used(concrete)
+        return len(entries) == ENTRIES
+
+    def drop_oldest(self, let_go: Callable[[list[ConcreteFunction]], None]) -> None:
+        """Evict traces beyond the limits; `let_go` is called with the evicted traces, and must not keep them."""
+        oldest = sorted(self.by_key, key=lambda key: max(c.used for c in self.by_key[key]))
+        every = self.traces
+        count, weight = len(every), sum(c.weight for c in every)
+        del every
+        for key in oldest[:-1]:
+            if len(self.by_key) <= MOST_KEYS and (count <= _SURE_TRACES or weight <= _BYTES):
+                return
+            dropped = self.by_key.pop(key)
+            let_go(dropped)
+            count -= len(dropped)
+            bytes_ = sum(c.weight for c in dropped)
+            weight -= bytes_
+            del dropped
+            DROPPED.add(bytes_)

@@ -1,0 +1,157 @@
+"""Specialisation by Python numbers that decide sizes and stay the same from call to call.
+
+Where a program makes arrays of `n` numbers, or slices the first `k`, a graph for every `n` runs the following ops by
+kernels. After a few calls with the same `n` a second trace is made for that value, whose sizes are known. Calls with
+other values use the first trace as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Graph, Node, Value, has_recursion
+from autoconv.graph.types import ArrayType, TensorType
+from autoconv.tracing.execute.compiled_trace import ConcreteFunction, input_leaves
+from autoconv.tracing.key.bounded_mapping import Bounded
+from autoconv.tracing.key.cache_key import Key, Literal, TensorKey, is_number
+from autoconv.tracing.key.signature import Call
+from autoconv.tracing.specialise.trace_cache import MOST_KEYS
+
+_CALLS = 6  # calls with the same numbers, before they get a trace of their own
+_PARTS = frozenset({"get_item", "array_view"})  # ops whose inputs from the second on are bounds, in arrays of any size
+_OF_SIZES = frozenset({"range", "array_new"})  # ops all of whose inputs count; of other ops, those from the second on
+_OF_SHAPES = frozenset({"shape", "dimension", "size", "numpy_shapes"})
+
+
+@dataclass(slots=True)
+class _Watch:
+    """State of one trace: the leaves that decide sizes, the values that they had, and in how many calls."""
+
+    leaves: tuple[int, ...]
+    values: tuple[Any, ...] = ()
+    count: int = 0
+    over: bool = False  # the values changed, or no leaf decides sizes
+    failed: bool = False
+
+
+class Settling:
+    """The traces of a function whose open sizes depend on Python numbers, and the values these have settled at."""
+
+    def __init__(self) -> None:
+        self._watched: Bounded[Key, _Watch] = Bounded(MOST_KEYS)
+
+    def waits(self, concrete: ConcreteFunction, leaves: Sequence[Any]) -> bool:
+        """Note a call; return whether the next one has to be noted as well, because its numbers may settle."""
+        watch = self._watched.get(concrete.key)
+        if watch is None:
+            deciding = deciding_leaves(concrete) if concrete.falls_back else ()
+            watch = self._watched[concrete.key] = _Watch(deciding, over=not deciding)
+        if watch.over:
+            return False
+        values = tuple(map(Literal, _picked(leaves, watch.leaves)))
+        are_numbers = all(type(literal.value) in (int, float, bool) for literal in values)
+        if not are_numbers or (watch.count and values != watch.values):
+            watch.over = True
+            return False
+        watch.values, watch.count = values, watch.count + 1
+        return True
+
+    def narrow(self, call: Call) -> None:
+        """Make settled numbers part of the call's key."""
+        watch = self._watched.get(call.key)
+        if watch is None or watch.count < _CALLS or watch.failed:
+            return
+        if tuple(map(Literal, _picked(call.leaves, watch.leaves))) != watch.values:
+            return
+        leaves = list(call.key.leaves)
+        for position, literal in zip(watch.leaves, watch.values, strict=True):
+            leaves[position] = literal
+        told = [f"{call.names[i]} is {literal.value!r}" for i, literal in zip(watch.leaves, watch.values, strict=True)]
+        call.why = call.why or f"{', '.join(told)} again, which decides sizes"
+        call.wide, call.key = call.key, replace(call.key, leaves=tuple(leaves))
+
+    def widen(self, call: Call) -> bool:
+        """Return whether the failed trace was for settled numbers; if so, the call gets the trace for all numbers."""
+        if call.wide is None:
+            return False
+        self._watched[call.wide] = _Watch((), over=True, failed=True)
+        call.key, call.wide = call.wide, None
+        return True
+
+
+def _picked(leaves: Sequence[Any], positions: Iterable[int]) -> Iterable[Any]:
+    return (leaves[i] for i in positions)
+
+
+def deciding_leaves(concrete: ConcreteFunction) -> tuple[int, ...]:
+    """Return the Python numbers among a trace's leaves that alone decide some size which is open in its graph."""
+    key, graph = concrete.key, concrete.optimised
+    count = sum(1 if template is None else template.leaf_count for _, template in key.templates)
+    known: _Known = {}
+    for value, position in zip(graph.parameters, input_leaves(key), strict=False):
+        leaf = key.leaves[position]
+        if position < count and isinstance(leaf, TensorKey) and is_number(leaf.type):
+            known[value] = frozenset({position})
+    found: set[int] = set()
+    if known and not has_recursion(graph):
+        _follow(graph, known, found)
+    return tuple(sorted(found))
+
+
+_Known = dict[Value, frozenset[int]]
+
+
+def _follow(graph: Graph, known: _Known, found: set[int]) -> None:
+    """Add the leaves that decide sizes in a graph (forward dataflow).
+
+    `known` maps each value that depends on such numbers alone to the set of their leaves.
+    """
+    for node in graph.nodes:
+        _follow_into(node, known, found)
+        sources = [known.get(value) for value in node.inputs]
+        if node.op.name in _OF_SHAPES:
+            known.update(dict.fromkeys(node.results, frozenset()))
+        elif not node.regions and not node.effects & ~Effects.RAISE and None not in sources:
+            known.update(dict.fromkeys(node.results, frozenset().union(*filter(None, sources))))
+        sizes = [known.get(value) for value in _sizes(node)]
+        if None not in sizes:
+            found.update(*filter(None, sizes))
+
+
+def _follow_into(node: Node, known: _Known, found: set[int]) -> None:
+    """Follow the regions of a node, whose last parameters are its captures."""
+    for region in node.regions:
+        count = len(region.parameters)
+        state = node.attributes.get("state", 0) if node.op.name == "while" else 0
+        captured = min(count - state, len(node.inputs) - state - (node.op.name == "cond"))
+        pairs = zip(region.parameters[count - captured :], node.inputs[len(node.inputs) - captured :], strict=True)
+        _follow(region, {value: known[outer] for value, outer in pairs if outer in known}, found)
+
+
+def _sizes(node: Node) -> list[Value]:
+    """Return the inputs that may decide an open size of the node's results: numbers, or vectors of numbers.
+
+    There are none where the open size may come from another input's shape.
+    """
+    if node.regions or node.op.elementwise or not any(map(_is_open, node.results)):
+        return []
+    if any(map(_is_open, node.inputs)) and node.op.name not in _PARTS:
+        return []
+    return list(node.inputs) if node.op.name in _OF_SIZES else list(filter(_may_be_size, node.inputs[1:]))
+
+
+def _is_open(value: Value) -> bool:
+    """Return whether some size of the value is open in the graph, and not that of an argument."""
+    return isinstance(value.type, (TensorType, ArrayType)) and None in (value.type.shape or ())
+
+
+def _may_be_size(value: Value) -> bool:
+    """Return whether the value is an integer, or a vector of integers."""
+    type_ = value.type
+    return isinstance(type_, TensorType) and type_.dtype.is_integer and type_.shape is not None and len(type_.shape) < 2
+
+
+__all__ = ["Settling", "deciding_leaves"]

@@ -1,0 +1,65 @@
+"""The functions of `autoconv.autograph`."""
+
+from __future__ import annotations
+
+import re
+import types
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.config import SETTINGS
+from autoconv.emit.converted import convert_function, converted_text
+from autoconv.errors import ConversionError
+from autoconv.operators.calls.call import do_not_convert, operators_module
+from autoconv.runtime.recording.tracebacks import presented
+
+
+@presented
+def to_code(entity: Callable[..., Any], recursive: bool = True, experimental_optional_features: Any = None) -> str:
+    """Return the converted source of a function, named `tf__NAME`; raises ConversionError where there is no source."""
+    function = _plain_function(entity)
+    text = converted_text(function)
+    name = "lambda" if function.__name__ == "<lambda>" else function.__name__
+    return re.sub(r"^def \w+\(", f"def tf__{name}(", text, count=1)
+
+
+@presented
+def to_graph(
+    entity: Callable[..., Any], recursive: bool = True, experimental_optional_features: Any = None
+) -> Callable[..., Any]:
+    """Return the converted function: under trace it builds a graph of its tensor operations, otherwise it computes."""
+    function = _plain_function(entity)
+    converted = convert_function(function, operators_module())
+    converted.__name__ = f"tf__{function.__name__}"
+    if isinstance(entity, types.MethodType):
+        return types.MethodType(converted, entity.__self__)
+    return converted
+
+
+def trace(*args: Any) -> None:
+    """Print the arguments when it runs: while tracing, or eagerly."""
+    print(*args)
+
+
+def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
+    """Set the verbosity of conversion: 0 nothing, 3 the converted code."""
+    SETTINGS.verbosity = level
+    SETTINGS.log_to_stdout = alsologtostdout
+
+
+def _plain_function(entity: Any) -> types.FunctionType:
+    if getattr(entity, "__autoconv_function__", False):
+        raise ConversionError(
+            f"converting {entity!r}: ValueError: Cannot apply autograph to a function that doesn't expose a __code__ "
+            "object. If this is a @autoconv.function, try passing f.python_function instead."
+        )
+    function = entity.__func__ if isinstance(entity, types.MethodType) else entity
+    if not isinstance(function, types.FunctionType):
+        raise ConversionError(
+            f"{entity!r} is not a Python function, and has no source to convert",
+            remedy="a function that def or lambda made, or a method",
+        )
+    return function
+
+
+__all__ = ["do_not_convert", "set_verbosity", "to_code", "to_graph", "trace"]

@@ -1,0 +1,144 @@
+"""The text of `f.explain()`: why traces were made."""
+
+from __future__ import annotations
+
+import os
+import re
+import weakref
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from autoconv.tracing.views.html import function_html
+
+_REMEMBERED = 256  # traces, and calls that ran as plain Python
+_SHOWN = 8  # ops of one trace that run by kernels
+
+
+class Row:
+    """A trace and the reason for it; it lives as long as the cache keeps the trace."""
+
+    __slots__ = ("_concrete", "number", "reason")
+
+    def __init__(self, reason: str, concrete: Any) -> None:
+        self.reason = reason
+        self.number = 0
+        self._concrete = weakref.ref(concrete)
+
+    def concrete(self) -> Any:
+        """Return the trace, None where it was dropped."""
+        return self._concrete()
+
+    def lines(self) -> list[str]:
+        concrete = self._concrete()
+        if concrete is None:
+            return [f"  {self.number}. {self.reason}: dropped from the cache since"]
+        signature = concrete.pretty_printed_signature(verbose=False)
+        nodes = sum(1 for _ in concrete.recorded.walk())
+        first = f"  {self.number}. {self.reason}: {signature}, {nodes} nodes"
+        blind = [f"     not guarded: {what}" for what in concrete.guards.blind]
+        sizes = [f"     {note}" for note in concrete.size_notes]
+        return [first, *blind, *sizes, *_by_kernels(concrete.falls_back)]
+
+
+def _by_kernels(calls: Sequence[tuple[str, Any]]) -> list[str]:
+    """Return a line that counts the ops without a native form, with their source lines."""
+    if not calls:
+        return []
+    counts = Counter(
+        (name, "" if span is None else f"{os.path.basename(span.file)}:{span.line}") for name, span in calls
+    )
+    shown = [
+        name + (f" ({place})" if place else "") + (f" x{count}" if count > 1 else "")
+        for (name, place), count in list(counts.items())[:_SHOWN]
+    ]
+    more = [f"and {len(counts) - _SHOWN} more"] if len(counts) > _SHOWN else []
+    return [f"     {len(calls)} by kernels: {', '.join([*shown, *more])}"]
+
+
+class Reasons:
+    """Why calls ran as plain Python: each reason once, with the number of calls that it was noted for."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, tuple[str, int]] = {}  # by what the reason is apart from the values of one call
+
+    def append(self, reason: str) -> None:
+        key = _DIGITS.sub("", reason) if reason.startswith(_ONE_CALL) else reason
+        shown, count = self._counts.pop(key, (reason, 0))
+        self._counts[key] = shown, count + 1
+        if len(self._counts) > _REMEMBERED:
+            del self._counts[next(iter(self._counts))]
+
+    def __contains__(self, reason: str) -> bool:
+        return reason in self._counts
+
+    def __iter__(self) -> Iterator[str]:
+        for reason, count in self._counts.values():
+            if count == 1:
+                yield reason
+            elif reason.startswith(_ONE_CALL):
+                yield f"{reason}; and {count - 1} more like it"
+            else:
+                yield f"{reason} ({count} times)"
+
+
+_ONE_CALL = "one call: "
+_DIGITS = re.compile(r"\d+")
+
+
+@dataclass(slots=True)
+class Explanation:
+    """The history of a function's traces, as shown by `explain`."""
+
+    name: str
+    count: int = 0
+    rows: deque[Row] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
+    plain: Reasons = field(default_factory=Reasons)
+    by_object: deque[str] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
+    faults: Counter[str] = field(default_factory=Counter)  # internal errors of this package, by message and place
+    closed: deque[str] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
+    times: deque[str] = field(default_factory=lambda: deque(maxlen=_SHOWN))
+
+    def add(self, row: Row) -> None:
+        self.count += 1
+        row.number = self.count
+        self.rows.append(row)
+
+    def timed(self, kind: str, times: str, is_plain: bool) -> None:
+        """Note the form in which calls of a kind run from now on, and the times that decided it."""
+        chosen = "plain Python, which is quicker" if is_plain else "the graph"
+        self.times.append(f"{kind} runs {chosen}: {times}")
+
+    def why(self, call: Any, cache: Mapping[Any, Any]) -> str:
+        """Return the reason for the trace that is about to be made for this call."""
+        if call.key in cache:
+            changed = {c.guards.changed() for c in cache[call.key]} - {""}
+            return f"{', '.join(sorted(changed))} changed"
+        if not cache:
+            return "first call"
+        nearest = next(reversed(cache))
+        if nearest.templates != call.key.templates or len(nearest.leaves) != len(call.key.leaves):
+            return "the structure of the arguments differs"
+        for name, old, new in zip(call.names, nearest.leaves, call.key.leaves, strict=True):
+            if old != new:
+                return f"{name} is {new}, was {old}"
+        return "the trace was dropped from the cache"
+
+    def html(self, title: str) -> str:
+        """Return the explanation for notebooks."""
+        rows = [(row.number, row.reason, row.concrete()) for row in self.rows]
+        return function_html(f"{title}: {self.count} trace{'s' if self.count != 1 else ''}", rows, self.plain)
+
+    def text(self) -> str:
+        lines = [f"{self.name}: {self.count} trace{'s' if self.count != 1 else ''}"]
+        if self.count > len(self.rows):
+            lines.append(f"  … the first {self.count - len(self.rows)} are not kept")
+        lines += [line for row in self.rows for line in row.lines()]
+        lines += [f"  arrays by NumPy's own operations, one by one: {what}" for what in self.by_object]
+        lines += [f"  each shape has a trace of its own: {why}" for why in self.closed]
+        lines += [f"  plain Python: {what}" for what in self.plain]
+        lines += [f"  measured: {what}" for what in self.times]
+        times = {what: f" ({count} times)" if count > 1 else "" for what, count in self.faults.items()}
+        lines += [f"  internal error{count}, please report it: {what}" for what, count in times.items()]
+        return "\n".join(lines)

@@ -1,0 +1,138 @@
+"""The graph of a trace in TensorFlow's form: its inputs and outputs are tensors, its nodes operations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.graphdef import NodeDef, as_graph_def
+from autoconv.graph.picture import graph_html
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """A node of a graph, parameters (`Placeholder`) included."""
+
+    node_def: NodeDef
+    graph: FuncGraph
+    values: tuple[Value, ...]
+    operands: tuple[Value, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.node_def.name
+
+    @property
+    def type(self) -> str:
+        return self.node_def.op
+
+    @property
+    def device(self) -> str:
+        return self.node_def.device
+
+    @property
+    def inputs(self) -> tuple[Any, ...]:
+        return tuple(map(_tensor, self.operands))
+
+    @property
+    def outputs(self) -> list[Any]:
+        return list(map(_tensor, self.values))
+
+    @property
+    def control_inputs(self) -> list[Operation]:
+        names = [name[1:] for name in self.node_def.input if name.startswith("^")]
+        return [self.graph.get_operation_by_name(name) for name in names]
+
+    def get_attr(self, name: str) -> Any:
+        """Return an attribute; raises ValueError for one that the operation lacks."""
+        if name not in self.node_def.attr:
+            raise ValueError(f"operation {self.name!r} has no attribute {name!r}; it has {sorted(self.node_def.attr)}")
+        return self.node_def.attr[name]
+
+    def __repr__(self) -> str:
+        return f"<autoconv.Operation {self.name!r} type={self.type}>"
+
+
+class FuncGraph:
+    """The recorded graph of a trace. `captures` are pairs of a captured object and its placeholder."""
+
+    def __init__(self, graph: Graph, captured: Sequence[Any], variables: Sequence[Any] = ()) -> None:
+        self.recorded = graph
+        self._captured = tuple(captured)
+        self._variables = tuple(variables)
+
+    @property
+    def name(self) -> str:
+        return self.recorded.name
+
+    def _repr_html_(self) -> str:
+        return graph_html(self.recorded)
+
+    @property
+    def inputs(self) -> list[Any]:
+        return list(map(_tensor, self.recorded.parameters))
+
+    @property
+    def outputs(self) -> list[Any]:
+        return list(map(_tensor, self.recorded.outputs))
+
+    @property
+    def captures(self) -> list[tuple[Any, Any]]:
+        placeholders = self.inputs[len(self.inputs) - len(self._captured) :]
+        return list(zip(self._captured, placeholders, strict=True))
+
+    @property
+    def variables(self) -> tuple[Any, ...]:
+        """The captured variables that still exist in the program."""
+        return self._variables
+
+    @property
+    def trainable_variables(self) -> tuple[Any, ...]:
+        return tuple(variable for variable in self._variables if variable.trainable)
+
+    @property
+    def nodes(self) -> list[Node]:
+        """The nodes as this package's own data (see `recorded`)."""
+        return self.recorded.nodes
+
+    def walk(self) -> Iterator[Node]:
+        """Iterate over every node, those of regions after the node that owns them."""
+        return self.recorded.walk()
+
+    def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> Any:
+        """Return the graph as a GraphDef: a protocol buffer if TensorBoard is installed, else the same attributes."""
+        return self.recorded.as_graph_def()
+
+    def get_operations(self) -> list[Operation]:
+        """Return the parameters, then the nodes in program order."""
+        rows = as_graph_def(self.recorded).node
+        parameters = self.recorded.parameters
+        made = [Operation(row, self, (value,)) for row, value in zip(rows, parameters, strict=False)]
+        nodes = zip(rows[len(parameters) :], self.recorded.nodes, strict=True)
+        return made + [Operation(row, self, node.results, node.inputs) for row, node in nodes]
+
+    def get_operation_by_name(self, name: str) -> Operation:
+        """Return the operation of that name; raises KeyError."""
+        for operation in self.get_operations():
+            if operation.name == name:
+                return operation
+        raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
+
+    def get_tensor_by_name(self, name: str) -> Any:
+        """Return the tensor `operation:index`; raises KeyError."""
+        operation, _, index = name.partition(":")
+        outputs = self.get_operation_by_name(operation).outputs
+        if not index.isdigit() or int(index) >= len(outputs):
+            raise KeyError(f"The name {name!r} refers to a Tensor not in the graph.")
+        return outputs[int(index)]
+
+    def __repr__(self) -> str:
+        return f"FuncGraph(name={self.name}, id={id(self.recorded)})"
+
+
+def _tensor(value: Value) -> Any:
+    """Wrap a tensor value; return resources and other values as they are."""
+    return SymbolicTensor(value) if hasattr(value.type, "dtype") else value

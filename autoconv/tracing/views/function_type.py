@@ -1,0 +1,139 @@
+"""Types of a trace's arguments and results, as values and as text."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.types import TensorType
+from autoconv.operators.regions.layout import Arms, Grown, Instance, Layout, Leaf, Parts, Static
+from autoconv.runtime.support.attributes import HEAP
+from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.support.structure import Template, pack
+from autoconv.runtime.tensors.tensor import EagerTensor
+from autoconv.tracing.key.cache_key import Key, LeafKey, Literal, TensorKey
+from autoconv.tracing.key.signature import Signature
+
+_OF_SEVERAL = {
+    inspect.Parameter.VAR_POSITIONAL: inspect.Parameter.POSITIONAL_ONLY,
+    inspect.Parameter.VAR_KEYWORD: inspect.Parameter.KEYWORD_ONLY,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """An argument of a trace: `leaves` are the keys of its leaves, `names` their names in the graph."""
+
+    name: str
+    kind: str
+    template: Template | None
+    leaves: tuple[LeafKey, ...]
+    names: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return _template_text(self.template, iter(self.leaves))
+
+    @property
+    def spec(self) -> Any:
+        """The structure with a TensorSpec for each tensor, and plain values as they are."""
+        return pack(self.template, [_spec(leaf, name) for leaf, name in zip(self.leaves, self.names, strict=True)])
+
+    @property
+    def by_keyword(self) -> bool:
+        return self.kind == "KEYWORD_ONLY"
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionType:
+    """The types of a trace's arguments, result and captures. `str` formats them on one line, `block` line by line."""
+
+    parameters: tuple[Parameter, ...]
+    output: Layout
+    captures: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, signature: Signature, key: Key, names: Sequence[str], output: Layout, captures: Any) -> FunctionType:
+        parameters, position = [], 0
+        for name, template in key.templates:
+            end = position + (1 if template is None else template.leaf_count)
+            kind = _kind(signature, name)
+            parameters.append(Parameter(name, kind, template, key.leaves[position:end], tuple(names[position:end])))
+            position = end
+        for leaf, name in zip(key.leaves[position:], names[position:], strict=True):
+            parameters.append(Parameter(name, "OUTER", None, (leaf,), (name,)))
+        return cls(tuple(parameters), output, tuple(captures))
+
+    def __str__(self) -> str:
+        return f"({', '.join(f'{p.name}: {p}' for p in self.parameters)}) -> {_layout_text(self.output)}"
+
+    def block(self) -> str:
+        inputs = [f"  {p.name} ({p.kind}): {p}" for p in self.parameters] or ["  None"]
+        captures = [f"  {id(c)}: {_capture_text(c)}" for c in self.captures] or ["  None"]
+        output = f"  {_layout_text(self.output)}"
+        return "\n".join(["Input Parameters:", *inputs, "Output Type:", output, "Captures:", *captures])
+
+    @property
+    def specs(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The positional and the keyword arguments, with TensorSpecs for tensors."""
+        given = [p for p in self.parameters if p.kind != "OUTER"]
+        return tuple(p.spec for p in given if not p.by_keyword), {p.name: p.spec for p in given if p.by_keyword}
+
+
+def _kind(signature: Signature, name: str) -> str:
+    """Return how the argument is passed; those collected by `*args` and `**kwargs` have names of their own."""
+    parameters = signature.python.parameters
+    if name in parameters and parameters[name].kind not in _OF_SEVERAL:
+        return parameters[name].kind.name
+    for parameter in parameters.values():
+        if parameter.kind is parameter.VAR_POSITIONAL and name.startswith(f"{parameter.name}_"):
+            return "POSITIONAL_ONLY"
+    return "KEYWORD_ONLY"
+
+
+def _spec(leaf: LeafKey, name: str) -> Any:
+    if isinstance(leaf, TensorKey):
+        return TensorSpec.from_type(leaf.type, name)
+    return leaf.value if isinstance(leaf, Literal) else leaf
+
+
+def _template_text(template: Template | None, leaves: Iterator[Any]) -> str:
+    if template is None:
+        return str(next(leaves))
+    return _container_text(template.kind, template.keys, [_template_text(child, leaves) for child in template.children])
+
+
+def _container_text(kind: type, keys: Sequence[Any] | None, parts: list[str]) -> str:
+    name = kind.__name__.capitalize() if kind in (list, tuple, dict) else kind.__name__
+    if keys is not None:
+        parts = [f"{key!r}: {text}" for key, text in zip(keys, parts, strict=True)]
+    return f"{name}[{', '.join(parts)}]"
+
+
+def _layout_text(layout: Layout) -> str:
+    """Format the type of a result with that layout, as a TensorSpec is formatted."""
+    if isinstance(layout, Leaf):
+        return repr(TensorSpec.from_type(layout.type)) if isinstance(layout.type, TensorType) else str(layout.type)
+    if isinstance(layout, Parts):
+        return _container_text(layout.kind, layout.keys, [_layout_text(part) for part in layout.parts])
+    if isinstance(layout, Instance) and layout.keys == (HEAP,):
+        return _layout_text(layout.parts[0])
+    if isinstance(layout, Instance):
+        held = [f"{k}: {_layout_text(part)}" for k, part in zip(layout.keys, layout.parts, strict=True)]
+        return f"{layout.kind.__name__}[{', '.join(held)}]"
+    if isinstance(layout, Grown):
+        return f"List[{_layout_text(layout.element)}, ...]"
+    if isinstance(layout, Arms):
+        return " | ".join(map(_layout_text, layout.arms))
+    return repr(layout.value) if isinstance(layout, Static) else "never"
+
+
+def _capture_text(capture: Any) -> str:
+    type_ = getattr(EagerTensor(capture) if isinstance(capture, np.ndarray) else capture, "type", None)
+    return repr(TensorSpec.from_type(type_)) if isinstance(type_, TensorType) else str(type_ or capture)
+
+
+__all__ = ["FunctionType", "Parameter"]

@@ -1,0 +1,66 @@
+"""Log output about traces and their optimisation, by AUTOCONV_LOGS (see `autoconv.runtime.support.logs`)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from autoconv.config import SETTINGS
+from autoconv.graph.graph import Graph
+from autoconv.graph.text import to_text
+from autoconv.runtime.support.logs import log, wanted
+from autoconv.runtime.support.spans import current_place
+
+
+class traced:
+    """Log the trace that the block makes."""
+
+    def __init__(self, name: str, number: int, reason: str) -> None:
+        self.what = f"{name}: trace {number}, {reason}"
+        self.start = time.perf_counter()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if wanted("retraces"):
+            place = current_place()
+            called = f", called at {place}" if place is not None else ""
+            log("retraces", f"{self.what}{called}; it {'failed after' if kind else 'took'} {_ms(self.start)}")
+
+
+def graphs(name: str, recorded: Graph, finished: Graph) -> None:
+    """Log the graph of a trace, before and after the optimisations."""
+    if wanted("graph"):
+        log("graph", f"{name}, as recorded:\n{to_text(recorded)}{name}, as it runs:\n{to_text(finished)}")
+
+
+def optimisations(name: str) -> Callable[[str, Graph], None] | None:
+    """Return a callback that logs the result of each optimisation of a trace; None if that is not enabled."""
+    if not wanted("passes"):
+        return None
+    last = time.perf_counter()
+
+    def tell(stage: str, graph: Graph) -> None:
+        nonlocal last
+        nodes = sum(1 for _ in graph.walk())
+        took = "" if stage == "before" else f", {_ms(last)}"
+        log("passes", f"{name}: {'recorded' if stage == 'before' else stage}: {nodes} nodes{took}")
+        last = time.perf_counter()
+
+    return tell
+
+
+def watch_conversion() -> None:
+    """Log the passes of conversion, too, from now on."""
+    from autoconv import passes  # lazily, because it imports gast
+
+    passes.WATCHERS.append(lambda file, name, seconds: log("passes", f"{file}: {name}: {seconds * 1e3:.1f} ms"))
+
+
+def _ms(start: float) -> str:
+    return f"{(time.perf_counter() - start) * 1e3:.1f} ms"
+
+
+if "passes" in SETTINGS.logs:
+    watch_conversion()

@@ -1,0 +1,32 @@
+"""Hint for errors of NumPy code that was traced under `function`, which passes it tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import AutoconvError, InaccessibleTensorError, OperatorNotAllowedInGraphError, OpError
+from autoconv.runtime.objects.variable import Variable
+from autoconv.runtime.support.remedies import BY_COMPILE
+from autoconv.runtime.support.structure import flatten
+from autoconv.runtime.tensors.tensor import Tensor
+
+_REFUSALS = (AutoconvError, InaccessibleTensorError, OperatorNotAllowedInGraphError)
+_NOTE = f"Arrays become tensors under @autoconv.function; {BY_COMPILE}."
+
+
+def point_to_compile(error: BaseException, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Add a note that recommends `compile` to a trace's error, if it is about tensors and the call passed arrays."""
+    text = str(error)
+    if isinstance(error, (OpError, IndexError)):
+        return  # about values: NumPy raises such errors, too
+    if not isinstance(error, _REFUSALS) and "ensor" not in text and "autoconv." not in text:
+        return  # the program's own error
+    if BY_COMPILE in text or _NOTE in getattr(error, "__notes__", ()):
+        return
+    leaves = flatten((args, kwargs))[0]
+    if any(isinstance(leaf, (Tensor, Variable)) for leaf in leaves):
+        return
+    if any(isinstance(leaf, (np.ndarray, np.generic)) for leaf in leaves):
+        error.add_note(_NOTE)
