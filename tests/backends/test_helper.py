@@ -136,12 +136,12 @@ def test_children_have_a_helper_of_their_own_and_nobody_waits_for_it(tmp_path):
     assert _run(
         """
         import os
-        from autoconv.backends.llvm import helper
+        from autoconv.backends.llvm.jit import helper
         GOOD = "define i64 @answer() {\\n  ret i64 42\\n}\\n"
         first = helper.object_files([(GOOD, 1)])
         child = os.fork()
         if not child:
-            from autoconv.backends.llvm import engine
+            from autoconv.backends.llvm.jit import engine
             engine._object_files([(GOOD, 1)]) == first or os._exit(1)
             os._exit(0)
         pid, status = os.wait()
@@ -165,7 +165,7 @@ def test_closed_streams_and_signals_are_no_matter(tmp_path):
         os.close(0), os.close(1), os.close(2)
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-        from autoconv.backends.llvm import helper
+        from autoconv.backends.llvm.jit import helper
         GOOD = "define i64 @answer() {{\\n  ret i64 42\\n}}\\n"
         first = helper.object_files([(GOOD, 1)])
         fds = [fd for fd in range(3) if os.path.exists(f"/proc/self/fd/{{fd}}")]
@@ -182,7 +182,7 @@ def test_it_ends_with_the_program(tmp_path):
     """Even where that is killed in the middle of a compilation."""
     program = f"""
         import os, threading, time
-        from autoconv.backends.llvm import helper
+        from autoconv.backends.llvm.jit import helper
         helper.object_files([("define i64 @answer() {{\\n  ret i64 42\\n}}\\n", 1)])
         print(os.getpid(), flush=True)
         threading.Thread(target=helper.object_files, args=([({ENDLESS!r}, 0)],)).start()

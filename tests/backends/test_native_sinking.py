@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import autoconv as ac
-from autoconv.backends.llvm.legalize import interchange_loops
+from autoconv.backends.llvm.codegen.control import interchanged_loop
 from autoconv.backends.llvm.legalize.interchange_loops import MARK, sink
 from autoconv.graph.verify import verify
 
@@ -48,7 +48,7 @@ def test_a_recurrence_of_two_arrays(size: int, dtype: Any) -> None:
 
 
 def test_numbers_and_arrays_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(interchange_loops, "_CALL", 5000)  # several calls of the loops, the last of them shorter
+    monkeypatch.setattr(interchanged_loop, "_CALL", 5000)  # several calls of the loops, the last of them shorter
 
     @ac.function
     def settle(x: Any, c: Any, factor: Any, limit: Any) -> Any:

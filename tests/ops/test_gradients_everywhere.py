@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import autoconv
+from autoconv.api.gradients.tape import dense
 from autoconv.autodiff.vjp import vjp
 from autoconv.backends import BACKENDS
 from autoconv.graph.dtypes import bool_
@@ -81,7 +82,7 @@ def test_by_a_tape(op: Op, sample: Sample) -> None:
     )  # fmt: skip
     for slope, expected in zip(slopes, wanted(op, sample), strict=True):
         if isinstance(slope, autoconv.IndexedSlices):
-            slope = autoconv.api.tape.dense(slope)
+            slope = dense(slope)
         np.testing.assert_allclose(np.asarray(slope), expected, rtol=1e-12, atol=1e-14)
 
 

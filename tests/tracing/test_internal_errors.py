@@ -30,7 +30,7 @@ def test_in_use_the_call_runs_plain_and_explain_shows_it(fault, monkeypatch):
 
 def test_in_tests_it_is_raised(fault, monkeypatch):
     monkeypatch.setattr(SETTINGS, "strict", True)
-    with pytest.raises(InternalError, match=r"at autoconv/tracing/trace\.py"):
+    with pytest.raises(InternalError, match=r"at autoconv/tracing/specialise/trace\.py"):
         autoconv.compile(doubled)(np.array([3.0, 1.0]))
 
 

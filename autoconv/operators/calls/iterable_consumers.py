@@ -26,6 +26,7 @@ from autoconv.operators.support.overrides import OVERRIDES
 from autoconv.operators.support.protected_names import BREAK, NORMAL, Undefined, ld
 from autoconv.operators.support.signature_check import passed_program
 from autoconv.operators.support.speculation import Attempt
+from autoconv.operators.values import ordering as _ordering  # noqa: F401 - its replacements are wrapped here
 from autoconv.operators.values.builtins import called
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import PLAIN, heap_of, items_of, traced_result
