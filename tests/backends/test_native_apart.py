@@ -12,7 +12,7 @@ import pytest
 import autoconv as ac
 from autoconv.backends import llvm
 from autoconv.backends.llvm.codegen.sort import parallel_merge
-from autoconv.backends.llvm.legalize.pipeline import prepared
+from autoconv.backends.llvm.legalize.pipeline import legalize
 from autoconv.backends.llvm.schedule import concurrency, pipeline
 from autoconv.backends.llvm.schedule.pipeline import schedule
 from autoconv.backends.llvm.target import abi
@@ -25,7 +25,7 @@ def numbers(*shape: int, seed: int = 0, dtype: str = "float64") -> np.ndarray:
 
 def groups(build: Any, *arrays: np.ndarray) -> list[int]:
     """How many steps run side by side, each time."""
-    plan = schedule(prepared(graph_of(build, *arrays)))
+    plan = schedule(legalize(graph_of(build, *arrays)))
     return [len(item.members) for item in plan.items if item.apart]
 
 

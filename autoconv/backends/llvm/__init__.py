@@ -40,7 +40,7 @@ from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.jit.engine import Code, NoMachineCode, make_ready, native_entry, notes
 from autoconv.backends.llvm.legalize.complex.split import is_split
 from autoconv.backends.llvm.legalize.decompose import is_composite
-from autoconv.backends.llvm.legalize.pipeline import prepared
+from autoconv.backends.llvm.legalize.pipeline import legalize
 from autoconv.backends.llvm.runtime.library import addresses, pending
 from autoconv.backends.llvm.runtime.references import declare_shared
 from autoconv.graph.graph import Graph, Value, has_recursion
@@ -62,7 +62,7 @@ class NativeGraph:
     """
 
     def __init__(self, graph: Graph, form: CallForm | None) -> None:
-        given, graph = graph, prepared(graph)
+        given, graph = graph, legalize(graph)
         module = ModuleText()
         module.open = self.open = open_sizes(graph, given.needs)
         module.sizes = tuple(map(register_of, module.open.symbols))

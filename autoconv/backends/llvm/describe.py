@@ -8,7 +8,7 @@ from autoconv.backends.llvm.analysis.classify import role
 from autoconv.backends.llvm.analysis.list_stacks import stacks
 from autoconv.backends.llvm.analysis.native_registry import BY_LIBRARY
 from autoconv.backends.llvm.legalize.complex.split import is_split
-from autoconv.backends.llvm.legalize.pipeline import prepared
+from autoconv.backends.llvm.legalize.pipeline import legalize
 from autoconv.backends.llvm.schedule.pipeline import schedule
 from autoconv.backends.llvm.schedule.plan import Item
 from autoconv.graph.graph import Graph, Node, Value
@@ -34,7 +34,7 @@ def describe(graph: Graph) -> list[str]:
 
     Composite ops (a softmax, for example) are listed by the ops that they expand to.
     """
-    whole = prepared(graph)
+    whole = legalize(graph)
     counts = _Counts(stacks(whole))
     lines = list(_lines(whole, counts))
     kernels = ", ".join(sorted(set(counts.kernels))) or "nothing"
@@ -48,7 +48,7 @@ def kernels(graph: Graph, library: bool = True) -> list[str]:
     Unless `library` is set, without ops whose kernels are library routines that native code would call as well, and
     without those that end the run.
     """
-    whole = prepared(graph)
+    whole = legalize(graph)
     native_stacks = stacks(whole)
     idle = ("constant", "absent", "identity", *(() if library else ("raise",)))
     return [
@@ -72,7 +72,7 @@ def has_bounds_for_kernels(graph: Graph) -> bool:
     That is a subscript of an op that runs by its kernel, or of one that is decomposed in a way that needs numbers.
     """
     try:
-        brackets = [node for node in prepared(graph).walk() if "spec" in node.attributes and role(node) == "kernel"]
+        brackets = [node for node in legalize(graph).walk() if "spec" in node.attributes and role(node) == "kernel"]
     except TypeError:
         return True
     return any(isinstance(bound, Symbol) for node in brackets for entry in node.attributes["spec"] for bound in entry)

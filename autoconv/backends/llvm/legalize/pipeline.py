@@ -1,6 +1,14 @@
-"""Legalise a graph before its loops are planned: graph-to-graph passes, in this order."""
+"""Legalisation passes: each is one file and one row of THE TABLE, and maps a graph to one that is nearer to native code.
+
+The passes run in this order after the optimisations. Each returns an equivalent graph and leaves the given one
+unchanged; the docstring of its file shows a graph before and after.
+"""
 
 from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from autoconv.backends.llvm.legalize.array_statements import with_statements
 from autoconv.backends.llvm.legalize.complex.split import split_complex
@@ -10,8 +18,42 @@ from autoconv.backends.llvm.legalize.promote_handler_cells import with_cells
 from autoconv.backends.llvm.legalize.rotate_loops import rotate
 from autoconv.backends.llvm.legalize.unroll_short_axes import split_components
 from autoconv.graph.graph import Graph
+from autoconv.graph.verify import verify
 
 
-def prepared(graph: Graph) -> Graph:
-    """Return an equivalent graph of nodes that the loop planner lowers."""
-    return with_cells(split_components(sink(rotate(with_statements(expand(split_complex(graph)))))))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Legalisation:
+    """A pass; its name is that of its file, and of its folder of goldens in fixtures/graphs/legalize."""
+
+    name: str
+    transform: Callable[[Graph], Graph]
+
+
+LEGALISATIONS = (
+    Legalisation(name="complex", transform=split_complex),  # first: what follows knows real numbers alone
+    Legalisation(name="decompose", transform=expand),
+    Legalisation(name="array_statements", transform=with_statements),  # array_reductions as well
+    Legalisation(name="rotate_loops", transform=rotate),  # before loops are interchanged: their tests become scalars
+    Legalisation(name="interchange_loops", transform=sink),
+    Legalisation(name="unroll_short_axes", transform=split_components),
+    Legalisation(name="promote_handler_cells", transform=with_cells),  # last: no other pass meets cells
+)
+
+
+def legalize(graph: Graph, dump: Callable[[str, Graph], None] | None = None) -> Graph:
+    """Return an equivalent graph of nodes that have lowerings; `graph` itself is unchanged.
+
+    `dump` is called with the name and the graph after each pass. With AUTOCONV_VERIFY=1 in the environment each graph
+    is verified.
+    """
+    for row in LEGALISATIONS:
+        graph = row.transform(graph)
+        if dump is not None:
+            dump(row.name, graph)
+        if os.environ.get("AUTOCONV_VERIFY", "") not in ("", "0"):
+            try:
+                verify(graph)
+            except AssertionError as error:
+                error.add_note(f"found after the legalisation {row.name}")
+                raise
+    return graph

@@ -1,0 +1,48 @@
+"""fixtures/graphs/legalize/<pass>/<case>.txt: a graph, `=>`, the graph after. `pytest --update` rewrites."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from autoconv.backends.llvm.legalize.pipeline import LEGALISATIONS, Legalisation, legalize
+from autoconv.graph.text import to_text
+from autoconv.graph.text_parser import from_text
+from autoconv.graph.verify import verify
+from autoconv.ops import OPS
+
+FOLDER = Path(__file__).parents[2] / "fixtures" / "graphs" / "legalize"
+ROWS = {row.name: row for row in LEGALISATIONS}
+# Graphs with exception handlers refer to Python functions, which have no text: see test_native_tries.
+WITHOUT_TEXT = {"promote_handler_cells"}
+CASES = [
+    pytest.param(ROWS[path.parent.name], path, id=f"{path.parent.name}-{path.stem}")
+    for path in sorted(FOLDER.glob("*/*.txt"))
+]
+
+
+@pytest.mark.parametrize(("row", "path"), CASES)
+def test_golden(row: Legalisation, path: Path, update: bool) -> None:
+    source, _, wanted = path.read_text("utf-8").partition("\n=>\n")
+    before = from_text(source, OPS)
+    untouched = to_text(before)
+    after = row.transform(before)
+    verify(after)
+    assert to_text(before) == untouched
+    if update:
+        path.write_text(f"{source}\n=>\n{to_text(after)}", "utf-8")
+    else:
+        assert to_text(after) == wanted
+
+
+def test_every_pass_has_a_golden() -> None:
+    assert {path.parent.name for path in FOLDER.glob("*/*.txt")} | WITHOUT_TEXT == ROWS.keys()
+
+
+def test_stages_are_dumped_and_verified(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUTOCONV_VERIFY", "1")
+    source, _, _ = (FOLDER / "decompose" / "softmax.txt").read_text("utf-8").partition("\n=>\n")
+    seen: list[str] = []
+    legalize(from_text(source, OPS), lambda name, graph: seen.append(name))
+    assert seen == [row.name for row in LEGALISATIONS]
