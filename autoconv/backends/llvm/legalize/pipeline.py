@@ -1,4 +1,4 @@
-"""Legalisation passes: each is one file and one row of THE TABLE, and maps a graph to one that is nearer to native code.
+"""Legalisation passes: each is one file and one row of THE TABLE, and maps a graph to one nearer to native code.
 
 The passes run in this order after the optimisations. Each returns an equivalent graph and leaves the given one
 unchanged; the docstring of its file shows a graph before and after.
