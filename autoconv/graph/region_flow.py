@@ -1,0 +1,67 @@
+"""Data flow through regions: which value becomes which at a node that has control flow.
+
+Analyses that follow values through a graph take their edges from here. An edge (source, target) means that the target
+may hold what the source holds: an operand becomes a parameter of a region, an output of a region becomes a result, or
+a loop's state of the next iteration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from autoconv.graph.graph import Graph, Node, Value
+
+CONTROL = frozenset({"cond", "while", "call", "try"})  # ops whose regions are entered and left by edges alone
+
+
+def edges(node: Node) -> Iterator[tuple[Value | None, Value]]:
+    """Iterate over the edges of a control node; none for other nodes.
+
+    The source is None where a value comes from outside of the graph: the exception that a handler gets. A function
+    that calls itself may lack outputs while it is being recorded: then it has fewer edges.
+    """
+    match node.op.name, node.regions:
+        case "cond", arms:
+            for arm in arms:
+                yield from zip(node.inputs[1:], arm.parameters, strict=False)
+                yield from zip(arm.outputs, node.results, strict=False)
+        case "call", (body,):
+            yield from zip(node.inputs, body.parameters, strict=False)
+            yield from zip(body.outputs, node.results, strict=False)
+        case "while", (test, body):
+            state = node.attributes["state"]
+            for region in (test, body):
+                yield from zip(node.inputs, region.parameters, strict=False)
+                yield from zip(body.outputs, region.parameters[:state], strict=False)
+            yield from zip(node.inputs[:state], node.results, strict=False)
+            yield from zip(body.outputs, node.results, strict=False)
+        case "try", (body, normal, handler):
+            yield from zip(node.inputs, body.parameters, strict=False)
+            yield from zip((*body.outputs, *node.inputs), normal.parameters, strict=False)
+            yield None, handler.parameters[0]
+            yield from zip(node.inputs, handler.parameters[1:], strict=False)
+            for end in (normal, handler):
+                yield from zip(end.outputs, node.results, strict=False)
+
+
+def result_sources(node: Node, index: int) -> list[Value]:
+    """Return the sources of a result of a control node; none for other nodes."""
+    match node.op.name, node.regions:
+        case "while", (_, body):
+            ends = [body]
+        case "try", (_, normal, handler):
+            ends = [normal, handler]
+        case ("cond" | "call"), regions:
+            ends = list(regions)
+        case _:
+            return []
+    first = [node.inputs[index]] if node.op.name == "while" else []
+    return [*first, *(region.outputs[index] for region in ends if index < len(region.outputs))]
+
+
+def parameter_sources(node: Node, region: Graph) -> Iterator[tuple[Value, Value]]:
+    """Iterate over (parameter, source) of a region of a control node, where the source is a value of the graph."""
+    own = frozenset(region.parameters)
+    for source, target in edges(node):
+        if source is not None and target in own:
+            yield target, source
