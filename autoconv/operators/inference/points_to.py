@@ -13,6 +13,7 @@ import numpy as np
 
 from autoconv.graph.dtypes import DType, bfloat16
 from autoconv.graph.graph import Node, Value
+from autoconv.graph.region_flow import CONTROL, edges
 from autoconv.graph.types import ArrayType, Dimension, ObjectType, TensorType, Type
 from autoconv.ops.python.objects import NotAssigned
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
@@ -222,25 +223,9 @@ class Flow:
 
     def _collect(self, node: Node) -> None:
         """Collect the data-flow edges of a node; a recursive function that is being recorded may lack some outputs."""
-        name, regions = node.op.name, node.regions
-        if name == "while":
-            count = node.attributes["state"]
-            self._edges += [pair for region in regions for pair in zip(node.inputs, region.parameters, strict=False)]
-            self._edges += zip(regions[1].outputs, regions[1].parameters[:count], strict=False)
-            self._edges += zip(regions[1].outputs, node.results, strict=False)
-            self._edges += zip(node.inputs[:count], node.results, strict=False)
-        elif name in ("cond", "call"):
-            given = node.inputs[name == "cond" :]
-            for region in regions:
-                self._edges += zip(given, region.parameters, strict=False)
-                self._edges += zip(region.outputs, node.results, strict=False)
-        elif name == "try":
-            body, normal, handler = regions
-            self._edges += zip(node.inputs, body.parameters, strict=False)
-            self._edges += zip([*body.outputs, *node.inputs], normal.parameters, strict=False)
-            self._edges += zip(node.inputs, handler.parameters[1:], strict=False)
-            for region in (normal, handler):
-                self._edges += zip(region.outputs, node.results, strict=False)
+        name = node.op.name
+        if name in CONTROL:
+            self._edges += [(source, target) for source, target in edges(node) if source is not None]
         elif name in RULES:
             self._nodes.append(node)
             if name == "object_method" and node.attributes["name"] in ("append", "insert", "extend"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
+from autoconv.graph.region_flow import CONTROL, edges
 from autoconv.graph.types import ObjectType
 
 _COPIES = frozenset({"list", "dict", "set", "sorted"})
@@ -35,39 +36,13 @@ def fresh_objects(graph: Graph) -> frozenset[Value]:
 
 def _collect(node: Node, feeds: dict[Value, list[Value]], foreign: list[Value]) -> None:
     """Collect the sources of the node's results and its regions' parameters."""
-    pairs: list[tuple[Value, Value]] = []
-    known = True
-    if node.op.name == "cond":
-        for region in node.regions:
-            pairs += zip(region.parameters, node.inputs[1:], strict=True)
-            pairs += zip(node.results, region.outputs, strict=True)
-    elif node.op.name == "while":
-        count = node.attributes["state"]
-        test, body = node.regions
-        for region in node.regions:
-            pairs += zip(region.parameters, node.inputs, strict=True)
-        for position in range(count):
-            for target in (test.parameters[position], body.parameters[position], node.results[position]):
-                pairs.append((target, body.outputs[position]))
-            pairs.append((node.results[position], node.inputs[position]))
-    elif node.op.name == "call" and not is_recursive(node):
-        (region,) = node.regions
-        pairs += zip(region.parameters, node.inputs, strict=True)
-        pairs += zip(node.results, region.outputs, strict=True)
-    elif node.op.name == "try":
-        body, normal, handler = node.regions
-        foreign.append(handler.parameters[0])  # the exception
-        pairs += zip(body.parameters, node.inputs, strict=True)
-        pairs += zip(normal.parameters, (*body.outputs, *node.inputs), strict=True)
-        pairs += zip(handler.parameters[1:], node.inputs, strict=True)
-        for region in (normal, handler):
-            pairs += zip(node.results, region.outputs, strict=True)
-    else:
-        known = _makes(node)
-    for target, source in pairs:
-        if isinstance(target.type, ObjectType):
-            feeds.setdefault(target, []).append(source)
-    if not known:
+    if node.op.name in CONTROL and not is_recursive(node):
+        for source, target in edges(node):
+            if source is None:  # an exception
+                foreign.append(target)
+            elif isinstance(target.type, ObjectType):
+                feeds.setdefault(target, []).append(source)
+    elif not _makes(node):
         parameters = [value for region in node.regions for value in region.parameters]
         foreign += [value for value in (*parameters, *node.results) if isinstance(value.type, ObjectType)]
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from autoconv.graph.dtypes import bfloat16, bool_, float16, float64, int64
 from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.region_flow import CONTROL, edges
 from autoconv.graph.types import ObjectType, TensorType
 from autoconv.optimise.unboxing.late import late_nodes
 
@@ -284,30 +285,14 @@ class Kinds:
             self.say_of(value, OTHER)
 
     def _flow_through(self, node: Node) -> None:
-        regions = node.regions
-        if node.op.name == "while":
-            count = node.attributes["state"]
-            for region in regions:
-                self._flow(node.inputs, region.parameters)
-            self._flow(regions[1].outputs, regions[1].parameters[:count])
-            self._flow(regions[1].parameters[:count], node.results)
-        elif node.op.name == "cond":
-            for region in regions:
-                self._flow(node.inputs[1:], region.parameters)
-                self._flow(region.outputs, node.results)
-        elif node.op.name == "call":
-            self._flow(node.inputs, regions[0].parameters)
-            self._flow(regions[0].outputs, node.results)
-        elif node.op.name == "try":
-            body, normal, handler = regions
-            self._flow(node.inputs, body.parameters)
-            self._flow([*body.outputs, *node.inputs], normal.parameters)
-            self._escape(handler.parameters[0])
-            self._flow(node.inputs, handler.parameters[1:])
-            for region in (normal, handler):
-                self._flow(region.outputs, node.results)
+        if node.op.name in CONTROL:
+            for source, target in edges(node):
+                if source is None:  # an exception
+                    self._escape(target)
+                else:
+                    self._flow((source,), (target,))
         else:
-            for value in (*node.inputs, *node.results, *(v for r in regions for v in (*r.parameters, *r.outputs))):
+            for value in (*node.inputs, *node.results, *(v for r in node.regions for v in (*r.parameters, *r.outputs))):
                 self._escape(value)
 
     def _flow(self, sources: Sequence[Value], targets: Sequence[Value]) -> None:

@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from autoconv.errors import StagingError
 from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.region_flow import CONTROL, edges
 from autoconv.runtime.support.spans import place_of
 
 _ASKING = frozenset({"object_isinstance", "object_truth"})  # their results do not refer to the function
@@ -72,29 +73,11 @@ class _Leaks:
     def _follow_into(self, node: Node) -> None:
         """Propagate through the regions of a node: captures, loop state, and results."""
         known = self.known
-        if node.op.name not in ("cond", "while", "try", "call"):
+        if node.op.name not in CONTROL:
             if not known.isdisjoint(node.inputs) or any(not known.isdisjoint(r.outputs) for r in node.regions):
                 _refuse(node)
             return
-        for _, given, own in captures(node):
-            self._join(given, own)
-        if node.op.name == "while":
-            test, body = node.regions
-            state = node.inputs[: node.attributes["state"]]
-            for values in (test.parameters, body.parameters, node.results):
-                self._join(state, values)
-                self._join(body.outputs, values)
-        elif node.op.name == "try":
-            attempt, normal, handler = node.regions
-            self._join(attempt.outputs, normal.parameters)
-            self._join(normal.outputs, node.results)
-            self._join(handler.outputs, node.results)
-        else:
-            for region in node.regions:
-                self._join(region.outputs, node.results)
-
-    def _join(self, given: Sequence[Value], values: Sequence[Value]) -> None:
-        self.known.update(value for one, value in zip(given, values, strict=False) if one in self.known)
+        known.update(target for source, target in edges(node) if source in known)
 
     def _place_in_dict(self, node: Node) -> tuple[Value, int] | None:
         """Return the dict and the key of a node that sets or gets an item by a constant key."""
