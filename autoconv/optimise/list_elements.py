@@ -6,9 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
+from autoconv.graph.region_flow import edges
 from autoconv.graph.types import ListType, NoCommonType, TensorType, Type, is_subtype, join
 
 _READERS = frozenset({"list_length"})
@@ -54,10 +53,6 @@ class _Lists:
         if a in self._spoiled:
             self._spoiled.add(b)
 
-    def _join_all(self, first: Sequence[Value], second: Sequence[Value]) -> None:
-        for a, b in zip(first, second, strict=True):
-            self._join(a, b)
-
     def visit(self, graph: Graph) -> None:
         for node in graph.nodes:
             self._visit_node(node)
@@ -74,16 +69,10 @@ class _Lists:
             self._pushed.append((inputs[0], inputs[1].type))
         elif name == "list_pop":
             self._join(inputs[0], node.results[0])
-        elif name == "while" and not is_recursive(node):
-            count = node.attributes["state"]
-            for region in node.regions:
-                self._join_all(inputs, region.parameters)
-            self._join_all(node.regions[1].outputs, inputs[:count])
-            self._join_all(node.results, inputs[:count])
-        elif name in ("cond", "call") and not is_recursive(node):
-            for region in node.regions:
-                self._join_all(inputs[1:] if name == "cond" else inputs, region.parameters)
-                self._join_all(region.outputs, node.results)
+        elif name in ("while", "cond", "call") and not is_recursive(node):
+            for source, target in edges(node):
+                assert source is not None  # there are no exceptions without a try
+                self._join(source, target)
         elif name not in _READERS:
             values = [*inputs, *node.results]
             for region in node.regions:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.region_flow import parameter_sources, result_sources
 from autoconv.graph.types import ArrayType
 from autoconv.ops.numpy.arrays import entries_of
 
@@ -81,12 +81,12 @@ class Overlaps:
                 if node.op.name in _NEW:
                     self._roots[value] = frozenset({value})
                 elif node.op.name not in _VIEWS:
-                    self._feeds.setdefault(value, []).extend(_given(node, value.index))
+                    self._feeds.setdefault(value, []).extend(result_sources(node, value.index))
             for region in node.regions:
                 for parameter in region.parameters:
                     if isinstance(parameter.type, ArrayType):
                         self._feeds.setdefault(parameter, [])
-                for parameter, outer in _passed(node, region):
+                for parameter, outer in parameter_sources(node, region):
                     if isinstance(parameter.type, ArrayType):
                         self._feeds[parameter].append(outer)
                 self._collect(region)
@@ -122,42 +122,6 @@ def base_of(value: Value) -> Value:
     while value.node is not None and value.node.op.name in _VIEWS:
         value = value.node.inputs[0]
     return value
-
-
-def _given(node: Node, index: int) -> list[Value]:
-    """Return the sources of a result of a node with regions; empty where they are unknown."""
-    name = node.op.name
-    if name == "while":
-        return [node.inputs[index], node.regions[1].outputs[index]]
-    if name in ("cond", "call"):
-        return [region.outputs[index] for region in node.regions]
-    return [region.outputs[index] for region in node.regions[1:]] if name == "try" else []
-
-
-def _passed(node: Node, region: Graph) -> Iterator[tuple[Value, Value]]:
-    """Iterate over (parameter, source) of a region; empty where the sources are unknown."""
-    name, inputs = node.op.name, node.inputs
-    if name == "cond":
-        inputs = inputs[1:]
-    elif name == "try":
-        return iter(_of_try(node, region))
-    elif name not in ("call", "while"):  # such as a custom gradient, whose cotangents come later
-        return iter(())
-    pairs = list(zip(region.parameters, inputs, strict=True))
-    if name == "while":
-        count = node.attributes["state"]
-        pairs += list(zip(region.parameters[:count], node.regions[1].outputs, strict=True))
-    return iter(pairs)
-
-
-def _of_try(node: Node, region: Graph) -> list[tuple[Value, Value]]:
-    body, normal, _ = node.regions
-    if region is body:
-        return list(zip(region.parameters, node.inputs, strict=True))
-    leading = list(body.outputs) if region is normal else []
-    count = len(region.parameters) - len(node.inputs)
-    own = list(zip(region.parameters, leading, strict=False)) if leading else []
-    return [*own, *zip(region.parameters[count:], node.inputs, strict=True)]
 
 
 def _same_view(a: Value, b: Value) -> bool:

@@ -6,10 +6,11 @@ the graph or flattened arguments, so the graph would miss the write. Such a call
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.region_flow import CONTROL, edges, result_sources
 from autoconv.graph.types import ObjectType
 from autoconv.operators.calls.call import is_user_code
 from autoconv.ops.python.objects import FUNCTIONS
@@ -17,7 +18,6 @@ from autoconv.runtime.objects.containers import PLAIN
 from autoconv.runtime.support.attributes import attributes_of
 from autoconv.runtime.support.structure import mutable_parts
 from autoconv.tracing.guards.python_contract import RunPlain
-from autoconv.tracing.outputs.escape_check import captures
 
 _WRITES = frozenset(
     {
@@ -101,8 +101,9 @@ class _Origins:
         self._given: dict[Value, list[Value]] = {}
         self._reads_attributes = any(node.op.name == "object_get_attribute" for node in graph.walk())
         for node in graph.walk():
-            for inner, outer in _handed_in(node):
-                self._given.setdefault(inner, []).append(outer)
+            for source, target in edges(node):
+                if source is not None and target.node is None:
+                    self._given.setdefault(target, []).append(source)
 
     def of(self, value: Value) -> str:
         if value not in self._known:
@@ -118,7 +119,7 @@ class _Origins:
                 return "parameter"
             return self._joined(self._given.get(value))
         if node.regions:
-            return self._joined(list(_handed_out(node, value.index)) or None)
+            return self._joined(_sources(node, value.index) or None)
         if node.op.name == "object_constant":
             return "constant"
         if node.op.name in _NEW:
@@ -141,27 +142,11 @@ class _Origins:
         return next(kind for kind in ("attribute", "item", "parameter", "constant", "new") if kind in found)
 
 
-def _handed_in(node: Node) -> Iterator[tuple[Value, Value]]:
-    """Iterate over (parameter of a region of the node, its outer value)."""
-    for _, given, own in captures(node):
-        yield from zip(own, given, strict=True)
-    if node.op.name == "while":
-        test, body = node.regions
-        state = node.inputs[: node.attributes["state"]]
-        for values in (test.parameters, body.parameters):
-            yield from zip(values, state, strict=False)
-            yield from zip(values, body.outputs, strict=False)
-    elif node.op.name == "try":
-        yield from zip(node.regions[1].parameters, node.regions[0].outputs, strict=False)
-
-
-def _handed_out(node: Node, index: int) -> Iterator[Value]:
-    """Iterate over the possible sources of a result."""
-    if node.op.name == "while":
-        yield node.inputs[index]
-    for region in node.regions[1:] if node.op.name == "while" else node.regions:
-        if index < len(region.outputs):
-            yield region.outputs[index]
+def _sources(node: Node, index: int) -> list[Value]:
+    """Return the possible sources of a result of a node with regions."""
+    if node.op.name in CONTROL:
+        return result_sources(node, index)
+    return [region.outputs[index] for region in node.regions if index < len(region.outputs)]
 
 
 __all__ = ["refuse_unknown_writes"]
