@@ -39,7 +39,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     x, y = tensor(a), tensor(b)
     ranks = rank_of(x), rank_of(y)
     if 0 in ranks:
-        found = call_ufunc(np.multiply, a, b)
+        found = call_ufunc(np.multiply, x, y)  # a Python number counts as an array of its own dtype here
     elif ranks[1] <= 2:
         apply("numpy_shapes", x, y, how=DOT)
         found = multiply(x, y)
@@ -58,7 +58,7 @@ def vdot(a: Any, b: Any, /) -> Any:
 def inner(a: Any, b: Any, /) -> Any:
     x, y = tensor(a), tensor(b)
     if 0 in (rank_of(x), rank_of(y)):
-        return call_ufunc(np.multiply, a, b)
+        return call_ufunc(np.multiply, x, y)
     return tensordot(x, y, ((rank_of(x) - 1,), (rank_of(y) - 1,)))
 
 

@@ -33,6 +33,7 @@ def binary(op_name: str, x: Any, y: Any) -> Any:
         return made(x if hasattr(type(x), "__autoconv_fresh__") else y, op_name, operands)
     if not (_is_operand(x) and _is_operand(y)) or _is_number_and_sequence(x, y):
         return NotImplemented
+    _note_arrays(x, y)
     if _are_arrays() and not _are_numbers(x, y):
         return _as_arrays(op_name, x, y)
     if op_name == "divide":
@@ -163,9 +164,19 @@ def _are_arrays() -> bool:
     return region is not None and region.trace.arrays
 
 
+def _note_arrays(x: Any, y: Any) -> None:
+    """Under `compile`, make the trace one of arrays where an operand is an array or scalar of NumPy's."""
+    if isinstance(x, (np.ndarray, np.generic)) or isinstance(y, (np.ndarray, np.generic)):
+        region = current_region()
+        if region is not None and region.contract == COMPILE:
+            region.trace.arrays = True
+
+
 def _are_numbers(x: Any, y: Any) -> bool:
     """Return whether both are Python numbers, whose arithmetic differs from NumPy's."""
-    return all(isinstance(v, NUMBERS) or (isinstance(v, Tensor) and v.weak) for v in (x, y))
+    return all(
+        (isinstance(v, NUMBERS) and not isinstance(v, np.generic)) or (isinstance(v, Tensor) and v.weak) for v in (x, y)
+    )
 
 
 def _as_arrays(op_name: str, *operands: Any) -> Any:
