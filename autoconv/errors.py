@@ -4,10 +4,10 @@ AutoconvError
 ├── SourceError                   a file cannot be read or parsed (exit code 3)
 ├── TargetError                   a requested function or file does not exist (exit code 2)
 ├── ConversionError               a construct that cannot be converted, with its place
-│   └── UnsupportedError          … met while converting statically (exit code 1)
+│   └── UnsupportedError          the same, for a construct of the language (exit code 1)
 ├── StagingError                  something that cannot become part of a graph, met while tracing
-│   └── NotInGraphError           met while the graph runs; under `compile` the call is made again as plain Python
-├── InternalError                 a fault of this package; raised with AUTOCONV_STRICT=1 alone, else plain Python runs
+│   └── NotInGraphError           a running graph cannot do it; `compile` repeats the call as plain Python
+├── InternalError                 a fault of this package; raised only with AUTOCONV_STRICT=1; else plain Python runs
 ├── DonatedTensorError            (also a ValueError) a tensor is used after it was donated (`donate=`)
 └── OpError                       an op failed, with TensorFlow's classes below
     ├── InvalidArgumentError      (also a ValueError)
@@ -140,7 +140,7 @@ class OpError(AutoconvError):
     plain: Exception | None = None
 
     def in_place_of(self, plain: Exception) -> Self:
-        """Return the error with NumPy's exception set."""
+        """Set `plain`, NumPy's exception in the same situation, and return the error."""
         self.plain = plain
         return self
 

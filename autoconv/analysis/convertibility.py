@@ -1,7 +1,7 @@
 """Decide which ifs and loops of a function keep their statement form, and why.
 
-A region becomes a function of its own, unless something in it is tied to its frame (yield, await, `locals()`), or an
-exit in it leaves a statement that keeps its form.
+An if or a loop becomes a region, a function of its own, except in two cases. Something in it is tied to the frame
+(yield, await, `locals()`). Or an exit in it leaves a statement that keeps its form.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ REGIONS = (gast.If, *LOOPS)
 
 
 def statement_forms(function: gast.AST, escapes: Escapes) -> tuple[dict[int, str], str]:
-    """Return reasons by `id(region)`, and the reason why the function's returns must stay ("" if they need not)."""
+    """Return why statements keep their form, by `id` of the statement, and why returns do ("" if they need not)."""
     native_return = frame_of(function)
     finder = _Finder(escapes, frame_call(function), bool(native_return))
     finder.block(function.body, None, native_return)
@@ -26,7 +26,7 @@ def statement_forms(function: gast.AST, escapes: Escapes) -> tuple[dict[int, str
 
 
 def frame_of(function: gast.AST) -> str:
-    """Return what ties a whole function to its frame: it inspects it or suspends in it; "" if nothing."""
+    """Return what ties a function to its frame (a call that inspects it, yield, await); "" if nothing does."""
     return frame_call(function) or next(
         (found for s in function.body if (found := pinned_by(s)) and not found.endswith("()")), ""
     )
@@ -35,9 +35,9 @@ def frame_of(function: gast.AST) -> str:
 def staged_tries(
     function: gast.AST, escapes: Escapes, reasons: dict[int, str], native_return: str
 ) -> list[gast.AST]:
-    """Return the try and with statements of a function that can be recorded in rounds.
+    """Return the try and with statements of a function whose parts can be recorded one after the other, in rounds.
 
-    Their early exits must be exit codes, and nothing in them may be tied to the frame.
+    Early exits in them must have become exit codes, and nothing in them may be tied to the frame.
     """
     tries = _StagedTries(escapes, reasons, native_return)
     tries.block(function.body, False, 0)
@@ -55,7 +55,7 @@ class _StagedTries:
         self.found: list[gast.AST] = []
 
     def block(self, statements: Sequence[gast.AST], native: bool, depth: int) -> None:
-        """`native`: whether a statement around keeps its form; `depth`: the number of Python blocks around."""
+        """Visit statements. `native`: an enclosing statement keeps its form; `depth`: number of enclosing blocks."""
         for node in statements:
             if isinstance(node, REGIONS):
                 kept = id(node) in self.reasons
@@ -82,7 +82,7 @@ _DEEPEST = 16
 
 
 def rounds_depth(node: gast.AST, escapes: Escapes) -> int:
-    """Return how many nested blocks a statement takes in its rounds."""
+    """Return the nesting depth of the blocks that the rounds of a statement need."""
     if isinstance(node, gast.With):
         return 3 * len(node.items)
     whole = 5 if escapes.leaves_in_finally(node) else 0
@@ -90,7 +90,7 @@ def rounds_depth(node: gast.AST, escapes: Escapes) -> int:
 
 
 def give_room(function: gast.AST, escapes: Escapes, wrap: Callable[[gast.AST], gast.AST]) -> None:
-    """Apply `wrap` to a try or with statement whose rounds would nest too deeply, which makes it a region."""
+    """Make each try or with statement a region, by `wrap`, whose rounds would nest too deeply."""
     if not frame_of(function):
         _give_room_in(function.body, 0, escapes, wrap)
 
@@ -139,7 +139,7 @@ class _Finder:
         self._pins: dict[int, tuple[gast.AST, str]] = {}
 
     def block(self, statements: Sequence[gast.AST], native_loop: str | None, native_return: str) -> None:
-        behind = ""  # why a statement behind cannot move into a region, as it does after an early exit
+        behind = ""  # why a later statement cannot move into a region; after an early exit it would have to
         for statement in reversed(statements):
             known = len(self.reasons)
             self.statement(statement, native_loop, native_return, behind)
@@ -152,7 +152,7 @@ class _Finder:
         """Find the reasons in a statement.
 
         `native_loop`: why the surrounding loop keeps its form ("" if it does not, None outside of loops).
-        `behind`: why a statement behind this one keeps its form.
+        `behind`: why a later statement of the same block keeps its form.
         """
         inner_loop = native_loop
         if isinstance(node, REGIONS):

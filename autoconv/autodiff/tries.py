@@ -1,4 +1,4 @@
-"""Reverse rule of try: the backward cond selects the end that was reached."""
+"""Reverse rule of `try`: a backward `cond` on whether the body completed or raised."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from autoconv.ops.builder import GraphBuilder
 
 
 def reverse_try(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None]) -> None:
-    """Add the backward cond: through the normal end and then the body, or through the handler.
+    """Add the backward `cond`: one arm reverses the normal end and then the body, the other the handler.
 
-    A body that raised has no gradient; the values it stored until then are discarded.
+    A body that raised has no gradient; the values that it had stored for one are discarded.
     """
     captures = node.inputs
     results = [r for r in node.results if r in level.cotangents and r in varied]
@@ -39,7 +39,7 @@ def _reverse_normal(
     level: Level, body: Graph, normal: Graph, node: Node, results: list[Value], varied: set[Value],
     backprop: Callable[..., None],
 ) -> Arm:  # fmt: skip
-    """Reverse the body and the normal end as one sequence of nodes; the second takes results of the first."""
+    """Reverse the normal end and then the body, whose results are the normal end's first parameters."""
     count = len(body.outputs)
     leading, own = list(normal.parameters[:count]), normal.parameters[count:]
     child = Region(level, normal, dict(zip(own, node.inputs, strict=True)))
@@ -71,7 +71,7 @@ def _reverse_normal(
 def _reverse_handler(
     level: Level, handler: Graph, node: Node, results: list[Value], varied: set[Value], backprop: Callable[..., None]
 ) -> Arm:
-    """Reverse the handler. The exception carries the values it was raised with: a gradient through it is refused."""
+    """Reverse the handler. Its first parameter, the exception, varies: a gradient through it is refused."""
     error, *own = handler.parameters
     child = Region(level, handler, dict(zip(own, node.inputs, strict=True)))
     chosen = [p for p, outer in child.outer.items() if outer in varied]

@@ -1,4 +1,4 @@
-"""Defer the operands of asserts and raises, so that they can fail when the graph runs.
+"""Defer the operands of assert and raise statements, so that a running graph can evaluate them and fail.
 
 def f(x):
     assert x > 0, x

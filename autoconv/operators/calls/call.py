@@ -58,12 +58,15 @@ def call(function: Any) -> Any:
 
 
 def call_untraced(function: Any) -> Any:
-    """Version of `call` for use while no thread records anything: a single frame."""
+    """Return the callable as `call` does while no thread traces, without looking up the region."""
     return function if function is not WARN else warn
 
 
 def converted(function: Any, region: Any = None) -> Any:
-    """Return the function to run under trace: a graph equivalent, the converted one, or itself if the guard allows."""
+    """Return the callable to run under trace: a graph equivalent, the converted function, or the unchanged one.
+
+    `region.trace.allows_call` raises for an unchanged one that must not run under trace.
+    """
     if type(function) is Variant:
         return lambda *args, **kwargs: distribute(lambda f: call(f)(*args, **kwargs), function)
     if type(function) is SymbolicTensor and function.weak and region is not None and region.contract == COMPILE:
@@ -134,7 +137,7 @@ def _method(method: types.MethodType, guard: Any, region: Any) -> Any:
 
 
 def _sorting(method: types.MethodType) -> Callable[..., Any]:
-    """The method `sort` of a tracked list, with its key function converted."""
+    """Return the method `sort` of a tracked list; it converts the key function."""
 
     def sort(*args: Any, **how: Any) -> Any:
         key = how.get("key")
@@ -168,10 +171,10 @@ def _in_arms(function: Any, override: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _without_lists(function: Any) -> Callable[..., Any]:
-    """Refuse arguments that are lists of run-time length, which the builtin would see as empty."""
+    """Wrap a builtin so that it refuses lists of run-time length, whose Python counterparts are empty."""
 
     def run(*args: Any, **kwargs: Any) -> Any:
-        if any(map(is_in_graph, args)):  # an exception known only at run time, or its class
+        if any(map(is_in_graph, args)):  # an exception object of the graph, or its class
             return graph_call(function, args, kwargs)
         if function is not id and any(items_of(x) is not None for x in (*args, *kwargs.values())):
             raise StagingError(
@@ -279,7 +282,7 @@ def _trace_defaults(made: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
 
 def _register(made: Any) -> None:
-    """Register an object created during the trace: writes to it are not visible outside."""
+    """Record that the trace created the object; writes to it are therefore not visible outside."""
     region = current_region()
     owned = region.trace.owned if region is not None else None
     if region is not None and owned is not None:
@@ -321,7 +324,7 @@ def _module_entered(name: str) -> bool:
 
 
 def is_user_code(function: Any) -> bool:
-    """Return whether the module rules allow conversion: not for NumPy, the standard library or autoconv."""
+    """Return whether a function or class may be converted: not of Python's library or a package of _NOT_ENTERED."""
     module = getattr(function, "__module__", None) or ""
     if module == "__main__" or not module:
         return True

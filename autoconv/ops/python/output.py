@@ -11,7 +11,7 @@ from autoconv.ops.record import define, none
 
 
 def _print(*data: Any, template: tuple[Any, ...]) -> tuple[()]:
-    """Write the pieces to the present sys.stdout; numbers in the template stand for inputs."""
+    """Write the template to the current sys.stdout; each int in it is the index of an input."""
     write_output("".join(piece if isinstance(piece, str) else format_data(data[piece]) for piece in template))
     return ()
 

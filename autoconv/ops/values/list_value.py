@@ -1,4 +1,4 @@
-"""Tensor lists at run time: persistent values, immutable to their users."""
+"""Tensor lists at run time: persistent (immutable) values that share buffers."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ _APPENDING = new_lock()  # held while a thread claims the end of a shared buffer
 class ListValue:
     """A tensor list: `length` elements at the start of a buffer that several values may share.
 
-    `dtype` and `shape` hold for every element. An append writes into the shared buffer when this
-    value reaches its end, else it copies; so a loop that appends is linear in time. Unwritten
-    elements read as zeros; their shape is that of the elements of `like` where `shape` does not give it.
+    `dtype` and `shape` are those of every element. An append writes into the shared buffer if this value reaches
+    the buffer's end; otherwise it copies the buffer. A loop that appends therefore takes linear time.
+
+    Unwritten elements read as zeros, with the shape of the elements of `like` where `shape` is not fully known.
     A `weak` list holds Python numbers until an element of another dtype converts it to that dtype.
     """
 
@@ -120,7 +121,7 @@ class ListValue:
         return base.with_items(items)
 
     def _ready_for(self, item: Any) -> tuple[ListValue, np.ndarray]:
-        """Convert a weak list to the item's dtype, else the item to the list's; return both."""
+        """Return the list and the item with one dtype: a weak list takes the item's, otherwise the item the list's."""
         if isinstance(item, ListValue):  # a list of lists, stored by differentiation
             return self, item  # type: ignore[return-value]
         array = np.asarray(item)
@@ -135,7 +136,7 @@ class ListValue:
         return self, array.astype(self.dtype.numpy)
 
     def element_shape(self) -> tuple[int, ...] | None:
-        """Return the common shape of the elements, as far as the written ones determine it."""
+        """Return the shape of the elements: the static one, or that of a written element; None if unknown."""
         if self.shape is not None and all(isinstance(d, int) for d in self.shape):
             return self.shape  # type: ignore[return-value]
         written = next((item.shape for item in self.items() if item is not None), None)

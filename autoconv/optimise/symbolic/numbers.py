@@ -1,4 +1,4 @@
-"""Integers computed from dimensions, as dimensions: one rule per op."""
+"""Express integers that a graph computes from sizes as symbolic dimensions: one rule per op."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _of_parts(sizes: Sizes, node: Node) -> Numbers | None:
 
 
 def _same(sizes: Sizes, node: Node) -> Numbers | None:
-    """Rule for ops that return their first operand, with another integer dtype or shape."""
+    """Rule for ops that keep the numbers of their first operand but may change its integer dtype or shape."""
     found = sizes.numbers.get(node.inputs[0])
     rank = len(shape_of(node.results[0]) or ())
     if found is None or isinstance(found, tuple) == (rank == 1):

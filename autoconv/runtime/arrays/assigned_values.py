@@ -1,4 +1,4 @@
-"""NumPy's conversion of values assigned to array elements, and its broadcast checks."""
+"""Conversion of values that are assigned to array elements, and checks of broadcasting, as in NumPy."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ADDRESSES = 2**47  # bytes of address space of a process
 
 
 def is_beyond_memory(sizes: Sequence[int | None], item_size: int) -> bool:
-    """Return whether NumPy refuses to allocate the sizes (None: unknown) at once, even if no element is used."""
+    """Return whether an array of these sizes (None: unknown) exceeds the address space, so that NumPy raises."""
     return math.prod(size for size in sizes if size) * item_size > _ADDRESSES
 
 
@@ -35,9 +35,9 @@ def as_value(value: Any, type_: ArrayType) -> Tensor:
 
 
 def elements(value: Any, dtype: DType, is_single: bool = True) -> Tensor:
-    """Convert a value to elements of the dtype; arrays keep their dtype, which `cast_to` converts.
+    """Convert Python's numbers to elements of the dtype; arrays keep their dtype, for `cast_to` to convert later.
 
-    NumPy's own numbers are converted like Python's only where `is_single`: for one element or a slice.
+    With `is_single` (the target is one element or a slice), NumPy's scalars are converted and checked like Python's.
     """
     tensor = as_tensor(value)
     if tensor is not None:
@@ -55,7 +55,7 @@ def elements(value: Any, dtype: DType, is_single: bool = True) -> Tensor:
 
 
 def _is_checked(value: Any, dtype: DType) -> bool:
-    """True if NumPy range-checks one of its scalars as it checks a Python number: for signed integer dtypes only."""
+    """Return whether NumPy checks the range of this NumPy scalar, as of a Python number: for signed integers only."""
     if not isinstance(value, SymbolicTensor) or value.type.shape != () or not dtype.is_integer or dtype.is_unsigned:
         return False
     own = value.type.dtype
@@ -63,7 +63,7 @@ def _is_checked(value: Any, dtype: DType) -> bool:
 
 
 def check_element(value: Any, dtype: Any) -> None:
-    """Raise NumPy's error where an array with dimensions is assigned to one element of the dtype."""
+    """Raise NumPy's error if the value assigned to one element of the dtype has dimensions."""
     tensor = as_tensor(value)
     shape: Any = None if tensor is None else tensor.type.shape
     if isinstance(value, (list, tuple)):
@@ -84,7 +84,7 @@ def _assign(dtype: Any, value: Any) -> None:
 
 
 def check_sizes(shape: Any) -> None:
-    """Raises what NumPy says of sizes that are no ints: bools, floats, text."""
+    """Raise NumPy's TypeError for sizes that are bools, floats or strings."""
     sizes = tuple(map(_sample_size, shape)) if isinstance(shape, (list, tuple)) else _sample_size(shape)
     try:
         np.empty(sizes)
@@ -107,7 +107,7 @@ def element_of(value: Any, dtype: DType) -> Tensor:
 
 
 def made(value: Any, dtype: DType) -> np.ndarray:
-    """Convert Python numbers, or lists of them, to elements of the dtype; NumPy's errors are raised for the program."""
+    """Convert Python numbers, or lists of them, to elements of the dtype; raise NumPy's errors as the program's."""
     try:
         with np.errstate(all="ignore"):
             return np.array(value, dtype.numpy)
@@ -136,7 +136,7 @@ def refuse_complex(number: Any, dtype: DType) -> None:
 
 
 def refuse_warning(value: Any, dtype: DType) -> None:
-    """Refuses under `compile` to make real elements of NumPy's complex ones, of which NumPy warns."""
+    """Refuse under `compile` the conversion of NumPy's complex numbers to real elements, for which NumPy warns."""
     region = current_region()
     if discards_parts(value, dtype) and not value.weak and region is not None and region.contract == COMPILE:
         raise StagingError("complex numbers are made real ones, of which NumPy warns", current_place())
@@ -150,9 +150,9 @@ def discards_parts(number: Any, dtype: DType) -> bool:
 
 
 def goes_one_by_one(value: Any, type_: ArrayType) -> bool:
-    """True if an assigned list holds numbers that may be out of range.
+    """Return whether an assigned list must be stored item by item: some numbers in it may be out of range.
 
-    NumPy stores the items before such a number, and raises then.
+    NumPy stores the items before such a number, and then raises.
     """
     if not isinstance(value, (list, tuple)) or not type_.dtype.is_integer or type_.shape != (len(value),):
         return False
@@ -231,7 +231,7 @@ def sample(other: Any) -> Any:
 
 
 def is_static(mask: Any, shape: Sequence[int | None]) -> bool:
-    """Return whether the mask statically has the shape."""
+    """Return whether the mask is known while tracing to have the shape."""
     tensor = as_tensor(mask)
     own = np.shape(mask) if tensor is None else tensor.type.shape
     return None not in shape and tuple(own or ()) == tuple(shape)
@@ -261,7 +261,7 @@ def check_types(op: str, operands: Sequence[Any], into: Any = None) -> None:
 
 
 def check_broadcast(op: str, operands: Sequence[Any], into: Any = None, dtype: Any = None) -> None:
-    """Raise NumPy's ValueError for static shapes that do not broadcast, and before it TypeError for the dtypes.
+    """Raise NumPy's ValueError for static shapes that do not broadcast, or its TypeError for the dtypes.
 
     `into` and `dtype` are the shape and dtype of the output array, where there is one.
     """

@@ -58,8 +58,8 @@ class Fingerprints:
 
     `skip` are ignored attributes, as (id of the object, name). With `strict`, values that cannot be guarded raise
     Unguardable; otherwise they are compared by identity, and their names are added to `blind`. `arrays` collects the
-    arrays met, `kinds` the classes, `of_objects` the classes of objects. If `reads` is given, only the attributes that
-    it names count; `names` are those of modules.
+    arrays that are met, `kinds` the classes whose attributes are compared, `of_objects` the classes of objects. If
+    `reads` is given, only the attributes that it names count; otherwise `names` are the attributes read of modules.
     """
 
     skip: frozenset[Any] = frozenset()
@@ -74,7 +74,7 @@ class Fingerprints:
     _met: dict[int, Any] = field(default_factory=dict)  # by id: values that are reached twice, or contain themselves
 
     def of(self, value: Any, name: str = "", depth: int = DEPTH) -> Any:
-        """Return the fingerprint of a value called `name` in reasons, with its parts to that depth."""
+        """Return the fingerprint of a value and its parts, down to `depth`; explanations call it `name`."""
         if isinstance(value, _SINGLE) and not isinstance(value, np.number):
             return self._single(value, name, depth)
         if value is MISSING or value is None:
@@ -96,7 +96,8 @@ class Fingerprints:
         if depth == 0:
             return self._unguardable(value, name, "it is nested too deeply")
         if id(value) not in self._met:
-            self._met[id(value)] = "met", len(self._met)  # a cycle is identified by the visiting order of its start
+            # A reference back into a cycle is identified by the number of its target in visiting order.
+            self._met[id(value)] = "met", len(self._met)
             self._met[id(value)] = self._parts(value, name, depth - 1)
         return self._met[id(value)]
 
@@ -109,7 +110,7 @@ class Fingerprints:
         return self._container(value, name, depth)
 
     def _container(self, value: Any, name: str, depth: int) -> Any:
-        """Return the fingerprint of a container or object: by its parts, with an id if identity matters."""
+        """Return the fingerprint of a container or object: its parts, preceded by its id if identity matters."""
         kind = type(value)
         if self.strict and isinstance(value, (list, tuple, dict, set, frozenset)):
             base: Any = base_of(value)
@@ -141,7 +142,7 @@ class Fingerprints:
         return id(value), self._own(value, name, depth), self._class_values(kind, name)
 
     def _own(self, value: Any, name: str, depth: int) -> tuple[Any, ...]:
-        """Return the fingerprint of an object's own attributes, in their order if `vars` may be read."""
+        """Return the fingerprint of an object's own attributes; if all count, their order does, too."""
         read = self.reads.of(type(value)) if self.reads is not None else None
         held = attributes_of(value)
         return tuple(
@@ -163,7 +164,7 @@ class Fingerprints:
         return self._own(value, name, depth), self._class_values(kind, name) if is_user_code(kind) else ()
 
     def _array(self, array: np.ndarray, value: Any, name: str) -> Any:
-        """Fingerprint an array by identity and, unless large, by its contents, which may be read while tracing."""
+        """Return the fingerprint of an array: identity, dtype, shape and, unless it is large, contents."""
         if array is value:
             self.arrays[id(array)] = array
         if self.strict and (array.nbytes > _LARGE or array.dtype.kind not in "biufc" or is_of_its_own(value)):
@@ -175,7 +176,7 @@ class Fingerprints:
         return np.ndarray, identity, array.dtype.str, array.shape, array.tobytes()
 
     def _class_values(self, cls: type, name: str) -> tuple[Any, ...]:
-        """Return what a class and its bases provide for instances: plain values, containers of these, arrays, methods.
+        """Return the fingerprints of the attributes of a class and its user-defined bases.
 
         Attributes in `skip`, as (id of the class, name), are left out.
         """
@@ -194,7 +195,7 @@ class Fingerprints:
     def class_value(self, value: Any, name: str = "", is_read: bool = False) -> Any:
         """Return the fingerprint of a class attribute; one that cannot be guarded is compared by identity.
 
-        It raises Unguardable for data that the trace reads by its name.
+        With `is_read`, raise Unguardable for mutable data instead.
         """
         if isinstance(value, (staticmethod, classmethod)):
             return id(value), self.class_value(value.__func__, name)
@@ -227,19 +228,19 @@ class Fingerprints:
 
 
 def _is_data(value: Any) -> bool:
-    """Return whether a program may change the value: it is no descriptor, function, lock or immutable value."""
+    """Return whether a value is data that a program may change: no descriptor, callable, lock or large array."""
     kind = type(value)
     changes = kind.__hash__ is None or isinstance(value, (tuple, memoryview)) or is_user_code(kind)
     return changes and not (hasattr(kind, "__get__") or callable(value) or is_large(value))
 
 
 def base_of(value: Any) -> type:
-    """Return the value's class, or its first base that is not the user's."""
+    """Return the first class in the value's method resolution order that is not user-defined."""
     return next(kind for kind in type(value).__mro__ if not is_user_code(kind))
 
 
 def held_items(value: Any) -> Any:
-    """Return the items of a list, tuple or set, or the pairs of a dict, without running a user's class."""
+    """Return the items of a list, tuple or set, or the pairs of a dict, without calling user-defined methods."""
     base: Any = base_of(value)
     return base.items(value) if isinstance(value, dict) else base.__iter__(value)
 
@@ -275,7 +276,7 @@ _UNCHANGING_MODULES = frozenset({"numpy", "autoconv"})
 
 
 def is_by_identity(value: Any) -> bool:
-    """Return whether a value is equivalent only to itself: no function or class with values of its own."""
+    """Return whether a value is equivalent only to itself, so that its identity guards it."""
     return isinstance(value, IDENTITY) or any(hasattr(type(value), held) for held in _HELD_BY_GRAPHS)
 
 

@@ -1,4 +1,4 @@
-"""Evaluation of traced values for the call that caused the trace: initial values of variables created in a function."""
+"""Evaluate traced values for the call that caused the trace: initial values of variables created in a function."""
 
 from __future__ import annotations
 
@@ -21,9 +21,8 @@ from autoconv.tracing.key.signature import Call
 def evaluator(trace: Trace, call: Call, outer: Region | None) -> Callable[[Value], Any]:
     """Return a function from a value of the root graph to its array in this call.
 
-    It returns None if the array is not available: an argument's value is unknown, the value belongs to a branch or a
-    loop, or it reads what the function wrote before. `outer` is the region of the trace that makes the call, if there
-    is one.
+    The function returns None if the array is not available: an argument is unknown, the value belongs to a branch or a
+    loop, or it depends on an earlier write. `outer` is the region of the surrounding trace that makes the call, if any.
     """
 
     def evaluate(value: Value) -> Any:
@@ -45,7 +44,7 @@ def evaluator(trace: Trace, call: Call, outer: Region | None) -> Callable[[Value
 
 
 def _slice(graph: Graph, value: Value) -> list[Node] | None:
-    """Return the backward slice of a value, in program order; None if its nodes cannot be run by themselves."""
+    """Return the backward slice of a value, in program order; None if it is in a region or has effects."""
     if value.graph is not graph:
         return None
     needed, nodes = {value}, []

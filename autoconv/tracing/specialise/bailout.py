@@ -1,9 +1,9 @@
 """Bail-out heuristics: run calls as plain Python, which is always right under `compile`, where tracing does not pay.
 
-After several consecutive plain calls of one kind, calls of that kind are examined ever more rarely. Where call after
-call brings a value without a trace (an object, a text, a dict with other keys), a trace has to amortise: such calls run
-as plain Python until they took as long as a trace. In addition, all traces of a function share a budget, which grows
-with its calls.
+- After several consecutive plain calls with arguments of the same classes, such calls are examined ever more rarely.
+- Where each call brings a new value (an object, a text, a dict with other keys), a trace has to amortise: calls with
+  that value run as plain Python until together they took as long as a trace.
+- All traces of a function share a budget, which grows with its calls.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from autoconv.tracing.specialise.retracing import Retracing
 _IN_A_ROW = 8  # consecutive calls of one outcome before it counts
 _MOST_SKIPPED = 64  # calls that run plain without examination
 _MOST_KEYS = 256  # keys and patterns that are kept
-BY_VALUE = 2  # traces of calls that differ only in values, before further ones have to amortise
+BY_VALUE = 2  # calls that differ only in values: traces made at once; further ones have to amortise
 _FREE_TRACES = 16  # traces of a function, independent of its number of calls
-# The same for slow traces: their number, and their seconds in total; sizes are symbolic from the third trace on.
+# Limits of a function with slow traces: the number of free ones, and their total seconds. From the third trace on,
+# sizes are symbolic.
 _FREE_SLOW_TRACES, _FREE_SECONDS = 4, 20.0
 _CALLS_A_TRACE, _CALLS_A_SLOW_TRACE = 8, 64  # calls per additional trace, and per additional slow one
 
@@ -59,7 +60,7 @@ class Bailout:
         self._plain = self._left = 0
 
     def is_doubtful(self, call: Call) -> bool:
-        """Return whether a trace for the call would not have paid so far."""
+        """Return whether plain calls with these values took less time, so far, than a trace takes."""
         trace = self.storm.seconds(call)
         return trace is not None and self._spent.get(_exactly(call), 0.0) < trace
 
@@ -85,9 +86,9 @@ class Storm:
         self.count, self.total = 0, 0.0
         self._row: tuple[Any, int, float] = None, 0, 0.0  # a pattern, its consecutive traces, their seconds
         self._made: Bounded[Any, tuple[int, float]] = Bounded(_MOST_KEYS)  # traces and seconds by pattern
-        self._counter: Retracing | None = None  # the counter of calls, and below its value at the latest trace
+        self._counter: Retracing | None = None  # the counter of calls; `_at` is its value at the latest trace
         self._at = 0
-        self._costs: dict[Any, float] = {}  # seconds per trace, by pattern, where too many were made
+        self._costs: dict[Any, float] = {}  # seconds per trace, by pattern, for patterns with `most` traces or more
 
     def traced(self, call: Call, seconds: float, counter: Retracing) -> None:
         """Note that a trace was made or tried, in `seconds`, by the call that `counter` counted last."""
@@ -118,11 +119,11 @@ class Storm:
         return f"calls without a trace run plain until more calls are made: {took}"
 
     def seconds(self, call: Call) -> float | None:
-        """Return the duration of a trace, where too many were made."""
+        """Return the mean duration of the traces of the call's pattern; None if they are fewer than `most`."""
         return self._costs.get(_pattern(call)) if self._costs else None
 
     def compare(self, call: Call, seconds: float) -> None:
-        """Allow an immediate trace for the next object, if the plain call took longer than a trace."""
+        """Allow the next value an immediate trace if the plain call took longer than a trace."""
         pattern = _pattern(call)
         if seconds > self._costs.get(pattern, seconds):
             del self._costs[pattern]
@@ -140,8 +141,8 @@ def is_by_value(call: Call) -> bool:
 def _pattern(call: Call) -> Any:
     """Return a key shared by calls that differ only in values.
 
-    For a flattened argument it is the kind of the container and the kinds of its leaves: other keys of a
-    dict, or another length of a list, count as other values.
+    Of a flattened argument it has the kinds of the container and of its leaves: dicts with other keys and lists of
+    other lengths have the same pattern.
     """
     leaves, found = iter(_leaves(call)), []
     for name, template in call.key.templates:
@@ -162,5 +163,5 @@ def _exactly(call: Call) -> Any:
 
 
 def _leaves(call: Call) -> tuple[LeafKey, ...]:
-    """Return the keys of the arguments alone: written locations are known only after the trace."""
+    """Return the keys of the arguments, without those of written locations, which only a trace finds."""
     return call.key.leaves[: len(call.key.leaves) - len(call.spots)]

@@ -1,4 +1,4 @@
-"""Open dimensions, bound at the call: those of a graph, and those computed from others at its entry."""
+"""Open dimensions of a graph: which ones it has, and the code that computes derived ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SMALLEST = 2  # least value of an open dimension: 0 and 1 change the meaning (em
 class OpenSizes:
     """The open dimensions in the types of a graph.
 
-    `symbols` begins with those of the parameters; `needs` are further symbols that must not be negative.
+    `symbols` are at least SMALLEST, those of the parameters first. `needs` are further symbols, which are at least 0.
     """
 
     symbols: tuple[Symbol, ...] = ()
@@ -48,7 +48,7 @@ def open_sizes(graph: Graph, needs: Sequence[Symbol] = ()) -> OpenSizes:
 
 
 def _sizes_of(type_: Type) -> Sequence[Dimension]:
-    """Return the dimensions of an array with open dimensions, or of one in memory."""
+    """Return the dimensions of an array in memory, or of a tensor with open dimensions; empty for other types."""
     if isinstance(type_, ArrayType):
         return type_.shape
     return type_.shape or () if is_open(type_) else ()  # type: ignore[union-attr]
@@ -71,7 +71,7 @@ def write_dimension(out: FunctionText, symbol: Symbol) -> None:
 
 
 def dimension(out: FunctionText, size: Dimension) -> Position:
-    """Return a dimension as a constant or register, computed anew."""
+    """Return a dimension as a constant or a register; a derived dimension is computed again."""
     return _computed(out, size) if isinstance(size, Symbol) else size or 0
 
 

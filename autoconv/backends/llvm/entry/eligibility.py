@@ -1,4 +1,4 @@
-"""Decide whether a native entry can accept a user's call, by the forms of arguments and results."""
+"""Decide from the forms of arguments and results whether native code can accept a user's call directly."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from autoconv.graph.types import TensorType, Type
 
 
 def can_call(graph: Graph, form: CallForm) -> bool:
-    """Return whether native code can unwrap such arguments and build such results."""
+    """Return whether native code can unwrap the arguments and build the results of calls of this form."""
     parameters = zip(form.parameters, graph.parameters, strict=True)
     for given, value in parameters:
         if isinstance(given, (Captured, Listed, Whole)):
@@ -27,7 +27,7 @@ def can_call(graph: Graph, form: CallForm) -> bool:
 
 
 def _is_array(type_: Type) -> bool:
-    """Return whether the type is an array whose sizes only a kernel determines; it is passed on unchanged."""
+    """Return whether the type is a numeric tensor of rank 1 or more; its array is passed on unchanged."""
     return isinstance(type_, TensorType) and bool(type_.shape) and type_.dtype.numpy.kind in "biufc"
 
 

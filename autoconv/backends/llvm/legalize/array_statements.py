@@ -1,9 +1,9 @@
-"""Fuse an array assignment with the elementwise computation of its value into one step, which stores in place.
+"""Fuse an array assignment with the elementwise computation of its value into one node, which stores in place.
 
     before   %v = array_view(%A, spec=…); %x = array_load(%v); %y = multiply(%x, %c); array_store(%w, %y)
     after    array_assign(%w, %v, %c, steps=((None, 0), (None, 1), ("multiply", (0, 1), …)))
 
-A fused load reads when the step runs. It is fused only where no write to its array lies in between.
+A fused load reads when the node runs. It is fused only where no write to its array lies between the two.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MOST_STEPS = 64
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One value of an assignment: an input by its number (then `op` is ""), or an op on the values of other steps."""
+    """One value in an assignment: an input by its index (then `op` is ""), or an op on values of other steps."""
 
     type: TensorType
     op: str = ""
@@ -59,9 +59,7 @@ ASSIGN = Op(
 
 
 def with_statements(graph: Graph) -> Graph:
-    """Return a copy of the graph, regions included, with elementwise assignments and their totals fused into one step
-    each.
-    """
+    """Return a copy of the graph, regions included, with elementwise assignments and reductions of views fused."""
     if not any(node.op.name in ("array_store", "array_of", "array_load") or _is_part(node) for node in graph.walk()):
         return graph
     copy = _rebuilt(graph, Overlaps(graph), {})
@@ -120,7 +118,7 @@ def _rebuilt(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Gr
 
 
 def _kept(inputs: Sequence[Value], parts: Mapping[Value, Value], values: Mapping[Value, Value]) -> list[Value]:
-    """Return the tensors that contain the parts: as inputs they live as long as the step reads the parts."""
+    """Return the tensors that the parts are views of: as further inputs they stay alive while the node reads them."""
     return [values[v.node.inputs[0]] for v in inputs if v in parts and v.node is not None]
 
 
@@ -130,7 +128,7 @@ def _new(copy: Graph, node: Node, inputs: Sequence[Value], steps: Sequence[Step]
     shape: list[Any] = []
     sizes: list[Value] = []
     for axis, size in enumerate(type_.shape):
-        if size is not None:  # or a symbol: only native code runs this node
+        if size is not None:  # a symbol is possible, too: only native code runs this node
             shape.append(size)
             continue
         found = []
@@ -147,7 +145,7 @@ def _new(copy: Graph, node: Node, inputs: Sequence[Value], steps: Sequence[Step]
 
 
 def _memory_of(value: Value) -> Value:
-    """Return the array of which a tensor is the contents; else the tensor."""
+    """Return the array in memory that a tensor was loaded from; the tensor itself if there is none."""
     node = value.node
     if node is None or node.op.name != "array_load" or not is_native(node.inputs[0].type.dtype):  # type: ignore[union-attr]
         return value
@@ -157,8 +155,8 @@ def _memory_of(value: Value) -> Value:
 class _Statements:
     """Choose the stores of one graph that become statements, and the reductions that become totals.
 
-    `of` and `totals` hold their inputs and steps, `absorbed` the nodes fused into them. `checks` compare sizes with
-    those of an assignment's target, `matches` the sizes of two arrays.
+    `of` and `totals` map nodes to inputs and steps; `absorbed` are the nodes fused into them. The nodes in `checks`
+    compare sizes with those of an assignment's target, those in `matches` the sizes of two arrays.
     """
 
     def __init__(self, graph: Graph, overlaps: Overlaps) -> None:
@@ -167,7 +165,6 @@ class _Statements:
         self._positions = {node: i for i, node in enumerate(graph.nodes)}
         self._writes = [node for node in graph.nodes if node.effects.must_run]
         asked = [node for node in graph.nodes if node.op.name == "numpy_shapes"]
-        # Compare with the target of an assignment.
         self.checks = {node for node in asked if node.attributes["how"] == UPDATE}
         self.matches = set(asked) - self.checks
         self._users: dict[Value, set[Node]] = {}
@@ -233,7 +230,7 @@ class _Statements:
         self.absorbed |= tree | set(total.between)
 
     def is_part_only(self, node: Node) -> bool:
-        """Return whether only statements and totals read a part of a tensor."""
+        """Return whether only fused nodes read the view that `node` takes of a tensor."""
         (result,) = node.results
         reading = {user for user, (inputs, _) in self.of.items() if result in inputs}
         reading |= {user for user, (inputs, _, _) in self.totals.items() if result in inputs}
@@ -245,7 +242,7 @@ class _Statements:
         return result not in self._outputs and self._users.get(result, set()) <= users | asking
 
     def leaves(self, value: Value) -> Iterator[Value]:
-        """Yield the inputs with dimensions of a value that only statements compute."""
+        """Yield the inputs of rank 1 or more from which fused nodes compute a value."""
         node = value.node
         if node is None or node not in self.absorbed:
             if value.type.shape != ():  # type: ignore[union-attr]
@@ -277,7 +274,7 @@ class _Statements:
         steps: list[Step],
         numbers: dict[Value, int],
     ) -> int | None:
-        """Return the number of the step that yields the value; None if it cannot be part of a statement."""
+        """Return the index of the step that computes the value; None if the value prevents the fusion."""
         if value in numbers:
             return numbers[value]
         type_, node = value.type, value.node
@@ -325,7 +322,7 @@ class _Statements:
 
 
 def _is_part(node: Node) -> bool:
-    """Return whether a node takes a part of a tensor that is a view in NumPy and has an unknown size."""
+    """Return whether a node takes a slice of a tensor (a view in NumPy) whose size is unknown."""
     if node.op.name != "get_item" or any(entry[0] in ("array", "mask") for entry in node.attributes["spec"]):
         return False
     of, to = node.inputs[0].type, node.results[0].type
@@ -346,7 +343,7 @@ def _is_element(node: Node) -> bool:
     """Return whether a node computes its result elementwise, without effects."""
     if len(node.results) != 1 or not node.op.elementwise:
         return False
-    if own_effects(node.op, node.attributes, node.inputs) is not Effects.PURE:  # the statement checks sizes itself
+    if own_effects(node.op, node.attributes, node.inputs) is not Effects.PURE:  # the fused node checks sizes itself
         return False
     types = [value.type for value in node.inputs]
     return all(isinstance(t, TensorType) and is_native(t.dtype) for t in types) and has_element_rule(node)

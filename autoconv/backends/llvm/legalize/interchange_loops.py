@@ -1,11 +1,11 @@
 """Interchange a scalar-controlled loop with the elementwise loops in its body, and strip-mine the result.
 
     before   while i < n: z, i = z * z + c, i + 1
-    after    how often: while i < n: i, times = i + 1, times + 1
-             and for each block of elements that many times: z = z * z + c
+    after    while i < n: i, trips = i + 1, trips + 1
+             for each block of elements: repeat trips times: z = z * z + c
 
-A block of elements stays in registers. The test and the counters of the loop are scalars, which are computed first, and
-raise there. The second loop is in the graph as a marked one, which `write_sunk` lowers.
+The first loop computes the test and the counters, which are scalars, and raises their errors. The second loop keeps a
+block of elements in registers. It carries the attribute `MARK`, and `codegen/control/interchanged_loop.py` lowers it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MOST_ARRAYS, _MOST_NODES = 6, 40  # limits beyond which registers do not suffic
 
 
 def sink(graph: Graph) -> Graph:
-    """Return the graph, regions included, with such loops split in two."""
+    """Return the graph, regions included, in which each such loop is split in two."""
     if not any(node.op.name == "while" and _fits(node) for node in graph.walk()):
         return graph
 
@@ -41,6 +41,7 @@ def sink(graph: Graph) -> Graph:
 
 
 def _fits(node: Node) -> bool:
+    """Return whether a `while` over arrays of one shape has a scalar test and an elementwise body."""
     test, body = node.regions
     count = node.attributes["state"]
     state = body.parameters[:count]
@@ -64,11 +65,13 @@ def _fits(node: Node) -> bool:
 
 
 def _is_number(node: Node) -> bool:
+    """Return whether a node computes a scalar without side effects; it may raise."""
     constant = node.op.name == "constant" and is_scalar(node.results[0].type)
     return constant or (role(node) == "scalar" and node.effects in (Effects.PURE, Effects.RAISE))
 
 
 def _numbers_alone(test: Graph, allowed: set[Value]) -> bool:
+    """Return whether the test consists of scalar nodes that read only `allowed` and each other."""
     for node in test.nodes:
         if not _is_number(node) or not allowed.issuperset(node.inputs):
             return False
@@ -112,6 +115,7 @@ class _Asking(ElementWriter):
 
 
 def _is_rare(node: Node) -> bool:
+    """Return whether the node's element rule has a slow path for rare operands."""
     b = _Asking(FunctionText(ModuleText(), ""))
     operands: list[Any] = [b.wrap(value.type.dtype, f"%{i}") for i, value in enumerate(node.inputs)]  # type: ignore[union-attr]
     apply_rule(b, node, operands)
@@ -119,6 +123,7 @@ def _is_rare(node: Node) -> bool:
 
 
 def _in_two(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]:
+    """Add the scalar loop and the loop over blocks of elements; return the results of `node`."""
     test, body = node.regions
     count = node.attributes["state"]
     numbers = [i for i in range(count) if is_scalar(inputs[i].type)]

@@ -24,7 +24,7 @@ def _fits(node: Node) -> bool:
 
 @counted("unique", fits=_fits)
 def write_unique(region: LoweringContext, node: Node) -> None:
-    """Lower `unique` in the order of first occurrence; nans are all distinct, both zeros are equal."""
+    """Lower `unique`: values in the order of first occurrence. Each nan is distinct; 0.0 and -0.0 are equal."""
     (x,), (values, indices, counts) = node.inputs, node.results
     kind: Any = x.type
     dtype, to, (size,) = kind.dtype, indices.type.dtype, sizes(kind)  # type: ignore[union-attr]
@@ -61,7 +61,7 @@ def write_unique(region: LoweringContext, node: Node) -> None:
         out.branch(look)
         out.begin(new)
         count = load(b, int64, found, 0)
-        # A nan has not probed, so its slot may be taken; the entry is kept then, as nothing equals a nan.
+        # A nan is not probed for, so another element may hold its slot. That entry stays: no lookup finds a nan.
         entry = b.cast(count + 1, int32)
         place = load(b, int64, slot, 0)
         kept = load(b, int32, "%table", place.ir)
