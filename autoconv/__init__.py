@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from autoconv.forks import lazy_import
 
 if TYPE_CHECKING:
-    from autoconv import importing  # noqa: F401
+    from autoconv import importing as importing
     from autoconv._public import *  # noqa: F403
 
 __version__ = "0.1.0"
 
 
-def __getattr__(name: str) -> Any:
+def _load(name: str) -> Any:
     """Load the public names of `_public` at the first use of one of them.
 
     The command line and the import hook convert without NumPy and the ops, and need not wait for their import.
@@ -36,10 +36,14 @@ def __getattr__(name: str) -> Any:
     return globals()[name]
 
 
+if not TYPE_CHECKING:  # type checkers read the imports above, so that other names are errors for them
+    __getattr__ = _load
+
+
 def load_ipython_extension(shell: Any) -> None:
     """Hook for `%load_ext autoconv`: add the cell magic `%%autoconv`."""
     import_module("autoconv.notebook").load(shell)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__getattr__("__all__"), "importing"})
+    return sorted({*globals(), *_load("__all__"), "importing"})

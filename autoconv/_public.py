@@ -187,7 +187,7 @@ from autoconv.runtime.tensors.tensor_array import TensorArray
 from autoconv.tracing import compile, function
 
 double, half = float64, float16
-autodiff.ForwardAccumulator = ForwardAccumulator
+autodiff.ForwardAccumulator = ForwardAccumulator  # type: ignore[misc]  # its types stand in a .pyi file
 
 __all__ = [
     "Assert", "DType", "GradientTape", "Graph", "IndexedSlices", "Module", "Tensor", "TensorArray", "TensorShape",

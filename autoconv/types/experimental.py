@@ -1,10 +1,11 @@
 """What functions are: a PolymorphicFunction has a trace for each signature, a ConcreteFunction one."""
 
 from autoconv.runtime.tensors.tensor import Tensor as TensorLike
-from autoconv.tracing import ConcreteFunction, Function
+from autoconv.tracing import ConcreteFunction
+from autoconv.tracing import Function as Callable
+from autoconv.tracing import Function as GenericFunction
+from autoconv.tracing import Function as PolymorphicFunction
 from autoconv.tracing.key.trace_types import SupportsTracingProtocol, TraceType, TracingContext
-
-Callable = GenericFunction = PolymorphicFunction = Function
 
 __all__ = [
     "Callable", "ConcreteFunction", "GenericFunction", "PolymorphicFunction", "SupportsTracingProtocol", "TensorLike",

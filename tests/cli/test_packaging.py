@@ -31,6 +31,18 @@ def test_every_package_is_listed_and_cli_is_no_top_level_module():
     assert settings()["package-dir"] == ELSEWHERE
 
 
+def test_types_are_installed():
+    """`py.typed`, and the stubs of lazy names."""
+    files = {path.relative_to(ROOT) for pattern in ("py.typed", "*.pyi") for path in (ROOT / "autoconv").rglob(pattern)}
+    listed = {
+        path.relative_to(ROOT)
+        for package, patterns in settings()["package-data"].items()
+        for pattern in patterns
+        for path in source_of(package).glob(pattern)
+    }
+    assert files <= listed
+
+
 def settings() -> dict[str, Any]:
     return tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
 

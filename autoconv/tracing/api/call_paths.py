@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Generic, ParamSpec, TypeVar
 
 from autoconv.config import SETTINGS
 from autoconv.runtime.recording.regions import BUSY
@@ -35,13 +35,16 @@ from autoconv.tracing.specialise.trace_cache import TraceCache
 from autoconv.tracing.views.explain import Explanation
 
 _ACTED_ON = "NumPy was asked to raise, call, print or log errors of floats (np.seterr, np.errstate): no graph does that"
+P = ParamSpec("P")
+R = TypeVar("R", covariant=True)
+
 _MOST_DIRECT = 4  # traces that a call tries before its arguments are examined
 
 
-class Dispatched:
+class Dispatched(Generic[P, R]):
     """The part of a Function through which every call passes."""
 
-    python_function: Callable[..., Any]
+    python_function: Callable[..., R]
     _signature: Signature
     _explanation: Explanation
     _cache: TraceCache
@@ -60,7 +63,7 @@ class Dispatched:
         self._attempts = 0  # number of attempts to trace
         self._is_settled = True  # whether the last call ran a trace that later calls of its kind run as well
 
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
             if self._is_timed and not BUSY.value and not SETTINGS.run_eagerly and not SETTINGS.check_numerics:
                 if not self._gate.passes():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ParamSpec, Protocol, TypeVar, overload
 
 from autoconv.config import SETTINGS
 from autoconv.runtime.recording.regions import COMPILE, FUNCTION
@@ -11,6 +11,49 @@ from autoconv.runtime.recording.tracebacks import presented
 from autoconv.tracing.api.disabled import switched_off
 from autoconv.tracing.api.function import Function
 from autoconv.tracing.execute.donation import Donate
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Decorator(Protocol):
+    """The type of `function(…)` and `compile(…)` without a function: the decorator with these arguments."""
+
+    def __call__(self, func: Callable[P, R], /) -> Function[P, R]: ...
+
+
+@overload
+def function(
+    func: Callable[P, R],
+    input_signature: Sequence[Any] | None = None,
+    autograph: bool = True,
+    jit_compile: bool | None = None,
+    reduce_retracing: bool = False,
+    experimental_implements: Any = None,
+    experimental_autograph_options: Any = None,
+    experimental_attributes: Any = None,
+    experimental_relax_shapes: bool | None = None,
+    experimental_compile: bool | None = None,
+    experimental_follow_type_hints: bool | None = None,
+    donate: Donate = (),
+) -> Function[P, R]: ...
+
+
+@overload
+def function(
+    func: None = None,
+    input_signature: Sequence[Any] | None = None,
+    autograph: bool = True,
+    jit_compile: bool | None = None,
+    reduce_retracing: bool = False,
+    experimental_implements: Any = None,
+    experimental_autograph_options: Any = None,
+    experimental_attributes: Any = None,
+    experimental_relax_shapes: bool | None = None,
+    experimental_compile: bool | None = None,
+    experimental_follow_type_hints: bool | None = None,
+    donate: Donate = (),
+) -> Decorator: ...
 
 
 @presented
@@ -56,6 +99,14 @@ def function(
         return switched_off(inner, FUNCTION, *given) if SETTINGS.disabled else Function(inner, FUNCTION, *given)
 
     return presented(decorate) if func is None else decorate(func)
+
+
+@overload
+def compile(func: Callable[P, R], donate: Donate = ()) -> Function[P, R]: ...
+
+
+@overload
+def compile(func: None = None, donate: Donate = ()) -> Decorator: ...
 
 
 @presented

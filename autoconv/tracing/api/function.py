@@ -9,7 +9,7 @@ import time
 import types
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, overload
 
 from autoconv.config import SETTINGS
 from autoconv.errors import AutoconvError, OpError
@@ -19,7 +19,7 @@ from autoconv.runtime.recording.regions import COMPILE, FUNCTION, Region, curren
 from autoconv.runtime.recording.tracebacks import at_definition, place_in, present
 from autoconv.runtime.support.logs import log
 from autoconv.runtime.support.spans import current_place
-from autoconv.tracing.api.call_paths import Dispatched
+from autoconv.tracing.api.call_paths import Dispatched, P, R
 from autoconv.tracing.api.introspection import Described
 from autoconv.tracing.api.pickling import Pickled
 from autoconv.tracing.execute.binding import concrete_leaves
@@ -58,23 +58,26 @@ _EACH_ITS_OWN = (
 )
 
 
+Q = ParamSpec("Q")  # the parameters of a method without `self`
+
+
 class _Tracing(threading.local):
     """The functions being traced by this thread, outermost first."""
 
-    functions: tuple[Function, ...] = ()
+    functions: tuple[Function[..., Any], ...] = ()
 
 
 _TRACING = _Tracing()
 
 
-class Function(Dispatched, Described, Pickled):
+class Function(Dispatched[P, R], Described, Pickled):
     """A Python function that runs as graphs, one per signature. See `decorators`."""
 
     __autoconv_function__ = True
     __slots__ = ("_straight",)  # read by native code; all other attributes are in the instance dictionary
     def __init__(
         self,
-        python_function: Callable[..., Any],
+        python_function: Callable[P, R],
         contract: str = FUNCTION,
         input_signature: Sequence[Any] | None = None,
         autograph: bool = True,
@@ -98,7 +101,7 @@ class Function(Dispatched, Described, Pickled):
         self.donate = donated_names(donate, self._signature.python.parameters, self._signature.name) if donate else ()
         self._retracing = retracing_of(python_function)
         self._bailout = Bailout()
-        self._bound: Bounded[int, Function] = Bounded(MOST_KEYS)
+        self._bound: Bounded[int, Function[..., Any]] = Bounded(MOST_KEYS)
         self._cache = TraceCache()
         self._plain: Bounded[Key, tuple[str, Any]] = Bounded(MOST_KEYS)
         self._explanation = Explanation(self._signature.name)
@@ -421,7 +424,15 @@ class Function(Dispatched, Described, Pickled):
         options = (self._input_signature, self._autograph, self._reduce_retracing)
         return (self.contract, *options, None, self._follow_type_hints, tuple(sorted(self.donate)))
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
+    @overload
+    def __get__(self, instance: None, owner: type[Any] | None = None) -> Function[P, R]: ...
+
+    @overload
+    def __get__(
+        self: Function[Concatenate[Any, Q], R], instance: object, owner: type[Any] | None = None
+    ) -> Function[Q, R]: ...
+
+    def __get__(self, instance: Any, owner: type[Any] | None = None) -> Any:
         """Return the method of an instance, with a cache of its own that is freed with the instance."""
         if instance is None:
             return self
