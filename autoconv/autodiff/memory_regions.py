@@ -14,7 +14,7 @@ from autoconv.ops.builder import GraphBuilder
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A reference to one of the arrays `roots`, `which` being its index if there are several, viewed by `steps`."""
+    """A view by `steps` of one of the arrays `roots`; `which` is the index of that array if there are several."""
 
     roots: tuple[Value, ...]
     which: Value | None = None
@@ -37,7 +37,7 @@ class WrittenRegion:
 
 
 class Captures:
-    """The regions of one node, all of which capture each outer value that one of them uses."""
+    """The regions of one node; an outer value that one of them uses is captured by all."""
 
     def __init__(self, outer: WrittenRegion) -> None:
         self._outer = outer
@@ -115,7 +115,7 @@ class _Contents(dict[Value, Value]):
 
 
 def chosen(region: WrittenRegion, which: Value, arms: Sequence[Sequence[Value]], used: Sequence[Value]) -> list[Value]:
-    """Return the values of the arm with the index `which`, by a cond."""
+    """Add a `cond` on the index `which`; return the values of the selected arm."""
     captures = list(dict.fromkeys(used))
     graphs = []
     for number, arm in enumerate(arms):

@@ -45,7 +45,7 @@ def dispatching(
     variable: Any,
     default: Any,
 ) -> Any:
-    """Return the native `__call__` of a class, see llvm.dispatch."""
+    """Return the native `__call__` of a class, see `llvm/runtime/call_dispatch.py`."""
     return dispatching_method(shared_address, owner, slot, slow, failed, detour, busy, variable, default)
 
 

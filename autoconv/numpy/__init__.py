@@ -1,8 +1,8 @@
 """NumPy's functions on tensors with NumPy 2's semantics: dtypes by NEP 50, and every argument of NumPy.
 
 One table gives for each function its implementation by ops, with one file for each family;
-`runtime/numpy_protocol.py` holds the table. It serves both NumPy's dispatch (`__array_ufunc__`, `__array_function__`)
-and calls in converted code.
+`runtime/recording/numpy_protocol.py` holds the table, which serves both NumPy's dispatch (`__array_ufunc__`,
+`__array_function__`) and calls in converted code.
 """
 
 from autoconv.numpy import (

@@ -235,7 +235,7 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable:
 
 @computes("argsort")
 def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Tensor:
-    """Sort stably if requested; else NumPy's own routine for this processor orders equal elements."""
+    """Sort stably if requested; otherwise the order of equal elements is that of NumPy's routine on this processor."""
     without(order=order)
     _check_kind(kind)
     if kind is not None and stable is not None:

@@ -31,7 +31,7 @@ _MAKING = frozenset({"object_build", "object_apply", given.NAME})
 
 
 def unbox(graph: Graph, contract: str = "function") -> Graph:
-    """Replace lists of numbers of one kind by typed lists (see ops/typed_lists.py), and boxed numbers by scalars.
+    """Replace lists of numbers of one kind by typed lists (see ops/lists/typed_lists.py), and boxed numbers by scalars.
 
     The lists are made in the graph and don't escape from it, except as results. Only under `compile`, where a call with
     ints beyond 64 bits reruns as plain Python. After an irreversible side effect, ints that may exceed 64 bits stay

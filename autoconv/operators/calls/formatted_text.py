@@ -1,4 +1,4 @@
-"""Text made from values: at once, or at run time."""
+"""Formatting of values as text, while tracing or when the graph runs."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def ipercent(template: Any, values: Any) -> Any:
 
 
 def _named(kind: Any) -> Any:
-    """Return what stands for `str.__mod__` or `bytes.__mod__`, called by its name."""
+    """Return the replacement of `str.__mod__` or `bytes.__mod__` for calls by that name."""
     native = kind.__mod__
     return lambda template, values: (percent if isinstance(template, kind) else native)(template, values)
 

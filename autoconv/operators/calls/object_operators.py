@@ -59,7 +59,7 @@ _TEXTS = frozenset({"str", "repr", "ascii", "format"})
 # Kinds of graph objects that may contain items ("any": unknown).
 _LISTS = ("any", "list", "tuple", "dict", "set", "frozenset", "deque", "OrderedDict", "defaultdict", "Counter")
 
-# Functions that evaluate items one after the other in a graph loop; filled in by `operators.consumers`.
+# Functions that evaluate items one after the other in a graph loop; filled in by `iterable_consumers`.
 ONE_BY_ONE: dict[str, Callable[..., Any]] = {}
 
 

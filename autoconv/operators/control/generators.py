@@ -19,7 +19,7 @@ from autoconv.runtime.support.spans import current_place
 
 
 def is_generator_function(function: Any, region: Region | None) -> bool:
-    """Return whether a trace under `compile` iterates over the results of this function itself."""
+    """Return whether this is a generator function whose loops a trace under `compile` records."""
     return (
         region is not None
         and region.contract == COMPILE

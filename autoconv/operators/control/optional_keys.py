@@ -1,6 +1,6 @@
 """Dicts with keys whose presence a tensor decides, under `function`.
 
-Such a key is present in Python, and its value is a variant with an arm for absence.
+Python's dict holds such a key always; its value is a variant with one arm for absence.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Inside such a graph (`Recursion`), recursive calls are `call` nodes. An arm that needs a result of unknown layout is
 suspended (`Suspended`); the other arms provide a first layout. The body is then recorded again until the layouts of
-its result, arguments and written state reach a fixed point. `noted_calls.py` detects the recursive calls.
+its result, arguments and written state reach a fixed point. `recursion_detection.py` detects the recursive calls.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Transfer functions of the points-to analysis in item_flow.py, by op."""
+"""Transfer functions of the points-to analysis in points_to.py, by op."""
 
 from __future__ import annotations
 

@@ -321,7 +321,7 @@ def _record_linked(region: Region, error: BaseException, how: str, link: Any, sp
 
 
 def _argument(entry: Any, data: Sequence[Any]) -> Any:
-    """Build one argument of an exception from its template (see `deferred.template_of`)."""
+    """Build one argument of an exception from its template (see `deferred_messages.template_of`)."""
     if isinstance(entry, int):
         return data[entry]
     if entry and entry[0] is None:

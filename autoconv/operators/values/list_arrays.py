@@ -1,6 +1,6 @@
 """Convert run-time lists to arrays where they are arguments of NumPy functions.
 
-Dtype and rank are guessed (`operators/item_types.py`) and verified at run time (`ops/list_arrays.py`).
+Dtype and rank are guessed (`operators/inference/item_types.py`) and verified at run time (`ops/numpy/list_arrays.py`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Undo log: the changes of Python objects by a run of a graph, so that they can be rolled back.
 
 A run that meets an int beyond 64 bits is repeated as plain Python, from the state before the run. During a run,
-`undoing` logs how to undo each change made by the kernels of `ops/objects.py`, and how much was printed, which is
+`undoing` logs how to undo each change made by the kernels of `objects.py`, and how much was printed, which is
 not printed again. Before an irreversible change (an iterator's next, a method of an unknown class), a run that may meet
 such an int is abandoned; other runs mark the log as `lost`.
 """
@@ -65,7 +65,7 @@ _IN_PLACE = frozenset(
 )  # fmt: skip
 # Besides in-place operators on other operands than numbers or text.
 _CHANGING = frozenset({"setitem", "delitem", "next"})
-MAKING_ITERATORS = frozenset({"enumerate", "iter", "reversed", "zip"})  # keys of FUNCTIONS in `ops/objects.py`
+MAKING_ITERATORS = frozenset({"enumerate", "iter", "reversed", "zip"})  # keys of FUNCTIONS in `objects.py`
 CHANGING_HEAPS = ("heapify", "heappop", "heappush", "heappushpop", "heapreplace")
 _SETTING = (object.__setattr__, type.__setattr__, BaseException.__setattr__)
 _DELETING = (object.__delattr__, type.__delattr__, BaseException.__delattr__)
@@ -218,7 +218,7 @@ def write_output(text: str) -> None:
 
 
 def changes(function: str) -> bool:
-    """Return whether an operator or builtin of `ops/objects.py` may change its first operand.
+    """Return whether an operator or builtin of `objects.py` may change its first operand.
 
     That is a list, dict or set of Python's own classes, or an iterator.
     """
@@ -263,7 +263,7 @@ def items_are_settled(owner: Any) -> bool:
 
 
 def note_apply(function: str, operands: tuple[Any, ...]) -> None:
-    """Log the change before an operator or builtin of `ops/objects.py` is applied."""
+    """Log the change before an operator or builtin of `objects.py` is applied."""
     log = _ACTIVE.log
     if log is None or log.lost:
         return

@@ -5,8 +5,8 @@
                …
     after    %part is float32[n-1,3]
 
-Type rules propagate symbols. Shapes that need arithmetic are derived in `symbolic_shapes`, and integers computed from
-dimensions in `symbolic_numbers`. Preconditions are kept as dimensions that must not be negative: for `x[:5]` with
+Type rules propagate symbols. Shapes that need arithmetic are derived in `shapes.py`, and integers computed from
+dimensions in `numbers.py`. Preconditions are kept as dimensions that must not be negative: for `x[:5]` with
 length 5, that is n - 5.
 """
 

@@ -1,4 +1,4 @@
-"""Rules for lists of numbers of one kind: their operations on typed lists (see ops/typed_lists.py)."""
+"""Rules for lists of numbers of one kind: their operations on typed lists (see ops/lists/typed_lists.py)."""
 
 from __future__ import annotations
 

@@ -60,12 +60,12 @@ class Trace:
     calls: the user's functions now running
     recursions: the functions recorded as graphs that call themselves
     arrays: True if NumPy arrays, which are mutable, are among the inputs
-    memory: "apart" if arrays are traced as memory (see `runtime/arrays.py`), "shared" if some inputs overlap, else ""
+    memory: "apart" if arrays are traced as memory (see `symbolic_arrays.py`), "shared" if some inputs overlap, else ""
     complexes: what was done to complex arrays: "written", "taken" apart into real numbers
     owned: objects made by the traced code, with their regions
     cells: local names shared with inner functions, with the regions in which their functions were called
     frozen: objects that must not change any more, because a path copied them
-    rebuilt: reassembled arguments by identity (see `runtime/rebuilt.py`)
+    rebuilt: reassembled arguments by identity (see `rebuilt_arguments.py`)
     leaf_positions: the arguments that are numbers
     watch: called for each function that is converted because traced code calls it
     include_guards: called with the guards of each trace that this one uses
@@ -84,8 +84,8 @@ class Trace:
     given_items: for arguments that are lists of numbers, the type of an item and the nesting depth
     regions: all regions recorded, including those recorded again
     appended: lists with static items, and the values appended to them
-    hidden: functions among the trace's constants -> whether they capture its values (see `tracing/leaks.py`)
-    identifies: True if the graph compares objects by identity (see `runtime/identities.py`)
+    hidden: functions among the trace's constants -> whether they capture its values (see `escape_check.py`)
+    identifies: True if the graph compares objects by identity (see `support/identity.py`)
     read_only: values that NumPy returns read-only
     inherited: name of a written attribute -> (classes written, owners that get their own in place of the class's)
     spend: called for each iteration of a Python loop and each recorded node; it may abandon the trace

@@ -45,7 +45,7 @@ _known: dict[tuple[int, int, int], tuple[CodeType, Span | None, Span]] = {}
 def current_span() -> Span | None:
     """Return the span of the user's expression that is running, with its callers within the trace.
 
-    None when only this package is on the stack.
+    Return None if only this package is on the stack.
     """
     return span_of(_positions(sys._getframe(1)))
 

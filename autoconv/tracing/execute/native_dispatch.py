@@ -1,7 +1,7 @@
 """Native dispatch: `Function.__call__` in native code, once there are entries.
 
 Python's own `__call__` runs before that, and whenever trying the entries of the latest traces in turn is not enough
-(see backends.llvm.dispatch).
+(see backends/llvm/runtime/call_dispatch.py).
 """
 
 from __future__ import annotations

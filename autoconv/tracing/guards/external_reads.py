@@ -29,7 +29,7 @@ from autoconv.runtime.support.structure import own_items
 _MOST = 2000  # values searched at most
 _MOST_FUNCTIONS = 300  # functions that are examined; with more, all attributes count
 
-# Builtins that read attributes by names which the text does not show, and names of attributes that do.
+# Builtins that read attributes whose names are not in the code, and names of attributes that do so.
 _OPEN_BUILTINS = (getattr, hasattr, delattr, vars, dir, eval, exec, compile, locals, globals, __import__)
 _OPEN_NAMES = frozenset(
     {

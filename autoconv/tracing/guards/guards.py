@@ -68,7 +68,8 @@ class Guards:
     _spots: list[Spot] = field(default_factory=list)
     _others: list[Any] = field(default_factory=list)
     _single: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
-    # Whether there is a frozenset, and a function in a file whose text does not contain the word (see `passes.sets`).
+    # True if a frozenset is read, and a function is from a file without the word "frozenset" (see
+    # `passes/in_place_operators.py`).
     unnamed_frozensets: bool = False
     reached: list[Any] = field(default_factory=list)  # the values that the names lead to; set by `settle`
     _files: set[str] = field(default_factory=set)

@@ -118,7 +118,7 @@ def role(node: Node) -> str:
 
 
 def _role_of_complex(node: Node) -> str:
-    """Classify the complex ops that remain once arithmetic is split into parts (see complex_parts)."""
+    """Classify the complex ops that remain once arithmetic is split into parts (see legalize/complex/split.py)."""
     name = node.op.name
     if name in ("real", "imag"):
         return "view"

@@ -79,7 +79,7 @@ def open_role(node: Node) -> str:
 
 
 def _role_of_complex(node: Node) -> str:
-    """Classify the complex ops that remain once arithmetic is split into parts (see complex_parts)."""
+    """Classify the complex ops that remain once arithmetic is split into parts (see legalize/complex/split.py)."""
     name, (result,) = node.op.name, node.results[:1]
     if name in ("real", "imag", "shape", "outline"):
         return "view"

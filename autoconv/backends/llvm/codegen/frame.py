@@ -47,7 +47,7 @@ class Body:
         self.calls = calls
         self.failed = "failed"
         self.loops = 0  # depth of the loops around the present position
-        # Set in recursive functions and around the first call of one (see recursive.py).
+        # Set in recursive functions and around the first call of one (see control/recursion.py).
         self.recursion: tuple[str, str] | None = None
         self.recursion_state: str | None = None
         self._ticks: str | None = None

@@ -28,7 +28,7 @@ class FunctionText:
         self.slots = 0
         self.goes_over_elements = False  # in loops that are written as the program has them
         self.block = "entry"
-        # For positions.py: registers as counter, factor and offset; the ranges of counters; the counts at which the
+        # For index_arith.py: registers as counter, factor and offset; the ranges of counters; the counts at which the
         # behaviour of a counter's loop changes.
         self.lines: dict[str, tuple[str, int, int]] = {}
         self.limits: dict[str, tuple[int, int]] = {}

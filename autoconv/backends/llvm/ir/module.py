@@ -29,7 +29,7 @@ class ModuleText:
         self._functions: dict[str, str] = {}  # by name
         self._names: dict[str, str] = {}  # names of functions by their texts (without the name)
         self.recursive: dict[Any, str] = {}  # functions of recursive graphs
-        self.sites: list[None] = []  # places in those that write to objects (see noted_writes.py)
+        self.sites: list[None] = []  # places in those that write to objects (see write_barrier.py)
         self._count = 0
         self.has_loops = False  # loops are worth a thorough compilation
         # Dimensions bound at the call, and their registers, which each function of a graph takes as parameters.

@@ -1,4 +1,4 @@
-"""Build nodes whose shapes no result rule gives: with open dimensions, and sizes computed from them."""
+"""Build nodes with open or derived dimensions, whose shapes no result rule can compute."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _WHOLE = ("slice", None, None, None)
 
 
 def dimensions(x: Value) -> tuple[Dimension, ...]:
-    """Return the shape of a value, constants and symbols."""
+    """Return the shape of a value: a constant or a symbol for each dimension."""
     assert isinstance(x.type, TensorType) and x.type.shape is not None
     return x.type.shape
 
 
 def reshaped(b: GraphBuilder, x: Value, shape: Sequence[Dimension]) -> Value:
-    """Reshape to a shape of as many elements."""
+    """Reshape to a shape with the same number of elements."""
     return x if dimensions(x) == tuple(shape) else _made(b, "reshape", x, shape, {"shape": tuple(shape)})
 
 

@@ -1,7 +1,7 @@
 """Runtime function in LLVM text: convert a Python list of numbers, possibly nested, to a typed list.
 
 `object_numbers` takes the list, the class of its items, their size in bytes and the depth of nesting (see
-ops/typed_lists.py). It returns NULL if an item is of another class, an int exceeds 64 bits, or memory runs out; the
+lists/typed_lists.py). It returns NULL if an item is of another class, an int exceeds 64 bits, or memory runs out; the
 op's kernel raises the error.
 """
 

@@ -40,7 +40,7 @@ def choose_split(plan: Plan, item: Item, flat: bool) -> Split | None:
     """Choose how the item's loops are split; None where they are too short, or all parts would write to one place."""
     shape = item.shape or ()
     if not is_known(shape):
-        return None  # see open_split
+        return None  # see choose_open_split
     count, work = math.prod(shape), work_of(plan, item)
     if work < WORTHWHILE or not available():
         return None

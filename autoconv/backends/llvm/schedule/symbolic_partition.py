@@ -12,7 +12,7 @@ from autoconv.backends.llvm.target.parallelism import MOST_PARTS, available
 
 
 def choose_open_split(plan: Plan, item: Item, flat: bool) -> OpenSplit | None:
-    """Choose the split, as `split.choose_split`; None where all parts would write to one place."""
+    """Choose the split, as `partition.choose_split`; None where all parts would write to one place."""
     shape = item.shape or ()
     if not available():
         return None

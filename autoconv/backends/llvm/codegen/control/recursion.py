@@ -5,7 +5,7 @@
 `%depth` is the number of Python frames that the calls so far stand for. `%state` is shared by all calls of an
 activation of the graph: the limit of frames, the number of polls, and the address where the thread's stack has to end.
 A call beyond that address runs on an explicit stack, and so do all functions without a native form (see
-backends/stack.py).
+backends/heap_stack.py).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from autoconv.graph.graph import Graph, Node, Value, is_recursive, leads_to_recu
 _FEW = 100
 # Largest use of a thread's stack by the calls of one graph, in bytes; a main thread has 8 MB as a rule.
 _STACK = 2 << 20
-# Bytes above the thread's floor (see prelude.py) that are reserved for callees of these calls.
+# Bytes above the thread's floor (see runtime/references.py) that are reserved for callees of these calls.
 _RESERVE = 192 << 10
 _LIMIT, _TICKS, _END = 0, 8, 16  # offsets in the state, which ends with the cells of writes
 _CONTROL = ("call", "cond", "while")
@@ -276,7 +276,7 @@ def _field(out: FunctionText, state: str, offset: int) -> str:
 
 
 def _frames_left() -> int:
-    """Return how many frames a function that is called now may have above it."""
+    """Return how many more nested Python frames the limit allows."""
     return sys.getrecursionlimit() - frames_on_stack(interpreter.is_own)
 
 

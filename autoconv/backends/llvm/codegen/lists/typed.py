@@ -1,4 +1,4 @@
-"""Lower typed lists of numbers (see ops/typed_lists.py): items are read and written in place."""
+"""Lower typed lists of numbers (see ops/lists/typed_lists.py): items are read and written in place."""
 
 from __future__ import annotations
 

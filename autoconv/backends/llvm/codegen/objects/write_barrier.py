@@ -1,6 +1,6 @@
-"""Writes to objects older than the run: kernels write and record how to undo it, until nothing is left to record.
+"""Lower writes to objects older than the run: kernels log how to undo them, until nothing is left to log.
 
-From then on native code writes. Each writing place of the program has a cell with the object for which that holds.
+From then on native code writes. Each write in the program has a cell that holds such an object, initially null.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from autoconv.backends.llvm.codegen.frame import Body
 from autoconv.backends.llvm.runtime.objects import OTHER, mask
 from autoconv.ops.python.undo_log import attribute_is_settled, items_are_settled, length_is_settled, owner_is_settled
 
-FIRST_SITE = 24  # offset in bytes of the first cell in the state of recursive functions (see recursive.py)
+FIRST_SITE = 24  # bytes before the first cell in the state of recursive functions (see control/recursion.py)
 SITES = 32  # places in recursive functions whose cells all calls share
 _CONTAINERS = mask("list", "dict", "set")
 

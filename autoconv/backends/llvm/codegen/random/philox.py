@@ -1,4 +1,4 @@
-"""Counter-based random numbers: Philox's bits for a key, and distributions made from them (see draws.py).
+"""Counter-based random numbers: Philox's bits for a key, and distributions made from them; `ops.py` lowers the ops.
 
 The bits, and the order in which they are used, are those of `ops.random.bits`. Uniform numbers and integers are
 equal to the last bit. Normal numbers are computed by native functions, so they are equal within rounding.

@@ -1,4 +1,4 @@
-"""Variances, extremes, sorts and norms of complex numbers by their parts: rules for `complex_parts`.
+"""Variances, extremes, sorts and norms of complex numbers by their parts: rules for `split`.
 
 NumPy's order is lexicographic: real parts first, then imaginary parts. A number with a nan part comes last in sorted
 rows, and is the extreme of any row.

@@ -1,4 +1,4 @@
-"""Rules for `complex_parts`: ops on complex numbers, in terms of their real and imaginary parts.
+"""Rules for `split`: ops on complex numbers, in terms of their real and imaginary parts.
 
 A rule takes `(b, node, operands)`, a complex operand as the pair of its parts. It returns a pair, a value, a list of
 such for several results, or None to leave the node to the op's kernel. Products and quotients are NumPy's: a product of
