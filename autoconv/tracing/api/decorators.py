@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ParamSpec, Protocol, TypeVar, overload
+from typing import Any, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, overload
 
 from autoconv.config import SETTINGS
 from autoconv.runtime.recording.regions import COMPILE, FUNCTION
@@ -14,6 +14,19 @@ from autoconv.tracing.execute.donation import Donate
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+class Options(TypedDict, total=False):
+    """The further arguments of `function`, by name."""
+
+    reduce_retracing: bool
+    experimental_implements: Any
+    experimental_autograph_options: Any
+    experimental_attributes: Any
+    experimental_relax_shapes: bool | None
+    experimental_compile: bool | None
+    experimental_follow_type_hints: bool | None
+    donate: Donate
 
 
 class Decorator(Protocol):
@@ -28,14 +41,7 @@ def function(
     input_signature: Sequence[Any] | None = None,
     autograph: bool = True,
     jit_compile: bool | None = None,
-    reduce_retracing: bool = False,
-    experimental_implements: Any = None,
-    experimental_autograph_options: Any = None,
-    experimental_attributes: Any = None,
-    experimental_relax_shapes: bool | None = None,
-    experimental_compile: bool | None = None,
-    experimental_follow_type_hints: bool | None = None,
-    donate: Donate = (),
+    **options: Unpack[Options],
 ) -> Function[P, R]: ...
 
 
@@ -45,14 +51,7 @@ def function(
     input_signature: Sequence[Any] | None = None,
     autograph: bool = True,
     jit_compile: bool | None = None,
-    reduce_retracing: bool = False,
-    experimental_implements: Any = None,
-    experimental_autograph_options: Any = None,
-    experimental_attributes: Any = None,
-    experimental_relax_shapes: bool | None = None,
-    experimental_compile: bool | None = None,
-    experimental_follow_type_hints: bool | None = None,
-    donate: Donate = (),
+    **options: Unpack[Options],
 ) -> Decorator: ...
 
 
