@@ -32,6 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from grammar.hostile import Arguments, Programs
 
 SECONDS = 10  # that a compiled program may compute
+STARTING_SECONDS = SECONDS  # from the start of a program to its first call
 PLAIN_SECONDS = 1  # that NumPy itself may take: what it sums up may be larger than memory
 _SOME = 200  # programs of one child
 _CALLS = 4
@@ -177,7 +178,7 @@ class Child:
             kind, _, rest = line.partition(" ")
             if kind == "BEGIN":
                 current = int(rest)
-                watch.begins(SECONDS)
+                watch.begins(STARTING_SECONDS)
             elif kind.strip() in ("PLAIN", "COMPILED"):
                 watch.begins(PLAIN_SECONDS if kind.startswith("PLAIN") else SECONDS)
             elif kind == "END":

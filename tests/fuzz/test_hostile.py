@@ -17,7 +17,7 @@ def test_programs(capsys):
 
 def test_what_ends_or_hangs_is_told(monkeypatch, capsys):
     """By the number of the program, and the programs behind it run all the same."""
-    monkeypatch.setattr(hostile, "SECONDS", 0.5)
+    monkeypatch.setattr(hostile, "STARTING_SECONDS", 0.5)
     monkeypatch.setenv("AUTOCONV_HOSTILE_TEST", "1")
     counts = hostile.run(programs=3, seed=0)
     assert counts["ENDED"] == 1 and counts["HANG"] == 1, counts
