@@ -39,15 +39,25 @@ COMMANDS = [
 ]
 
 
+MODULE = [sys.executable, "-m", "autoconv"]
+
+
 def script() -> list[str]:
     """The console script, where it is installed beside this interpreter."""
     path = Path(sys.executable).with_name("autoconv")
     return [str(path)] if path.exists() else []
 
 
-@pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
-@pytest.mark.parametrize("start", [[sys.executable, "-m", "autoconv"], script()])
-@pytest.mark.parametrize("python_path", [None, "."])
+def starts() -> list[tuple[list[str], list[str], str | None]]:
+    """Every command from the folder itself, and from the console script with the folder on Python's path.
+
+    The two other pairs differ before the command is read: one that converts in other processes, and one that runs code.
+    """
+    every = [(arguments, *how) for arguments in COMMANDS for how in ((MODULE, None), (script(), "."))]
+    return every + [(COMMANDS[i], *how) for i in (2, -1) for how in ((MODULE, "."), (script(), None))]
+
+
+@pytest.mark.parametrize(("arguments", "start", "python_path"), starts())
 def test_nothing_of_the_folder_is_run(hostile, arguments, start, python_path):
     if not start:
         pytest.skip("the console script is not installed")

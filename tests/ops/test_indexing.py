@@ -107,7 +107,7 @@ def whole_indices(draw: Any) -> tuple[Any, ...]:
 
 
 @given(whole_indices())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_any_index(index: tuple[Any, ...]) -> None:
     spec, operands = split(index)
     try:

@@ -1,6 +1,7 @@
 """Each fixture program four ways: plain, converted on plain values, converted on eager tensors, and as one graph."""
 
 import contextlib
+import functools
 import importlib.util
 import math
 from pathlib import Path
@@ -16,11 +17,16 @@ PROGRAMS = sorted((Path(__file__).parents[2] / "fixtures" / "programs").glob("*.
 PYTHON = [path for path in PROGRAMS if 'KIND = "python"' in path.read_text()]
 
 
+@functools.cache
+def converted_text(path):
+    return convert_source(path.read_text(), str(path)).text
+
+
 def load(path, folder=None):
     """The module at `path`, or its converted form, written to `folder` and imported from there."""
     if folder is not None:
         converted = folder / f"{path.stem}_graph.py"
-        converted.write_text(convert_source(path.read_text(), str(path)).text)
+        converted.write_text(converted_text(path))
         path = converted
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
@@ -70,6 +76,13 @@ def form(request):
         yield
 
 
+@functools.cache
+def original_of(path):
+    """The module as it was written, and the results of its cases."""
+    original = load(path)
+    return original, plain_results(original, to_argument_for(original))
+
+
 def plain_results(module, to_argument):
     function = getattr(module, module.ENTRY)
     return [function(*map(to_argument, case)) for case in module.CASES]
@@ -82,8 +95,7 @@ def to_argument_for(module):
 @pytest.mark.usefixtures("form")
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
 def test_converted_on_plain_values(path, tmp_path):
-    original = load(path)
-    expected = plain_results(original, to_argument_for(original))
+    original, expected = original_of(path)
     found = plain_results(load(path, tmp_path), to_argument_for(original))
     for f, e in zip(found, expected, strict=True):
         assert_agree(f, e, 0 if original.KIND == "python" else original.TOLERANCE)
@@ -92,8 +104,7 @@ def test_converted_on_plain_values(path, tmp_path):
 @pytest.mark.usefixtures("form")
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
 def test_converted_on_eager_tensors(path, tmp_path):
-    original = load(path)
-    expected = plain_results(original, to_argument_for(original))
+    original, expected = original_of(path)
     to_argument = as_tensors if original.KIND == "ops" else as_weak_tensors
     found = plain_results(load(path, tmp_path), to_argument)
     for f, e in zip(found, expected, strict=True):
@@ -102,8 +113,7 @@ def test_converted_on_eager_tensors(path, tmp_path):
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
 def test_as_one_graph(path, tmp_path):
-    original = load(path)
-    expected = plain_results(original, to_argument_for(original))
+    original, expected = original_of(path)
     entry = getattr(load(path, tmp_path), original.ENTRY)
     if original.KIND == "ops":
         traced, to_argument = ac.function(entry), as_tensors
