@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import autoconv
 from autoconv.backends.llvm.legalize.pipeline import LEGALISATIONS, Legalisation, legalize
 from autoconv.graph.text import to_text
 from autoconv.graph.text_parser import from_text
@@ -46,3 +47,20 @@ def test_stages_are_dumped_and_verified(monkeypatch: pytest.MonkeyPatch) -> None
     seen: list[str] = []
     legalize(from_text(source, OPS), lambda name, graph: seen.append(name))
     assert seen == [row.name for row in LEGALISATIONS]
+
+
+def test_effects_are_exact_behind_promoted_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A try that stored numbers in a dict for its handlers writes nothing once these are in registers."""
+    monkeypatch.setenv("AUTOCONV_VERIFY", "1")
+
+    @autoconv.compile
+    def program(a: int) -> int:
+        i = a
+        try:
+            k = i % 32
+        finally:
+            i = i + 1
+        return k + i
+
+    assert program(5) == 11
+    assert program.experimental_get_tracing_count() == 1

@@ -24,7 +24,7 @@ from autoconv.backends.llvm.analysis.representation import is_scalar
 from autoconv.backends.llvm.legalize.complex.split import sweep
 from autoconv.graph.dtypes import DType, bool_, float64, int64
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph, Node, Value, clone, has_recursion
+from autoconv.graph.graph import Graph, Node, Value, clone, has_recursion, node_effects
 from autoconv.graph.types import ObjectType, TensorType, Type
 from autoconv.ops import OPS
 from autoconv.ops.analysis.value_range import is_inside
@@ -54,6 +54,8 @@ def with_cells(graph: Graph) -> Graph:
         if node.op.name == "object_build" and node.attributes["kind"] == "dict" and not node.inputs:
             _Frame(node).rewrite()
     sweep(copy)
+    for node in reversed([node for node in copy.walk() if node.regions]):  # innermost first: writes of dicts are gone
+        node.effects = node_effects(node.op, node.regions, node.attributes, node.inputs)
     return copy
 
 
