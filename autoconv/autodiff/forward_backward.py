@@ -215,7 +215,7 @@ class Region(Level):
                 node is not None
                 and node.effects is Effects.PURE
                 and not node.regions
-                and all(isinstance(v.type, TensorType) and v.type.shape == () for v in (value, *node.inputs))
+                and all(isinstance(v.type, TensorType) and v.shape == () for v in (value, *node.inputs))
                 and all(map(self._is_known, node.inputs))
             )
             self._counted[value] = found
@@ -229,7 +229,7 @@ class Region(Level):
         node = value.node
         if node is None or node.op.name != "get_item" or not self._is_invariant(node.inputs[0]):
             return False
-        return all(isinstance(place.type, TensorType) and place.type.shape == () for place in node.inputs[1:])
+        return all(isinstance(place.type, TensorType) and place.shape == () for place in node.inputs[1:])
 
     def _keep(self, value: Value) -> Value:
         type_ = ListType(value.type)
@@ -298,8 +298,8 @@ class ReverseBuilder(GraphBuilder):
 
     def zeros_like(self, x: Value, **attributes: Any) -> Any:
         if not attributes and isinstance(x.type, TensorType) and is_static(x.type):
-            zero = np.zeros((), x.type.dtype.numpy)
-            return self.constant(value=np.broadcast_to(zero, x.type.shape), weak=x.type.weak)  # type: ignore[arg-type]
+            zero = np.zeros((), x.dtype.numpy)
+            return self.constant(value=np.broadcast_to(zero, x.shape), weak=x.weak)  # type: ignore[arg-type]
         return super().__getattr__("zeros_like")(x, **attributes)
 
     def _value(self, op: Op, operand: Any, position: int, operands: Sequence[Any]) -> Value:

@@ -146,7 +146,7 @@ def _step(parameter: Value, after: Value) -> int:
 
 def _counted(child: Region, start: Value, step: int, remaining: Value) -> Value:
     b, first = child.builder, child.capture(start)
-    weak = first.type.weak  # type: ignore[union-attr]
+    weak = first.weak
     done = b.multiply(b.subtract(remaining, _ONE), np.array(step, np.int64))
     whole = b.add(b.python_cast(first, dtype=int64) if weak else first, done)
     return b.python_cast(whole, dtype=int64, weak=True) if weak else whole  # type: ignore[no-any-return]

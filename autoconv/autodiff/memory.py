@@ -92,7 +92,7 @@ class _Conversion:
     def _size(self, region: WrittenRegion, node: Node) -> None:
         found = self._load(region, node.inputs[0])
         size = region.b.dimension(found, axis=node.attributes["axis"])
-        region.values[node.results[0]] = region.b.python_cast(size, dtype=node.results[0].type.dtype, weak=True)  # type: ignore[union-attr]
+        region.values[node.results[0]] = region.b.python_cast(size, dtype=node.results[0].dtype, weak=True)
 
     def _new(self, region: WrittenRegion, node: Node) -> None:
         (result,) = node.results
@@ -114,7 +114,7 @@ class _Conversion:
             b.cast(region.values[next(given)], dtype=int64) if size == INPUT else b.constant(value=np.array(size))
             for size in shape
         ]
-        return b.fill(b.constant(value=fill, weak=False), b.stack(*sizes, axis=0), shape=node.results[0].type.shape)  # type: ignore[union-attr]
+        return b.fill(b.constant(value=fill, weak=False), b.stack(*sizes, axis=0), shape=node.results[0].shape)
 
     def _shapes(self, region: WrittenRegion, node: Node) -> None:
         copy_node(region.graph, node, [self._given(region, value) for value in node.inputs], [])
@@ -145,8 +145,8 @@ class _Conversion:
 
     def _store(self, region: WrittenRegion, x: Value, value: Value, spec: Any, operands: Sequence[Value]) -> None:
         reference, b = region.references[x], region.b
-        dtype = x.type.dtype  # type: ignore[union-attr]
-        if value.type.dtype is not dtype:  # type: ignore[union-attr]
+        dtype = x.dtype
+        if value.dtype is not dtype:
             value = b.cast(value, dtype=dtype)
         layers = [self._whole(region, reference)]
         for step in reference.steps:
@@ -154,7 +154,7 @@ class _Conversion:
         inner = layers[-1]
         if spec is not None:
             found = b.set_item(inner, value, *operands, spec=spec)
-        elif value.type.shape == inner.type.shape:  # type: ignore[union-attr]
+        elif value.shape == inner.shape:
             found = value
         else:
             found = b.set_item(inner, value, spec=(("ellipsis",),))

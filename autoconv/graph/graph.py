@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
+from autoconv.graph.dtypes import DType
 from autoconv.graph.effects import Effects
-from autoconv.graph.types import Symbol, Type
+from autoconv.graph.types import Shape, Symbol, Type
 from autoconv.hooks import Hook
 
 if TYPE_CHECKING:
@@ -57,6 +58,21 @@ class Value:
         self.name = name
         self.node = node
         self.index = index
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype of the elements of a tensor or an array in memory; other types have none."""
+        return self.type.dtype  # type: ignore[union-attr]
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of a tensor or an array in memory; other types have none."""
+        return self.type.shape  # type: ignore[union-attr]
+
+    @property
+    def weak(self) -> bool:
+        """True for a Python number: a tensor that adopts the dtype of typed operands."""
+        return self.type.weak  # type: ignore[union-attr]
 
     @property
     def full_name(self) -> str:

@@ -134,7 +134,7 @@ def _controls(graph: Graph, node: Node, previous: list[Node]) -> list[str]:
 def _attributes(node: Node) -> dict[str, Any]:
     """Return the types under TensorFlow's names (`T`, `dtype`), and the value of a constant."""
     if node.op.name == "constant":
-        return {"dtype": node.results[0].type.dtype, "value": node.attributes["value"]}  # type: ignore[union-attr]
+        return {"dtype": node.results[0].dtype, "value": node.attributes["value"]}
     return _type_attributes("T", node.inputs[0]) if node.inputs else {}
 
 
@@ -144,4 +144,4 @@ _BODIES = {"cond": ("then_branch", "else_branch"), "while": ("cond", "body"), "c
 def _type_attributes(name: str, value: Value) -> dict[str, Any]:
     if not isinstance(value.type, TensorType):
         return {}
-    return {name: value.type.dtype, "shape": value.type.shape} if name == "dtype" else {name: value.type.dtype}
+    return {name: value.dtype, "shape": value.shape} if name == "dtype" else {name: value.dtype}

@@ -138,7 +138,7 @@ def _evaluated(
 def _results_are_small(node: Node, inputs: Sequence[Value], arrays: Sequence[np.ndarray]) -> bool:
     """Return whether the type rule bounds the number of result elements by LIMIT."""
     types = [
-        TensorType(as_dtype(array.dtype), array.shape, isinstance(value.type, TensorType) and value.type.weak)
+        TensorType(as_dtype(array.dtype), array.shape, isinstance(value.type, TensorType) and value.weak)
         for value, array in zip(inputs, arrays, strict=True)
     ]
     try:
@@ -164,7 +164,7 @@ def _as_declared(result: Any, type_: Type) -> np.ndarray | None:
 
 def _constant(copy: Graph, node: Node, value: Value, array: np.ndarray) -> Value:
     assert isinstance(value.type, TensorType)
-    attributes: dict[str, Any] = {"value": array, **({"weak": True} if value.type.weak else {})}
+    attributes: dict[str, Any] = {"value": array, **({"weak": True} if value.weak else {})}
     return copy.add(OPS["constant"], (), attributes, name=node.name, span=node.span).results[0]
 
 

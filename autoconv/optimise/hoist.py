@@ -135,7 +135,7 @@ class _Outside:
 
 def _does_not_grow(node: Node) -> bool:
     """Return whether reading the result costs no more than reading the operands; otherwise the loop recomputes it."""
-    counts = [element_count(value.type.shape) for value in (*node.results, *node.inputs)]  # type: ignore[union-attr]
+    counts = [element_count(value.shape) for value in (*node.results, *node.inputs)]
     known = [count for count in counts if count is not None]
     return len(known) == len(counts) and known[0] <= max(known[1:])
 

@@ -210,16 +210,16 @@ def _is_slow(state: Range, after: Range) -> bool:
 
 
 def _is_number(value: Value) -> bool:
-    return isinstance(value.type, TensorType) and value.type.shape == ()
+    return isinstance(value.type, TensorType) and value.shape == ()
 
 
 def _is_complex(value: Value) -> bool:
-    return isinstance(value.type, TensorType) and value.type.dtype.is_complex
+    return isinstance(value.type, TensorType) and value.dtype.is_complex
 
 
 def _has_floats(node: Node) -> bool:
     """Return whether an operand is a float; ranges of floats are unknown."""
-    return any(isinstance(value.type, TensorType) and value.type.dtype.is_floating for value in node.inputs)
+    return any(isinstance(value.type, TensorType) and value.dtype.is_floating for value in node.inputs)
 
 
 def _is_floating(node: Node) -> bool:

@@ -122,7 +122,7 @@ class _Promotion:
             if not isinstance(found.type, ArrayType):
                 return found
             if found.node is not None and found.node.op.name == "absent":  # an absent value has no contents
-                none = {"type": TensorType(found.type.dtype, found.type.shape)}
+                none = {"type": TensorType(found.dtype, found.shape)}
                 return copy.add(OPS["absent"], (), none, span=node.span).results[0]
             return copy.add(OPS["array_load"], [found], span=node.span).results[0]
         return found

@@ -99,7 +99,7 @@ def _add(copy: Graph, node: Node, name: str, *inputs: Value, **attributes: Any) 
 
 
 def _is_float(value: Value) -> bool:
-    return isinstance(value.type, TensorType) and value.type.dtype.is_floating
+    return isinstance(value.type, TensorType) and value.dtype.is_floating
 
 
 def _is_neutral(number: Any, wanted: Any, of_sum: bool) -> bool:
@@ -149,7 +149,7 @@ def _divide(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
         return None
     assert y.node is not None and isinstance(y.type, TensorType)
     with np.errstate(over="ignore"):
-        inverse = np.asarray(1.0 / number, y.type.dtype.numpy)
+        inverse = np.asarray(1.0 / number, y.dtype.numpy)
     if inverse.item() != 1.0 / number:  # 2 ** -17 is a float16, 2 ** 17 is not
         return None
     attributes = {**y.node.attributes, "value": inverse}
@@ -161,7 +161,7 @@ def _power(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     number = _number(y)
     if number == 1:
         return _same(x, node)
-    if number == 0.5 and _is_float(x) and x.type.shape and y.type.shape == ():  # type: ignore[union-attr]
+    if number == 0.5 and _is_float(x) and x.shape and y.shape == ():
         return _add(copy, node, "sqrt", x)  # NumPy does so for arrays, which shows for -inf and -0.0
     if number not in (2, 3) or isinstance(number, bool):
         return None
@@ -210,7 +210,7 @@ def _cast(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     if found is not None or before is None or not isinstance(before.type, TensorType):
         return found
     assert isinstance(x.type, TensorType)
-    first, middle = before.type.dtype, x.type.dtype
+    first, middle = before.dtype, x.dtype
     if first.is_string or middle.is_string or not _holds(middle, first):
         return None
     return _same(before, node)

@@ -63,9 +63,9 @@ def _static_part(vector: Tensor) -> tuple[int | None, ...] | None:
     """Return the known sizes in `vector`; more are known if it is the shape of a tensor."""
     node = vector.value_in_graph.node if isinstance(vector, SymbolicTensor) else None
     if node is not None and node.op.name == "shape":
-        shape = node.inputs[0].type.shape  # type: ignore[union-attr]
+        shape = node.inputs[0].shape
         return None if shape is None else tuple(d if isinstance(d, int) else None for d in shape)
-    length = vector.type.shape[0] if vector.type.shape else None
+    length = vector.shape[0] if vector.shape else None
     return (None,) * length if isinstance(length, int) else None
 
 

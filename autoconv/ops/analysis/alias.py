@@ -53,7 +53,7 @@ class Overlaps:
         places = [_place(value, base_a) for value in (a, b)]
         if places[0] is None or places[1] is None:
             return MAYBE
-        widths = [value.type.dtype.size for value in (a, b)]  # type: ignore[union-attr]
+        widths = [value.dtype.size for value in (a, b)]
         if places[0] == places[1] and widths[0] == widths[1]:
             return SAME
         return _meet(places[0], places[1], max(widths))

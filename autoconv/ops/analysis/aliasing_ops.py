@@ -34,7 +34,7 @@ def leaving(graph: Graph) -> set[Value]:
 
 
 def _is_array(value: Value) -> bool:
-    return isinstance(value.type, TensorType) and not value.type.weak and value.type.shape != ()
+    return isinstance(value.type, TensorType) and not value.weak and value.shape != ()
 
 
 __all__ = ["PASSING", "VIEWS", "leaving"]

@@ -148,10 +148,10 @@ def gradient_of(op: str) -> Callable[..., Any]:
     """Return the gradient rule of the typed op: on floats and complex numbers both mean the same."""
 
     def rule(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-        wide = complex128 if any(x.type.dtype.is_complex for x in inputs) else float64
-        cast = tuple(x if x.type.dtype is wide else b.python_cast(x, dtype=wide, weak=True) for x in inputs)
+        wide = complex128 if any(x.dtype.is_complex for x in inputs) else float64
+        cast = tuple(x if x.dtype is wide else b.python_cast(x, dtype=wide, weak=True) for x in inputs)
         found = OPS[op].gradient(b, cast, results, cotangents, attributes)  # type: ignore[operator]
-        return tuple(_cotangent(b, c, x.type.dtype) for c, x in zip(found, inputs, strict=True))
+        return tuple(_cotangent(b, c, x.dtype) for c, x in zip(found, inputs, strict=True))
 
     return rule
 
@@ -160,7 +160,7 @@ def _cotangent(b: Builder, cotangent: Any, dtype: DType) -> Any:
     """Convert a cotangent to the operand's dtype: a real operand of a complex op gets the real part."""
     if cotangent is None or not dtype.is_differentiable:
         return None
-    return cotangent if dtype.is_complex or not cotangent.type.dtype.is_complex else b.real(cotangent)
+    return cotangent if dtype.is_complex or not cotangent.dtype.is_complex else b.real(cotangent)
 
 
 _name: str
@@ -248,7 +248,7 @@ def _cast(x: Any, *, dtype: DType, weak: bool = False) -> Any:
 
 
 def _cast_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    dtype = inputs[0].type.dtype
+    dtype = inputs[0].dtype
     return (b.cast(cotangents[0], dtype=dtype) if dtype.is_differentiable else None,)
 
 

@@ -59,7 +59,7 @@ def _captures(node: Node) -> Sequence[Value]:
 def _known_spec(node: Node, sizes: Sizes) -> tuple[Any, ...] | None:
     """Return the index spec with dimensions for bounds; None unless all are known, with slices and ints only."""
     count = _OPERANDS[node.op.name]
-    shapes = [value.type.shape if isinstance(value.type, TensorType) else None for value in node.inputs[:count]]
+    shapes = [value.shape if isinstance(value.type, TensorType) else None for value in node.inputs[:count]]
     shape, result = shapes[0], node.results[0].type
     if any(one is None or None in one for one in (*shapes, getattr(result, "shape", None))) or not has_symbols(result):
         return None

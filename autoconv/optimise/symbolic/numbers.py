@@ -17,7 +17,7 @@ MOST = 16  # elements of a vector that is tracked
 
 
 def shape_of(value: Value) -> Shape | None:
-    return value.type.shape if isinstance(value.type, (TensorType, ArrayType)) else None
+    return value.shape if isinstance(value.type, (TensorType, ArrayType)) else None
 
 
 def _of_constant(sizes: Sizes, node: Node) -> Numbers | None:

@@ -127,7 +127,7 @@ def _element_kind(kinds: Kinds, node: Node) -> bool | None:
 @write("object_element")
 def _write_element(w: Writer, node: Node) -> list[Value]:
     number, dtype = w.number(node.inputs[0]), node.attributes["dtype"]
-    if not number.type.weak:  # type: ignore[union-attr]
+    if not number.weak:
         return [number if number.type == TensorType(dtype) else w.add("cast", node, number, dtype=dtype)]
     if dtype.is_bool:
         number = w.converted(number, BOOL, node)

@@ -195,7 +195,7 @@ class Writer:
         if number in self.constants:
             attributes = {"value": self.constants[number]}
             return self.graph.add(OPS["object_constant"], [], attributes, types=[type_], span=span).results[0]
-        how = self.how_floats if type_ == ObjectType("float") else "number" if number.type.weak else "array"  # type: ignore[union-attr]
+        how = self.how_floats if type_ == ObjectType("float") else "number" if number.weak else "array"
         return self.graph.add(OPS["object_box"], [number], {"how": how}, types=[type_], span=span).results[0]
 
     def add(self, name: str, node: Node, *inputs: Value, **attributes: Any) -> Value:
@@ -250,7 +250,7 @@ class Writer:
         assert isinstance(number.type, TensorType) and isinstance(kind, TensorType)
         if number.type == kind:
             return number
-        if kind == BOOL and number.type.weak:
+        if kind == BOOL and number.weak:
             return self.add("python_bool", node, number)
         return self.add("python_cast", node, number, dtype=kind.dtype, weak=kind.weak)
 

@@ -36,7 +36,7 @@ def constant_of(value: Any) -> Any:
         array = node.attributes["value"]
         return array[()] if array.ndim == 0 else array
     if node.op.name == "shape":
-        shape = node.inputs[0].type.shape
+        shape = node.inputs[0].shape
         if shape is not None and all(isinstance(d, int) for d in shape):
-            return np.array(shape, value.type.dtype.numpy)
+            return np.array(shape, value.dtype.numpy)
     return None

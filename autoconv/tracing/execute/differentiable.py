@@ -121,7 +121,7 @@ class Derivable:
     def _results(self, arrays: Sequence[Any]) -> list[Any]:
         """Wrap each result as a new object, by whose identity tapes follow it."""
         return [
-            EagerTensor(array, value.type.weak) if isinstance(value.type, TensorType)
+            EagerTensor(array, value.weak) if isinstance(value.type, TensorType)
             else array.alias() if isinstance(array, ListValue) else array
             for array, value in zip(arrays, self.graph.outputs, strict=True)
         ]  # fmt: skip

@@ -61,7 +61,7 @@ def share_memory(graph: Graph) -> bool:
 
 def _overlap(origin: Value, views: list[Value]) -> bool:
     """Return whether views of an array overlap, tested on an uninitialised array of bytes; true for unknown shapes."""
-    shape: Any = origin.type.shape  # type: ignore[union-attr]
+    shape: Any = origin.shape
     if shape is None or not all(isinstance(size, int) for size in shape) or math.prod(shape) > _LARGEST:
         return True
     unfilled = np.empty(shape, np.int8)
@@ -134,4 +134,4 @@ def _through_regions(node: Node, inputs: tuple[Value, ...], aliases: set[Value],
 
 def _has_elements(value: Value) -> bool:
     """Return whether the value is an array; items of arrays are NumPy scalars, which share no memory."""
-    return isinstance(value.type, TensorType) and value.type.shape != ()
+    return isinstance(value.type, TensorType) and value.shape != ()

@@ -148,13 +148,13 @@ def has_element_rule(node: Node) -> bool:
     """Return whether the op has an element rule for these dtypes that yields the node's dtype."""
     if node.op.name not in ELEMENTS:
         return False
-    key = node.op.name, tuple(v.type.dtype for v in node.inputs), attributes_key(node.attributes)  # type: ignore[union-attr]
+    key = node.op.name, tuple(v.dtype for v in node.inputs), attributes_key(node.attributes)
     if key not in _RULES:
         b = _Probe(FunctionText(ModuleText(), ""))
         operands = [b.wrap(dtype, f"%{i}") for i, dtype in enumerate(key[1])]
         found = apply_rule(b, node, operands)
         _RULES[key] = None if found is None else found.dtype
-    return _RULES[key] is node.results[0].type.dtype  # type: ignore[union-attr]
+    return _RULES[key] is node.results[0].dtype
 
 
 _RULES: dict[Any, DType | None] = {}
@@ -193,7 +193,7 @@ def maps(node: Node) -> bool:
 
 def _searches(node: Node) -> bool:
     shape = sizes(node.inputs[0].type)
-    return 0 not in shape and not node.inputs[0].type.dtype.is_bool  # type: ignore[union-attr]
+    return 0 not in shape and not node.inputs[0].dtype.is_bool
 
 
 def _updates(node: Node) -> bool:
@@ -214,7 +214,7 @@ def picks_one(node: Node) -> bool:
 
 
 def reduces(node: Node) -> bool:
-    dtype = node.inputs[0].type.dtype  # type: ignore[union-attr]
+    dtype = node.inputs[0].dtype
     kind = LOOP_REDUCTIONS[node.op.name]
     if is_narrow(dtype) and not _is_inside(node):
         return False  # each step would round

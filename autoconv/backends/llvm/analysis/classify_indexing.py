@@ -21,7 +21,7 @@ Known = tuple[Dimension, ...]
 def indexed_role(node: Node) -> str:
     """Return the role of a node for which `is_indexed` holds."""
     (result,) = node.results
-    if any(is_narrow(value.type.dtype) for value in (*node.inputs, result)):  # type: ignore[union-attr]
+    if any(is_narrow(value.dtype) for value in (*node.inputs, result)):
         return "kernel"
     scatters = node.op.name in SCATTERS
     if not all(is_dense(value.type) for value in (result, *positions(node)[: node.op.name not in ITEMS])):
@@ -31,7 +31,7 @@ def indexed_role(node: Node) -> str:
     if not scatters:
         return "view"
     combine = SCATTERS[node.op.name].combine
-    return "kernel" if result.type.dtype.is_bool and combine not in (None, "add") else "scatter"  # type: ignore[union-attr]
+    return "kernel" if result.dtype.is_bool and combine not in (None, "add") else "scatter"
 
 
 def _arrays(node: Node) -> bool:

@@ -137,14 +137,14 @@ def _lie_side_by_side(node: Node) -> bool:
 
 
 def _searches(node: Node) -> bool:
-    dtype = node.inputs[0].type.dtype  # type: ignore[union-attr]
+    dtype = node.inputs[0].dtype
     return 0 not in sizes(node.inputs[0].type) and not dtype.is_bool and not is_narrow(dtype)
 
 
 def _multiplies(node: Node) -> bool:
     x, y = (sizes(value.type) for value in node.inputs)
     flip_x, flip_y = (node.attributes.get(name, False) for name in ("transpose_a", "transpose_b"))
-    kinds = {value.type.dtype.name for value in node.inputs}  # type: ignore[union-attr]
+    kinds = {value.dtype.name for value in node.inputs}
     if len(y) != 2 or len(x) < 2 or (len(x) > 2 and flip_x) or not kinds <= {"float32", "float64"}:
         return False
     return x[-2 if flip_x else -1] == y[-1 if flip_y else -2]

@@ -35,7 +35,7 @@ def viewed(b: Any, node: Node, index: Index, picks: Sequence[Position]) -> Place
     if name == "shape":
         return _shape(b, node, index)
     if name in ("zeros_like", "ones_like", "outline"):
-        return _number(b, int(name == "ones_like"), node.results[0].type.dtype)  # type: ignore[union-attr]
+        return _number(b, int(name == "ones_like"), node.results[0].dtype)
     if name == "fill":
         return node.inputs[0], (), None
     if name == "one_hot":
@@ -61,7 +61,7 @@ def _number(b: Any, number: int, dtype: DType) -> Element:
 
 
 def _shape(b: Any, node: Node, index: Index) -> Place:
-    dtype = node.results[0].type.dtype  # type: ignore[union-attr]
+    dtype = node.results[0].dtype
     numbers = [b.cast(b.wrap(int64, str(size)), dtype) for size in sizes(node.inputs[0].type)]
     (position,) = index
     if isinstance(position, int):
@@ -97,7 +97,7 @@ def _one_hot(b: Any, node: Node, index: Index) -> Place:
 def _pad(b: Any, node: Node, index: Index) -> Place:
     """Return the nearest element inside, replaced by the constant where the index lies outside."""
     source, out = node.inputs[0], b.out
-    constant = b.constant(node.attributes.get("constant_values", 0), source.type.dtype)  # type: ignore[union-attr]
+    constant = b.constant(node.attributes.get("constant_values", 0), source.dtype)
     if 0 in sizes(source.type):
         return constant  # type: ignore[no-any-return]
     within = ""

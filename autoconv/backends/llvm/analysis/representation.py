@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 from autoconv.backends.llvm.ir.index_arith import Size
 from autoconv.backends.llvm.ir.types import is_native
 from autoconv.graph.dtypes import int64
@@ -9,22 +11,22 @@ from autoconv.graph.graph import Node
 from autoconv.graph.types import ArrayType, Symbol, TensorType, Type
 
 
-def is_memory(type_: Type) -> bool:
+def is_memory(type_: Type) -> TypeGuard[ArrayType]:
     """Return whether the type is an array in memory whose elements, or their parts, fit registers."""
     return isinstance(type_, ArrayType) and (is_native(type_.dtype) or type_.dtype.is_complex)
 
 
-def is_scalar(type_: Type) -> bool:
+def is_scalar(type_: Type) -> TypeGuard[TensorType]:
     """Return whether values of the type are held in a register."""
     return isinstance(type_, TensorType) and type_.shape == () and is_native(type_.dtype)
 
 
-def is_integer(type_: Type) -> bool:
+def is_integer(type_: Type) -> TypeGuard[TensorType]:
     """Return whether the type is a scalar int64."""
     return isinstance(type_, TensorType) and type_.dtype is int64 and type_.shape == ()
 
 
-def is_array(type_: Type) -> bool:
+def is_array(type_: Type) -> TypeGuard[TensorType]:
     """Return whether values are plain ndarrays of known shape, C-contiguous and aligned; complex numbers always are."""
     return (
         isinstance(type_, TensorType)
@@ -34,7 +36,7 @@ def is_array(type_: Type) -> bool:
     )
 
 
-def is_open(type_: Type) -> bool:
+def is_open(type_: Type) -> TypeGuard[TensorType]:
     """Return whether values are plain ndarrays as for `is_array`, but with open dimensions (bound at the call)."""
     return (
         isinstance(type_, TensorType)
@@ -45,7 +47,7 @@ def is_open(type_: Type) -> bool:
     )
 
 
-def is_dense(type_: Type) -> bool:
+def is_dense(type_: Type) -> TypeGuard[TensorType]:
     """Return whether values are held as plain ndarrays, C-contiguous and aligned, with known or open dimensions."""
     return is_array(type_) or is_open(type_)
 
@@ -55,9 +57,9 @@ def is_of_open(node: Node) -> bool:
     return any(is_open(value.type) for value in (*node.inputs, *node.results))
 
 
-def is_complex(type_: Type) -> bool:
+def is_complex(type_: Type) -> TypeGuard[TensorType]:
     """Return whether values are dense arrays of complex numbers."""
-    return is_dense(type_) and type_.dtype.is_complex  # type: ignore[union-attr]
+    return is_dense(type_) and type_.dtype.is_complex
 
 
 def sizes(type_: Type) -> tuple[int, ...]:

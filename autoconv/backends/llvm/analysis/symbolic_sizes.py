@@ -51,7 +51,7 @@ def _sizes_of(type_: Type) -> Sequence[Dimension]:
     """Return the dimensions of an array in memory, or of a tensor with open dimensions; empty for other types."""
     if isinstance(type_, ArrayType):
         return type_.shape
-    return type_.shape or () if is_open(type_) else ()  # type: ignore[union-attr]
+    return type_.shape or () if is_open(type_) else ()
 
 
 def _types(graph: Graph) -> Iterator[Type]:

@@ -55,7 +55,7 @@ class KernelCalls:
         (result,) = node.results
         if is_scalar(result.type):
             number = np.asarray(node.attributes["value"]).item() if node.op.name == "constant" else 0
-            dtype = result.type.dtype  # type: ignore[union-attr]
+            dtype = result.dtype
             self.set(result, ElementWriter(self.out).constant(number, dtype))
         else:
             value = node.attributes["value"]
@@ -108,11 +108,11 @@ class KernelCalls:
         base = base_of(value, self._plan.views)
         if base in self._values and is_dense(base.type):
             return self._reshaped(self.object(base), value.type)
-        zero = np.zeros((), value.type.dtype.numpy)  # type: ignore[union-attr]
+        zero = np.zeros((), value.dtype.numpy)
         shape = sizes(value.type)
         if is_known(shape):
             return Object(self.body.calls.object(np.broadcast_to(zero, shape))(self.out))
-        return self._viewed(Object(self.body.calls.object(zero)(self.out)), value.type.dtype, shape, [0] * len(shape))  # type: ignore[union-attr]
+        return self._viewed(Object(self.body.calls.object(zero)(self.out)), value.dtype, shape, [0] * len(shape))
 
     def _reshaped(self, array: Object, type_: Type) -> Object:
         """Return the same elements as an array of that type's shape."""
@@ -175,7 +175,7 @@ class KernelCalls:
     def _check_sizes(self, value: Value, object_: Object) -> None:
         """Check that a kernel's result has the open dimensions of its type, given those of the arguments."""
         out, body, shape = self.out, self.body, sizes(value.type)
-        dtype = value.type.dtype  # type: ignore[union-attr]
+        dtype = value.dtype
         kind, descriptor = (body.calls.object(item)(out) for item in (np.ndarray, dtype.numpy))
         what = f"ptr {kind}, ptr {descriptor}, i64 {len(shape)}, ptr {body.dimensions(shape)}"
         fits = out.new(f"call i1 @is_plain_array(ptr {object_.ir}, {what})")
@@ -198,7 +198,7 @@ class KernelCalls:
             return object_
         out = self.out
         address = out.new(f"getelementptr inbounds i8, ptr {object_.ir}, i64 {abi.DATA}")
-        element = load(ElementWriter(out), value.type.dtype, out.new(f"load ptr, ptr {address}"), 0)  # type: ignore[union-attr]
+        element = load(ElementWriter(out), value.dtype, out.new(f"load ptr, ptr {address}"), 0)
         self.body.release(object_.slot or "")
         return element
 

@@ -333,7 +333,7 @@ class Region(KernelCalls):
         if value in self._plan.views:
             assert value.node is not None
             return self._element_at(b, viewed(b, value.node, index, self.picks.get(value.node, [])))
-        dtype = value.type.dtype  # type: ignore[union-attr]
+        dtype = value.dtype
         return load(b, dtype, self.data(value), linear(self.out, index, sizes(value.type)))
 
     def _write_loops(self, item: Item) -> None:
@@ -359,7 +359,7 @@ class Region(KernelCalls):
             self.out.begin(done)
         b = RegisterWriter(self)
         for value, cell in cells.items():
-            self.set(value, load(b, value.type.dtype, cell, 0))  # type: ignore[union-attr]
+            self.set(value, load(b, value.dtype, cell, 0))
 
     def launch(self, function: str, arguments: Sequence[str], answers: bool = True) -> str:
         """Call a long-running function, or add it to the concurrent ones; return its i1 result, if it has one."""
@@ -376,7 +376,7 @@ class Region(KernelCalls):
         arguments = []
         for value in kernel.arguments:
             if is_scalar(value.type):
-                arguments.append(f"{register(value.type.dtype)} {self.number(value).ir}")  # type: ignore[union-attr]
+                arguments.append(f"{register(value.dtype)} {self.number(value).ir}")
             else:
                 arguments.append(f"ptr {self.data(value)}")
         for view in kernel.indices:
@@ -384,7 +384,7 @@ class Region(KernelCalls):
         cells: dict[Value, str] = {}
         for value in item.stored:
             if is_scalar(value.type):
-                cells[value] = self.out.alloca(memory(value.type.dtype))  # type: ignore[union-attr]
+                cells[value] = self.out.alloca(memory(value.dtype))
                 arguments.append(f"ptr {cells[value]}")
             else:
                 scatter = value.node is not None and self._plan.roles[value.node] == "scatter"

@@ -57,7 +57,7 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls, donated: Collect
     body = Body(module, out, calls, graph, stacks(graph))
     b = ElementWriter(out)
     arguments: list[Native] = [
-        b.wrap(v.type.dtype, n) if is_scalar(v.type) else Object(n)  # type: ignore[union-attr]
+        b.wrap(v.dtype, n) if is_scalar(v.type) else Object(n)
         for v, n in zip(graph.parameters, names, strict=True)
     ]
     donated = [i for i in donated if is_dense(graph.parameters[i].type)]
@@ -95,7 +95,7 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls, donated: Collect
 
 
 def _kind(value: Value) -> str:
-    return register(value.type.dtype) if is_scalar(value.type) else "ptr"  # type: ignore[union-attr]
+    return register(value.dtype) if is_scalar(value.type) else "ptr"
 
 
 def write_run(graph: Graph, module: ModuleText, calls: Calls, donated: Collection[int] = ()) -> None:
@@ -318,12 +318,12 @@ class _Entry:
         """Return the graph's argument: a number loaded from its array, or the array itself."""
         if not is_scalar(value.type):
             return given
-        element = load(ElementWriter(self.out), value.type.dtype, self._field(given, abi.DATA, "ptr"), 0)  # type: ignore[union-attr]
+        element = load(ElementWriter(self.out), value.dtype, self._field(given, abi.DATA, "ptr"), 0)
         return element.ir
 
     def number(self, given: str, value: Value) -> str | tuple[str, str]:
         """Unwrap a Python bool, int or float of exactly that type, or both parts of a complex number."""
-        dtype = value.type.dtype  # type: ignore[union-attr]
+        dtype = value.dtype
         if dtype.is_complex:
             kind = self._calls.object(complex)(self.out)
             self._check(f"icmp eq ptr {self._field(given, abi.TYPE, 'ptr')}, {kind}")
@@ -332,7 +332,7 @@ class _Entry:
 
     def scalar(self, given: str, value: Value) -> str:
         """Unwrap a NumPy scalar of exactly the type; an array of rank 0 is refused."""
-        dtype = value.type.dtype  # type: ignore[union-attr]
+        dtype = value.dtype
         kind = self._calls.object(dtype.numpy.type)(self.out)
         self._check(f"icmp eq ptr {self._field(given, abi.TYPE, 'ptr')}, {kind}")
         place = self.out.new(f"getelementptr inbounds i8, ptr {given}, i64 {abi.SCALAR_VALUE}")
@@ -387,7 +387,7 @@ class _Entry:
         for i, value in enumerate(outputs):
             place = out.new(f"getelementptr inbounds i64, ptr {cells}, i64 {i}")
             if is_scalar(value.type):
-                found.append(load(ElementWriter(out), value.type.dtype, place, 0))  # type: ignore[union-attr]
+                found.append(load(ElementWriter(out), value.dtype, place, 0))
             else:
                 found.append(Object(out.new(f"load ptr, ptr {place}")))
         return found

@@ -20,7 +20,7 @@ _AS_THEY_ARE = frozenset({"bitcast", "squared_difference"})  # an op on bits; on
 def apply_rule(b: Any, node: Node, operands: Sequence[Element]) -> Any:
     """Apply the rule of the node's op to the operands; None for unsupported dtypes."""
     (result,) = node.results
-    return computed(b, node.op.name, operands, result.type.dtype, node.attributes)  # type: ignore[union-attr]
+    return computed(b, node.op.name, operands, result.dtype, node.attributes)
 
 
 def computed(b: Any, name: str, operands: Sequence[Element], dtype: DType, attributes: Any = None) -> Any:

@@ -48,7 +48,7 @@ def total_of(node: Node) -> Total | None:
     if node.op.name == "squeeze":
         return _product(node)
     kind = KINDS.get(node.op.name)
-    if kind is None or node.results[0].type.shape != ():  # type: ignore[union-attr]
+    if kind is None or node.results[0].shape != ():
         return None
     if not node.attributes.keys() <= _PLAIN or node.attributes.get("keepdims"):
         return None
@@ -65,7 +65,7 @@ def total_of(node: Node) -> Total | None:
 
 def _product(squeeze: Node) -> Total | None:
     """Match a product of two vectors, `squeeze(matmul(expand_dims(x, 0), expand_dims(y, 1)))`."""
-    if squeeze.results[0].type.shape != ():  # type: ignore[union-attr]
+    if squeeze.results[0].shape != ():
         return None
     chain = [squeeze, squeeze.inputs[0].node]
     if chain[1] is not None:
@@ -73,14 +73,14 @@ def _product(squeeze: Node) -> Total | None:
     nodes = tuple(node for node in chain if node is not None)
     if tuple(node.op.name for node in nodes) != (*_PRODUCT, "expand_dims"):
         return None
-    if nodes[1].inputs[0].type.shape[0] != 1 or any(nodes[1].attributes.values()):  # type: ignore[index, union-attr]
+    if nodes[1].inputs[0].shape[0] != 1 or any(nodes[1].attributes.values()):  # type: ignore[index, union-attr]
         return None
     values = tuple(node.inputs[0] for node in nodes[2:])
-    dtypes = {value.type.dtype for value in (*values, squeeze.results[0])}  # type: ignore[union-attr]
+    dtypes = {value.dtype for value in (*values, squeeze.results[0])}
     dtype = dtypes.pop()
     if dtypes or not is_native(dtype) or is_narrow(dtype) or dtype.is_bool:
         return None
-    if any(len(value.type.shape or ()) != 1 for value in values):  # type: ignore[union-attr]
+    if any(len(value.shape or ()) != 1 for value in values):
         return None
     return Total(values, "reduce_sum", {"axis": None, "keepdims": False}, nodes[1:])
 

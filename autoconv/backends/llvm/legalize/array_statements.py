@@ -147,7 +147,7 @@ def _new(copy: Graph, node: Node, inputs: Sequence[Value], steps: Sequence[Step]
 def _memory_of(value: Value) -> Value:
     """Return the array in memory that a tensor was loaded from; the tensor itself if there is none."""
     node = value.node
-    if node is None or node.op.name != "array_load" or not is_native(node.inputs[0].type.dtype):  # type: ignore[union-attr]
+    if node is None or node.op.name != "array_load" or not is_native(node.inputs[0].dtype):
         return value
     return node.inputs[0]
 
@@ -192,7 +192,7 @@ class _Statements:
     def _visit(self, store: Node) -> None:
         value = store.inputs[-1]
         kind = store.inputs[0].type if store.op.name == "array_store" else store.results[0].type
-        if not isinstance(kind, ArrayType) or not is_native(kind.dtype) or not kind.rank or value.type.shape == ():  # type: ignore[union-attr]
+        if not isinstance(kind, ArrayType) or not is_native(kind.dtype) or not kind.rank or value.shape == ():
             return
         self._pending = []
         tree = self._tree([value], {store}, store)
@@ -245,7 +245,7 @@ class _Statements:
         """Yield the inputs of rank 1 or more from which fused nodes compute a value."""
         node = value.node
         if node is None or node not in self.absorbed:
-            if value.type.shape != ():  # type: ignore[union-attr]
+            if value.shape != ():
                 yield value
         elif node.op.name == "array_load":
             yield node.inputs[0]

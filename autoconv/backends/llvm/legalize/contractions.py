@@ -40,7 +40,7 @@ def tensordot(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 def _contracted(b: GraphBuilder, inputs: Sequence[Any], operands: list[str], result: str) -> Any:
     shapes = [dimensions(x) for x in inputs]
-    if any(0 in shape for shape in shapes) or inputs[0].type.dtype.is_bool:
+    if any(0 in shape for shape in shapes) or inputs[0].dtype.is_bool:
         return None
     operands, result = _without_ellipsis(operands, result, shapes)
     size: Sizes = {}
@@ -123,7 +123,7 @@ def _pair(b: GraphBuilder, first: Operand, second: Operand, needed: set[str], si
     rows = "".join(label for label in of_x if label not in both)
     columns = "".join(label for label in of_y if label not in both)
     labels = batch + rows + columns
-    if not inner or x.type.dtype.name not in ("float32", "float64"):
+    if not inner or x.dtype.name not in ("float32", "float64"):
         over = tuple(range(len(labels), len(labels) + len(inner)))
         products = b.multiply(*(_spread(b, value, own, labels + inner, size) for value, own in (first, second)))
         return b.reduce_sum(products, axis=over, keepdims=False) if inner else products, labels

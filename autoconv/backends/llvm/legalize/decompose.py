@@ -79,7 +79,7 @@ def _log_softmax(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def _norm(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    if not node.inputs[0].type.dtype.is_floating:  # type: ignore[union-attr]
+    if not node.inputs[0].dtype.is_floating:
         return None
     return b.sqrt(b.reduce_sum(b.square(inputs[0]), **_over(node)))
 
@@ -94,10 +94,10 @@ def _as_numpy(name: str) -> Rule:
     """Return the rule of a reduction that first converts elements to the dtype of its result."""
 
     def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-        (x,), dtype = inputs, node.results[0].type.dtype  # type: ignore[union-attr]
+        (x,), dtype = inputs, node.results[0].dtype
         if dtype.is_bool or (name == "reduce_mean" and not dtype.is_floating):
             return None
-        if x.type.dtype is not dtype:
+        if x.dtype is not dtype:
             x = b.cast(x, dtype=dtype)
         return getattr(b, name)(x, **_over(node))
 
@@ -107,7 +107,7 @@ def _as_numpy(name: str) -> Rule:
 def _truth(name: str) -> Rule:
     def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
         (x,) = inputs
-        return getattr(b, name)(x if x.type.dtype is bool_ else b.cast(x, dtype=bool_), **_over(node))
+        return getattr(b, name)(x if x.dtype is bool_ else b.cast(x, dtype=bool_), **_over(node))
 
     return rule
 
@@ -116,10 +116,10 @@ def _spread(root: bool) -> Rule:
     """Return the rule of the variance, or its root: the mean of squared differences from the mean, as in NumPy."""
 
     def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-        (x,), dtype = inputs, node.results[0].type.dtype  # type: ignore[union-attr]
+        (x,), dtype = inputs, node.results[0].dtype
         if not dtype.is_floating:
             return None
-        if x.type.dtype is not dtype:
+        if x.dtype is not dtype:
             x = b.cast(x, dtype=dtype)
         over = _over(node)
         shape = sizes(x.type)
@@ -154,8 +154,8 @@ def _index_of(name: str) -> Rule:
 
 def _astype(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     """Convert to another dtype, which always makes a new array."""
-    kind = node.results[0].type.dtype  # type: ignore[union-attr]
-    if node.attributes["how"] != "astype" or kind is node.inputs[0].type.dtype:  # type: ignore[union-attr]
+    kind = node.results[0].dtype
+    if node.attributes["how"] != "astype" or kind is node.inputs[0].dtype:
         return None
     return b.cast(inputs[0], dtype=kind)
 
@@ -188,18 +188,18 @@ def _like(number: int) -> Rule:
         (result,) = node.results
         if not is_scalar(result.type):
             return None
-        return b.constant(value=np.asarray(number, result.type.dtype.numpy), weak=result.type.weak)  # type: ignore[union-attr]
+        return b.constant(value=np.asarray(number, result.dtype.numpy), weak=result.weak)
 
     return rule
 
 
 def _rank(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    return b.constant(value=np.asarray(len(dimensions(inputs[0])), node.results[0].type.dtype.numpy))  # type: ignore[union-attr]
+    return b.constant(value=np.asarray(len(dimensions(inputs[0])), node.results[0].dtype.numpy))
 
 
 def _size(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     count = int(np.prod(sizes(node.inputs[0].type), dtype=np.int64))
-    return b.constant(value=np.asarray(count, node.results[0].type.dtype.numpy))  # type: ignore[union-attr]
+    return b.constant(value=np.asarray(count, node.results[0].dtype.numpy))
 
 
 def _spread_number(b: GraphBuilder, node: Node, inputs: Any) -> Any:

@@ -65,7 +65,7 @@ def _split(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 def _sum_tiles(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     x, parts = inputs[0], dimensions(node.results[0])
-    if 0 in parts or x.type.dtype.is_bool:
+    if 0 in parts or x.dtype.is_bool:
         return None
     shape: list[Dimension] = []
     for whole, size in zip(dimensions(x), parts, strict=True):
@@ -94,7 +94,7 @@ def _masked(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     x, value, mask = rest
     missing = len(sizes(x.type)) - len(sizes(mask.type))
     mask = b.reshape(mask, shape=(*sizes(mask.type), *[1] * missing))
-    return b.select(mask, value if value.type.dtype is x.type.dtype else b.cast(value, dtype=x.type.dtype), x)
+    return b.select(mask, value if value.dtype is x.dtype else b.cast(value, dtype=x.dtype), x)
 
 
 def _clip(b: GraphBuilder, node: Node, inputs: Any) -> Any:
@@ -105,7 +105,7 @@ def _clip(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     """
     x, low, high = inputs
     numbers = all(dimensions(bound) == () for bound in (low, high))
-    return b.minimum(high, b.maximum(low, x)) if x.type.dtype.is_integer or numbers else None
+    return b.minimum(high, b.maximum(low, x)) if x.dtype.is_integer or numbers else None
 
 
 def _log_sum_exp(b: GraphBuilder, node: Node, inputs: Any) -> Any:
@@ -113,7 +113,7 @@ def _log_sum_exp(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     if 0 in dimensions(x):
         return None
     highest = b.reduce_max(x, axis=axis, keepdims=True)
-    zero = b.constant(value=np.zeros((), x.type.dtype.numpy))
+    zero = b.constant(value=np.zeros((), x.dtype.numpy))
     highest = b.select(b.is_finite(highest), highest, zero)
     total = b.reduce_sum(b.exp(b.subtract(x, highest)), axis=axis, keepdims=True)
     return reshaped(b, b.add(b.log(total), highest), dimensions(node.results[0]))
@@ -125,7 +125,7 @@ def _unless_zero(name: str) -> Any:
     def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
         x, y = inputs
         found = b.multiply(x, b.log(y)) if name == "xlogy" else b.divide(x, y)
-        zero = b.constant(value=np.zeros((), x.type.dtype.numpy))
+        zero = b.constant(value=np.zeros((), x.dtype.numpy))
         return b.select(b.logical_and(b.equal(x, zero), b.logical_not(b.is_nan(y))), zero, found)
 
     return rule
@@ -134,8 +134,8 @@ def _unless_zero(name: str) -> Any:
 def _log_add_exp(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     """Follow NumPy: equal operands, which may be infinite, give the operand plus log(2)."""
     x, y = inputs
-    gap, two = b.subtract(x, y), b.constant(value=np.asarray(np.log(2.0), x.type.dtype.numpy))
-    zero = b.constant(value=np.zeros((), x.type.dtype.numpy))
+    gap, two = b.subtract(x, y), b.constant(value=np.asarray(np.log(2.0), x.dtype.numpy))
+    zero = b.constant(value=np.zeros((), x.dtype.numpy))
     larger = b.select(b.greater(gap, zero), x, y)
     apart = b.add(larger, b.log1p(b.exp(b.negative(b.abs(gap)))))
     return b.select(b.equal(x, y), b.add(x, two), apart)
@@ -143,7 +143,7 @@ def _log_add_exp(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 def _integer_mean(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     """Divide the sum towards zero; the mean of no elements is left to the kernel."""
-    (x,), dtype = inputs, inputs[0].type.dtype
+    (x,), dtype = inputs, inputs[0].dtype
     if not dtype.is_integer:
         return None
     axis = node.attributes.get("axis")
@@ -161,7 +161,7 @@ def _integer_mean(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def _towards_zero(b: GraphBuilder, total: Any, by: Any) -> Any:
-    dtype = total.type.dtype
+    dtype = total.dtype
     quotient = b.floor_divide(total, by)
     zero, one = (b.constant(value=np.asarray(number, dtype.numpy)) for number in (0, 1))
     rest = b.subtract(total, b.multiply(quotient, by))
@@ -172,8 +172,8 @@ def _towards_zero(b: GraphBuilder, total: Any, by: Any) -> Any:
 def _rounded(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     """Round to `decimals` digits after the point as NumPy does: scale by a power of ten, round, scale back."""
     (x,), decimals = inputs, node.attributes.get("decimals", 0)
-    kind = node.results[0].type.dtype  # type: ignore[union-attr]
-    if x.type.dtype is not kind or kind not in (float32, float64) or abs(decimals) > _DECIMALS:
+    kind = node.results[0].dtype
+    if x.dtype is not kind or kind not in (float32, float64) or abs(decimals) > _DECIMALS:
         return None
     if decimals == 0:
         return b.rint(x)

@@ -56,7 +56,7 @@ def _fits(node: Node) -> bool:
     shape = sizes(arrays[0].type)
     if not math.prod(shape) or any(sizes(value.type) != shape for value in arrays):
         return False
-    if len(body.nodes) > _MOST_NODES or any(value.type.dtype.is_bool for value in arrays):  # type: ignore[union-attr]
+    if len(body.nodes) > _MOST_NODES or any(value.dtype.is_bool for value in arrays):
         return False
     changing = {value for value in state if is_scalar(value.type)}
     seen = {*test.parameters[:count]} - {t for t, value in zip(test.parameters, state, strict=False) if value in arrays}
@@ -117,7 +117,7 @@ class _Asking(ElementWriter):
 def _is_rare(node: Node) -> bool:
     """Return whether the node's element rule has a slow path for rare operands."""
     b = _Asking(FunctionText(ModuleText(), ""))
-    operands: list[Any] = [b.wrap(value.type.dtype, f"%{i}") for i, value in enumerate(node.inputs)]  # type: ignore[union-attr]
+    operands: list[Any] = [b.wrap(value.dtype, f"%{i}") for i, value in enumerate(node.inputs)]
     apply_rule(b, node, operands)
     return b.asked
 

@@ -19,8 +19,8 @@ _WHOLE = ("slice", None, None, None)
 
 def dimensions(x: Value) -> tuple[Dimension, ...]:
     """Return the shape of a value: a constant or a symbol for each dimension."""
-    assert isinstance(x.type, TensorType) and x.type.shape is not None
-    return x.type.shape
+    assert isinstance(x.type, TensorType) and x.shape is not None
+    return x.shape
 
 
 def reshaped(b: GraphBuilder, x: Value, shape: Sequence[Dimension]) -> Value:
@@ -42,7 +42,7 @@ def part(b: GraphBuilder, x: Value, axis: int, start: Dimension, stop: Dimension
 
 def fill(b: GraphBuilder, x: Value, shape: Sequence[Dimension]) -> Value:
     """Make zeros of the dtype of `x`."""
-    zero = b.constant(value=np.zeros((), x.type.dtype.numpy))  # type: ignore[union-attr]
+    zero = b.constant(value=np.zeros((), x.dtype.numpy))
     return _made(b, "fill", zero, shape, {"shape": tuple(shape)})
 
 

@@ -109,7 +109,7 @@ def _can_reduce(node: Node) -> bool:
     if kind is None or node.op.name == "sum_to_shape_of" or role(node) != "reduce":
         return False
     last = len(sizes(node.inputs[0].type)) - 1
-    same = node.results[0].type.dtype is node.inputs[0].type.dtype  # type: ignore[union-attr]
+    same = node.results[0].dtype is node.inputs[0].dtype
     return same and (kind in _JOINED or last not in reduced_axes(node))
 
 

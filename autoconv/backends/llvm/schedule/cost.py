@@ -13,7 +13,7 @@ _ARITHMETIC, _VECTORISED, _CALLED, MEMORY = 1, 6, 300, 1
 
 def cost(node: Node) -> int:
     """Estimate the cost of one element of a node's result, in units of about 0.05 ns."""
-    return cost_of(node.op.name, node.results[0].type.dtype)  # type: ignore[union-attr]
+    return cost_of(node.op.name, node.results[0].dtype)
 
 
 def cost_of(name: str, dtype: DType) -> int:

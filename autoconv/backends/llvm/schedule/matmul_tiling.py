@@ -47,7 +47,7 @@ class Product:
         self.patches = patches
         x, y = node.inputs
         (result,) = node.results
-        self.dtype = x.type.dtype  # type: ignore[union-attr]
+        self.dtype = x.dtype
         *several, self.columns = sizes(result.type)
         self.rows: int = several[-1] if batched else math.prod(several) if is_known(several) else 0
         unit = patches.rows[-1][0] if patches else self.rows

@@ -102,7 +102,7 @@ class _Chain:
             return None
         if not is_known(self.shape[depth:]):
             return depth
-        width = math.prod(self.shape[depth:]) * max(node.results[0].type.dtype.size for node in nodes)  # type: ignore[union-attr]
+        width = math.prod(self.shape[depth:]) * max(node.results[0].dtype.size for node in nodes)
         return depth if width <= _LONGEST else None
 
     def _is_in_order(self, into: int) -> bool:

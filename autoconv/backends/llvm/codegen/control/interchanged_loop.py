@@ -33,7 +33,7 @@ def write_sunk(region: LoweringContext, node: Node) -> None:
     results = [region.new_array(value.type) for value in node.results[1:]]
     targets = [f"ptr {region.address(made)}" for made in results]
     others = [
-        f"{register(v.type.dtype)} {region.number(v).ir}" if is_scalar(v.type) else f"ptr {region.data(v)}"  # type: ignore[union-attr]
+        f"{register(v.dtype)} {region.number(v).ir}" if is_scalar(v.type) else f"ptr {region.data(v)}"
         for v in captures
     ]
     sources = [f"ptr {region.data(value)}" for value in given]
@@ -70,12 +70,12 @@ class _Blocks:
         self._body = node.regions[1]
         self._state, self._captures = self._body.parameters[1:count], self._body.parameters[count + 1 :]
         self.size = math.prod(sizes(self._state[0].type))
-        width = max(value.type.dtype.size for value in self._state)  # type: ignore[union-attr]
+        width = max(value.dtype.size for value in self._state)
         self._block = min(_BYTES // width, self.size)
         self._plan = schedule(self._body)
         parameters = [f"ptr %from{i}" for i in range(len(self._state))]
         parameters += [
-            f"{register(v.type.dtype)} %c{i}" if is_scalar(v.type) else f"ptr noalias readonly %c{i}"  # type: ignore[union-attr]
+            f"{register(v.dtype)} %c{i}" if is_scalar(v.type) else f"ptr noalias readonly %c{i}"
             for i, v in enumerate(self._captures)
         ]
         parameters += [*(f"ptr %to{i}" for i in range(len(self._state))), "i64 %times"]
@@ -96,25 +96,25 @@ class _Blocks:
 
     def _loops(self, routine: Routine, first: str, last: str, width: int, start: int) -> None:
         out, b = routine.out, _Elements(routine.out)
-        cells = [out.alloca(f"[{width} x {memory(v.type.dtype)}], align 64") for v in self._state]  # type: ignore[union-attr]
+        cells = [out.alloca(f"[{width} x {memory(v.dtype)}], align 64") for v in self._state]
         with out.loop(first, last) as block:
             base = plus(out, times(out, block, width), start)
             for i, value in enumerate(self._state):
                 with out.loop("0", str(width)) as j:
-                    store(b, load(b, value.type.dtype, f"%from{i}", plus(out, base, j)), cells[i], j)  # type: ignore[union-attr]
+                    store(b, load(b, value.dtype, f"%from{i}", plus(out, base, j)), cells[i], j)
             with out.loop("0", "%times"), out.loop("0", str(width), in_registers=True) as j:
                 self._step(b, cells, base, j)
             for i, value in enumerate(self._state):
                 with out.loop("0", str(width)) as j:
-                    store(b, load(b, value.type.dtype, cells[i], j), f"%to{i}", plus(out, base, j))  # type: ignore[union-attr]
+                    store(b, load(b, value.dtype, cells[i], j), f"%to{i}", plus(out, base, j))
 
     def _step(self, b: _Elements, cells: Sequence[str], base: Any, j: Any) -> None:
         """Write one iteration for an element: all loads precede the first store."""
         found: dict[Value, Element] = {}
         for value, cell in zip(self._state, cells, strict=True):
-            found[value] = load(b, value.type.dtype, cell, j)  # type: ignore[union-attr]
+            found[value] = load(b, value.dtype, cell, j)
         for i, value in enumerate(self._captures):
-            dtype: Any = value.type.dtype  # type: ignore[union-attr]
+            dtype: Any = value.dtype
             at = b.wrap(dtype, f"%c{i}") if is_scalar(value.type) else load(b, dtype, f"%c{i}", plus(b.out, base, j))
             found[value] = at
         for node in self._body.nodes:
@@ -122,7 +122,7 @@ class _Blocks:
             if self._body.parameters[0] in node.inputs:  # the trip counter
                 continue
             if node.op.name == "constant":
-                found[result] = b.constant(node.attributes["value"].item(), result.type.dtype)  # type: ignore[union-attr]
+                found[result] = b.constant(node.attributes["value"].item(), result.dtype)
             else:
                 found[result] = apply_rule(b, node, [found[v] for v in node.inputs])
         for output, cell in zip(self._body.outputs[1:], cells, strict=True):

@@ -20,7 +20,7 @@ def new_cell(region: LoweringContext, type_: Type) -> str | Cells:
     """Return a cell for a value of the type: memory for a number, a slot for an object."""
     if representation.is_memory(type_):
         return array_view.cells(region, type_)  # type: ignore[arg-type]
-    return region.out.alloca(memory(type_.dtype)) if is_scalar(type_) else region.out.slot()  # type: ignore[union-attr]
+    return region.out.alloca(memory(type_.dtype)) if is_scalar(type_) else region.out.slot()
 
 
 def fill(
@@ -50,7 +50,7 @@ def read(region: LoweringContext, cell: str | Cells, type_: Type) -> Native:
     if isinstance(cell, Cells):
         return array_view.read(region, cell, type_)  # type: ignore[arg-type]
     if is_scalar(type_):
-        return load(ElementWriter(region.out), type_.dtype, cell, 0)  # type: ignore[union-attr]
+        return load(ElementWriter(region.out), type_.dtype, cell, 0)
     return Object(region.out.new(f"load ptr, ptr {cell}"), cell)
 
 

@@ -74,7 +74,7 @@ def write_recursive_call(region: LoweringContext, node: Node) -> None:
     state, depth = _state_of(body)
     depth = out.new(f"add i64 {depth}, {frames_of(node.span, outermost=body.recursion is None)}")
     results = out.alloca(f"[{max(len(node.results), 1)} x i64]")
-    cells = [out.alloca(memory(v.type.dtype)) if is_scalar(v.type) else out.slot() for v in node.results]  # type: ignore[union-attr]
+    cells = [out.alloca(memory(v.dtype)) if is_scalar(v.type) else out.slot() for v in node.results]
     far, near, done = out.label("far"), out.label("near"), out.label("called")
     end = out.new(f"load i64, ptr {_field(out, state, _END)}")
     out.branch_if(out.new(f"icmp ult i64 {out.new(f'ptrtoint ptr {results} to i64')}, {end}"), far, near, unlikely=True)
@@ -104,7 +104,7 @@ def write_recursive_call(region: LoweringContext, node: Node) -> None:
     out.begin(done)
     for value, cell in zip(node.results, cells, strict=True):
         if is_scalar(value.type):
-            region.set(value, load(ElementWriter(out), value.type.dtype, cell, 0))  # type: ignore[union-attr]
+            region.set(value, load(ElementWriter(out), value.dtype, cell, 0))
         else:
             region.set(value, Object(out.new(f"load ptr, ptr {cell}"), cell))
 
@@ -127,7 +127,7 @@ def _arguments(region: LoweringContext, node: Node) -> tuple[list[str], list[str
 def _result(out: FunctionText, results: str, position: int, value: Value) -> Native:
     place = out.new(f"getelementptr inbounds i64, ptr {results}, i64 {position}")
     if is_scalar(value.type):
-        return load(ElementWriter(out), value.type.dtype, place, 0)  # type: ignore[union-attr]
+        return load(ElementWriter(out), value.dtype, place, 0)
     return Object(out.new(f"load ptr, ptr {place}"))
 
 
@@ -153,7 +153,7 @@ def _function_of(region: LoweringContext, graph: Graph) -> str:
         return str(module.recursive[graph])
     name = module.recursive[graph] = module.unique("recursive")
     names = [f"%p{i}" for i in range(len(graph.parameters))]
-    kinds = [register(v.type.dtype) if is_scalar(v.type) else "ptr" for v in graph.parameters]  # type: ignore[union-attr]
+    kinds = [register(v.dtype) if is_scalar(v.type) else "ptr" for v in graph.parameters]
     given = [f"{kind} {name}" for kind, name in zip(kinds, names, strict=True)]
     sizes = [f"i64 {size}" for size in module.sizes]
     header = ", ".join([*given, "i64 %depth", "ptr %results", "ptr %state", *sizes])
@@ -164,7 +164,7 @@ def _function_of(region: LoweringContext, graph: Graph) -> str:
     _check_depth(body)
     body.poll(often=False)
     arguments: list[Native] = [
-        ElementWriter(out).wrap(v.type.dtype, ir) if is_scalar(v.type) else Object(ir)  # type: ignore[union-attr]
+        ElementWriter(out).wrap(v.dtype, ir) if is_scalar(v.type) else Object(ir)
         for v, ir in zip(graph.parameters, names, strict=True)
     ]
     inner = region.function(body, graph, arguments)

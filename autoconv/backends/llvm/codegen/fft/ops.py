@@ -40,7 +40,7 @@ def _fits(node: Node) -> bool:
     shape = sizes(node.inputs[0].type)
     if 0 in shape or not shape:
         return False
-    return all(is_known(size, node.inputs[0].type.dtype) for size in _sizes_along(node))  # type: ignore[union-attr]
+    return all(is_known(size, node.inputs[0].dtype) for size in _sizes_along(node))
 
 
 def is_known(size: int, dtype: DType) -> bool:
@@ -56,7 +56,7 @@ def write_fft(region: LoweringContext, node: Node) -> None:
     axes = [axis % len(shape) for axis in node.attributes.get("axes", (-1,)) if shape[axis] > 1]
     source, made = region.data(x), region.new_array(result.type)
     if not axes:
-        _copy(region, source, region.address(made), math.prod(shape) * x.type.dtype.size)  # type: ignore[union-attr]
+        _copy(region, source, region.address(made), math.prod(shape) * x.dtype.size)
     for axis in reversed(axes):
         _along(region, x.type, axis, source, region.address(made), inverse, norm)
         source, last = region.address(made), made
@@ -82,7 +82,7 @@ def _fits_real(node: Node) -> bool:
     if 0 in shape or 0 in sizes(result.type):
         return False
     size = sizes(real.type)[-1]
-    whole = x.type.dtype if node.op.name == "irfft" else result.type.dtype  # type: ignore[union-attr]
+    whole = x.dtype if node.op.name == "irfft" else result.dtype
     return _is_halved(size, whole) and (node.op.name == "rfft" or shape[-1] == size // 2 + 1)
 
 

@@ -186,7 +186,7 @@ class Batch:
         by = product(self.out, linear(self.out, place, batch), element_count(self.out, one))
         if by == 0:
             return pointer
-        kind = memory(value.type.dtype)  # type: ignore[union-attr]
+        kind = memory(value.dtype)
         return self.out.new(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {by}")
 
     def matrix(self, count: Dimension) -> str:
@@ -322,7 +322,7 @@ class Batch:
             region.body.release(held[0].slot or "")
         for value, cell in zip(node.results, cells, strict=True):
             if cell:
-                region.set(value, load(ElementWriter(out), value.type.dtype, cell, 0))  # type: ignore[union-attr]
+                region.set(value, load(ElementWriter(out), value.dtype, cell, 0))
         if all(is_dense(value.type) for value in node.results):
             flag = out.new(f"load i8, ptr {failed}")
             region.ask_kernel(node, out.new(f"icmp ne i8 {flag}, 0"))
@@ -360,7 +360,7 @@ class Batch:
         cells = []
         for value in self._node.results:
             if is_scalar(value.type):
-                cells.append(self._region.out.alloca(memory(value.type.dtype)))  # type: ignore[union-attr]
+                cells.append(self._region.out.alloca(memory(value.dtype)))
             else:
                 self._region.set(value, self._region.new_array(value.type))
                 cells.append("")

@@ -290,7 +290,7 @@ def _even(b: ElementWriter, x: Element, mirrored: Element) -> Element:
 
 
 def _dtype(node: Node) -> Any:
-    return node.inputs[0].type.dtype  # type: ignore[union-attr]
+    return node.inputs[0].dtype
 
 
 @complex_native("qr", fits=_fits_complex("zgeqrf", "zungqr"), library=True)

@@ -123,7 +123,7 @@ def write_list_pop(region: LoweringContext, node: Node) -> None:
     out.line(f"store i64 {left}, ptr {data}")
     place = _past(region, _elements(region, data), out.new(f"mul nuw nsw i64 {left}, {size}"))
     if is_scalar(item.type):
-        region.set(item, load(ElementWriter(out), item.type.dtype, place, 0))  # type: ignore[union-attr]
+        region.set(item, load(ElementWriter(out), item.dtype, place, 0))
     else:
         region.set(item, region.new_array(item.type))
         _copy(region, region.data(item), place, str(size))

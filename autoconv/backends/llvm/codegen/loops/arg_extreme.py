@@ -30,14 +30,14 @@ def write_search(region: LoweringContext, node: Node) -> None:
     work = _WORK * math.prod(shape) if is_known(shape) else _WORK
     name = in_parts(region, arguments, search.routine, search.outer, work, shape)
     if is_scalar(result.type):
-        target = region.out.alloca(memory(result.type.dtype))  # type: ignore[union-attr]
+        target = region.out.alloca(memory(result.dtype))
     else:
         region.set(result, region.new_array(result.type))
         target = region.data(result)
     rows = element_count(region.out, sizes(x.type)[: search.axis])
     call(region, name, *open_dimensions(region), f"ptr {region.data(x)}", f"ptr {target}", f"i64 {rows}")
     if is_scalar(result.type):
-        region.set(result, load(ElementWriter(region.out), result.type.dtype, target, 0))  # type: ignore[union-attr]
+        region.set(result, load(ElementWriter(region.out), result.dtype, target, 0))
 
 
 class _Search:
@@ -50,8 +50,8 @@ class _Search:
         self.outer: Position = math.prod(shape[:axis]) if is_known(shape[:axis]) else "%rows"
         self.routine, self.out, self.b = routine, routine.out, routine.b
         self.size, self.inner = shape[axis], element_count(self.out, shape[axis + 1 :])
-        self._dtype: Any = x.type.dtype  # type: ignore[union-attr]
-        self._result: Any = result.type.dtype  # type: ignore[union-attr]
+        self._dtype: Any = x.dtype
+        self._result: Any = result.dtype
         self._kind = "max" if node.op.name == "argmax" else "min"
         self._test = "gt" if self._kind == "max" else "lt"
         self._key_dtype = key_dtype(self._dtype)

@@ -72,7 +72,7 @@ def _position(region: LoweringContext, node: Node, value: Value, size: Position)
     index = b.cast(region.number(value), int64)
     low, high = region.body.range_of(index)
     below = high < size if isinstance(size, int) else region.body.is_below(index, size)
-    if low < 0 and (node.op.name != "gather" or value.type.weak):  # type: ignore[union-attr]
+    if low < 0 and (node.op.name != "gather" or value.weak):
         index = b.select(index < 0, index + b.wrap(int64, str(size)), index)
     if low < 0 or not below:
         region.refuse(node, region.out.new(f"icmp uge i64 {index.ir}, {size}"))

@@ -42,7 +42,7 @@ def _number(b: Any, position: Position) -> Element:
 @_view("eye", _of_numbers)
 def _eye(b: Any, node: Node, index: Index) -> Place:
     same = _number(b, index[0]).same(_number(b, index[1]))
-    return b.cast(same, node.results[0].type.dtype)  # type: ignore[no-any-return, union-attr]
+    return b.cast(same, node.results[0].dtype)  # type: ignore[no-any-return, union-attr]
 
 
 @_view("range", _of_numbers)
@@ -80,7 +80,7 @@ def _on_diagonal(b: Any, index: Index, offset: int, length: Position) -> tuple[E
 def _diag(b: Any, node: Node, index: Index) -> Place:
     (x,) = node.inputs
     length = sizes(x.type)[-1]
-    zero = b.constant(0, x.type.dtype)  # type: ignore[union-attr]
+    zero = b.constant(0, x.dtype)
     if not length:
         return zero  # type: ignore[no-any-return]
     met, where = _on_diagonal(b, index, node.attributes.get("offset", 0), length)
@@ -113,5 +113,5 @@ def _band(b: Any, node: Node, index: Index) -> Place:
         inside = inside & (row - column <= lower)
     if upper >= 0:
         inside = inside & (column - row <= upper)
-    zero = b.constant(0, node.inputs[0].type.dtype)  # type: ignore[union-attr]
+    zero = b.constant(0, node.inputs[0].dtype)
     return node.inputs[0], index, lambda found: b.select(inside, found, zero)

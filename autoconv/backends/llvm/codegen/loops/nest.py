@@ -74,7 +74,7 @@ class KernelText:
         self.indices = [view for view in looked_through if picks.get(view)]
         # Elements may be computed twice: nothing is accumulated, and no array is both read and written.
         self._may_repeat = all(plan.roles[node] in ("element", "copy", "place") for node in item.nodes)
-        widths = [v.type.dtype.size for v in (*item.reads, *item.stored) if is_dense(v.type)]  # type: ignore[union-attr]
+        widths = [v.dtype.size for v in (*item.reads, *item.stored) if is_dense(v.type)]
         self._lanes = VECTOR // max(widths, default=1)
         self._is_cut = not item.phases and any(view.op.name in CUT for view in looked_through)
         self._pick_names = {
@@ -105,7 +105,7 @@ class KernelText:
 
     def _parameters(self) -> list[str]:
         parameters = [
-            f"{register(v.type.dtype)} {n}" if is_scalar(v.type) else f"ptr noalias readonly {n}"  # type: ignore[union-attr]
+            f"{register(v.dtype)} {n}" if is_scalar(v.type) else f"ptr noalias readonly {n}"
             for v, n in self._names.items()
         ]
         for view in self.indices:
@@ -359,7 +359,7 @@ class KernelText:
     def element(self, value: Value, index: Index) -> Element:
         """Return the number at `index` of a value; in a flat loop the index is the offset in memory."""
         if is_scalar(value.type):
-            return self.b.wrap(value.type.dtype, self._names[value])  # type: ignore[union-attr]
+            return self.b.wrap(value.dtype, self._names[value])
         key = value, index
         if key not in self._memo:
             self._memo[key] = self._element(value, index)
@@ -369,12 +369,12 @@ class KernelText:
         node = value.node
         if value in self._names:
             offset = index[0] if self._flat else linear(self.out, index, sizes(value.type))
-            return load(self.b, value.type.dtype, self._names[value], offset)  # type: ignore[union-attr]
+            return load(self.b, value.dtype, self._names[value], offset)
         assert node is not None
         base = base_of(value, self._plan.views)
         if base is not value and base in self._names and is_dense(base.type):
             # Elements in the same order have the same offsets as in the base.
-            return load(self.b, base.type.dtype, self._names[base], linear(self.out, index, sizes(value.type)))  # type: ignore[union-attr]
+            return load(self.b, base.dtype, self._names[base], linear(self.out, index, sizes(value.type)))
         if value in self._plan.views or self._plan.roles[node] == "copy":
             place = viewed(self.b, node, index, self._pick_names.get(node, []))
             return self._at(place)

@@ -56,7 +56,7 @@ def _masks(node: Node) -> bool:
 def write_masked(region: LoweringContext, node: Node) -> None:
     x, mask = node.inputs
     rest = sizes(x.type)[len(sizes(mask.type)) :]
-    dtype = x.type.dtype  # type: ignore[union-attr]
+    dtype = x.dtype
     count = _count(region, region.data(mask), mask.type)
     made = region.body.new_counted(dtype, (count, *rest))
     arguments = ["ptr noalias readonly %condition", "ptr noalias readonly %x", "ptr noalias %result", "i64 %count"]

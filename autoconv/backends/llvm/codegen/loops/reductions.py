@@ -46,7 +46,7 @@ class Reduction:
         self.kernel = kernel
         self.node = node
         self.kind = LOOP_REDUCTIONS[node.op.name]
-        dtype = node.inputs[0].type.dtype  # type: ignore[union-attr]
+        dtype = node.inputs[0].dtype
         self.dtype = float32 if is_narrow(dtype) else dtype  # dtype of the accumulator
         self.pointer = kernel.stores.get(node.results[0], "")  # "" for a row's sum that is only read within the row
         self.result_shape = sizes(node.results[0].type)
@@ -84,7 +84,7 @@ class Reduction:
         element = b.wrap(self.dtype, total)
         if self.kind == "mean":
             element = element / self.count()
-        element = b.cast(element, self.node.results[0].type.dtype)  # type: ignore[union-attr]
+        element = b.cast(element, self.node.results[0].dtype)
         if self.pointer:
             store(b, element, self.pointer, linear(b.out, index, self.result_shape))
         return element

@@ -156,7 +156,7 @@ def write_mirrored_pad(region: LoweringContext, node: Node) -> None:
 
 
 def _unmirrors(node: Node) -> bool:
-    return _mirrors(node) and not node.inputs[0].type.dtype.is_bool  # type: ignore[union-attr]
+    return _mirrors(node) and not node.inputs[0].dtype.is_bool
 
 
 @native("unpad", fits=_unmirrors, of_open=_unmirrors)

@@ -59,7 +59,7 @@ class RowsText(KernelText):
         if not is_known(row):
             return self._shared_place(value)
         width = math.prod(row)
-        return self.out.alloca(f"[{width} x {memory(value.type.dtype)}]"), True  # type: ignore[union-attr]
+        return self.out.alloca(f"[{width} x {memory(value.dtype)}]"), True
 
     def _shared_place(self, value: Value) -> tuple[str, bool] | None:
         """Return memory for rows of open length: that of a result of the last phase with the same type, until it is
@@ -129,5 +129,5 @@ class RowsText(KernelText):
         if value in self._kept and node is not None and self._phase_of[node] < self._phase:
             pointer, is_row = self._kept[value]
             depth, shape = (self._item.depth, self._item.shape or ()) if is_row else (0, sizes(value.type))
-            return load(self.b, value.type.dtype, pointer, linear(self.out, index[depth:], shape[depth:]))  # type: ignore[union-attr]
+            return load(self.b, value.dtype, pointer, linear(self.out, index[depth:], shape[depth:]))
         return super()._element(value, index)

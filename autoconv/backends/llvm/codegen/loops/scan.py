@@ -56,7 +56,7 @@ def _scans(node: Node) -> bool:
 
 def _multiplies_complex(node: Node) -> bool:
     """Return whether operands and results have one dtype (complex sums are split into parts before)."""
-    kinds = {value.type.dtype for value in (*node.inputs, *node.results)}  # type: ignore[union-attr]
+    kinds = {value.dtype for value in (*node.inputs, *node.results)}
     return len(kinds) == 1 and _scans(node)
 
 

@@ -44,9 +44,9 @@ def _write_part(
         own = sizes(value.type)
         aligned = (*[0] * (len(own) - len(index)), *index[max(len(index) - len(own), 0) :])
         place = tuple(0 if size == 1 else i for size, i in zip(own, aligned, strict=True))
-        element = load(b, value.type.dtype, region.data(value), linear(region.out, place, own))  # type: ignore[union-attr]
+        element = load(b, value.dtype, region.data(value), linear(region.out, place, own))
     x = node.inputs[0]
-    dtype = x.type.dtype  # type: ignore[union-attr]
+    dtype = x.dtype
     target = item_index(region.out, node, index, region.picks.get(node, []))
     offset = linear(region.out, target, sizes(x.type))
     element = b.cast(element, dtype)
@@ -76,7 +76,7 @@ def writable(region: LoweringContext, value: Value, last: bool) -> Object:
     shape = sizes(value.type)
     made = region.new_array(value.type)
     out.line(f"store ptr null, ptr {made.slot}")
-    count = product(out, element_count(out, shape), value.type.dtype.size)  # type: ignore[union-attr]
+    count = product(out, element_count(out, shape), value.dtype.size)
     address = out.new(f"getelementptr inbounds i8, ptr {made.ir}, i64 {abi.DATA}")
     region.body.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
     target = out.new(f"load ptr, ptr {address}")

@@ -38,7 +38,7 @@ def write_extent(region: LoweringContext, node: Node) -> None:
     region.body.note_range(size, SIZES)
     if isinstance(found, Size):
         region.body.note_range(size, (SMALLEST, SIZES[1]))
-    made = b.cast(size, result.type.dtype)  # type: ignore[union-attr]
+    made = b.cast(size, result.dtype)
     if made.ir != size.ir:
         region.body.note_limit(made, size, 0)  # a value that does not fit becomes smaller
     region.set(result, made)
@@ -76,7 +76,7 @@ class _OpenProduct:
         self.node = node
         (self.result,) = node.results
         x, y = (sizes(value.type) for value in node.inputs)
-        self.dtype: DType = self.result.type.dtype  # type: ignore[union-attr]
+        self.dtype: DType = self.result.dtype
         self.kind = register(self.dtype)
         self.flip_x, self.flip_y = (bool(node.attributes.get(key, False)) for key in ("transpose_a", "transpose_b"))
         *several, self.columns = sizes(self.result.type)

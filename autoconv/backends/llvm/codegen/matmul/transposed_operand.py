@@ -14,7 +14,7 @@ from autoconv.graph.types import TensorType
 def turned(region: LoweringContext, y: Value, lanes: int) -> str:
     """Return the address of the transposed matrix; if it is loop-invariant, it is made once for all iterations."""
     out, (rows, columns) = region.out, sizes(y.type)
-    dtype: DType = y.type.dtype  # type: ignore[union-attr]
+    dtype: DType = y.dtype
     kind = TensorType(dtype, (columns, rows))
     turn = transposed(region.body.module, dtype, rows, columns, lanes)
     native = None if region.is_view(y) else region.native(y)

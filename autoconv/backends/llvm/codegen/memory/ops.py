@@ -96,7 +96,8 @@ def _whole(region: LoweringContext, value: Value) -> Memory:
     """Return an array in memory, or a tensor as one."""
     if representation.is_memory(value.type):
         return held(region, value)
-    shape, stride = sizes(value.type), value.type.dtype.size  # type: ignore[union-attr]
+    shape = sizes(value.type)
+    stride: Position = value.dtype.size
     strides: list[Position] = []
     for count in reversed(shape):
         strides.append(stride)
@@ -133,7 +134,7 @@ def position_of(region: LoweringContext, node: Node, index: Any, size: Position)
     return found.ir
 
 
-@_native("array_strided", lambda node: node.inputs[0].type.shape is not None)  # type: ignore[union-attr]
+@_native("array_strided", lambda node: node.inputs[0].shape is not None)
 def _write_strided(region: LoweringContext, node: Node) -> None:
     x, attributes = held(region, node.inputs[0]), node.attributes
     pointer = moved(region, x.pointer, attributes["offset"])
@@ -178,7 +179,7 @@ def _chosen(out: FunctionText, how: str, x: Position, y: Position) -> Position:
 def _write_part(region: LoweringContext, node: Node) -> None:
     """View the real or the imaginary parts in place."""
     x, (result,) = held(region, node.inputs[0]), node.results
-    offset = result.type.dtype.size if node.attributes["which"] == "imag" else 0  # type: ignore[union-attr]
+    offset = result.dtype.size if node.attributes["which"] == "imag" else 0
     pointer = moved(region, x.pointer, offset)
     region.set(result, replace(x, owner=Object(x.owner.ir), whole="false", pointer=pointer))
 
@@ -282,7 +283,7 @@ def _is_known_to_fit(node: Node) -> bool:
 @_native("array_store", _is_known_to_fit)
 def _write_store(region: LoweringContext, node: Node) -> None:
     x, value = held(region, node.inputs[0]), node.inputs[1]
-    dtype = node.inputs[0].type.dtype  # type: ignore[union-attr]
+    dtype = node.inputs[0].dtype
     b, out = RegisterWriter(region), region.out
     if is_scalar(value.type):
         element = b.cast(region.number(value), dtype)
@@ -293,7 +294,7 @@ def _write_store(region: LoweringContext, node: Node) -> None:
     def write(index: Index) -> None:
         aligned = index[len(index) - len(own) :]
         where = tuple(0 if size == 1 else i for size, i in zip(own, aligned, strict=True))
-        found = load(b, value.type.dtype, pointer, linear(out, where, own))  # type: ignore[union-attr]
+        found = load(b, value.dtype, pointer, linear(out, where, own))
         store(b, b.cast(found, dtype), place_of(region, x, index), 0)
 
     loops(region, x.sizes, write)

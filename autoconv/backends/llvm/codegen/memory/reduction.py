@@ -27,7 +27,7 @@ _NEED_ELEMENTS = ("max", "min", "argmax", "argmin")
 def write_total(region: LoweringContext, node: Node) -> None:
     """Write the loops; the kernel runs where sizes do not fit, or where an extreme has no elements."""
     out, (result,) = region.out, node.results
-    dtype: Any = result.type.dtype  # type: ignore[union-attr]
+    dtype: Any = result.dtype
     kind, b = register(dtype), RegisterWriter(region)
     cell = out.alloca(kind)
     total = _Total(region, node)
@@ -53,7 +53,7 @@ class _Total(Reading):
     def __init__(self, region: LoweringContext, node: Node) -> None:
         super().__init__(region, node.inputs, node.attributes["steps"])
         self.kind = KINDS[node.attributes["op"]]
-        self.to: DType = node.results[0].type.dtype  # type: ignore[union-attr]
+        self.to: DType = node.results[0].dtype
         self.sizes = self._sizes()
 
     def _sizes(self) -> tuple[Position, ...]:

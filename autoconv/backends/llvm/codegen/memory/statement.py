@@ -96,7 +96,7 @@ class _Statement(Reading):
         super().__init__(region, node.inputs[1:], node.attributes["steps"])
         self.node = node
         self.target = held(region, node.inputs[0])
-        self.dtype: Any = node.inputs[0].type.dtype  # type: ignore[union-attr]
+        self.dtype: Any = node.inputs[0].dtype
 
     # ---- overlaps
 
@@ -111,11 +111,11 @@ class _Statement(Reading):
             if how == SOME or (how == SAME and not self._is_whole(value)):
                 return SOME
             if how not in (APART, SAME):
-                found.append(self._may_meet(taken, value.type.dtype.size))  # type: ignore[union-attr]
+                found.append(self._may_meet(taken, value.dtype.size))
         return either(out, found) if found else APART
 
     def _is_whole(self, value: Value) -> bool:
-        return len(value.type.shape) == len(self.target.sizes)  # type: ignore[union-attr, arg-type]
+        return len(value.shape) == len(self.target.sizes)  # type: ignore[union-attr, arg-type]
 
     def _may_meet(self, x: Memory, width: int) -> str:
         """Return an i1: whether the byte ranges of `x` and the target intersect (conservative)."""

@@ -38,7 +38,7 @@ class Reading:
         if is_scalar(value.type):
             return region.number(value)
         if is_dense(value.type):
-            shape, size = sizes(value.type), value.type.dtype.size  # type: ignore[union-attr]
+            shape, size = sizes(value.type), value.dtype.size
             strides: list[Position] = [size]
             for count in reversed(shape[1:]):
                 strides.append(product(region.out, strides[-1], count))

@@ -137,7 +137,7 @@ class Operation:
         before = out.block
         out.branch(done)
         out.begin(done)
-        kinds = [register(v.type.dtype) if is_scalar(v.type) else "ptr" for v in self.node.results]  # type: ignore[union-attr]
+        kinds = [register(v.dtype) if is_scalar(v.type) else "ptr" for v in self.node.results]
         both = [
             out.new(f"phi {kind} [ {one.ir}, %{last} ], [ {other}, %{before} ]")
             for kind, one, other in zip(kinds, slow, found, strict=True)
@@ -262,7 +262,7 @@ def _truth_object(op: Operation, truth: str) -> str:
 def _unbox(op: Operation) -> None:
     (result,) = op.node.results
     (object_,), out = op.operands(), op.out
-    dtype = result.type.dtype  # type: ignore[union-attr]
+    dtype = result.dtype
     if dtype is int64:
         place = out.alloca("i64")
         fits = op.call("object_whole", f"ptr {object_}, ptr {place}")
@@ -347,7 +347,7 @@ def _fits(node: Node) -> bool:
     name, attributes = node.op.name, node.attributes
     if name == "object_box":
         type_ = node.inputs[0].type
-        return is_scalar(type_) and (attributes["how"] == "array" or type_.dtype in _NUMBERS)  # type: ignore[union-attr]
+        return is_scalar(type_) and (attributes["how"] == "array" or type_.dtype in _NUMBERS)
     if not all(isinstance(value.type, ObjectType) for value in node.inputs):
         return False
     if name == "object_match":
@@ -356,7 +356,7 @@ def _fits(node: Node) -> bool:
         return is_plainly_made(attributes["kind"], attributes["names"])
     if name == "object_unbox":
         type_ = node.results[0].type
-        return is_scalar(type_) and type_.dtype in _NUMBERS  # type: ignore[union-attr]
+        return is_scalar(type_) and type_.dtype in _NUMBERS
     if name in ("object_advance", "object_current"):
         return node.inputs[0].type == ObjectType("iterator")
     if name == "object_unpack":

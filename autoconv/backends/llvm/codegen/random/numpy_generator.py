@@ -52,7 +52,7 @@ def _fits(node: Node) -> bool:
     sized = {"size"}.issuperset(dict(attributes["keywords"])) and len(node.inputs) == 1
     if attributes["method"] != "random" or not sized:
         return False
-    known = (is_scalar(type_) or is_array(type_)) and type_.dtype is float64  # type: ignore[union-attr]
+    known = (is_scalar(type_) or is_array(type_)) and type_.dtype is float64
     return known and len(attributes["arguments"]) <= 1 and _interface() is not None
 
 

@@ -27,7 +27,7 @@ def write_unique(region: LoweringContext, node: Node) -> None:
     """Lower `unique`: values in the order of first occurrence. Each nan is distinct; 0.0 and -0.0 are equal."""
     (x,), (values, indices, counts) = node.inputs, node.results
     kind: Any = x.type
-    dtype, to, (size,) = kind.dtype, indices.type.dtype, sizes(kind)  # type: ignore[union-attr]
+    dtype, to, (size,) = kind.dtype, indices.dtype, sizes(kind)
     bits = max((2 * size - 1).bit_length(), 4)
     types = [TensorType(int32, (1 << bits,)), TensorType(int32, (size,)), TensorType(to, (size,))]
     table, first, many = (region.new_array(type_) for type_ in types)

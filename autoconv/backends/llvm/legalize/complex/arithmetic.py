@@ -126,7 +126,7 @@ def _by_squares(b: GraphBuilder, x: Parts, y: Parts, size: Value) -> Parts:
 
 def _by_logarithm(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
     """Return e to the product of exponent and logarithm; for float32 in float64, as float32 would lose digits."""
-    narrow = x[0].type.dtype  # type: ignore[union-attr]
+    narrow = x[0].dtype
     if narrow is not float64:
         wide = [tuple(b.cast(part, dtype=float64) for part in pair) for pair in (x, y)]
         real, imag = _by_logarithm(b, *wide)  # type: ignore[arg-type]
@@ -151,7 +151,7 @@ def prod(b: GraphBuilder, node: Node, operands: Any) -> Any:
         return None
     chosen = range(len(shape)) if given is None else (given,) if isinstance(given, int) else given
     axes = sorted({axis % len(shape) for axis in chosen})
-    if not axes or 0 in shape or node.inputs[0].type.dtype is not node.results[0].type.dtype:  # type: ignore[union-attr]
+    if not axes or 0 in shape or node.inputs[0].dtype is not node.results[0].dtype:
         return None
     total: Parts = (xr, xi)
     for axis in reversed(axes):

@@ -23,7 +23,7 @@ _SCALES = {float32: (2.0**40, -80, 2.0**-40, 80), float: (2.0**400, -600, 2.0**-
 
 
 def _is_single(x: Value) -> bool:
-    return x.type.dtype is float32  # type: ignore[union-attr]
+    return x.dtype is float32
 
 
 def _larger(b: GraphBuilder, x: Any, y: Any) -> tuple[Any, Any]:

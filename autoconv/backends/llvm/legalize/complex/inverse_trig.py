@@ -26,7 +26,7 @@ _BOUNDS = {float32: (2.0**13, 2.0**60, -80, 2.0**-40), float: (2.0**28, 2.0**500
 
 
 def _bounds(x: Value) -> tuple[float, float, int, float]:
-    return _BOUNDS[float32 if x.type.dtype is float32 else float]  # type: ignore[union-attr]
+    return _BOUNDS[float32 if x.dtype is float32 else float]
 
 
 def _root(b: GraphBuilder, x: Any, height: Any) -> tuple[Any, Any]:

@@ -21,7 +21,7 @@ Rule = Callable[[GraphBuilder, Node, Any], Any]
 
 
 def _dtype(x: Value) -> DType:
-    return x.type.dtype  # type: ignore[union-attr]
+    return x.dtype
 
 
 def _zero(b: GraphBuilder) -> Any:

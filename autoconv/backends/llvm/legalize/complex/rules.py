@@ -30,7 +30,7 @@ Rule = Callable[[GraphBuilder, Node, Any], Any]
 
 
 def _dtype(x: Value) -> DType:
-    return x.type.dtype  # type: ignore[union-attr]
+    return x.dtype
 
 
 def _both(name: str) -> Rule:
@@ -300,7 +300,7 @@ def _write(name: str) -> Rule:
         x, value, *rest = operands
         if not isinstance(node.inputs[0].type, ArrayType) or any(isinstance(one, tuple) for one in rest):
             return None
-        real = node.inputs[0].type.dtype.real_dtype
+        real = node.inputs[0].dtype.real_dtype
         given = value if isinstance(value, tuple) else (value, b.zeros_like(value, dtype=real))
         for which, part in zip(("real", "imag"), given, strict=True):
             getattr(b, name)(b.array_part(x, which=which), part, *rest, **node.attributes)
@@ -314,7 +314,7 @@ def _new(b: GraphBuilder, node: Node, operands: Any) -> Any:
     made = b.array_new(*operands, **{**node.attributes, "fill": fill if fill is None or not fill else None})
     if fill:
         for which in ("real", "imag"):
-            number = np.asarray(getattr(complex(fill), which), made.type.dtype.real_dtype.numpy)
+            number = np.asarray(getattr(complex(fill), which), made.dtype.real_dtype.numpy)
             b.array_store(b.array_part(made, which=which), b.constant(value=number))
     return made
 

@@ -73,7 +73,7 @@ def sweep(graph: Graph) -> None:
 
 def _has_complex(graph: Graph) -> bool:
     values = [*graph.parameters, *(value for node in graph.walk() for value in node.results)]
-    return any(is_complex(v.type) or (is_memory(v.type) and v.type.dtype.is_complex) for v in values)  # type: ignore[union-attr]
+    return any(is_complex(v.type) or (is_memory(v.type) and v.dtype.is_complex) for v in values)
 
 
 class _Held:
@@ -225,7 +225,7 @@ class _Writer:
             values += [node.inputs[i], *(region.parameters[i] for region in node.regions), node.regions[1].outputs[i]]
         else:
             values += [region.outputs[i] for region in node.regions]
-        return all(is_complex(v.type) for v in values) and len({v.type.shape for v in values}) == 1  # type: ignore[union-attr]
+        return all(is_complex(v.type) for v in values) and len({v.shape for v in values}) == 1
 
     def _parameter(self, graph: Graph, value: Value, outer: Value, carried: bool, is_loop: bool) -> _Held:
         """Return the form of a region's parameter; a loop takes parts before it, other regions where they are used."""
