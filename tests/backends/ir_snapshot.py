@@ -2,6 +2,8 @@
 
     python tests/backends/ir_snapshot.py write FILE      before a change that must not alter native code
     python tests/backends/ir_snapshot.py compare FILE    after it: prints what differs, exits with 1 if anything does
+    python tests/backends/ir_snapshot.py renamed FILE    the same, where names of registers and labels may differ
+    python tests/backends/ir_snapshot.py texts FOLDER    writes the texts, with such names numbered: for `diff -r`
 
 A refactoring of the backend that leaves all hashes equal generates the same machine code.
 """
@@ -11,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +28,19 @@ from autoconv.backends import llvm  # noqa: E402
 from autoconv.bench.worker import Bench  # noqa: E402
 from autoconv.graph.graph import Graph  # noqa: E402
 
+_FUNCTION = re.compile(r"^define .*?^}", re.DOTALL | re.MULTILINE)
+_LOCAL = re.compile(r"(?<=%)[\w.]+|^[\w.]+(?=:$)", re.MULTILINE)  # a register, or a label
+
+
+def renamed(text: str) -> str:
+    """Number the registers and labels of each function in the order of their first occurrence."""
+
+    def of_function(function: re.Match[str]) -> str:
+        names: dict[str, str] = {}
+        return _LOCAL.sub(lambda name: names.setdefault(name[0], f"n{len(names)}"), function[0])
+
+    return re.sub(" +", " ", _FUNCTION.sub(of_function, text)).replace(" \n", "\n")
+
 
 class _Written(Exception):
     """Ends a compilation whose text is known."""
@@ -37,7 +53,8 @@ class Recorder:
         self.module: Any = llvm.ModuleText
         self._texts = self.module.texts
         self.label, self.stops = "", False
-        self.hashes: dict[str, list[str]] = {}
+        self.hashes: dict[str, list[list[str]]] = {}  # of each text as it is, and with numbered names
+        self.folder: Path | None = None
         recorder = self
 
         def texts(module: Any) -> dict[str, int]:
@@ -50,7 +67,12 @@ class Recorder:
         self.module.texts = texts
 
     def note(self, text: str) -> None:
-        self.hashes.setdefault(self.label, []).append(hashlib.sha256(text.encode()).hexdigest()[:16])
+        found = self.hashes.setdefault(self.label, [])
+        forms = text, renamed(text)
+        found.append([hashlib.sha256(form.encode()).hexdigest()[:16] for form in forms])
+        if self.folder is not None:
+            name = f"{self.label.replace('/', '_')}.{len(found)}.ll"
+            (self.folder / name).write_text(forms[1].replace("\0", "\n"), encoding="utf-8")
 
     def samples(self) -> None:
         """Compile the samples of every op, alone and between other ops, as far as the text."""
@@ -83,15 +105,25 @@ def workloads() -> Iterator[Path]:
 def main() -> int:
     do, file = sys.argv[1], Path(sys.argv[2])
     recorder = Recorder()
+    if do == "texts":
+        file.mkdir(parents=True, exist_ok=True)
+        recorder.folder = file
     recorder.samples()
     recorder.workloads()
     if do == "write":
         file.write_text(json.dumps(recorder.hashes, indent=1), encoding="utf-8")
         print(f"{len(recorder.hashes)} compilations written to {file}")
         return 0
+    if do == "texts":
+        return 0
+    form = do == "renamed"
     before = json.loads(file.read_text(encoding="utf-8"))
     labels = sorted(before.keys() | recorder.hashes.keys())
-    differing = [label for label in labels if before.get(label) != recorder.hashes.get(label)]
+
+    def of(hashes: dict[str, list[list[str]]], label: str) -> list[str]:
+        return [one[form] for one in hashes.get(label, ())]
+
+    differing = [label for label in labels if of(before, label) != of(recorder.hashes, label)]
     for label in differing:
         print("differs:", label)
     print(f"{len(labels)} compilations, {len(differing)} differ")

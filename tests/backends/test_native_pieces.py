@@ -74,7 +74,7 @@ def test_large_rolls_are_split_over_threads() -> None:
 
 
 def test_what_is_known_of_positions() -> None:
-    out = FunctionText(ModuleText(), "")
+    out = FunctionText(ModuleText())
     count(out, "%i", 0, 10)
     moved = plus(out, times(out, "%i", -1), 9)
     assert below(out, moved, 10) is True

@@ -4,15 +4,40 @@ import pytest
 
 pytest.importorskip("llvmlite")
 
+from autoconv.backends.llvm.ir.metadata import QUICK
 from autoconv.backends.llvm.ir.module import ModuleText
+from autoconv.backends.llvm.ir.signature import Function, Parameter, Signature
 
 
 def test_very_long_functions_are_compiled_without_optimisation():
     module = ModuleText()
     module.has_loops = True
-    steps = "\n".join(f"  %x{i + 1} = add i64 %x{i}, {i}" for i in range(120_000))
-    long = module.function("long", f"define i64 @FUNCTION(i64 %x0) {{\n{steps}\n  ret i64 %x120000\n}}")
-    short = module.function("short", "define i64 @FUNCTION(i64 %x) {\n  ret i64 %x\n}")
+    steps = [f"  %x{i + 1} = add i64 %x{i}, {i}" for i in range(120_000)]
+    signature = Signature("i64", ("i64 %x0",))
+    long = module.add(Function(signature, [*steps, "  ret i64 %x120000"]), "long")
+    short = module.add(Function(signature, ["  ret i64 %x0"]), "short")
     texts = module.texts().items()
-    levels = {name: level for text, level in texts for name in (long, short) if f"define i64 @{name}(" in text}
+    levels = {name: level for text, level in texts for name in (long, short) if f"i64 @{name}(" in text}
     assert levels == {long: 0, short: 3}
+
+
+def test_equal_functions_are_added_once():
+    module, signature = ModuleText(), Signature("i64", ("i64 %x",))
+    names = [module.add(Function(signature, [f"  ret i64 {answer}"]), "routine") for answer in ("%x", "%x", "1")]
+    assert names == ["routine1", "routine1", "routine2"]
+
+
+def test_a_parameter_is_an_argument_without_attributes():
+    parameter = Parameter.of("ptr noalias readonly %x")
+    assert parameter == Parameter("ptr", "%x", "noalias readonly") and str(parameter) == "ptr noalias readonly %x"
+    assert parameter.argument == Parameter.of("ptr %x").argument == "ptr %x"
+
+
+def test_a_function_that_another_text_calls_is_exported_and_declared_there():
+    module = ModuleText()
+    called = module.add(Function(Signature("i64", ("i64 %x",), QUICK), ["  ret i64 %x"]), "called")
+    caller = module.add(Function(Signature("i64", ("i64 %x",), "", "caller"), [f"  call i64 @{called}(i64 %x)"]), "")
+    texts = "\n".join(module.texts())
+    assert f"define i64 @{called}(i64 %x) noinline optnone {{" in texts
+    assert f"declare i64 @{called}(i64 %x) noinline\n" in texts
+    assert f"define internal i64 @{caller}(" in texts

@@ -150,7 +150,7 @@ def has_element_rule(node: Node) -> bool:
         return False
     key = node.op.name, tuple(v.dtype for v in node.inputs), attributes_key(node.attributes)
     if key not in _RULES:
-        b = _Probe(FunctionText(ModuleText(), ""))
+        b = _Probe(FunctionText(ModuleText()))
         operands = [b.wrap(dtype, f"%{i}") for i, dtype in enumerate(key[1])]
         found = apply_rule(b, node, operands)
         _RULES[key] = None if found is None else found.dtype

@@ -11,6 +11,7 @@ from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, element_count, is_known
 from autoconv.backends.llvm.ir.scalars import ElementWriter
+from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.schedule.partition import Split, split_counts
 from autoconv.backends.llvm.schedule.symbolic_partition import OpenSplit
 from autoconv.backends.llvm.target.parallelism import available
@@ -35,15 +36,14 @@ class Routine:
     ) -> None:
         self.module = region.body.module
         attributes = "noinline nounwind" + (" optsize" if short else "")
-        header = f"define internal {result} @FUNCTION({', '.join(arguments)}) {attributes}"
-        self.out = FunctionText(self.module, header)
+        self.out = FunctionText(self.module, Signature(result, arguments, attributes))
         self.b = ElementWriter(self.out)
 
     def finish(self, answer: str = "ret void") -> str:
         """Finish the function and return its name."""
         self.out.line(answer)
         self.module.has_loops = True
-        return self.module.function("routine", self.out.text())
+        return self.out.add("routine")
 
 
 def open_dimensions(region: LoweringContext) -> list[str]:
@@ -71,7 +71,7 @@ def in_parts(
     else:
         split = OpenSplit(None, size, 1, tuple(shape) or (size,), work) if available() and work else None
     if split is None:
-        names = [argument.replace("noalias ", "").replace("readonly ", "") for argument in arguments]
+        names = [parameter.argument for parameter in whole.out.signature.parameters]
         whole.out.new(f"call i1 @{name}({', '.join([*names, 'i64 0', 'i64 0', f'i64 {size}'])})")
     else:
         run_split(split, whole.module, whole.out, name, arguments, False)

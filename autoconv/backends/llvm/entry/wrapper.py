@@ -31,6 +31,7 @@ from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.metadata import QUICK
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
+from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import register
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.dtypes import float64
@@ -49,11 +50,11 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls, donated: Collect
     """
     names = [f"%p{i}" for i in range(len(graph.parameters))]
     given = [f"{_kind(v)} {n}" for v, n in zip(graph.parameters, names, strict=True)]
-    header = ", ".join([*given, "ptr %results", *(f"i64 {size}" for size in module.sizes)])
+    parameters = [*given, "ptr %results", *(f"i64 {size}" for size in module.sizes)]
     # Without loops of its own, the function does little but call those over arrays.
     roles = {role(node) for node in graph.walk()}
     speed = QUICK if roles & _OWN_FUNCTIONS and roles <= _OWN_FUNCTIONS | _SHORT else ""
-    out = FunctionText(module, f"define internal i1 @graph({header}) nounwind {speed}")
+    out = FunctionText(module, Signature("i1", parameters, f"nounwind {speed}", "graph"))
     body = Body(module, out, calls, graph, stacks(graph))
     b = ElementWriter(out)
     arguments: list[Native] = [
@@ -91,7 +92,7 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls, donated: Collect
     if out.slots:
         out.line(f"call void @release_all(ptr %slots, i64 {out.slots})")
     out.line("ret i1 false")
-    module.add(out.text())
+    out.add()
 
 
 def _kind(value: Value) -> str:
@@ -179,8 +180,8 @@ class _Entry:
         self._module = module
         self._calls = calls
         self._memories: list[tuple[str, Any]] = []
-        header = f"define ptr @{name}(ptr %self, ptr %arguments, i64 %count) nounwind {QUICK}"
-        self.out = FunctionText(module, header)
+        parameters = ("ptr %self", "ptr %arguments", "i64 %count")
+        self.out = FunctionText(module, Signature("ptr", parameters, f"nounwind {QUICK}", name, exported=True))
         self.answers = Answers(self.out, calls)
         self._other = self.out.label("other")
         self._check("icmp eq i64 %count, " + str(count))
@@ -398,7 +399,7 @@ class _Entry:
         missing = self._calls.object(NotImplemented)(self.out)
         self.out.line(f"call void @retain(ptr {missing})")
         self.out.line(f"ret ptr {missing}")
-        self._module.add(self.out.text())
+        self.out.add()
 
 
 __all__ = ["CALL", "RUN", "write_call", "write_graph", "write_run"]

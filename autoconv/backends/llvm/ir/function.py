@@ -5,28 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from autoconv.backends.llvm.ir.metadata import ELEMENTS, LONG_LOOP, WRITTEN_OUT
+from autoconv.backends.llvm.ir.hidden_trip_counts import TripTest
+from autoconv.backends.llvm.ir.metadata import LONG_LOOP, WRITTEN_OUT, LoopBranch
 from autoconv.backends.llvm.ir.module import ModuleText
+from autoconv.backends.llvm.ir.signature import Function, Signature
 
 # Trip count above which LLVM may not unroll a loop: the remainder after the vectorised loop would be most of the
 # code, and of the compile time.
 _SHORT = 15
 _MOST_LINES = 400  # lines of a loop after unrolling, inner loops unrolled too; larger loops stay rolled
 _WIDEST = 64  # most elements that one iteration of a vectorised loop covers
+_NOT_COMPILED = Signature("void", ())  # of instructions that are only looked at
 
 
 class FunctionText:
     """The body of one function, written from top to bottom; allocas gather in its entry block."""
 
-    def __init__(self, module: ModuleText, header: str) -> None:
+    def __init__(self, module: ModuleText, signature: Signature = _NOT_COMPILED) -> None:
         self.module = module
-        self.header = header
+        self.signature = signature
         self._allocas: list[str] = []
         self._lines: list[str] = []
         self._count = 0
         self._repeated = 0  # lines that unrolling will add
         self.slots = 0
         self.goes_over_elements = False  # in loops that are written as the program has them
+        self.falls = False  # an index may fall
+        self._has_hints = False
         self.block = "entry"
         # For index_arith.py: registers as counter, factor and offset; the ranges of counters; the counts at which the
         # behaviour of a counter's loop changes.
@@ -128,6 +133,8 @@ class FunctionText:
         at, repeated = len(self._lines), self._repeated
         self.line("")
         inside = self.new(f"icmp {'ne' if whole else 'slt'} i64 {index}, {stop}")
+        if stop.isdigit() and not whole:
+            self._lines[-1] = TripTest.of(f"  {inside} = icmp slt i64 {index}, ", stop)
         self.branch_if(inside, body, done)
         self.begin(body)
         yield index
@@ -140,15 +147,21 @@ class FunctionText:
         short = short and not in_registers
         if short:
             self._repeated = repeated + written_out - lines
-        mark = WRITTEN_OUT if in_registers else LONG_LOOP
-        self.line(f"br label %{head}" + ("" if short else f", !llvm.loop {mark}"))
+        if short:
+            self.branch(head)
+        else:
+            hints = WRITTEN_OUT if in_registers else LONG_LOOP
+            self._lines.append(LoopBranch.of(f"  br label %{head}", hints))
+            self._has_hints = True
         self.begin(done)
 
-    def text(self) -> str:
+    def add(self, stem: str = "") -> str:
+        """Add the function to the module and return its name; one without a fixed name gets one with that stem."""
         frame = []
         if self.slots:
             self.module.declare("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1")
             clear = f'call void @"llvm.memset.p0.i64"(ptr %slots, i8 0, i64 {8 * self.slots}, i1 false)'
             frame = [f"  %slots = alloca [{self.slots} x ptr]", f"  {clear}"]
-        start = [f"  {ELEMENTS}"] if self.goes_over_elements else []
-        return "\n".join([self.header + " {", "entry:", *start, *frame, *self._allocas, *self._lines, "}"])
+        lines = ["entry:", *frame, *self._allocas, *self._lines]
+        elements = self.goes_over_elements or self._has_hints
+        return self.module.add(Function(self.signature, lines, elements, self.falls), stem)

@@ -7,35 +7,40 @@ in such functions are therefore loaded from memory.
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
 
-# A negative stride times a counter.
-_FALLING = re.compile(r"mul nsw i64 %\S+, -\d")
-_COUNT = re.compile(r"(= icmp slt i64 %\S+, )(\d+)$", re.MULTILINE)
-_ENTRY = "\nentry:\n"
 _FEWEST = 4  # trip count below which no loop is vectorised
 
 
-def with_hidden_counts(function: str) -> str:
-    """Return the text of a function; if an index in it may fall, with loops compared to loaded counts."""
-    if not _FALLING.search(function):
-        return function
-    counts: set[int] = set()
+class TripTest(str):
+    """The line that compares a counter with a constant trip count."""
 
-    def hidden(found: re.Match[str]) -> str:
-        count = int(found[2])
-        if count < _FEWEST:
-            return found[0]
-        counts.add(count)
-        return f"{found[1]}%count{count}"
+    __slots__ = ("test", "turns")
 
-    text = _COUNT.sub(hidden, function)
+    test: str  # without the count
+    turns: int
+
+    @classmethod
+    def of(cls, test: str, turns: str) -> TripTest:
+        line = cls(f"{test}{turns}")
+        line.test, line.turns = test, int(turns)
+        return line
+
+
+def with_hidden_counts(lines: Sequence[str]) -> list[str]:
+    """Return the lines of a function with loops compared to loaded counts."""
+    counts = sorted({line.turns for line in lines if isinstance(line, TripTest) and line.turns >= _FEWEST})
     if not counts:
-        return function
-    lines = ["%zero.place = alloca i64", "store volatile i64 0, ptr %zero.place"]
-    lines.append("%zero = load volatile i64, ptr %zero.place")
-    lines += [f"%count{count} = add nuw nsw i64 %zero, {count}" for count in sorted(counts)]
-    return text.replace(_ENTRY, _ENTRY + "".join(f"  {line}\n" for line in lines), 1)
+        return [*lines]
+    start = ["%zero.place = alloca i64", "store volatile i64 0, ptr %zero.place"]
+    start.append("%zero = load volatile i64, ptr %zero.place")
+    start += [f"%count{count} = add nuw nsw i64 %zero, {count}" for count in counts]
+    entry, *others = lines
+    return [entry, *(f"  {line}" for line in start), *map(_hidden, others)]
 
 
-__all__ = ["with_hidden_counts"]
+def _hidden(line: str) -> str:
+    return f"{line.test}%count{line.turns}" if isinstance(line, TripTest) and line.turns >= _FEWEST else line
+
+
+__all__ = ["TripTest", "with_hidden_counts"]

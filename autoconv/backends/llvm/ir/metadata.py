@@ -13,13 +13,30 @@ METADATA = """
 !5 = !{!3, !3, i64 0}
 !6 = !{!4, !4, i64 0}
 """
-LOOP = "!llvm.loop"
-ELEMENTS = "; elements"  # marks a function that accesses elements in loops of the program itself
-LONG_LOOP = "!LONG"  # placeholder for the metadata of a loop that is not unrolled
-WRITTEN_OUT = "!WHOLE"  # placeholder for a loop to vectorise and unroll fully, so that stored values stay in registers
+LONG_LOOP = "!LONG"  # hints of a loop that is not unrolled
+WRITTEN_OUT = "!WHOLE"  # hints of a loop to vectorise and unroll fully, so that stored values stay in registers
 FIRST_LOOP = 10  # number of a module's first loop metadata node
-MARKS = {
+HINTS = {
     LONG_LOOP: '!{!"llvm.loop.unroll.disable"}',
     WRITTEN_OUT: '!{!"llvm.loop.unroll.disable"}, !{!"llvm.loop.vectorize.followup_vectorized", '
     '!{!"llvm.loop.unroll.full"}}',
 }
+
+
+class LoopBranch(str):
+    """The line that branches back to the head of a loop with hints, which are numbered when the line is printed."""
+
+    __slots__ = ("branch", "hints")
+
+    branch: str
+    hints: str
+
+    @classmethod
+    def of(cls, branch: str, hints: str) -> LoopBranch:
+        line = cls(f"{branch}, !llvm.loop {hints}")
+        line.branch, line.hints = branch, hints
+        return line
+
+    def numbered(self, number: int) -> str:
+        """Return the line with metadata of that number."""
+        return f"{self.branch}, !llvm.loop !{number}"

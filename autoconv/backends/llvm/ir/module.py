@@ -1,19 +1,16 @@
-"""Write LLVM's textual form: a module of globals, declarations and functions, and the lines of one function.
+"""Write LLVM's textual form: a module of globals, declarations and functions.
 
 LLVM parses text in one go, in a fraction of the time that building the same module object by object takes from Python.
 """
 
 from __future__ import annotations
 
-import itertools
-import re
+from collections.abc import Collection, Iterable
 from typing import Any
 
-from autoconv.backends.llvm.ir.hidden_trip_counts import with_hidden_counts
-from autoconv.backends.llvm.ir.metadata import ELEMENTS, FIRST_LOOP, LONG_LOOP, LOOP, MARKS, METADATA, WRITTEN_OUT
+from autoconv.backends.llvm.ir.metadata import FIRST_LOOP, HINTS, METADATA, LoopBranch
+from autoconv.backends.llvm.ir.signature import Function, names_in
 
-_DEFINED = re.compile(r"\s*define (?:internal )?\w+ @(\w+)\(")
-_NAME = re.compile(r'@"?([\w.]+)')
 # Characters of a function above which optimising takes minutes: the time grows faster than the length.
 _LONGEST = 2_500_000
 _SHARE, _MOST_SHARES = 4_000, 4  # characters of optimised text that are worth a thread; number of such texts
@@ -26,8 +23,8 @@ class ModuleText:
         self._declarations: dict[str, str] = {}
         self._constants: dict[str, str] = {}
         self._variables: dict[str, str] = {}
-        self._functions: dict[str, str] = {}  # by name
-        self._names: dict[str, str] = {}  # names of functions by their texts (without the name)
+        self._functions: dict[str, Function] = {}  # by name
+        self._names: dict[Any, str] = {}  # of functions without a fixed name, by their texts
         self.recursive: dict[Any, str] = {}  # functions of recursive graphs
         self.sites: list[None] = []  # places in those that write to objects (see write_barrier.py)
         self._count = 0
@@ -50,18 +47,18 @@ class ModuleText:
         """Add a zero-initialised variable, once; the last text defines it."""
         self._variables[name] = kind
 
-    def add(self, text: str) -> None:
-        """Add a function; one with `optnone` in its header goes to the quickly compiled text."""
-        found = _DEFINED.match(text)
-        assert found is not None
-        self._functions[found[1]] = text
-
-    def function(self, stem: str, text: str) -> str:
-        """Add a function whose text has FUNCTION for its name, and return the name; equal texts are added once."""
-        name = self._names.get(text)
-        if name is None:
-            name = self._names[text] = self.unique(stem)
-            self._functions[name] = text.replace("FUNCTION", name, 1)
+    def add(self, function: Function, stem: str) -> str:
+        """Add a function and return its name, fixed or beginning with `stem`; equal functions are added once."""
+        name = function.signature.name
+        if not name:
+            key = function.text(function.lines)
+            known = self._names.get(key)
+            if known is not None:
+                return known
+            name = self._names[key] = self.unique(stem)
+            function.touches_elements = True
+        function.name = name
+        self._functions[name] = function
         return name
 
     def unique(self, stem: str) -> str:
@@ -74,67 +71,49 @@ class ModuleText:
         Level 3: as many texts as are worth a thread each. Level 1: functions without loops over elements. Level 0:
         functions that only call, or are very long. The number of texts depends on the sizes of the functions alone.
         """
-        quick = {
-            name: text
-            for name, text in self._functions.items()
-            if " optnone" in text.partition("\n")[0] or len(text) > _LONGEST
-        }
-        brief = {
-            name: text
-            for name, text in self._functions.items()
-            if name not in quick and not (self.has_loops and self._is_of_elements(name, text))
-        }
-        thorough = {
-            name: with_hidden_counts(text)
-            for name, text in self._functions.items()
-            if name not in quick and name not in brief
-        }
-        wanted = min(sum(map(len, thorough.values())) // _SHARE, _MOST_SHARES) or 1
-        shares: list[dict[str, str]] = [{} for _ in range(wanted)]
-        for name in sorted(thorough, key=lambda name: -len(thorough[name])):
-            least = min(shares, key=lambda share: sum(map(len, share.values())))
-            least[name] = thorough[name]
-        parts = [({name: text for name, text in thorough.items() if name in share}, 3) for share in shares]
+        functions = self._functions.values()
+        quick = [one for one in functions if one.signature.is_quick or len(one) > _LONGEST]
+        others = [one for one in functions if one not in quick]
+        thorough = [one for one in others if self.has_loops and one.touches_elements]
+        brief = [one for one in others if one not in thorough]
+        for function in thorough:
+            function.hide_counts()
+        sizes = {function: len(function) for function in thorough}
+        shares: list[list[Function]] = [[] for _ in range(min(sum(sizes.values()) // _SHARE, _MOST_SHARES) or 1)]
+        for function in sorted(thorough, key=lambda function: -sizes[function]):
+            min(shares, key=lambda share: sum(sizes[one] for one in share)).append(function)
+        parts = [([one for one in thorough if one in share], 3) for share in shares]
         found = {}
         for part, level in [*parts, (brief, 1), (quick, 0)]:
             if part or not level:
-                others = {name: text for name, text in self._functions.items() if name not in part}
-                found[self._text(part, others, variables=part is quick)] = level
+                found[self._text(part, variables=part is quick)] = level
         return found
 
-    def _is_of_elements(self, name: str, text: str) -> bool:
-        return name in self._names.values() or LOOP in text or ELEMENTS in text
-
-    def _text(self, own: dict[str, str], others: dict[str, str], variables: bool = False) -> str:
-        body = "\n".join(own.values())
-        constants = self._referred(self._constants, body)
-        names = {*_NAME.findall(body), *_NAME.findall("\n".join(constants))}
-        wanted = set(_NAME.findall("\n".join(others.values())))
-        for name in own.keys() & wanted:
-            body = body.replace(own[name], own[name].replace("define internal ", "define ", 1), 1)
+    def _text(self, own: Collection[Function], variables: bool) -> str:
+        others = [one for one in self._functions.values() if one not in own]
+        called = {name for one in others for name in one.names}
+        hints: list[str] = []
+        body = "\n".join([one.text(_numbered(one.lines, hints), one.name in called) for one in own])
+        names = {name for one in own for name in (one.name, *one.names)}
+        constants = [text for name, text in self._constants.items() if name in names]
+        names |= names_in("\n".join(constants))
         lines = [text for name, text in self._declarations.items() if name in names]
-        lines += [_declaration(text) for name, text in others.items() if name in names]
+        lines += [one.signature.declaration(one.name) for one in others if one.name in names]
         for name, kind in self._variables.items():
             if variables:
                 lines.append(f"@{name} = global {kind} zeroinitializer")
             elif name in names:
                 lines.append(f"@{name} = external global {kind}")
-        return _marked("\n".join([*lines, *constants, body, METADATA]))
-
-    @staticmethod
-    def _referred(texts: dict[str, str], body: str) -> list[str]:
-        names = set(_NAME.findall(body))
-        return [text for name, text in texts.items() if name in names]
+        text = "\n".join([*lines, *constants, body, METADATA])
+        return text + "\n".join(f"!{i} = distinct !{{!{i}, {HINTS[one]}}}" for i, one in enumerate(hints, FIRST_LOOP))
 
 
-def _declaration(text: str) -> str:
-    header = text.partition("\n")[0].replace("define internal ", "declare ").replace("define ", "declare ")
-    return header.replace(" optnone", "").removesuffix("{")
-
-
-def _marked(text: str) -> str:
-    """Replace each placeholder of a loop by metadata of its own."""
-    first, *rest = re.split(f"({LONG_LOOP}|{WRITTEN_OUT})", text)
-    kinds = dict(zip(itertools.count(FIRST_LOOP), rest[::2], strict=False))
-    text = first + "".join(f"!{mark}{part}" for mark, part in zip(kinds, rest[1::2], strict=True))
-    return text + "\n".join(f"!{mark} = distinct !{{!{mark}, {MARKS[kind]}}}" for mark, kind in kinds.items())
+def _numbered(lines: Iterable[str], hints: list[str]) -> list[str]:
+    """Return the lines with numbered metadata of loops, whose hints are appended to `hints`."""
+    found = []
+    for line in lines:
+        if isinstance(line, LoopBranch):
+            hints.append(line.hints)
+            line = line.numbered(FIRST_LOOP + len(hints) - 1)
+        found.append(line)
+    return found

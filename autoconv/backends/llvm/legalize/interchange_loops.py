@@ -116,7 +116,7 @@ class _Asking(ElementWriter):
 
 def _is_rare(node: Node) -> bool:
     """Return whether the node's element rule has a slow path for rare operands."""
-    b = _Asking(FunctionText(ModuleText(), ""))
+    b = _Asking(FunctionText(ModuleText()))
     operands: list[Any] = [b.wrap(value.dtype, f"%{i}") for i, value in enumerate(node.inputs)]
     apply_rule(b, node, operands)
     return b.asked

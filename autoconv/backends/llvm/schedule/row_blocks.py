@@ -212,5 +212,5 @@ class _Run:
             whole = first[0] == "slice" and first[1] in (None, 0) and first[2:] in ((None, None), (None, 1))
             rest = len(sizes(node.inputs[0].type)) - 1
             return whole and index[0] == "row" and self._is_at_row(node.inputs[0], ("row", *["%x"] * rest))
-        source = mapped(FunctionText(ModuleText(), ""), node, index)
+        source = mapped(FunctionText(ModuleText()), node, index)
         return source is not None and self._is_at_row(node.inputs[0], source)

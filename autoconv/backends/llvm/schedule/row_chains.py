@@ -153,7 +153,7 @@ class _Chain:
         assert node is not None
         if not any(base in places for base, _ in self.plan.bases(value)):
             return True
-        source = mapped(FunctionText(ModuleText(), ""), node, index)
+        source = mapped(FunctionText(ModuleText()), node, index)
         if source is None:
             return False
         return is_scalar(node.inputs[0].type) or self._is_at(node.inputs[0], source, places)

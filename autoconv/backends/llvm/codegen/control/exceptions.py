@@ -12,6 +12,7 @@ from autoconv.backends.heap_stack import LIMITS
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.control.join_slots import fill, held_elsewhere, new_cell, read
 from autoconv.backends.llvm.ir.scalars import ElementWriter
+from autoconv.backends.llvm.ir.signature import Function, Signature
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node
 
@@ -74,8 +75,10 @@ def write_try(region: LoweringContext, node: Node) -> None:
     attempt, normal, handler = node.regions
     for name, (result, parameters) in _API.items():
         body.module.declare(name, result, parameters)
-    body.module.add(_CATCH)
-    body.module.add(_END)
+    for result, name, text in (("ptr", "catch_error", _CATCH), ("void", "end_handling", _END)):
+        header, *lines = text.removesuffix("\n}").split("\n")
+        taken = header.partition("(")[2].partition(")")[0].split(", ")
+        body.module.add(Function(Signature(result, taken, "noinline optnone nounwind", name), lines), "")
     captures = [held_elsewhere(region.native(value)) for value in node.inputs]
     results = [new_cell(region, value.type) for value in node.results]
     found = [new_cell(region, value.type) for value in attempt.outputs]

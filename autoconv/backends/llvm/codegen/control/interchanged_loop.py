@@ -89,7 +89,7 @@ class _Blocks:
             self.name = whole
             return
         both = Routine(region, parameters)
-        names = ", ".join(parameter.replace("noalias ", "").replace("readonly ", "") for parameter in parameters)
+        names = ", ".join(parameter.argument for parameter in both.out.signature.parameters)
         both.out.line(f"call void @{whole}({names})")
         self._loops(both, "0", "1", rest, blocks * self._block)
         self.name = both.finish()

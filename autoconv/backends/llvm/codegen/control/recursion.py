@@ -26,6 +26,7 @@ from autoconv.backends.llvm.codegen.objects.write_barrier import FIRST_SITE, SIT
 from autoconv.backends.llvm.codegen.values import Memory, Native, Object
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
+from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import memory, register
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.dtypes import int64
@@ -156,8 +157,8 @@ def _function_of(region: LoweringContext, graph: Graph) -> str:
     kinds = [register(v.dtype) if is_scalar(v.type) else "ptr" for v in graph.parameters]
     given = [f"{kind} {name}" for kind, name in zip(kinds, names, strict=True)]
     sizes = [f"i64 {size}" for size in module.sizes]
-    header = ", ".join([*given, "i64 %depth", "ptr %results", "ptr %state", *sizes])
-    out = FunctionText(module, f"define internal i1 @{name}({header}) nounwind")
+    parameters = [*given, "i64 %depth", "ptr %results", "ptr %state", *sizes]
+    out = FunctionText(module, Signature("i1", parameters, "nounwind", name))
     body = Body(module, out, region.body.calls, graph, frozenset())
     body.recursion = "%state", "%depth"
     body.count_in(_field(out, "%state", _TICKS))
@@ -184,7 +185,7 @@ def _function_of(region: LoweringContext, graph: Graph) -> str:
     if out.slots:
         out.line(f"call void @release_all(ptr %slots, i64 {out.slots})")
     out.line("ret i1 false")
-    module.add(out.text())
+    out.add()
     return name
 
 

@@ -13,6 +13,7 @@ from autoconv.backends.llvm.codegen.values import Object, RegisterWriter
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, element_count, product
 from autoconv.backends.llvm.ir.scalars import ElementWriter, load
+from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import literal, register
 from autoconv.backends.llvm.schedule.plan import Item
 from autoconv.graph.dtypes import DType, int64
@@ -85,9 +86,8 @@ def _check_function(region: LoweringContext, value: Value, group: Sequence[Check
     The maximum of the positions as unsigned numbers decides: negative ones exceed any size.
     """
     type_: Any = value.type
-    taken = ", ".join(["ptr noalias readonly %positions", "i64 %count", *_open_sizes(group)])
-    header = f"define internal i1 @FUNCTION({taken}) noinline nounwind"
-    out = FunctionText(region.body.module, header)
+    taken = ["ptr noalias readonly %positions", "i64 %count", *_open_sizes(group)]
+    out = FunctionText(region.body.module, Signature("i1", taken))
     b = ElementWriter(out)
     given: DType = type_.dtype
     wide = any(check.wraps for check in group) and not given.is_unsigned
@@ -116,7 +116,7 @@ def _check_function(region: LoweringContext, value: Value, group: Sequence[Check
         beyond = out.new(f"icmp uge {kind} {greatest}, {_text(limits[check], dtype)}")
         found = out.new(f"or i1 {found}, {beyond}") if some else found
     out.line(f"ret i1 {found}")
-    return region.body.module.function("check", out.text())
+    return out.add("check")
 
 
 def _limit(out: FunctionText, check: Check, dtype: DType) -> Position | None:

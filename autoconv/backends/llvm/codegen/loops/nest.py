@@ -19,6 +19,7 @@ from autoconv.backends.llvm.ir.index_arith import Index, Position, count, elemen
 from autoconv.backends.llvm.ir.metadata import QUICK
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
+from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import register
 from autoconv.backends.llvm.schedule.index_set_split import VECTOR, in_vectors, straight
 from autoconv.backends.llvm.schedule.partition import Split, choose_split
@@ -144,19 +145,18 @@ class KernelText:
             one.add_up(cell, parts)
         self._finish([one for one in sums if one not in partial])
         self.out.line(f"ret i1 {flag}")
-        return self._module.function("kernel", self.out.text()), has_rare
+        return self.out.add("kernel"), has_rare
 
     def _begin(self, parameters: Sequence[str], careful: bool, quick: bool = False) -> None:
         speed = QUICK if careful or quick else "noinline"  # careful code runs rarely
-        header = f"define internal i1 @FUNCTION({', '.join(parameters)}) nounwind {speed}"
-        self.out = FunctionText(self._module, header)
+        self.out = FunctionText(self._module, Signature("i1", parameters, f"nounwind {speed}"))
         self.b = LoopWriter(self.out, careful, self.element)
         self._memo: dict[Any, Element] = {}
 
     def _end(self, stem: str) -> tuple[str, bool]:
         flag = self.b.rare_flag
         self.out.line(f"ret i1 {self.out.new(f'load i1, ptr {flag}') if flag else 'false'}")
-        return self._module.function(stem, self.out.text()), flag is not None
+        return self.out.add(stem), flag is not None
 
     def _sums(self) -> list[Reduction]:
         shape = self._item.shape or ()
@@ -303,7 +303,7 @@ class KernelText:
     def _cuts(self, low: int, high: int, write: Callable[[Position], None]) -> set[int]:
         """Return the counts at which the body changes, found by writing it into a text that is discarded."""
         kept = self.out, self.b, self._memo
-        self.out = FunctionText(ModuleText(), "")
+        self.out = FunctionText(ModuleText())
         self.b = LoopWriter(self.out, not self.b.in_loop, self.element)
         self._memo = {}
         count(self.out, "%count", low, high)

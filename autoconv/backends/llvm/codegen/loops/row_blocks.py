@@ -11,6 +11,7 @@ from autoconv.backends.llvm.codegen.loops.row_chain import RowsText
 from autoconv.backends.llvm.codegen.matmul.ops import tile_rows
 from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
 from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.schedule.partition import Split, work_of
 from autoconv.backends.llvm.schedule.plan import Item, Plan
 from autoconv.backends.llvm.schedule.row_blocks import is_flat, product_of
@@ -105,15 +106,14 @@ def _any_of(region: LoweringContext, runs: Sequence[_Run], given: Sequence[str])
         out.begin(otherwise)
         before += split.parts
     out.line("ret i1 false")
-    return region.body.module.function("parts", out.text())
+    return out.add("parts")
 
 
 def _begun(region: LoweringContext, given: Sequence[str]) -> tuple[FunctionText, dict[str, str]]:
     """Begin the function of a part; return it, with its parameters by argument."""
     names = {argument: f"{argument.split(' ')[0]} %g{i}" for i, argument in enumerate(given)}
     parameters = [*names.values(), "i64 %part", "i64 %first", "i64 %last"]
-    header = f"define internal i1 @FUNCTION({', '.join(parameters)}) noinline nounwind"
-    return FunctionText(region.body.module, header), names
+    return FunctionText(region.body.module, Signature("i1", parameters)), names
 
 
 def _work(plan: Plan, item: Item) -> int:
@@ -146,4 +146,4 @@ def _body(
         passed = [*(names[argument] for argument in arguments), "i64 %part", f"i64 {start}", f"i64 {end}"]
         out.new(f"call i1 @{name}({', '.join(passed)})")
     out.line("ret i1 false")
-    return region.body.module.function("block", out.text())
+    return out.add("block")

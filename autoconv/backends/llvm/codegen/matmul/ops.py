@@ -18,10 +18,12 @@ from autoconv.backends.llvm.codegen.matmul.symbolic_tile_kernel import OpenPatch
 from autoconv.backends.llvm.codegen.matmul.tile_kernel import ProductText
 from autoconv.backends.llvm.codegen.matmul.transposed_operand import turned
 from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
+from autoconv.backends.llvm.codegen.routine import PART
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, element_count
 from autoconv.backends.llvm.ir.metadata import QUICK
 from autoconv.backends.llvm.ir.module import ModuleText
+from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import register
 from autoconv.backends.llvm.schedule.implicit_im2col import Patches
 from autoconv.backends.llvm.schedule.matmul_tiling import SHARE, Product, Sum, tiles_of, tiling
@@ -163,13 +165,13 @@ def _write_parts(product: Product, parts: int, module: ModuleText, out: Function
     by_rows = product.rows >= product.columns
     whole = product.rows if by_rows else product.columns
     split = Split(None, whole, -(-whole // parts))
-    parameters = "ptr %x, ptr %y, ptr %z, i64 %part, i64 %first, i64 %last"
-    body = FunctionText(module, f"define internal i1 @FUNCTION({parameters}) nounwind {QUICK}")
+    parameters = ("ptr %x", "ptr %y", "ptr %z", *PART)
+    body = FunctionText(module, Signature("i1", parameters, f"nounwind {QUICK}"))
     count = body.new("sub nsw i64 %last, %first")
     body.line(call_product(product, module, body, ["%x", "%y", "%z"], by_rows, "%first", count))
     body.line("ret i1 false")
     given = [f"ptr {pointer}" for pointer in pointers]
-    run_split(split, module, out, module.function("product", body.text()), given, has_rare=False)
+    run_split(split, module, out, body.add("product"), given, has_rare=False)
 
 
 def call_product(

@@ -11,10 +11,12 @@ from autoconv.backends.llvm.codegen.matmul.blas import Matrix, alone, has_produc
 from autoconv.backends.llvm.codegen.matmul.symbolic_tile_kernel import OpenProductText, open_tiling
 from autoconv.backends.llvm.codegen.matmul.transposed_operand import turned
 from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
+from autoconv.backends.llvm.codegen.routine import PART
 from autoconv.backends.llvm.codegen.values import RegisterWriter
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, Size, element_count, is_known
 from autoconv.backends.llvm.ir.metadata import QUICK
+from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import register
 from autoconv.backends.llvm.schedule.matmul_tiling import FEWEST, LARGEST, SHARE
 from autoconv.backends.llvm.schedule.symbolic_partition import OpenSplit
@@ -108,8 +110,7 @@ class _OpenProduct:
     def write_blas(self) -> None:
         module, kind = self.region.body.module, self.kind
         parameters = ["ptr %x", "ptr %y", "ptr %z", "i64 %rows", "i64 %inner", "i64 %columns"]
-        taken = ", ".join([*parameters, "i64 %part", "i64 %first", "i64 %last"])
-        body = FunctionText(module, f"define internal i1 @FUNCTION({taken}) nounwind {QUICK}")
+        body = FunctionText(module, Signature("i1", (*parameters, *PART), f"nounwind {QUICK}"))
         count = body.new("sub nsw i64 %last, %first")
         width_x, width_y = "%rows" if self.flip_x else "%inner", "%inner" if self.flip_y else "%columns"
         start = body.new(f"mul nsw i64 %first, {'1' if self.flip_x else '%inner'}")
@@ -129,7 +130,7 @@ class _OpenProduct:
         given += [f"i64 {self.rows}", f"i64 {self.inner}", f"i64 {self.columns}"]
         split = OpenSplit(0, 0, 1, self._shape(), 1, _NARROWEST, _PART, 2 * _PART, 2 * thread_count())
         with alone(self.region.out):
-            self._run(module.function("product", body.text()), given, split)
+            self._run(body.add("product"), given, split)
 
     def _shape(self) -> tuple[Position, ...]:
         return self.rows, self.inner, self.columns

@@ -8,9 +8,11 @@ of accumulation along the inner dimension does not depend on how rows are split 
 
 from __future__ import annotations
 
+from autoconv.backends.llvm.codegen.routine import PART
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position
 from autoconv.backends.llvm.ir.module import ModuleText
+from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import register
 from autoconv.backends.llvm.ir.vectors import VectorWriter
 from autoconv.backends.llvm.schedule.matmul_tiling import CHUNK, Sum, Tiling
@@ -52,7 +54,7 @@ class ProductText:
                 if rest:
                     self._row(out, str(full), rest, x, z)
             out.line("ret i1 false")
-            return self._module.function("product", out.text())
+            return out.add("product")
         last = "%last"
         if rest:
             inside = out.new(f"icmp slt i64 %last, {full}")
@@ -67,12 +69,13 @@ class ProductText:
             out.branch(done)
             out.begin(done)
         out.line("ret i1 false")
-        return self._module.function("product", out.text())
+        return out.add("product")
 
     def _function(self) -> FunctionText:
-        told = "".join(f"i64 {one}, " for one in self._more)
-        parameters = f"ptr noalias %x, ptr noalias %y, ptr noalias %z, {told}i64 %part, i64 %first, i64 %last"
-        return FunctionText(self._module, f"define internal i1 @FUNCTION({parameters}) noinline nounwind")
+        return FunctionText(self._module, Signature("i1", (*self._parameters(), *PART)))
+
+    def _parameters(self) -> list[str]:
+        return ["ptr noalias %x", "ptr noalias %y", "ptr noalias %z", *(f"i64 {one}" for one in self._more)]
 
     def _line(self, out: FunctionText, line: str) -> str:
         """Return the address in x where a line begins."""
@@ -104,9 +107,7 @@ class ProductText:
 
     def _tile(self, height: int, columns: int) -> str:
         """Return the name of the function of one tile."""
-        parameters = f"ptr noalias %x, ptr noalias %y, ptr noalias %z{self._told()}"
-        header = f"define internal void @FUNCTION({parameters}) noinline nounwind"
-        out, lanes = FunctionText(self._module, header), self._tiling.lanes
+        out, lanes = FunctionText(self._module, Signature("void", self._parameters())), self._tiling.lanes
         full, rest = divmod(columns, lanes)
         widths = [lanes] * full + ([rest] if rest else [])  # numbers of each vector that are columns
         v = VectorWriter(out, self._dtype, lanes)
@@ -117,7 +118,7 @@ class ProductText:
                 total = out.new(f"load {v.vector}, ptr {cell}")
                 v.store(total, v.at("%z", r * self._z_row + i * lanes), width)
         out.line("ret void")
-        return self._module.function("tile", out.text())
+        return out.add("tile")
 
     def _told(self) -> str:
         return "".join(f", i64 {one}" for one in self._more)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.module import ModuleText
+from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.vectors import VectorWriter
 from autoconv.graph.dtypes import DType
 
@@ -21,8 +22,7 @@ class _Transpose:
         self._module = module
         self._rows, self._columns, self._lanes = rows, columns, lanes
         module.has_loops = True
-        header = "define internal void @FUNCTION(ptr noalias readonly %from, ptr noalias %to) noinline nounwind"
-        self._out = FunctionText(module, header)
+        self._out = FunctionText(module, Signature("void", ("ptr noalias readonly %from", "ptr noalias %to")))
         self._v = VectorWriter(self._out, dtype, lanes)
         self._size = dtype.size
 
@@ -31,7 +31,7 @@ class _Transpose:
             for width in self._spans(self._columns):
                 self._squares(*height, *width)
         self._out.line("ret void")
-        return self._module.function("transpose", self._out.text())
+        return self._out.add("transpose")
 
     def _spans(self, size: int) -> list[tuple[int, int, int]]:
         """Return, for full squares and the rest: start, number of squares in a row, and extent of one."""

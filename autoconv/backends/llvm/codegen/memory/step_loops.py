@@ -17,6 +17,7 @@ from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Index, Position, plus, product
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load
+from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import register
 from autoconv.backends.llvm.legalize.array_statements import Step
 from autoconv.backends.llvm.schedule.partition import Split
@@ -142,7 +143,7 @@ def is_rare(step: Step, steps: Sequence[Step]) -> bool:
     """Return whether the rule of a step leaves some operands to the C library."""
     if not is_elementary(step.op):
         return False
-    asking = AskingWriter(FunctionText(ModuleText(), ""))
+    asking = AskingWriter(FunctionText(ModuleText()))
     operands = [asking.wrap(steps[number].type.dtype, f"%{i}") for i, number in enumerate(step.given)]
     computed(asking, step.op, operands, step.type.dtype, step.attributes)
     return asking.asked
@@ -207,7 +208,7 @@ class Routine:
     def call(self, split: Split | None = None) -> None:
         """Call the function; with a split, its body covers `%first` to `%last`, and all parts are run."""
         kind, names = ("void", self._names) if split is None else ("i1", [*self._names, *PART])
-        self.out.header = f"define internal {kind} @FUNCTION({', '.join(names)}) noinline nounwind"
+        self.out.signature = Signature(kind, names)
         name = self._inner.finish("ret void" if split is None else "ret i1 false")
         out = self._region.out
         if split is None:

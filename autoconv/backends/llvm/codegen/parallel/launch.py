@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.matmul.blas import alone
 from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.schedule.plan import Item
 
 
@@ -61,7 +62,7 @@ def _run(out: FunctionText, calls: Sequence[tuple[str, Sequence[str], str]]) -> 
     values += [one for _, given, _ in calls for one in given]
     for i, value in enumerate(values):
         out.line(f"store {value}, ptr {out.new(f'getelementptr inbounds {frame}, ptr {place}, i32 0, i32 {i}')}")
-    share = FunctionText(out.module, "define internal void @FUNCTION(ptr %frame, i64 %part) nounwind")
+    share = FunctionText(out.module, Signature("void", ("ptr %frame", "i64 %part"), "nounwind"))
     labels = [share.label("call") for _ in calls]
     cases = " ".join(f"i64 {i}, label %{label}" for i, label in enumerate(labels[:-1]))
     share.line(f"switch i64 %part, label %{labels[-1]} [ {cases} ]")
@@ -85,6 +86,6 @@ def _run(out: FunctionText, calls: Sequence[tuple[str, Sequence[str], str]]) -> 
         else:
             share.line(f"call void {text}")
         share.line("ret void")
-    name = out.module.function("apart", share.text())
+    name = share.add("apart")
     parallel = out.module.declare("parallel", "void", "ptr, ptr, i64")
     out.line(f"call void {parallel}(ptr @{name}, ptr {place}, i64 {len(calls)})")

@@ -12,6 +12,7 @@ from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, element_count
 from autoconv.backends.llvm.ir.metadata import QUICK
 from autoconv.backends.llvm.ir.module import ModuleText
+from autoconv.backends.llvm.ir.signature import Parameter, Signature
 from autoconv.backends.llvm.schedule.partition import Split
 from autoconv.backends.llvm.schedule.symbolic_partition import OpenSplit
 
@@ -66,7 +67,7 @@ def run_parts(
     out.line(f"store i1 {flag}, ptr {cell}")
     out.branch(done)
     out.begin(alone)
-    given = [f"{one.split(' ')[0]} {one.split(' ')[-1]}" for one in parameters]
+    given = [Parameter.of(one).argument for one in parameters]
     flag = out.new(f"call i1 @{body}({', '.join([*given, 'i64 0', 'i64 0', f'i64 {size}'])})")
     out.line(f"store i1 {flag}, ptr {cell}")
     out.branch(done)
@@ -79,17 +80,15 @@ def _hand_out(
     parts: Position, bounds: Sequence[str] = (),
 ) -> str:  # fmt: skip
     """Write the call of the thread pool. `bounds` are the registers of size and step, where they are computed."""
-    kinds = [parameter.split(" ")[0] for parameter in parameters]
-    names = [parameter.split(" ")[-1] for parameter in parameters]
-    kinds += ["i64"] * len(bounds)
-    names += bounds
+    given = [*map(Parameter.of, parameters), *(Parameter("i64", bound) for bound in bounds)]
+    kinds = [one.type for one in given]
     frame = "{ " + ", ".join(["i8", *kinds]) + " }"
     share = _share(split, module, body, frame, kinds, bool(bounds))
     place = out.alloca(frame)
     out.line(f"store i8 0, ptr {place}")
-    for i, (kind, name) in enumerate(zip(kinds, names, strict=True)):
-        address = out.new(f"getelementptr inbounds {frame}, ptr {place}, i32 0, i32 {i + 1}")
-        out.line(f"store {kind} {name}, ptr {address}")
+    for i, one in enumerate(given, 1):
+        address = out.new(f"getelementptr inbounds {frame}, ptr {place}, i32 0, i32 {i}")
+        out.line(f"store {one.argument}, ptr {address}")
     parallel = module.declare("parallel", "void", "ptr, ptr, i64")
     out.line(f"call void {parallel}(ptr @{share}, ptr {place}, i64 {parts})")
     if not has_rare:
@@ -102,7 +101,7 @@ def _share(split: Split, module: ModuleText, body: str, frame: str, kinds: Seque
 
     `bounded`: the size and the step of the loop follow the arguments there.
     """
-    out = FunctionText(module, f"define internal void @FUNCTION(ptr %frame, i64 %part) nounwind {QUICK}")
+    out = FunctionText(module, Signature("void", ("ptr %frame", "i64 %part"), f"nounwind {QUICK}"))
     arguments = []
     for i, kind in enumerate(kinds):
         address = out.new(f"getelementptr inbounds {frame}, ptr %frame, i32 0, i32 {i + 1}")
@@ -116,4 +115,4 @@ def _share(split: Split, module: ModuleText, body: str, frame: str, kinds: Seque
     rare = out.new(f"call i1 @{body}({', '.join(arguments)})")
     out.new(f"atomicrmw or ptr %frame, i8 {out.new(f'zext i1 {rare} to i8')} monotonic")
     out.line("ret void")
-    return module.function("share", out.text())
+    return out.add("share")

@@ -17,6 +17,7 @@ from autoconv.backends.llvm.codegen.routine import Routine
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
+from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.schedule.partition import Split
 from autoconv.backends.llvm.schedule.symbolic_partition import OpenSplit
 from autoconv.backends.llvm.target.parallelism import MOST_PARTS, available
@@ -38,10 +39,8 @@ _KEY_NAMES = ", ".join(_KEY)
 
 def _philox(routine: Routine) -> str:
     """Return the name of the function that writes four numbers for each of `blocks` blocks from number `block` on."""
-    header = (
-        f"define internal void @FUNCTION(ptr noalias %bits, i64 %block, i64 %blocks, {_KEY_NAMES}) noinline nounwind"
-    )
-    out = FunctionText(routine.module, header)
+    parameters = ("ptr noalias %bits", "i64 %block", "i64 %blocks", *_KEY)
+    out = FunctionText(routine.module, Signature("void", parameters))
     with out.loop("0", "%blocks") as i:
         counted = out.new(f"add i64 {out.new(f'add i64 %block, {i}')}, 1")
         words = [counted, "%draw", "0", "0"]
@@ -60,7 +59,7 @@ def _philox(routine: Routine) -> str:
             place = out.new(f"getelementptr inbounds i64, ptr %bits, i64 {out.new(f'add i64 {first}, {lane}')}")
             out.line(f"store i64 {word}, ptr {place}")
     out.line("ret void")
-    return routine.module.function("philox", out.text())
+    return out.add("philox")
 
 
 def _product(out: FunctionText, x: str, factor: int) -> tuple[str, str]:
@@ -135,7 +134,7 @@ class _Draw:
                 split = OpenSplit(None, number, 1, ("%count",), 1, part=_SPLIT // MOST_PARTS, least=_SPLIT)
                 run_split(split, whole.module, out, body, self.parameters, False)
                 return whole.finish()
-            names = ", ".join(parameter.replace("noalias ", "") for parameter in self.parameters)
+            names = ", ".join(parameter.argument for parameter in out.signature.parameters)
             out.new(f"call i1 @{body}({names}, i64 0, i64 0, i64 {number})")
         return whole.finish()
 

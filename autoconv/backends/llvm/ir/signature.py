@@ -1,0 +1,103 @@
+"""Functions of a module as objects: parameters, signature, lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from autoconv.backends.llvm.ir.hidden_trip_counts import with_hidden_counts
+
+_NAME = re.compile(r'@"?([\w.]+)')
+
+
+def names_in(text: str) -> frozenset[str]:
+    """Return the names of functions and globals that a text refers to."""
+    return frozenset(_NAME.findall(text))
+
+
+class Parameter(NamedTuple):
+    """A parameter of a function, such as `ptr noalias readonly %x`."""
+
+    type: str
+    name: str
+    attributes: str = ""
+
+    @classmethod
+    def of(cls, given: Parameter | str) -> Parameter:
+        """Return a parameter; one that is spelled as in LLVM's text is split at its blanks."""
+        if isinstance(given, Parameter):
+            return given
+        kind, *attributes, name = given.split(" ")
+        return cls(kind, name, " ".join(attributes))
+
+    @property
+    def argument(self) -> str:
+        """Return the parameter as the argument of a call in the function: without attributes."""
+        return f"{self.type} {self.name}"
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.attributes} {self.name}" if self.attributes else f"{self.type} {self.name}"
+
+
+class Signature:
+    """Result, parameters and attributes of a function; a function without a fixed name gets one from the module."""
+
+    __slots__ = ("attributes", "exported", "name", "parameters", "result")
+
+    def __init__(
+        self,
+        result: str,
+        parameters: Iterable[Parameter | str],
+        attributes: str = "noinline nounwind",
+        name: str = "",
+        exported: bool = False,
+    ) -> None:
+        self.result = result
+        self.parameters = [Parameter.of(one) for one in parameters]
+        self.attributes = attributes.split()
+        self.name = name
+        self.exported = exported
+
+    @property
+    def is_quick(self) -> bool:
+        """Return whether the function is compiled without optimisation."""
+        return "optnone" in self.attributes
+
+    def text(self, start: str, name: str) -> str:
+        """Return the header behind `start`, which is "define" or "define internal"."""
+        return f"{start} {self.result} @{name}({', '.join(map(str, self.parameters))}) {' '.join(self.attributes)}"
+
+    def declaration(self, name: str) -> str:
+        """Return the declaration of the function in another text."""
+        kept = [one for one in self.attributes if one != "optnone"]
+        return f"declare {self.result} @{name}({', '.join(map(str, self.parameters))}) {' '.join(kept)}"
+
+
+@dataclass(slots=True, eq=False)
+class Function:
+    """A function that is written."""
+
+    signature: Signature
+    lines: list[str]
+    touches_elements: bool = False  # in loops of its own, or of the program
+    falls: bool = False  # an index in it may fall
+    name: str = ""
+    names: frozenset[str] = field(init=False)  # functions and globals that it refers to
+
+    def __post_init__(self) -> None:
+        self.names = names_in("\n".join(self.lines))
+
+    def __len__(self) -> int:
+        return len(self.text(self.lines))
+
+    def hide_counts(self) -> None:
+        """Load the trip counts of loops from memory, if an index falls."""
+        if self.falls:
+            self.lines = with_hidden_counts(self.lines)
+
+    def text(self, lines: Iterable[str], exported: bool = False) -> str:
+        """Return the function with the given lines; `exported`: other texts call it."""
+        start = "define" if exported or self.signature.exported else "define internal"
+        return "\n".join([f"{self.signature.text(start, self.name)} {{", *lines, "}"])
