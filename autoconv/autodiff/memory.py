@@ -47,7 +47,7 @@ class _Conversion:
                 region.values[parameter] = region.graph.add_parameter(type_, parameter.name)
                 continue
             if type_.shared:
-                refuse("arrays that share memory are given")
+                refuse("arguments share memory")
             made = region.graph.add_parameter(TensorType(type_.dtype, type_.shape), parameter.name)
             region.contents[parameter] = made
             region.references[parameter] = Reference((parameter,))
@@ -77,7 +77,7 @@ class _Conversion:
                     refuse("an array is changed in a try, or by a function that calls itself")
                 _CONTROL[node.op.name](self, region, node)
             elif any(isinstance(value.type, ArrayType) for value in (*node.inputs, *node.results)):
-                refuse(f"an array goes through {node.op.name}")
+                refuse(f"an array passes through {node.op.name}")
             else:
                 regions = [clone(inner, lambda *_: None) for inner in node.regions]
                 copied = copy_node(region.graph, node, [region.values[value] for value in node.inputs], regions)
@@ -271,7 +271,7 @@ class _Conversion:
         """Return the arrays that a region's result may be, all of which have to exist outside."""
         found = self._overlaps.roots(value)
         if not found or not all(root in region.contents for root in found):
-            refuse("an array that a loop or a branch makes takes the place of another one")
+            refuse("an array created by a loop or a branch replaces another one")
         order = list(region.contents)
         return tuple(sorted(found, key=order.index))
 
@@ -279,7 +279,7 @@ class _Conversion:
         """Return the index in `roots` of the array to which a value refers."""
         reference = region.references[value]
         if reference.steps or not set(reference.roots) <= set(roots):
-            refuse("a view of an array takes the place of another one")
+            refuse("a view of an array replaces another array")
         places = [roots.index(root) for root in reference.roots]
         numbers = [region.b.constant(value=np.array(place), weak=True) for place in places]
         if reference.which is None:

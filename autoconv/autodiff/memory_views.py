@@ -40,7 +40,7 @@ def put(b: GraphBuilder, outer: Value, inner: Value, step: tuple[Any, ...]) -> V
 def _places(b: GraphBuilder, attributes: Any, type_: ArrayType) -> Value:
     """Return the flat index of each element of a strided view."""
     if None in type_.shape or None in type_.strides:
-        refuse("an array is looked at in another form, and its sizes are known only when the graph runs")
+        refuse("an array is viewed in another shape, and its sizes are known only at run time")
     pairs: list[Any] = list(zip(type_.shape, type_.strides, strict=True))
     low = sum(min(0, (size - 1) * stride) for size, stride in pairs if size)
     offsets = np.zeros([size for size, _ in pairs], np.int64)
@@ -56,4 +56,4 @@ def _places(b: GraphBuilder, attributes: Any, type_: ArrayType) -> Value:
 
 def refuse(what: str) -> Any:
     """Raise StagingError for memory without a form as values."""
-    raise StagingError(f"{what}, and no gradient goes through that")
+    raise StagingError(f"{what}, which has no gradient")

@@ -33,7 +33,7 @@ def reverse_recursion(level: Level, node: Node, varied: set[Value], backprop: Ca
     """Add a call of the function's backward graph."""
     graph = _by_value(node.regions[0], level, node)
     if graph.effects & _ONCE:
-        raise refused(node, f"a function that calls itself is run again on the way back, and it {_what(graph)}")
+        raise refused(node, f"the backward pass runs a recursive function again, and it {_what(graph)}")
     results = [r for r in node.results if r in level.cotangents and r in varied]
     wanted = [j for j, value in enumerate(node.inputs) if value in varied]
     back = _reversed(level, graph, tuple(wanted), tuple(r.index for r in results), backprop)
@@ -121,7 +121,7 @@ def _copied(graph: Graph, copies: dict[Graph, Graph], node: Node) -> Graph:
             continue
         if held and not one.regions:
             raise refused(
-                node, f"a function that calls itself is run again on the way back, and it contains {one.op.name!r}"
+                node, f"the backward pass runs a recursive function again, and it contains {one.op.name!r}"
             )
         regions = [copies.get(region) or _copied(region, copies, node) for region in one.regions]
         values.update(zip(one.results, copy_node(copy, one, inputs, regions).results, strict=True))

@@ -86,7 +86,7 @@ class Iterable:
     @presented
     def __len__(self) -> int:
         if self.node.symbols:
-            raise TypeError("the length of this dataset is known only when the graph runs: call dataset.cardinality()")
+            raise TypeError("the length of this dataset is known only at run time: call dataset.cardinality()")
         return self._bound.length()
 
     def __bool__(self) -> bool:

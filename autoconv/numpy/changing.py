@@ -45,7 +45,7 @@ def at(ufunc: Any, array: Any, indices: Any, *values: Any) -> None:
         write_into(array, apply("add_at_item", x, amount, *operands, spec=spec))
         return
     if not _each_once(indices):
-        refuse("changes elements that may be the same one several times")
+        refuse("may change one element several times")
     array[indices] = cast(call_ufunc(ufunc, tensor(array[indices]), *values), x.dtype)
 
 
@@ -54,10 +54,10 @@ def _changeable(array: Any) -> Any:
     if isinstance(array, EagerTensor):
         raise ItemAssignmentError("'EagerTensor' object does not support item assignment")
     if isinstance(array, np.ndarray):
-        refuse("is given an array to write to that is no part of the graph")
+        refuse("writes to an array that is not part of the graph")
     if isinstance(array, SymbolicTensor):
         changed(array)
-        refuse("changes an array that is no memory")
+        refuse("changes a tensor, which is no array in memory")
     return tensor(array)
 
 

@@ -52,7 +52,7 @@ def filled(shape: Any, value: Any, dtype: np.dtype[Any]) -> Tensor:
     if not vector and static is not None and any(d is not None and d < 0 for d in static):
         raise ValueError("negative dimensions are not allowed")
     if is_beyond_memory(static or (), dtype.itemsize):
-        refuse("makes an array that no memory holds")
+        refuse("creates an array that does not fit into memory")
     return apply("fill", tensor(value, dtype), *vector, shape=static)
 
 
@@ -104,7 +104,7 @@ def _fill_value(value: Any, dtype: np.dtype[Any]) -> Tensor:
     if not is_weak(value):
         return tensor(value, dtype)
     if discards_parts(value, as_dtype(dtype)):
-        refuse("fills an array of real numbers with a complex one, of which NumPy warns")
+        refuse("fills a real array with a complex number, for which NumPy warns")
     is_float = dtype.kind in "iu" and promotable(value) is float
     return cast(tensor(value), dtype) if is_float else tensor(value, dtype)
 
@@ -253,7 +253,7 @@ def _open_linspace(start: Any, stop: Any, num: Any, endpoint: bool) -> Tensor:
     wanted = np.result_type(common_dtype(start, stop), 1.0)
     first, last = tensor(start, wanted), tensor(stop, wanted)
     if rank_of(first) or rank_of(last) or wanted.kind != "f":
-        refuse("is given arrays, or complex numbers, and a size that only the running graph knows")
+        refuse("is given arrays, or complex numbers, and a size known only at run time")
     places, one = counted(num), tensor(1, np.int64)
     parts = apply("subtract", tensor(num, np.int64), one) if endpoint else tensor(num, np.int64)
     delta = apply("subtract", last, first)

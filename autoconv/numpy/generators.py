@@ -71,7 +71,7 @@ class SymbolicGenerator:
     def __getattr__(self, name: str) -> Any:
         if name not in _METHODS:
             if hasattr(np.random.Generator, name) and not name.startswith("__"):
-                raise StagingError(f"{name!r} of a random generator has no form in a graph", current_place())
+                raise StagingError(f"{name!r} of a random generator is not supported in a graph", current_place())
             raise AttributeError(f"'numpy.random._generator.Generator' object has no attribute {name!r}")
         return Draw(self, name)
 

@@ -130,7 +130,7 @@ def append(arr: Any, values: Any, axis: Any = None) -> Any:
 def _split(x: Tensor, sections: Any, axis: int, even: bool) -> list[Tensor]:
     ends = split_ends(sizes_of(x)[axis], sections, even)
     if ends is None:
-        refuse("is given places that only the running graph knows")
+        refuse("is given places known only at run time")
     return [x[(slice(None),) * axis + (slice(*bounds),)] for bounds in itertools.pairwise((None, *ends, None))]
 
 
@@ -176,7 +176,7 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Tensor:
     at = axis_of(axis, rank_of(x))
     known = obj if isinstance(obj, slice) else static_value(obj)
     if known is None:
-        refuse("is given places that only the running graph knows")
+        refuse("is given places known only at run time")
     left = np.delete(np.arange(known_shape(x)[at]), known)
     return apply("gather", x, left, axis=at)
 
@@ -189,7 +189,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     at = axis_of(axis, rank_of(x))
     known = static_value(obj)
     if known is None or np.ndim(known):
-        refuse("is given several places, or one that only the running graph knows")
+        refuse("is given several places, or one known only at run time")
     place, count = integer(known), known_shape(x)[at]
     if not -count <= place <= count:
         raise IndexError(f"index {place} is out of bounds for axis {at} with size {count}")

@@ -184,7 +184,7 @@ def svdvals(x: Any, /) -> Any:
 
 @computes("linalg.eig")
 def eig(a: Any) -> Any:
-    refuse("gives real or complex numbers as their values say")
+    refuse("returns real or complex numbers depending on the values")
 
 
 @computes("linalg.matrix_power")

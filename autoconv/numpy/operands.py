@@ -77,7 +77,7 @@ def _entry(function: Any, compute: Callable[..., Any]) -> Callable[..., Any]:
         except NotStaged as error:
             if current_region() is None:
                 return function(*plain(args), **plain(kwargs))
-            what = f"{name_of(function)} has no form in a graph here: it {error.what}"
+            what = f"{name_of(function)} is not supported in a graph here: it {error.what}"
             raise StagingError(what, current_place()) from None
 
     return presented(run)
@@ -234,7 +234,7 @@ def known_shape(x: Tensor) -> tuple[int, ...]:
     """Return the shape; refuse one known only at run time."""
     shape = x.type.shape
     if shape is None or not all(isinstance(d, int) for d in shape):
-        refuse("depends on a shape that only the running graph knows")
+        refuse("depends on a shape known only at run time")
     return shape  # type: ignore[return-value]
 
 
@@ -250,13 +250,13 @@ def check(condition: Any, message: str) -> None:
 def sizes_of(x: Tensor) -> tuple[Any, ...]:
     """Return the shape: ints, and weak scalars for sizes known only at run time."""
     if x.type.shape is None:
-        refuse("depends on a number of dimensions that only the running graph knows")
+        refuse("depends on a number of dimensions known only at run time")
     return tuple(d if isinstance(d, int) else dimension_of(x, axis) for axis, d in enumerate(x.type.shape))
 
 
 def rank_of(x: Tensor) -> int:
     if x.type.rank is None:
-        refuse("depends on a number of dimensions that only the running graph knows")
+        refuse("depends on a number of dimensions known only at run time")
     return x.type.rank  # type: ignore[return-value]
 
 

@@ -182,7 +182,7 @@ def _spread(name: str) -> Callable[..., Any]:
         ddof = given(correction, ddof)
         x = tensor(a) if dtype is None else tensor(a, dtype)
         if type(ddof) not in (int, float):
-            refuse("is given ddof that only the running graph knows")
+            refuse("is given ddof known only at run time")
         if given(where, True) is not True:
             return whole_call(name, False, x, axis=axis, ddof=ddof, keepdims=_flag(keepdims), where=where)
         return reduced(name, x, axis, keepdims, out, **({"ddof": ddof} if ddof else {}))

@@ -305,7 +305,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> T
     x = tensor(array)
     widths = static_value(pad_width) if not isinstance(pad_width, dict) else None
     if widths is None or callable(mode):
-        refuse("is given widths that only the running graph knows")
+        refuse("is given widths known only at run time")
     if not rank_of(x):
         return whole_call("pad", False, x, pad_width, mode, **options)
     amounts = np.broadcast_to(np.asarray(widths), (rank_of(x), 2))

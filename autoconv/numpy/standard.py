@@ -49,7 +49,8 @@ def standard(function: Callable[..., Any], name: str) -> Callable[..., Any]:
         except NotStaged as error:
             if region is None:
                 raise TypeError(f"xp.{name} {error.what}") from None
-            raise StagingError(f"xp.{name} has no form in a graph here: it {error.what}", current_place()) from None
+            what = f"xp.{name} is not supported in a graph here: it {error.what}"
+            raise StagingError(what, current_place()) from None
         finally:
             if trace is not None:
                 trace.arrays = arrays  # internal tables are not arrays of the program

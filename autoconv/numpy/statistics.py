@@ -103,7 +103,7 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
     v = tensor(x)
     plain = all(bound is None or isinstance(bound, float) for bound in (nan, posinf, neginf))
     if v.dtype.is_complex and not plain:
-        refuse("replaces parts of complex numbers by other things than floats")
+        refuse("replaces parts of complex numbers by values other than floats")
     if v.dtype.is_complex:
         return by_parts(lambda part: nan_to_num(part, copy, nan, posinf, neginf), v)
     if not v.dtype.is_floating:
@@ -155,7 +155,7 @@ def _imaginary(val: Any) -> Any:
 def real_if_close(a: Any, tol: Any = 100) -> Any:
     x = tensor(a)
     if x.dtype.is_complex:
-        refuse("gives elements of a dtype that the values say")
+        refuse("returns a dtype that depends on the values")
     return x
 
 
@@ -267,9 +267,9 @@ def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> Any:
 @computes("histogram")
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
     if range is not None and any(map(holds_tensors, range)):
-        refuse("is given a range that only the running graph knows")
+        refuse("is given a range known only at run time")
     if isinstance(bins, str):
-        refuse("chooses its bins by the values")
+        refuse("chooses its bins from the values")
     x = tensor(a)
     options: dict[str, Any] = {} if density is None else {"density": bool(density)}
     if weights is not None:
@@ -414,5 +414,5 @@ def poly(seq_of_zeros: Any) -> Any:
 
 @computes("histogramdd")
 def histogramdd(*args: Any, **kwargs: Any) -> Any:
-    refuse("gives a list of edges, of as many numbers as its bins say")
+    refuse("returns edges whose number depends on the values of its bins")
 

@@ -26,7 +26,7 @@ def write_into(
         raise ItemAssignmentError("'EagerTensor' object does not support item assignment")
     if isinstance(out, np.ndarray) or (isinstance(out, Tensor) and not isinstance(out, SymbolicTensor)):
         refuse(
-            "is given an array to write to that is no part of the graph" if current_region() else "writes to a tensor"
+            "writes to an array that is not part of the graph" if current_region() else "writes to a tensor"
         )
     dtype = numpy_dtype_of(out)
     if not broadcasts and tensor(out).type.shape != found.type.shape:

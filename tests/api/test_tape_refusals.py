@@ -24,7 +24,7 @@ def test_a_derivative_too_many_of_what_has_effects_says_so() -> None:
         y = f(x)
         slope = tape.gradient(y, x)
         curve = tape.gradient(slope, x)
-    with pytest.raises(TypeError, match="a further derivative of"):
+    with pytest.raises(TypeError, match="a higher derivative of"):
         tape.gradient(curve, x)
 
 

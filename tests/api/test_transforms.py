@@ -193,7 +193,7 @@ def test_misuse() -> None:
 
 
 def test_what_tapes_cannot_follow_in_a_graph_runs_as_plain_python() -> None:
-    """A list that only the running graph knows holds what is differentiated."""
+    """A list known only at run time holds what is differentiated."""
 
     @tf.compile
     def through_a_list(x: Any, n: Any) -> Any:

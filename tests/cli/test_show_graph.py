@@ -113,7 +113,7 @@ def test_a_module_that_cannot_be_imported(here, cli):
 def test_a_function_without_a_graph_says_why(here, cli):
     (here / "effects.py").write_text("import random\n\n\ndef f(x):\n    return x + random.random()\n")
     result = cli("show-graph", "effects.py:f", "--spec", "1.0", "--compile")
-    assert result.exit_code == 1 and "it has no graph" in result.stderr
+    assert result.exit_code == 1 and "has no graph" in result.stderr
 
 
 MISTAKES = """import autoconv

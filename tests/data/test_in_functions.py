@@ -264,7 +264,7 @@ def test_compile_leaves_datasets_to_python():
         return found
 
     assert total(Dataset.range(4), 2) == 12
-    assert "a dataset is gone over, which `compile` leaves to Python" in total.explain()
+    assert "a dataset is iterated, which `compile` leaves to Python" in total.explain()
 
 
 def test_run_functions_eagerly():

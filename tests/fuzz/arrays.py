@@ -8,7 +8,7 @@ A program is run on inputs that take different paths. Compared are the results, 
 (after an error, too), and which arrays share memory. What is assigned is what was there before: NumPy's own copies of
 vectors over each other with unlike steps (`x[::2] = x[:3]`) read what they have just written, so plain NumPy is given
 `x[::2] = x[:3].copy()`. The summary counts programs by what became of them: "memory" ran
-with arrays as memory, "objects" by NumPy's own operations, "plain" as plain Python.
+with arrays as memory, "objects" as Python objects, "plain" as plain Python.
 """
 
 from __future__ import annotations
@@ -246,7 +246,7 @@ def check(source: str, number: int, dtype: str, held: bool = False) -> tuple[str
     told = explain()
     if "plain Python" in told:
         return "plain", told
-    return ("objects" if "own operations" in told else "memory"), told
+    return ("objects" if "as Python objects" in told else "memory"), told
 
 
 def in_attributes(source: str) -> str:

@@ -286,7 +286,7 @@ def note(compiled: Any, counts: collections.Counter[str] | None) -> str:
         counts.update(f"always by kernels: {name}" for name in {name for name, _ in run.kernel_calls or ()} - lost)
     if lost or none:
         return "compiled for each shape"
-    return "one code"
+    return "one compilation"
 
 
 def main() -> int:

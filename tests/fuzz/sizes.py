@@ -101,7 +101,7 @@ def check(number: int) -> tuple[str, str, list[str]]:
             call = f"{source}{generator.dtype} call {turn} {shapes} k={k}\n"
             return "WRONG", f"{call}expected {expected}\nfound    {found}", []
     told = compiled.explain()
-    kinds = "plain Python:|of its own:|no code for any|own operations"
+    kinds = "plain Python:|own trace:|no compilation for all|as Python objects"
     reasons = [line.strip() for line in told.splitlines() if re.search(kinds, line)]
     if re.search(r"shape=\([^)]*None", told):
         return ("open, code by shape" if "no code for any" in told else "open"), source, reasons

@@ -106,8 +106,8 @@ def test_verdicts(body, status, kind):
 @pytest.mark.parametrize(
     ("kind", "known"),
     [
-        ("StagingError: a list that is gone over moves into the graph", True),
-        ("StagingError: '…' may raise when the graph runs, and an except clause around it only sees what", True),
+        ("StagingError: a list moves into the graph while it is iterated", True),
+        ("StagingError: '…' may raise at run time, and an except clause around it catches only what", True),
         ("builtins.next is not converted and not known to be pure", True),
         ("raised while tracing: TypeError: helper() got an unexpected keyword argument '…'", True),
         ("StagingError: the moon is not an arm of …", False),

@@ -269,15 +269,15 @@ def transforms():
 
 def test_ops_that_call_a_library_do_so_in_the_one_code_and_are_counted():
     explained = transforms().explain()
-    assert "one code for any size: (n0, n0)" in explained
+    assert "one compilation for all sizes: (n0, n0)" in explained
     assert "1 by kernels: rfft (test_any_size.py:" in explained
 
 
 def test_ops_without_a_form_for_open_sizes_get_code_for_each_shape_and_say_so(monkeypatch):
     monkeypatch.setattr(describe, "BY_LIBRARY", frozenset())
     explained = transforms().explain()
-    assert "no code for any size: (n0, n0): rfft by kernels" in explained
-    assert "code for 2 shapes, each its own" in explained
+    assert "no compilation for all sizes: (n0, n0): rfft by kernels" in explained
+    assert "2 compilations, one for each shape" in explained
 
 
 def test_calls_go_straight_to_the_code_for_any_size():
@@ -300,7 +300,7 @@ def test_explain_says_what_one_code_is_for():
 
     for n in (4, 5):
         f(autoconv.constant(floats(n, 3)))
-    assert "one code for any size: (n0, 3)" in f.explain()
+    assert "one compilation for all sizes: (n0, 3)" in f.explain()
 
 
 def test_arrays_that_lie_in_memory_in_another_way():

@@ -262,7 +262,7 @@ def test_a_first_call_that_is_refused_decides_nothing():
             f(autoconv.constant(floats(n)))
     for n in (8, 12, 40):
         close(f(autoconv.constant(floats(n)))[0], floats(n).reshape(-1, 4) * 2)
-    assert "one code for any size: (n0)" in f.explain()
+    assert "one compilation for all sizes: (n0)" in f.explain()
 
 
 def test_special_values_are_sorted_as_numpy_does():

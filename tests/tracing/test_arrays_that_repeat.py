@@ -1,4 +1,4 @@
-"""Arrays whose elements repeat in memory: nothing makes a copy of one, which may be larger than memory."""
+"""Arrays whose elements overlap in memory: nothing makes a copy of one, which may be larger than memory."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def test_an_argument(function, array):
     compiled = autoconv.compile(function)
     for _ in range(3):
         np.testing.assert_array_equal(compiled(array), function(array))
-    assert "elements repeat" in compiled.explain()
+    assert "elements overlap" in compiled.explain()
 
 
 def global_name(y):

@@ -125,9 +125,9 @@ def cached_in_a_branch(n):
 
 
 @pytest.mark.parametrize(("program", "words"), [
-    (written, "a Logging has a __setattr__ of its own"),
-    (read, "the __getattribute__ of a Doubling decides what its attributes are"),
-    (cached_in_a_branch, "the cached property 'area' of a Shape is read for the first time where a tensor decides"),
+    (written, "Logging defines __setattr__"),
+    (read, "Doubling defines __getattribute__"),
+    (cached_in_a_branch, "the cached property 'area' of a Shape is read for the first time under a condition"),
 ])  # fmt: skip
 def test_is_refused_with_the_reason(program, words):
     compiled = same_as_plain(program, (1,), (3,))

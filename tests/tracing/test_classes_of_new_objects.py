@@ -1,4 +1,4 @@
-"""Objects that only the running graph knows, beside objects that the trace itself makes: they are of other classes."""
+"""Objects known only at run time, beside objects that the trace itself makes: they are of other classes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comparisons and membership of tuples, lists, dicts and objects that hold what only the running graph knows."""
+"""Comparisons and membership of tuples, lists, dicts and objects that hold a value known only at run time."""
 
 # ruff: noqa: E711, RUF060 - what people write is what is tested
 

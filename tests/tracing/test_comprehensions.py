@@ -1,4 +1,4 @@
-"""Comprehensions and generator expressions over what only the running graph knows, and builtins that go over them."""
+"""Comprehensions and generator expressions over a value known only at run time, and builtins that go over them."""
 
 # ruff: noqa: B023, B905, C400, C401, C402, C416, C417, RUF015 - what people write is what is tested
 

@@ -1,4 +1,4 @@
-"""Values that only the graph knows where Python would have to decide: as the index of functions, in max() and min()."""
+"""Values known only at run time where Python would have to decide: as the index of functions, in max() and min()."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Stars and double stars in displays, and assignments to starred names, of what only the running graph knows."""
+"""Stars and double stars in displays, and assignments to starred names, of a value known only at run time."""
 
 # ruff: noqa: E741, RUF059 - what people write is what is tested
 

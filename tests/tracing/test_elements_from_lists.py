@@ -1,4 +1,4 @@
-"""Items of lists that only the running graph knows, assigned to elements of arrays."""
+"""Items of lists known only at run time, assigned to elements of arrays."""
 
 import numpy as np
 import pytest

@@ -112,5 +112,5 @@ def test_an_iterator_from_outside_of_a_branch_is_refused_by_function():
             return sum(numbers) + 0.0 * n
         return sum(numbers) + n
 
-    with pytest.raises(autoconv.errors.StagingError, match="goes over an iterator that was made in front of it"):
+    with pytest.raises(autoconv.errors.StagingError, match="iterates over an iterator that was created before it"):
         program(autoconv.constant(1.0))

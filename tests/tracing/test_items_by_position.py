@@ -76,6 +76,6 @@ def test_what_python_itself_asks_is_run_plain_or_refused():
 
     compiled = autoconv.compile(contains)
     assert [compiled(n) for n in (3, 2, 6)] == [(False, True), (False, False), (True, True)]
-    with pytest.raises(StagingError, match="may raise when the graph runs"):
+    with pytest.raises(StagingError, match="may raise at run time"):
         autoconv.function(contains)(autoconv.constant(3))
     assert not hasattr(Doubles, "__iter__")

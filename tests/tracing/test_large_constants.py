@@ -1,4 +1,4 @@
-"""Ints beyond 64 bits that stand in the program, beside numbers that only the running graph knows: Python's results."""
+"""Ints beyond 64 bits that stand in the program, beside numbers known only at run time: Python's results."""
 
 import itertools
 import linecache

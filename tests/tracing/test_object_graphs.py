@@ -182,7 +182,7 @@ def test_what_holds_itself_runs_plain(make):
 
 
 def test_function_refuses_what_holds_itself():
-    with pytest.raises(ValueError, match="holds itself"):
+    with pytest.raises(ValueError, match="contains itself"):
         ac.function(lambda held: held[0])(list_in_itself())
 
 
@@ -298,7 +298,7 @@ def test_a_call_is_traced_a_bounded_number_of_times(monkeypatch):
     assert values(compiled(head, 1)) == [3, 4]
     assert values(head) == [1, 2]
     assert len(attempts) == 21
-    assert "begun anew more than 20 times" in compiled.explain()
+    assert "restarted more than 20 times" in compiled.explain()
 
 
 @dataclass(slots=True, eq=False)

@@ -75,7 +75,7 @@ def test_one_trace_serves_all_sizes(function):
         if expected is theirs:
             assert found is ours
     told = compiled.explain()
-    assert "one code for any size: (n0)" in told
+    assert "one compilation for all sizes: (n0)" in told
     assert "plain Python" not in told
     traces = int(told.split(": ")[1].split()[0])
     assert traces <= 4  # two shapes have their own; that arrays are memory is found out by one more
@@ -100,7 +100,7 @@ def test_two_sizes(function):
         ours, theirs = (np.arange(shape[0] * shape[1]).reshape(shape) * 0.5 for _ in "12")
         np.testing.assert_allclose(compiled(ours), function(theirs), rtol=1e-12)
         np.testing.assert_array_equal(ours, theirs)
-    assert "one code for any size: (n0, n1)" in compiled.explain()
+    assert "one compilation for all sizes: (n0, n1)" in compiled.explain()
 
 
 @pytest.mark.parametrize("step", [1, 2, -1])
@@ -207,7 +207,7 @@ def test_views_by_other_orders(function):
         np.testing.assert_array_equal(found, expected)
         np.testing.assert_array_equal(ours, theirs)
         assert np.shares_memory(found, ours)
-    assert ("one code for any size" in compiled.explain()) is (function is transposed)
+    assert ("one compilation for all sizes" in compiled.explain()) is (function is transposed)
 
 
 def at_the_ends(a, k):

@@ -41,7 +41,7 @@ def vectors(*sizes: int) -> list[tuple[np.ndarray, ...]]:
 
 def test_a_length_is_a_number_of_the_one_code_for_any_size() -> None:
     told = opened(lambda a: (len(a), len(a) // 2 + 1, a.shape[0] * 2.5), vectors())
-    assert "one code for any size: (n0)" in told
+    assert "one compilation for all sizes: (n0)" in told
     assert "no code for any size" not in told
 
 
@@ -86,7 +86,7 @@ def test_the_size_of_what_was_computed_in_a_function_that_writes() -> None:
         return twice, len(twice), tiled, len(tiled) * 0.5
 
     told = opened(f, [(np.ones(n), np.zeros(m)) for n, m in ((5, 7), (7, 4), (12, 3), (3, 3), (2, 5))])
-    assert "one code for any size: (n0), (n1)" in told
+    assert "one compilation for all sizes: (n0), (n1)" in told
 
 
 def test_the_largest_of_no_elements_is_pythons_error() -> None:
@@ -98,7 +98,7 @@ def test_the_largest_of_no_elements_is_pythons_error() -> None:
         return len(a)
 
     told = opened(largest, vectors(5, 7, 12, 4, 9))
-    assert "one code for any size: (n0)" in told or "code for" in told
+    assert "one compilation for all sizes: (n0)" in told or "code for" in told
     for function in (largest, unused):
         compiled = autoconv.compile(function)
         for n in (7, 8, 9, 10):
@@ -138,7 +138,7 @@ def test_a_view_that_is_returned_on_one_path_alone() -> None:
     ],
 )  # fmt: skip
 def test_functions_of_open_sizes(function: Callable[..., Any]) -> None:
-    assert "one code for any size: (n0)" in opened(function, vectors(5, 7, 12, 3, 2, 1, 9))
+    assert "one compilation for all sizes: (n0)" in opened(function, vectors(5, 7, 12, 3, 2, 1, 9))
 
 
 @pytest.mark.parametrize(
@@ -166,4 +166,4 @@ def test_functions_of_open_sizes_where_arrays_change_in_place() -> None:
         ones[-1, 0] += 2.0
         return steps, ones, steps.size
 
-    assert "one code for any size: (n0)" in opened(f, vectors(5, 7, 12, 3, 2, 9))
+    assert "one compilation for all sizes: (n0)" in opened(f, vectors(5, 7, 12, 3, 2, 9))

@@ -179,4 +179,4 @@ def test_behind_what_lasts_an_int_that_may_outgrow_makes_the_call_plain():
 
     compiled = ac.compile(f)
     assert [int(compiled(n)) for n in (2, 10**12)] == [2 * 10**9, 10**21] and count.numpy() == 2.0
-    assert "an int may outgrow 64 bits behind a change" in compiled.explain()
+    assert "an int may outgrow 64 bits after a change" in compiled.explain()

@@ -58,7 +58,7 @@ def test_a_number_that_stays_the_same_gets_a_trace_of_its_own(function, same, ot
         agree(function, compiled, arguments)
     wide, narrow = compiled.concrete_functions
     assert len(narrow.falls_back) < len(wide.falls_back)
-    assert "again, which decides sizes" in compiled.explain()
+    assert "again, and sizes depend on it" in compiled.explain()
     for _ in range(3):
         for arguments in (other, same[-1]):
             agree(function, compiled, arguments)

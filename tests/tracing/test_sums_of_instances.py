@@ -1,4 +1,4 @@
-"""Sums of objects with `__add__` and `__radd__` in lists that only the running graph knows: loops of the graph."""
+"""Sums of objects with `__add__` and `__radd__` in lists known only at run time: loops of the graph."""
 
 import pytest
 

@@ -161,7 +161,7 @@ def test_code_of_a_class_behind_a_change_that_lasts():
         compiled = ac.compile(function)
         for q in ([HOLDS, HOLDS], [HOLDS, COMPUTES], [COMPUTES, HOLDS]):
             assert compiled(q, 1) == function(q, 1)
-        assert "a class may have code of its own for an object behind a change" in compiled.explain()
+        assert "a class may have code of its own for an object after a change" in compiled.explain()
 
 
 def test_queues_that_a_run_fills_are_taken_back():

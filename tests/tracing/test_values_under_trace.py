@@ -1,4 +1,4 @@
-"""Builtins, calls and classes on values that only the graph knows, under both contracts."""
+"""Builtins, calls and classes on values known only at run time, under both contracts."""
 
 # ruff: noqa: C417 - the programs are meant as they are written
 

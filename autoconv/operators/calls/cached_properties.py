@@ -28,8 +28,8 @@ class CachedProperty:
         name = self.before.attrname
         if region.parent is not None or name is None:
             raise StagingError(
-                f"the cached property {name!r} of a {type(instance).__name__} is read for the first time where a "
-                "tensor decides whether it is", current_place(), "a read in front of the branch or loop",
+                f"the cached property {name!r} of a {type(instance).__name__} is read for the first time under a "
+                "condition on a tensor", current_place(), "a read in front of the branch or loop",
             )  # fmt: skip
         value = self.run(instance)
         set_attr(instance, name, value)

@@ -178,7 +178,7 @@ def _without_lists(function: Any) -> Callable[..., Any]:
             return graph_call(function, args, kwargs)
         if function is not id and any(items_of(x) is not None for x in (*args, *kwargs.values())):
             raise StagingError(
-                f"{function.__name__} is given a list whose length only the running graph knows", current_place(),
+                f"{function.__name__} is given a list whose length is known only at run time", current_place(),
                 "the list's own methods, a loop over it, or autoconv.stack(list)",
             )  # fmt: skip
         return held(function(*args, **kwargs))

@@ -29,7 +29,7 @@ def class_statement(*called: Any) -> None:
         return
     if not called or any(map(_runs_code, called)):
         raise StagingError(
-            "a class statement runs code of the program", current_place(), "the class outside of the function"
+            "a class statement runs the program's code", current_place(), "the class outside of the function"
         )
 
 

@@ -154,7 +154,7 @@ def _is_in_graph(part: Any) -> bool:
 
 def _asked_by_python() -> Iterator[Any]:
     raise StagingError(
-        "single items are taken of a zip() of a generator expression and what only the running graph knows",
+        "single items are taken from a zip() of a generator expression and a value known only at run time",
         current_place(), "a for statement over it, or a list of what it gives",
     )  # fmt: skip
     yield

@@ -165,7 +165,7 @@ def _whole_list(function: Any, items: Any, kwargs: dict[str, Any]) -> Any:
     if function in (builtins.min, builtins.max) and not kwargs:
         return items_of(items).reduced(f"reduce_{function.__name__}")
     raise StagingError(
-        f"{function.__name__}() takes a list whose length only the running graph knows", current_place(),
+        f"{function.__name__}() takes a list whose length is known only at run time", current_place(),
         "a loop over the list, or autoconv.stack(list)",
     )  # fmt: skip
 

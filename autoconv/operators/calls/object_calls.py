@@ -112,7 +112,7 @@ def graph_call(function: Any, args: Any, kwargs: Any) -> Any:
         name = f"{module}.{name}"
     own = any(isinstance(value, (FunctionType, MethodType)) for value in args)
     if name not in FUNCTIONS or own or any(callable(value) for value in kwargs.values()):
-        raise StagingError(f"{name or function!r} is given a value that only the running graph knows", current_place())
+        raise StagingError(f"{name or function!r} is given a value known only at run time", current_place())
     return apply_object(name, *args, *kwargs.values(), keywords=tuple(kwargs))
 
 

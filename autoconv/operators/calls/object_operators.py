@@ -92,8 +92,8 @@ def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any])
         return ONE_BY_ONE[function](*operands)
     if asking is not None:
         raise StagingError(
-            f"what only the running graph knows is searched, sorted or compared, and a {asking.__name__}, which has "
-            "special methods of its own, may be compared for that", current_place(), "a loop over the items",
+            f"a value known only at run time is searched, sorted or compared, and {asking.__name__} defines "
+            "special methods that this may call", current_place(), "a loop over the items",
         )  # fmt: skip
     if function in _FIRST:
         return _applied(function, operands, attributes)
@@ -152,7 +152,7 @@ def _refuse_writing(trace: Any, op: str, operands: Sequence[Any], attributes: di
         own = next((method for method in methods if may_write(method, trace.outer_classes)), None)
         if own is not None:
             raise StagingError(
-                f"what only the running graph knows may be a {kind.__name__}, whose {own.__name__} writes to "
+                f"a value known only at run time may be a {kind.__name__}, whose {own.__name__} writes to "
                 "attributes or outer names, and Python itself calls it", current_place(),
                 "a method with a name of its own",
             )  # fmt: skip
@@ -270,12 +270,13 @@ def _items_of(made: Any, asks: bool) -> Any:
     found = iter(made)
     if type(found) is not type(iter(())):
         raise StagingError(
-            f"a {type(made).__name__} is gone over that only the running graph knows, and what its __iter__ gives may "
-            "change meanwhile", current_place(), "an __iter__ that gives iter(a tuple)",
+            f"a {type(made).__name__} known only at run time is iterated, and the object that its __iter__ returns may "
+            "change during the loop", current_place(), "an __iter__ that gives iter(a tuple)",
         )  # fmt: skip
     items = list(found)
     if asks and any(map(may_be_made, items)):
-        raise StagingError(f"a {type(made).__name__} is gone over that has objects like it for items", current_place())
+        what = f"a {type(made).__name__} is iterated whose items are objects of the same class"
+        raise StagingError(what, current_place())
     return box(items)
 
 

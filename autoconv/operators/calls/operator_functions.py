@@ -41,7 +41,7 @@ def _delete_attribute(owner: Any, name: str) -> None:
 
 def _known(name: Any, function: str) -> Any:
     if is_object(name):
-        raise StagingError(f"{function} is given a name that only the running graph knows", current_place())
+        raise StagingError(f"{function} is given a name known only at run time", current_place())
     return name
 
 

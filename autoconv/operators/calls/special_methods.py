@@ -96,7 +96,7 @@ def _asked(name: str, method: types.FunctionType, convert: Callable[[Any], Any])
         raises = name in _RAISING and any(map(is_catchable, region.graph.since(mark)))
         if raises or (name in _ANSWERED and is_staged(found)):
             error = StagingError(
-                f"a tensor decides what the {name} of a {type(self).__name__} answers, and Python itself asks it",
+                f"the result of {type(self).__name__}.{name} depends on a tensor, and Python itself calls it",
                 current_place(), "a method with a name of its own",
             )  # fmt: skip
             _keep(error)
@@ -164,7 +164,7 @@ def _not_run(method: types.FunctionType) -> Any:
             return method(self, name)
         kind = method.__qualname__.rpartition(".")[0].rpartition(".")[2]
         error = StagingError(
-            f"the __getattribute__ of a {kind} decides what its attributes are, and Python itself asks it",
+            f"{kind} defines __getattribute__, which Python itself calls",
             current_place(), "properties, or methods with names of their own",
         )  # fmt: skip
         _keep(error)

@@ -95,10 +95,10 @@ def watched(mark: Any, value: Any = None) -> Any:
     for node in region.graph.since(place):
         if is_catchable(node):
             refusal = StagingError(
-                f"{node.op.name!r} may raise when the graph runs, and {statement} around it only sees what is raised "
-                "while it is traced",
+                f"{node.op.name!r} may raise at run time, and {statement} around it catches only what is raised "
+                "while tracing",
                 place_of(node.span) if node.span else None,
-                "a condition that is tested before, instead of the exception",
+                "a condition tested before, instead of the exception",
             )
             region.trace.refusal = refusal  # the statement may catch the exception
             raise refusal

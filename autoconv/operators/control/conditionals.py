@@ -182,7 +182,7 @@ def test(value: Any, reason: str = "") -> Any:
     if is_staged(value):
         why = f" because {reason}" if reason else ""
         raise StagingError(
-            f"a tensor decides this condition, which cannot become part of the graph{why}",
+            f"this condition depends on a tensor and cannot become part of the graph{why}",
             current_place(),
             "move the part that depends on the tensor into a function of its own, or use autoconv.where",
         )
@@ -191,7 +191,7 @@ def test(value: Any, reason: str = "") -> Any:
 
 def operand(value: Any) -> Any:
     """Check an operand of a short-circuit `and` or `or` that stays in Python; the next operand depends on it."""
-    return test(value, "what follows it has to be evaluated where it stands")
+    return test(value, "the operands after it have to be evaluated in place")
 
 
 def holds(condition: Any, message: Thunk | None = None) -> Any:

@@ -27,7 +27,6 @@ from autoconv.operators.regions.layout_join import join_layouts
 from autoconv.operators.regions.marshalling import emit, rebuild
 from autoconv.operators.support.protected_names import Undefined
 from autoconv.ops.python.objects import NotAssigned
-from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import PLAIN, contents, heap_of
 from autoconv.runtime.objects.symbolic_objects import (
     SymbolicObject,
@@ -166,7 +165,7 @@ def refuse_changed(held: Sequence[tuple[Any, Any]], name: str) -> None:
             raise StagingError(
                 f"the body of a try makes the {type(part).__name__} in {name!r}, changes it, and may raise in between",
                 current_place(),
-                "what the handlers use made in front of the try statement",
+                "what the handlers use, created before the try statement",
             )
 
 
@@ -195,7 +194,5 @@ def _boxable(value: Any, name: str) -> Any:
     if type(value) is Variant:
         arms = [lambda arm=arm: (box(_boxable(arm, name)),) for arm in value.values]
         return stage_arms(value.tag, arms, [], (name,))[0]
-    if type(value) is SymbolicArray:
-        return value
     tensor = as_tensor(value)
     return box_array(tensor) if tensor is not None and not tensor.weak else value

@@ -49,7 +49,7 @@ class Staged:
     def __autoconv_box__(self) -> SymbolicObject:
         """Return the graph object for it; raise StagingError if the graph has none of that kind."""
         raise StagingError(
-            f"{self} is kept, where only the running graph knows what for", current_place(), "a list of what it gives"
+            f"{self} is stored in a value known only at run time", current_place(), "a list of what it gives"
         )
 
     def __str__(self) -> str:
@@ -57,7 +57,7 @@ class Staged:
 
     def __iter__(self) -> Any:
         raise StagingError(
-            f"{self} has a length known only when the graph runs",
+            f"{self} has a length known only at run time",
             current_place(),
             "a for statement over it, in converted code",
         )
@@ -292,9 +292,9 @@ class StagedIterator(Staged):
         if region is None:
             return
         if self._begun or self._home is None or region is not self._home.standing:
-            who = "a second loop goes" if self._begun else "a tensor decides whether this code goes"
+            who = "a second loop" if self._begun else "code under a condition on a tensor"
             raise StagingError(
-                f"{who} over an iterator that was made in front of it ({kind})", current_place(),
+                f"{who} iterates over an iterator that was created before it ({kind})", current_place(),
                 f"{kind}(…) in the for statement itself",
             )  # fmt: skip
         if region.journal is not None:
@@ -321,12 +321,12 @@ class StagedZip(StagedIterator):
     def be_strict(self) -> None:
         """`zip(…, strict=True)` for lengths known only at run time."""
         if self.checks_end or len(self.parts) > 2:
-            self._refuse("given more than two things")
+            self._refuse("given more than two iterables")
         self.checks_end = True
 
     def _refuse(self, what: str) -> NoReturn:
         raise StagingError(
-            f"zip(strict=True) of lengths that only the running graph knows is {what}", current_place(),
+            f"zip(strict=True) of lengths known only at run time is {what}", current_place(),
             "zip() without strict",
         )  # fmt: skip
 

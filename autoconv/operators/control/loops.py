@@ -212,8 +212,8 @@ def _for_counted(
     over = counted.is_over()
     if is_staged(over) and counted.lazy.is_generated:
         raise StagingError(
-            "a tensor decides whether the generator in a zip is gone over at all", current_place(),
-            "the generator as the first that is given to zip()",
+            "whether the generator in a zip() is iterated depends on a tensor", current_place(),
+            "the generator as the first argument of zip()",
         )  # fmt: skip
     if not is_staged(over) and over:
         return tuple(state)
@@ -300,13 +300,13 @@ def iterate(iterable: Any) -> Any:
         return iterable
     if is_stream(iterable):
         raise StagingError(
-            "nobody knows how many elements a dataset has, so that a list of them cannot become part of the graph",
+            "the number of elements of a dataset is unknown, so a list of them cannot become part of the graph",
             current_place(),
             "a for statement that writes to an autoconv.TensorArray, or dataset.batch(size)",
         )
     if type(iterable) is SymbolicObject or heap_of(iterable) is not None:
         raise StagingError(
-            "the number of iterations is known only when the graph runs, and this loop cannot become part of it",
+            "the number of iterations is known only at run time, and this loop cannot become part of it",
             current_place(), "a for statement of its own",
         )  # fmt: skip
     staged = as_staged(iterable)

@@ -110,8 +110,8 @@ def _found(key: Any, value: Any) -> Any:
 
 def _refuse(name: str) -> NoReturn:
     raise StagingError(
-        f"a tensor decides which keys this dict has, and {name} has to know them", current_place(),
-        "keys that are there from the start, with None where there is no value yet",
+        f"the keys of this dict depend on a tensor, and {name} needs them while tracing", current_place(),
+        "all keys from the start, with None where there is no value yet",
     )  # fmt: skip
 
 

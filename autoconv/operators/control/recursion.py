@@ -160,7 +160,7 @@ class Recursion(Call):
                 return self._record_call(self.values, parent)
             met, confirms = new.keys() - adopted.keys(), settled
         raise StagingError(
-            f"the types that {self.function.__name__} takes and gives when it calls itself do not settle",
+            f"the argument and result types of the recursive function {self.function.__name__} do not converge",
             current_place(),
             "arguments and results of one type at every call",
         )

@@ -136,9 +136,9 @@ def stage_loop(
         if new:
             spots.update(new)
     raise StagingError(
-        "the types of this loop's variables do not settle: " + ", ".join(names),
+        "the types of this loop's variables do not converge: " + ", ".join(names),
         current_place(),
-        "values of one type, whatever the iteration",
+        "values of one type in every iteration",
     )
 
 
@@ -280,7 +280,7 @@ def _test(
     attributes = [(part, dict(vars(part))) for part in _objects_in(values)]
     decides = truth(test(*values), "while loop")
     if any(not _are_same(vars(part), before) for part, before in attributes):
-        raise StagingError("the test of a loop changes an object, and a tensor decides which one", current_place())
+        raise StagingError("the test of a loop changes an object, and which one depends on a tensor", current_place())
     return decides
 
 

@@ -123,7 +123,7 @@ class Trial:
                     box(part)
             elif join(self, start, written):
                 return
-        raise StagingError("the lists that this try statement changes do not settle", current_place())
+        raise StagingError("the types of the lists that this try statement changes do not converge", current_place())
 
     def begin(self) -> None:
         """Start the body, or enter the handler of this round."""

@@ -76,7 +76,8 @@ def unrolled(
         except _ChangedError:
             kind = PLAIN[type(owner)].__name__
             raise StagingError(
-                f"a {kind} changes in a loop over it that a tensor ends", current_place(), "a loop over a copy, list(…)"
+                f"a {kind} changes in a loop over it whose end depends on a tensor",
+                current_place(), "a loop over a copy, list(…)"
             ) from None
     trial = Attempt()
     try:
@@ -126,7 +127,7 @@ def _in_python(
         if done == most:
             raise _ChangedError
         if done == _MOST_GIVEN and isinstance(iterable, types.GeneratorType) and current_region() is not None:
-            words = f"a generator gives more than {_MOST_GIVEN} values while tracing, and may have no end there"
+            words = f"a generator gives more than {_MOST_GIVEN} values while tracing, and may be endless"
             raise StagingError(words, current_place())
         state = body(item, *state) or ()
         done += 1
@@ -252,13 +253,13 @@ def _taken(iterator: Any) -> list[Any]:
     if effects or trial.region.journal.spots:
         trial.undo()
         raise StagingError(
-            "a tensor decides where this loop ends, and what it goes over does more than give its items",
-            current_place(), "a for statement over what that goes over, with what it does in its body",
+            "where this loop ends depends on a tensor, and its iterable has side effects",
+            current_place(), "a for statement over the inner iterable, with those effects in its body",
         )  # fmt: skip
     trial.keep()
     if len(items) == _MOST:
         raise StagingError(
-            "a tensor decides where this loop over an unbounded Python iterator ends",
+            "where this loop over an unbounded Python iterator ends depends on a tensor",
             current_place(),
             "a while loop, or `for i in autoconv.range(limit)`",
         )
@@ -297,7 +298,8 @@ def _check_unchanged(iterable: Any, sources: list[Any], before: list[Any]) -> No
         if _gone_over(iterable)[0] is source:
             raise _ChangedError
         raise StagingError(
-            "a list changes in a loop over it that a tensor ends", current_place(), "a loop over a copy, list(…)"
+            "a list changes in a loop over it whose end depends on a tensor",
+            current_place(), "a loop over a copy, list(…)"
         )
 
 

@@ -204,7 +204,7 @@ def payload(variant: Variant, operation: str) -> Any:
     if isinstance(found, Variant):
         raise StagingError(
             f"this value is one of several kinds depending on a tensor ({', '.join(map(_kind, found.values))}), and "
-            f"{operation} needs to know which",
+            f"{operation} needs one kind",
             current_place(),
             "values of one kind on every path",
         )

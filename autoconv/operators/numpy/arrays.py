@@ -65,7 +65,7 @@ def _called(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     region = current_region()
     compute = numpy_call(function, region)
     if compute is None:
-        raise StagingError(f"{name_of(function)} has no form in a graph", current_place())
+        raise StagingError(f"{name_of(function)} is not supported in a graph", current_place())
     kept = 1 if function in _CHANGING else 0
     found = compute(
         *args[:kept], *map(loaded, args[kept:]),
@@ -95,19 +95,19 @@ _CHANGING = frozenset(
 def _dtype(dtype: Any) -> DType:
     found = np.dtype(dtype)
     if found.kind not in "biufc" or not found.isnative:
-        raise StagingError(f"an array of {found} is made", current_place())
+        raise StagingError(f"an array of {found} is created", current_place())
     return as_dtype(found)
 
 
 def _plain_options(options: dict[str, Any]) -> None:
     if options.pop("order", "C") not in ("C", "K") or options.pop("like", None) is not None or options:
-        raise StagingError("an array is made in an order of its own", current_place())
+        raise StagingError("an array is created in a memory order other than 'C'", current_place())
 
 
 def _filled(fill: Any) -> Callable[..., Any]:
     def make(shape: Any, dtype: Any = float, order: Any = "C", **options: Any) -> Any:
         if order not in ("C", None):
-            raise StagingError("an array is made in an order of its own", current_place())
+            raise StagingError("an array is created in a memory order other than 'C'", current_place())
         _plain_options(options)
         return new_array(shape, _dtype(dtype), fill)
 
@@ -116,7 +116,7 @@ def _filled(fill: Any) -> Callable[..., Any]:
 
 def _full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **options: Any) -> Any:
     if order not in ("C", None):
-        raise StagingError("an array is made in an order of its own", current_place())
+        raise StagingError("an array is created in a memory order other than 'C'", current_place())
     _plain_options(options)
     tensor = as_tensor(fill_value)
     if tensor is not None and dtype is None:
@@ -133,7 +133,7 @@ def _full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **op
 
 def _fill(array: SymbolicArray, value: Any) -> None:
     if discards_parts(value, array.type.dtype):
-        raise StagingError("a complex number fills an array of real ones, of which NumPy warns", current_place())
+        raise StagingError("a complex number fills a real array, for which NumPy warns", current_place())
     tensor = as_tensor(value)
     if tensor is not None and tensor.type.weak and tensor.type.dtype.is_floating and array.type.dtype.is_integer:
         value = dispatch.apply("cast", _typed(tensor), dtype=array.type.dtype)  # with the semantics of a C cast
@@ -164,7 +164,7 @@ def _of(value: Any) -> Any:
 def _array(value: Any, dtype: Any = None, copy: Any = True, **options: Any) -> Any:
     _plain_options({k: v for k, v in options.items() if k not in ("subok", "ndmin")})
     if options.get("ndmin"):
-        raise StagingError("an array is made with ndmin", current_place())
+        raise StagingError("an array is created with ndmin", current_place())
     if type(value) is SymbolicArray:
         if copy or (dtype is not None and np.dtype(dtype) != value.dtype):
             return member(value, "astype")(value.dtype if dtype is None else dtype)
@@ -196,7 +196,7 @@ def _ascontiguous(value: Any, dtype: Any = None, **options: Any) -> Any:
         return member(_array(value, dtype, copy=False, **options), "reshape")((1,))
     if type(value) is SymbolicArray and not value.type.is_dense:
         if None in value.type.shape or None in value.type.strides:
-            raise StagingError("whether an array is contiguous is known only when the graph runs", current_place())
+            raise StagingError("whether an array is contiguous is known only at run time", current_place())
         return _array(value, dtype)
     return _array(value, dtype, copy=False, **options)
 
@@ -204,7 +204,7 @@ def _ascontiguous(value: Any, dtype: Any = None, **options: Any) -> Any:
 def _as_fortran(value: Any, dtype: Any = None, **options: Any) -> Any:
     rank = value.ndim if type(value) is SymbolicArray else _elements(value).type.rank
     if rank is None or rank > 1:
-        raise StagingError("an array is made in an order of its own", current_place())
+        raise StagingError("an array is created in a memory order other than 'C'", current_place())
     return _ascontiguous(value, dtype, **options)
 
 
@@ -231,7 +231,7 @@ def _arange(*bounds: Any, dtype: Any = None, **options: Any) -> Any:
     start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1)[:3]
     tensors = [_of(bound) for bound in (start, stop, step)]
     if not all(tensor.type.dtype.is_integer for tensor in tensors):
-        raise StagingError("numpy.arange is given floats that only the graph knows", current_place())
+        raise StagingError("numpy.arange is given floats known only at run time", current_place())
     found = dispatch.apply("range", *map(_typed, tensors))
     return fresh(found if dtype is None else dispatch.apply("cast", found, dtype=_dtype(dtype)))
 

@@ -81,8 +81,8 @@ class _ErrorState(np.errstate):
 def _error_state(**kinds: Any) -> Any:
     """np.errstate(…) that enables or disables warnings; a graph cannot raise, call or print there."""
     if not {"raise", "call", "print", "log"}.isdisjoint(map(str, kinds.values())):
-        what = "NumPy is asked to do more about errors of floats than to warn"
-        raise StagingError(what, current_place(), 'np.errstate(…="warn"), or a look at the results')
+        what = "np.errstate or np.seterr asks for more than warnings"
+        raise StagingError(what, current_place(), 'np.errstate(…="warn"), or a test of the results')
     return _ErrorState(**kinds)
 
 
@@ -93,7 +93,7 @@ def only_reading(method: Callable[..., Any]) -> Callable[..., Any]:
     def read(*args: Any, **kwargs: Any) -> Any:
         if kwargs.get("out") is not None or any(isinstance(value, np.ndarray) for value in args[1:]):
             name = f"numpy.ndarray.{method.__name__}"
-            message = f"{name} has no form in a graph here: it may be given an array to write to"
+            message = f"{name} is not supported in a graph here: it may be given an array to write to"
             raise StagingError(message, current_place())
         return method(*args, **kwargs)
 

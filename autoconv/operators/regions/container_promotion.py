@@ -175,7 +175,7 @@ def refuse_changed_copies(region: Region, spots: Iterable[Spot], handled: Collec
     for spot in spots:
         if id(spot.owner) in region.trace.frozen and id(spot.owner) not in handled:
             wants_identity(spot.owner)
-            raise StagingError(f"a tensor decides which object this is, and {spot.name} is changed", current_place())
+            raise StagingError(f"{spot.name} is changed, and which object that is depends on a tensor", current_place())
 
 
 def _keeps_shape(column: Sequence[Any], layout: Layout) -> bool:
@@ -195,13 +195,13 @@ def check_alias(region: Region, body: Any, value: Any, layout: Layout, name: str
     if name.startswith("retval_"):  # a returned container has no other alias unless it is changed afterwards
         for part in mutable_parts(value):
             if type(part) in PLAIN and part._outside:  # the result must be the argument itself
-                region.trace.outside_effect(part, "a tensor decides whether an argument is returned")
+                region.trace.outside_effect(part, "whether an argument is returned depends on a tensor")
         region.trace.frozen.update({id(part): part for part in copied(value, layout) if type(part) in PLAIN})
         return
     parts = {id(part) for part in mutable_parts(value)}
     if parts and any(id(part) in parts for other in _read_by(body, name) for part in mutable_parts(other)):
         shown = repr(name) if name.isidentifier() else f"the result of a {name}"
-        text = f"a number or array decides whether {shown} and another name are one list, dict or object"
+        text = f"whether {shown} and another name are one list, dict or object depends on a number or array"
         region.trace.outside_effect(region, text)
 
 
@@ -237,7 +237,7 @@ def unnoted_changes(body: Any, inputs: Any, place: Any) -> Iterator[None]:
                 changed = spot.name
     if changed:
         raise StagingError(
-            f"{changed} is changed in place where a tensor decides whether it is",
+            f"{changed} is changed in place under a condition on a tensor",
             place,
             "an assignment of a new value to the name",
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import is_dataclass
 from typing import Any
 
 import numpy as np
@@ -70,7 +69,8 @@ def emit(value: Any, layout: Layout, region: Region) -> list[Value]:
         if HEAP in held:  # it moved into the graph under another name, after this layout was found
             wants_identity(value)
             raise StagingError(
-                f"a tensor decides which {layout.kind.__name__} a name holds, and another name has it", current_place()
+                f"which {layout.kind.__name__} a name refers to depends on a tensor, and another name "
+                "refers to it too", current_place()
             )
         return [v for key, part in zip(layout.keys, layout.parts, strict=True) for v in emit(held[key], part, region)]
     return _emit_arms(value, layout, region)
@@ -92,7 +92,7 @@ def empty_lists(layout: Grown, region: Region) -> list[Value]:
     for type_ in leaf_types(layout.element):
         if not isinstance(type_, TensorType):
             raise StagingError(
-                "a list inside of a list has a length that only the running graph knows", current_place(),
+                "a list inside of a list has a length known only at run time", current_place(),
                 "one list, or an autoconv.TensorArray",
             )  # fmt: skip
         made.append(dispatch.apply("list_empty", dtype=type_.dtype, shape=type_.shape, weak=type_.weak))
@@ -255,11 +255,7 @@ def rebuild(layout: Layout, values: Iterator[Any]) -> Any:
         region = current_region()
         if region is not None and any(type(part) is layout.kind for part in region.trace.rebuilt.values()):
             note_rebuilt(region, [made])  # it may be one of the arguments
-        if region is None:
-            return made
-        if is_dataclass(made):
-            region.trace.reassembled[id(made)] = made
-        return traced(made)
+        return made if region is None else traced(made)
     if isinstance(layout, Instance):
         parts = [rebuild(part, values) for part in layout.parts]
         if layout.keys == (HEAP,) and current_region() is None:

@@ -77,7 +77,7 @@ class Suspended(BaseException):
 def swallowed() -> StagingError:
     """Error for a program that itself discards the exception that suspends the tracing of a recursive function."""
     return StagingError(
-        "a function calls itself inside of a finally or except that is left early, and a tensor decides how often",
+        "a function calls itself inside of a finally or except that is left early, and the depth depends on a tensor",
         current_place(),
         "the call outside of that statement",
     )
@@ -134,8 +134,8 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
         except RecursionError:
             region.journal.roll_back()
             raise StagingError(
-                "a function calls itself, a tensor decides how often, and each call has functions or objects of its "
-                "own for arguments; that cannot be part of a graph",
+                "a recursion whose depth depends on a tensor passes new functions or objects as arguments "
+                "at each call, which cannot be part of a graph",
                 current_place(),
                 "arguments that are numbers, arrays, or the same objects at every call; or a loop",
             ) from None
@@ -278,7 +278,7 @@ def record_raise(region: Region, error: BaseException) -> None:
         ) from None
     if isinstance(error, BaseExceptionGroup) and any(template_of(part)[1] for part in leaves_of_group(error)):
         raise StagingError(
-            "an exception in a group has values that are known only when the graph runs",
+            "an exception in a group has values that are known only at run time",
             place_of(span) if span is not None else None,
             "exceptions whose arguments are constants",
         ) from None
@@ -368,11 +368,11 @@ def write_spot(spot: Spot, value: Any) -> None:
     elif isinstance(spot.owner, (list, dict, set)) and type(value).__name__ == "Variant":
         is_list = isinstance(spot.owner, list)
         raise StagingError(
-            f"{spot.name} that was there before the call has another length or other keys depending on a tensor",
+            f"{spot.name} existed before the call, and its length or keys depend on a tensor",
             current_place(),
             "a list made in the function, and returned"
             if is_list
-            else "keys that are there from the start, with None where there is no value yet",
+            else "all keys from the start, with None where there is no value yet",
         )
     if may_be_missing(value) and spot.kind:
         value = _maybe_missing(spot, value)
@@ -384,7 +384,7 @@ def refuse_missing(spot: Spot, value: Any) -> None:
     values = value.values if type(value) is Variant else (value,)
     if any(isinstance(arm, Undefined) or (arm is MISSING and len(values) > 1) for arm in values):
         raise StagingError(
-            f"a tensor decides whether there is a global name {spot.name!r}", current_place(),
+            f"whether the global name {spot.name!r} exists depends on a tensor", current_place(),
             "a value for it on every path, such as None",
         )  # fmt: skip
 

@@ -72,7 +72,8 @@ def refuse_change(owner: Any, attribute: str) -> NoReturn:
     """Raise StagingError for a write to an object that a path has copied, unless the trace can be restarted."""
     wants_identity(owner)
     raise StagingError(
-        f"a tensor decides which {type(owner).__name__} this is, and its attribute {attribute!r} is changed",
+        f"the attribute {attribute!r} of a {type(owner).__name__} is changed, and which one that is "
+        "depends on a tensor",
         current_place(),
     )
 
@@ -87,8 +88,8 @@ def check_identity(a: Any, b: Any) -> None:
     if (id(a) in frozen or id(b) in frozen) and id(a) in owned and id(b) in owned:
         wants_identity(a)
         raise StagingError(
-            "a tensor decides which object this is, and it is compared with another by identity", current_place(),
-            "a comparison of what the objects hold",
+            "an object is compared by identity, and which one it is depends on a tensor", current_place(),
+            "a comparison of the objects' contents",
         )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ def note_inherited(trace: Trace, owner: Any, attribute: str) -> None:
         heirs.append(owner)
     if any(kind is not heir and kind in _bases(heir) for kind in classes for heir in heirs):
         raise StagingError(
-            f"the attribute {attribute!r} of a class is written, and one of its own by what shows that",
+            f"the attribute {attribute!r} of a class is written, and also that of a subclass or an instance",
             current_place(),
             "another name for one of them",
         )

@@ -50,7 +50,7 @@ def stream_of(x: Any) -> Stream:
     """Return a new iterator over a dataset; an iterator continues at its position. `compile` leaves it to Python."""
     region = current_region()
     if region is not None and region.contract == COMPILE:
-        raise StagingError("a dataset is gone over, which `compile` leaves to Python", current_place())
+        raise StagingError("a dataset is iterated, which `compile` leaves to Python", current_place())
     found: Stream = type(x).__autoconv_stream__(x)
     return found
 

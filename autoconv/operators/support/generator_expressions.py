@@ -156,14 +156,14 @@ class Lazy:
     def _check_region(self) -> None:
         if self._home is None or current_region() is not self._home.standing:
             raise StagingError(
-                "a tensor decides whether this generator expression is gone over", current_place(),
+                "whether this generator expression is iterated depends on a tensor", current_place(),
                 "the generator expression where its values are used, or a list",
             )  # fmt: skip
 
 
 def _used() -> Iterator[NoReturn]:
     raise StagingError(
-        "a generator expression is gone over again after a loop over it that is part of the graph", current_place(),
+        "a generator expression is iterated again after a loop over it in the graph", current_place(),
         "a list",
     )  # fmt: skip
     yield

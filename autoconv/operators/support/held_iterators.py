@@ -64,15 +64,15 @@ class HeldIterator:
 
     def _check(self) -> None:
         if self._left or self._home is None or current_region() is not self._home.standing:
-            why = "a loop that a tensor ends goes" if self._left else "a tensor decides whether this code goes"
+            why = "a loop whose end depends on a tensor" if self._left else "code under a condition on a tensor"
             raise StagingError(
-                f"{why} over an iterator that was made in front of it ({type(self._iterator).__name__})",
+                f"{why} iterates over an iterator that was created before it ({type(self._iterator).__name__})",
                 current_place(), "a list of what it gives",
             )  # fmt: skip
         if not all(map(is_known, self._owners)):
             raise StagingError(
-                f"a {plain_kind(self._owners[0]).__name__} moves into the graph, and something goes over it that was "
-                f"made before ({type(self._iterator).__name__})",
+                f"a {plain_kind(self._owners[0]).__name__} moves into the graph, and an iterator over it was "
+                f"created before ({type(self._iterator).__name__})",
                 current_place(), "a for statement over the container itself, or over a copy",
             )  # fmt: skip
 

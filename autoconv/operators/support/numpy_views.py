@@ -76,7 +76,7 @@ def _splitting(function: Any) -> Callable[..., Any]:
 
 
 def _no_view(function: Any) -> NoReturn:
-    raise StagingError(f"{name_of(function)} looks at an array in another way", current_place())
+    raise StagingError(f"{name_of(function)} may return a view of an array", current_place())
 
 
 def _named(*names: str) -> list[Any]:

@@ -82,7 +82,8 @@ def expect_missing(region: Region, owner: Any, name: str) -> None:
         return
     if not hasattr(owner, "__dict__"):
         raise StagingError(
-            f"a tensor decides whether a {cls.__name__}, which has slots, has the attribute {name!r}", current_place(),
+            f"whether a {cls.__name__}, which has slots, has the attribute {name!r} depends on a tensor",
+            current_place(),
             "an attribute that is None where there is no value",
         )  # fmt: skip
     region.trace.stand_ins[cls, name] = known

@@ -129,7 +129,7 @@ def _float(x: Any = 0.0) -> Any:
 
 def _refuse_dimensions(x: SymbolicTensor) -> None:
     if is_array(x) and x.type.shape != ():
-        raise StagingError("a number is made of an array with dimensions", current_place(), "its one item: x[0]")
+        raise StagingError("an array with dimensions is converted to a number", current_place(), "its one item: x[0]")
 
 
 @overrides(builtins.bool)
@@ -230,7 +230,8 @@ def refuse_rows(name: str, tensor: Any) -> None:
     """Raise StagingError for an array with more than one dimension: Python would compare or test whole rows."""
     if is_array(tensor) and (tensor.type.rank is None or tensor.type.rank > 1):
         raise StagingError(
-            f"Python's {name} goes over the rows of an array", current_place(), f"np.{name}, or {name} of one dimension"
+            f"Python's {name} iterates over the rows of an array",
+            current_place(), f"np.{name}, or {name} of one dimension"
         )
 
 

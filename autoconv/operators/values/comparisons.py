@@ -122,7 +122,7 @@ def _refuse_nans(x: Any, y: Any) -> None:
     if region is None or region.contract != COMPILE:
         return
     if all(_may_be_nan(value) for value in (x, y)) and SymbolicTensor in (type(x), type(y)):
-        raise_if((x != x) & (y != y), OtherKindError("a NaN is looked up, and which it is only plain Python knows"))
+        raise_if((x != x) & (y != y), OtherKindError("a NaN is looked up by identity, which a graph does not keep"))
 
 
 def _may_be_nan(x: Any) -> bool:

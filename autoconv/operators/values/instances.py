@@ -69,7 +69,7 @@ def _note_made(trace: Trace, kind: type, names: tuple[str, ...]) -> None:
         if any(class_name(known) == class_name(kind) for known in trace.made):  # each trace creates a new class
             raise StagingError(
                 f"the class {kind.__name__} is defined in the function itself and has special methods, and objects of "
-                "it become part of what only the graph knows", current_place(), "a class outside of the function",
+                "it become part of a value known only at run time", current_place(), "a class outside of the function",
             )  # fmt: skip
         trace.begin_again("made", (kind, names))
     trace.made.add(kind)
@@ -187,7 +187,7 @@ def _check(kind: type) -> None:
     if own or type(kind) is not type or not hasattr(kind, "__dict__") or hasattr(kind, "__slots__"):
         why = f", and has {own[0]}" if own else ""
         raise StagingError(
-            f"a {kind.__name__} that was made here becomes part of what only the graph knows{why}", current_place()
+            f"a {kind.__name__} created here becomes part of a value known only at run time{why}", current_place()
         )
 
 
@@ -199,7 +199,7 @@ def refuse_hook(owner: Any, hook: str) -> None:
     """Raise StagingError where a user-defined method intercepts all attribute writes of an object."""
     if is_written(getattr(type(owner), hook, None)):
         raise StagingError(
-            f"a {type(owner).__name__} has a {hook} of its own, which would run for what a trace writes and takes back",
+            f"{type(owner).__name__} defines {hook}, which would run for what a trace writes and undoes",
             current_place(), "a property with a setter, or a method with a name of its own",
         )  # fmt: skip
 

@@ -132,7 +132,7 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
         if region is not None and region.contract == COMPILE:
             return apply_object("getitem", x, index)
         raise StagingError(
-            f"a tensor picks an item of this {type(x).__name__}, whose items are not numbers or tensors of one kind",
+            f"a tensor indexes this {type(x).__name__}, whose items are not numbers or tensors of one type",
             current_place(),
             "items of one kind, or an if for each index",
         )

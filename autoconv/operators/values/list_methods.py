@@ -32,8 +32,8 @@ from autoconv.runtime.tensors import dispatch
 
 _METHODS: dict[str, Callable[..., Any]] = {}
 _REFUSED = {
-    "__str__": "is turned into text", "__repr__": "is turned into text", "__format__": "is turned into text",
-    "__iter__": "is unpacked, or gone over by Python itself", "__len__": "is asked for its length by Python itself",
+    "__str__": "is converted to text", "__repr__": "is converted to text", "__format__": "is converted to text",
+    "__iter__": "is unpacked or iterated by Python itself", "__len__": "is passed to len() by Python itself",
     "__eq__": "is compared", "__ne__": "is compared", "__lt__": "is compared", "__le__": "is compared",
     "__gt__": "is compared", "__ge__": "is compared", "__mul__": "is repeated", "__imul__": "is repeated",
     "__rmul__": "is repeated",
@@ -44,7 +44,7 @@ def call(self: Items, owner: TracedList, name: str, args: tuple[Any, ...], kwarg
     """`owner.name(*args, **kwargs)`; raise StagingError for a method that the graph does not implement."""
     method = _METHODS.get(name)
     if method is None:
-        refuse(_REFUSED.get(name) or f"is changed or asked by {name}")
+        refuse(_REFUSED.get(name) or f"is changed or read by {name}")
     return method(owner, *args, **kwargs)
 
 
@@ -130,7 +130,7 @@ def _list_pop(owner: TracedList, position: Any = -1) -> Any:
 @_method
 def _list___delitem__(owner: TracedList, position: Any) -> None:
     if isinstance(position, slice):
-        refuse("has a slice taken out of it")
+        refuse("has a slice removed")
     item(items_of(owner), position)  # raises for an index out of range
     _remove_at(owner, position, length(items_of(owner)))
 
@@ -211,7 +211,7 @@ def _list___getitem__(owner: TracedList, position: Any) -> Any:
     if not isinstance(position, slice):
         return item(items_of(owner), position)
     if position.step not in (None, 1):
-        refuse("is cut in steps")
+        refuse("is sliced with a step")
     start = 0 if position.start is None else position.start
     return _part(owner, start, length(items_of(owner)) if position.stop is None else position.stop)
 

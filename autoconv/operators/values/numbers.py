@@ -111,7 +111,7 @@ def refuse_complex(function: Any, *args: Any) -> None:
     if any(x.weak for x in given):
         plainly(function, *map(_sample, args))
     elif given and compiled:
-        raise StagingError("a complex number of NumPy's is taken for a real one, of which NumPy warns", current_place())
+        raise StagingError("a complex NumPy number is converted to a real one, for which NumPy warns", current_place())
 
 
 def _refuse_kinds(function: Any, *args: Any) -> None:

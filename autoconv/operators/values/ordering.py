@@ -122,12 +122,12 @@ def _sorted(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
         return [items[i] for i in order]
     if len(items) > _MOST_COMPARED:
         raise StagingError(
-            f"{len(items)} items are sorted by keys that only the running graph knows", current_place(),
+            f"{len(items)} items are sorted by keys known only at run time", current_place(),
             "one tensor of the items, autoconv.sort(autoconv.stack(items))",
         )  # fmt: skip
     if any(isinstance(item, (list, dict, set)) for item in items):
         raise StagingError(
-            "lists, dicts or sets are sorted by keys that only the running graph knows, and would be copies",
+            "lists, dicts or sets are sorted by keys known only at run time, and would be copies",
             current_place(), "tuples, or the positions sorted by those keys",
         )  # fmt: skip
     return _sorted_by_comparing(items, keys, reverse)

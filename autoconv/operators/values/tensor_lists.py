@@ -213,6 +213,6 @@ def region_now() -> Region:
 def refuse(what: str) -> NoReturn:
     """Raise StagingError for an unsupported use of a list of run-time length; `what` is the message's predicate."""
     raise StagingError(
-        f"a list whose length only the running graph knows {what}", current_place(),
+        f"a list whose length is known only at run time {what}", current_place(),
         "a loop over the list, autoconv.stack(list), or an autoconv.TensorArray",
     )  # fmt: skip

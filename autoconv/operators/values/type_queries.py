@@ -37,7 +37,7 @@ def stands_for_array(x: SymbolicTensor) -> bool:
     if x.type.shape == () and region.trace.memory:
         return False  # memory arrays represent arrays without dimensions
     if x.type.shape == () and region.trace.outside_effect is not None:
-        region.trace.outside_effect(x, "whether a value is a NumPy scalar or an array is asked")
+        region.trace.outside_effect(x, "the code tests whether a value is a NumPy scalar or an array")
     return True
 
 

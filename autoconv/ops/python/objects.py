@@ -157,8 +157,8 @@ def _box(x: Any, *, how: str) -> tuple[Any]:
     array = np.asarray(x)
     if how == "identified" and array != array:
         raise OtherKindError(
-            "a NaN becomes part of a list, dict or set where a graph looks numbers up, and which NaN is which only "
-            "plain Python knows"
+            "a NaN becomes part of a list, dict or set where a graph looks numbers up, and the identity of a NaN "
+            "is not part of a graph"
         )
     if how in ("number", "identified"):
         return (array.item(),)

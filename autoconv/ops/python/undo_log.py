@@ -105,7 +105,7 @@ class _Log:
     def lose(self) -> None:
         """Discard the log: an incomplete one is useless."""
         if self.stops:
-            raise NotInGraphError("what a graph does not carry may come behind a change that cannot be taken back")
+            raise NotInGraphError("what a graph does not carry may come after a change that cannot be undone")
         self.lost = True
         self.entries.clear()
         self.noted.clear()

@@ -50,7 +50,7 @@ def elements(value: Any, dtype: DType, is_single: bool = True) -> Tensor:
             return value
     if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biufc":
         return EagerTensor(to_array(value))
-    kind = "value that only the running graph knows" if is_object(value) else value.__class__.__name__
+    kind = "value known only at run time" if is_object(value) else value.__class__.__name__
     raise StagingError(f"a {kind} is assigned to elements of an array", current_place())
 
 
@@ -139,7 +139,7 @@ def refuse_warning(value: Any, dtype: DType) -> None:
     """Refuse under `compile` the conversion of NumPy's complex numbers to real elements, for which NumPy warns."""
     region = current_region()
     if discards_parts(value, dtype) and not value.weak and region is not None and region.contract == COMPILE:
-        raise StagingError("complex numbers are made real ones, of which NumPy warns", current_place())
+        raise StagingError("complex numbers are converted to real ones, for which NumPy warns", current_place())
 
 
 def discards_parts(number: Any, dtype: DType) -> bool:

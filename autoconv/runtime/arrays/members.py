@@ -74,14 +74,14 @@ def view_of(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
         if array.ndim:
             found = _by_order(array, like)
         if found is NotImplemented:
-            raise StagingError("a view of an array whose sizes only the running graph knows is taken", current_place())
+            raise StagingError("a view of an array whose sizes are known only at run time is taken", current_place())
     return found[0]
 
 
 def diagonal_of(array: SymbolicArray, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> SymbolicArray:
     """`np.diagonal(array, offset, axis1, axis2)`: a read-only view."""
     if any(isinstance(as_tensor(value), SymbolicTensor) for value in (offset, axis1, axis2)):
-        raise StagingError("which diagonal of an array is taken is known only when the graph runs", current_place())
+        raise StagingError("which diagonal of an array is taken is known only at run time", current_place())
     # Raises NumPy's error for bad arguments.
     _called(np.empty((1,) * array.ndim, np.bool_), "diagonal", (offset, axis1, axis2), {})
     if (axis1 % array.ndim, axis2 % array.ndim) != (array.ndim - 2, array.ndim - 1):
@@ -110,26 +110,26 @@ def _plain(array: SymbolicArray, name: str) -> Any:
     if name == "real" and not array.type.dtype.is_complex:
         return array
     if name == "imag" and not array.type.dtype.is_complex:
-        raise StagingError("the imaginary parts of real elements are an array for reading only", current_place())
+        raise StagingError("the imaginary parts of a real array are read-only", current_place())
     if name != "strides":
         if array.type.dtype.is_complex:
             symbolic_arrays.note_complex("taken")
         return attribute_of(array.load(), name)
     if None not in array.type.strides:
         return array.type.strides
-    raise StagingError(f"the attribute {name!r} of an array is asked", current_place())
+    raise StagingError(f"the attribute {name!r} of an array is read", current_place())
 
 
 def _viewed(array: SymbolicArray, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if any(isinstance(as_tensor(value), SymbolicTensor) for value in _flat(args)):
-        raise StagingError(f"the method {name!r} of an array is given what only the graph knows", current_place())
+        raise StagingError(f"the method {name!r} of an array is given a value known only at run time", current_place())
     if name in _ALWAYS_VIEWS:
         return view_of(array, lambda x: _called(x, name, args, kwargs))
     found = strided(array, lambda x: _called(x, name, args, kwargs))
     if found is not NotImplemented:
         return found[0]
     if None in array.type.shape or None in array.type.strides or kwargs or array.type.dtype.is_complex:
-        raise StagingError(f"whether {name!r} of an array is a view is known only when the graph runs", current_place())
+        raise StagingError(f"whether {name!r} of an array is a view is known only at run time", current_place())
     return fresh(attribute_of(array.load(), name)(*args))
 
 
@@ -161,7 +161,7 @@ def _copy(array: SymbolicArray, order: Any = "C") -> Any:
 def _astype(array: SymbolicArray, dtype: Any, copy: bool = True) -> Any:
     wanted = np.dtype(dtype)
     if wanted.kind not in "biufc" or not wanted.isnative:
-        raise StagingError(f"an array becomes one of {wanted}", current_place())
+        raise StagingError(f"an array is converted to {wanted}", current_place())
     if array.type.dtype.is_complex and wanted.kind != "c":
         raise StagingError("complex elements lose their imaginary parts", current_place())
     target = as_dtype(wanted)
@@ -206,7 +206,7 @@ def is_one_array(a: SymbolicArray, b: SymbolicArray) -> bool:
         return True
     region = current_region()
     assert region is not None
-    if all(_is_made_once(array.value_in_graph, region) for array in (a, b)) and not _may_be_one_without_elements(a, b):
+    if all(_is_made_once(array.value_in_graph, region) for array in (a, b)):
         return False
     raise StagingError("two arrays are compared by identity", current_place())
 
@@ -216,17 +216,6 @@ def _is_made_once(value: Value, region: Region) -> bool:
     if value.node is None:
         return value.graph is region.trace.root.graph and region.trace.memory == "apart"
     return value.node.op.name in ("array_new", "array_of", "array_view", "array_strided")
-
-
-def _may_be_one_without_elements(a: SymbolicArray, b: SymbolicArray) -> bool:
-    """True if one array without elements may be given as both arguments: it overlaps nothing, not even itself."""
-    if a.value_in_graph.node is not None or b.value_in_graph.node is not None or a.type.dtype is not b.type.dtype:
-        return False
-    if a.ndim != b.ndim:
-        return False
-    sizes = list(zip(a.known_shape, b.known_shape, strict=True))
-    agree = all(one == other or None in (one, other) for one, other in sizes)
-    return agree and any(one in (0, None) and other in (0, None) for one, other in sizes)
 
 
 symbolic_arrays.methods_by(member)

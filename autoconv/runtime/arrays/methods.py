@@ -44,7 +44,7 @@ def attribute_of(x: SymbolicTensor, name: str) -> Any:
     if name in CHANGING and region.trace.outside_effect is not None:
         region.trace.outside_effect(x, f"the method {name!r} changes an array in place")
     if name not in _ATTRIBUTES and name not in _METHODS:
-        _refuse(name, "has no form in a graph")
+        _refuse(name, "is not supported in a graph")
     return _ATTRIBUTES[name](x) if name in _ATTRIBUTES else ArrayMethod(x, name)
 
 
@@ -75,14 +75,14 @@ def _shape(x: SymbolicTensor, name: str) -> tuple[int, ...]:
     """Return the static shape; refuse the method where a size is symbolic."""
     shape = x.type.shape
     if shape is None or not all(isinstance(d, int) for d in shape):
-        _refuse(name, "depends on a shape that only the running graph knows")
+        _refuse(name, "depends on a shape known only at run time")
     return shape  # type: ignore[return-value]
 
 
 def is_scalar(x: SymbolicTensor, name: str) -> bool:
     """Return whether `x` is a NumPy scalar; refuse a value that may be a scalar or a 0-d array."""
     if x.type.shape is None:
-        _refuse(name, "depends on a shape that only the running graph knows")
+        _refuse(name, "depends on a shape known only at run time")
     if x.type.shape != ():
         return False
     region = current_region()
@@ -128,7 +128,7 @@ def _dtype(name: str, dtype: Any) -> DType | None:
 def _flag(name: str, value: Any) -> bool:
     if isinstance(value, (bool, np.bool_, int)):
         return bool(value)
-    _refuse(name, "is given keepdims that only the running graph knows")
+    _refuse(name, "is given keepdims known only at run time")
 
 
 # ---- reductions
@@ -164,7 +164,7 @@ def _spread(name: str) -> Callable[..., Any]:
     ) -> Any:
         _without(name, out=out, dtype=dtype, **other)
         if type(ddof) not in (int, float):
-            _refuse(name, "is given ddof that only the running graph knows")
+            _refuse(name, "is given ddof known only at run time")
         return _reduced(name, x, axis, keepdims, **({"ddof": ddof} if ddof else {}))
 
     return run

@@ -150,7 +150,7 @@ class SymbolicArray(TensorMethods):
             raise of_program(TypeError("len() of unsized object"))
         known = self.known_shape[0]
         if known is None:
-            raise StagingError("the length of an array is known only when the graph runs", current_place())
+            raise StagingError("the length of an array is known only at run time", current_place())
         return known
 
     def __iter__(self) -> Iterator[Any]:
@@ -160,7 +160,7 @@ class SymbolicArray(TensorMethods):
         return (self[row] for row in range(len(self)))
 
     def __bool__(self) -> bool:
-        _refuse("asked for its truth by Python itself")
+        _refuse("tested for truth by Python itself")
 
     def __index__(self) -> int:
         _refuse("used as an index by Python itself")
@@ -171,10 +171,10 @@ class SymbolicArray(TensorMethods):
         _refuse("searched by Python itself")
 
     def __str__(self) -> str:
-        _refuse("turned into text")
+        _refuse("converted to text")
 
     def __format__(self, spec: str) -> str:
-        _refuse("turned into text")
+        _refuse("converted to text")
 
     def __repr__(self) -> str:
         return f"<autoconv array {self._value.full_name!r}>"
@@ -356,7 +356,7 @@ def fresh(value: Any, scalars: bool = False) -> Any:
     if region is None or not region.trace.memory:
         return value
     if value.type.shape is None:
-        raise StagingError("how many dimensions an array has is known only when the graph runs", current_place())
+        raise StagingError("how many dimensions an array has is known only at run time", current_place())
     return SymbolicArray(_record("array_of", [_value_of(value)]).results[0])
 
 
@@ -377,7 +377,7 @@ def new_array(shape: Any, dtype: DType, fill: Any = None) -> SymbolicArray:
     if any(size != INPUT and size < 0 for size in known):
         raise of_program(ValueError("negative dimensions are not allowed"))
     if is_beyond_memory([size for size in known if size != INPUT], dtype.size):
-        raise StagingError("an array is made that no memory holds", current_place())
+        raise StagingError("an array is created that does not fit into memory", current_place())
     node = _record("array_new", operands, shape=tuple(known), dtype=dtype, fill=fill)
     return SymbolicArray(node.results[0])
 
@@ -385,7 +385,7 @@ def new_array(shape: Any, dtype: DType, fill: Any = None) -> SymbolicArray:
 def _check_size(size: SymbolicTensor) -> None:
     """Refuses what NumPy may not take for a size: it is no int, or has dimensions."""
     if not size.type.dtype.is_integer or size.type.shape != ():
-        raise StagingError("an array is made whose size is no int", current_place())
+        raise StagingError("an array is created whose size is no int", current_place())
 
 
 def strided(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
@@ -419,7 +419,7 @@ def note_complex(what: str) -> None:
     assert region is not None
     region.trace.complexes.add(what)
     if len(region.trace.complexes) > 1:
-        raise StagingError("parts of complex arrays are taken where such arrays are changed", current_place())
+        raise StagingError("parts of complex arrays are read where such arrays are changed", current_place())
 
 
 def _value_of(value: Any) -> Value:
@@ -441,7 +441,7 @@ def _indices(index: Any) -> Any:
 
 
 def _refuse(how: str) -> NoReturn:
-    raise StagingError(f"an array that only the running graph knows is {how}", current_place())
+    raise StagingError(f"an array known only at run time is {how}", current_place())
 
 
 def _others(operands: Sequence[Any]) -> list[Any]:

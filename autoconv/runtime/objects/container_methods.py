@@ -51,8 +51,8 @@ _OPERATORS = {
 _REFLECTED = {
     "__rmul__": "mul", "__radd__": "add", "__ror__": "or", "__rand__": "and", "__rsub__": "sub", "__rxor__": "xor",
 }  # fmt: skip
-_REFUSED = {"__len__": "asked for its length", "__contains__": "searched", "__str__": "turned into text",
-            "__repr__": "turned into text", "__format__": "turned into text"}  # fmt: skip
+_REFUSED = {"__len__": "passed to len()", "__contains__": "searched", "__str__": "converted to text",
+            "__repr__": "converted to text", "__format__": "converted to text"}  # fmt: skip
 # These compare items, or take a position: with symbolic operands they have to be nodes.
 _COMPARING = frozenset({"sort", "index", "count", "remove", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"})
 _BY_VALUE = frozenset(
@@ -93,7 +93,7 @@ def _forwarding(plain: type, name: str) -> Callable[..., Any]:
         if name == "__iter__":
             return self._heap.unpack_for(sys._getframe(1))
         if name in _REFUSED:
-            raise StagingError(f"a {plain.__name__} that only the running graph knows is {_REFUSED[name]} by Python")
+            raise StagingError(f"a {plain.__name__} known only at run time is {_REFUSED[name]} by Python")
         if name in _OPERATORS:
             result = apply_object(_OPERATORS[name], self._heap, *args)
             return self if name in _IN_PLACE else result
@@ -124,7 +124,7 @@ def _check_known(container: Any) -> None:
     if not is_known(container):
         kind = PLAIN[type(container)].__name__
         raise StagingError(
-            f"a {kind} that is gone over moves into the graph", current_place(),
+            f"a {kind} moves into the graph while it is iterated", current_place(),
             "a for statement over the container itself, or over a copy",
         )  # fmt: skip
 

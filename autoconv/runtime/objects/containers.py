@@ -189,7 +189,7 @@ def items_of(value: Any) -> Any:
         return None
     if list.__len__(value):
         raise StagingError(
-            "a list is changed by Python itself whose length only the running graph knows", current_place(),
+            "Python itself changes a list whose length is known only at run time", current_place(),
             "the list's own methods, in converted code",
         )  # fmt: skip
     return value._items
@@ -294,7 +294,7 @@ def note_container(container: Any) -> None:
     if region is not None and id(container) in region.trace.frozen:
         kind = plain_kind(container).__name__
         raise StagingError(
-            f"a {kind} is changed that a tensor decides to return, or that is an item of a list of the graph",
+            f"a {kind} is changed whose return depends on a tensor, or that is an item of a list in the graph",
             current_place(),
             "all changes before it is returned, or becomes an item",
         )

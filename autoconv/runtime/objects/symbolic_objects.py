@@ -135,10 +135,10 @@ class SymbolicObject:
         return iter(parts)
 
     def __bool__(self) -> bool:
-        _refuse("asked for its truth by Python itself")
+        _refuse("tested for truth by Python itself")
 
     def __len__(self) -> int:
-        _refuse("asked for its length by Python itself")
+        _refuse("passed to len() by Python itself")
 
     def __index__(self) -> int:
         _refuse("used as an index by Python itself")
@@ -152,10 +152,10 @@ class SymbolicObject:
         _refuse("searched by Python itself")
 
     def __str__(self) -> str:
-        _refuse("turned into text by Python itself")
+        _refuse("converted to text by Python itself")
 
     def __format__(self, spec: str) -> str:
-        _refuse("turned into text by Python itself")
+        _refuse("converted to text by Python itself")
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         found = _operation("object_call", [self, *args], kwargs)
@@ -184,7 +184,7 @@ class ObjectMethod(LateMethod):
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if self.name == "resize" and "refcheck" not in kwargs:
-            _refuse("asked for resize, which counts who else holds an array: a graph does")
+            _refuse("resized, which depends on the number of references to an array, and a graph holds some")
         operands = [self.owner, *args, *kwargs.values()]
         return record_object("object_method", operands, name=self.name, keywords=tuple(kwargs))
 
@@ -233,7 +233,7 @@ def record_as_it_is(op: str, operands: Sequence[Any], **attributes: Any) -> Any:
     return results[0] if len(results) == 1 else tuple(results)
 
 
-_AS_ITSELF = "of the arguments becomes part of what only the graph knows"
+_AS_ITSELF = "of the arguments becomes part of a value known only at run time"
 
 
 def box(value: Any) -> SymbolicObject:
@@ -261,16 +261,16 @@ def box(value: Any) -> SymbolicObject:
     ):
         return _boxed_exception(value)
     if isinstance(value, tuple) and holds_symbols(value):
-        raise StagingError("a named tuple of values that only the graph knows cannot be part of a list or dict")
+        raise StagingError("a named tuple of values known only at run time cannot be part of a list or dict")
     if isinstance(value, (tuple, list, set, dict)) and (_holds_late(value) or holds_made(value)):
         raise StagingError(
-            f"a {type(value).__name__} of values that only the graph knows becomes part of a list, dict or text",
+            f"a {type(value).__name__} of values known only at run time becomes part of a list, dict or text",
             current_place(), "a list or dict of Python's own",
         )  # fmt: skip
     if region.trace.owned is not None and id(value) in region.trace.owned:
         if hides_symbols(type(value)):
             raise StagingError(
-                "an object becomes part of what only the graph knows whose class holds values of the call",
+                "an object whose class holds values of the call becomes part of a value known only at run time",
                 current_place(), "a class outside of the function",
             )  # fmt: skip
         return _make(value)
@@ -279,7 +279,7 @@ def box(value: Any) -> SymbolicObject:
     if isinstance(value, Iterator):  # made once, while tracing: the second call would find it exhausted
         what = "a generator" if value.__class__ is GeneratorType else "an iterator"
         raise StagingError(
-            f"{what} of Python's own becomes part of what only the graph knows", current_place(),
+            f"{what} of Python's own becomes part of a value known only at run time", current_place(),
             "a list of what it gives",
         )  # fmt: skip
     if type(value).__name__ == "Undefined":
@@ -294,7 +294,7 @@ def _boxed_exception(error: BaseException) -> SymbolicObject:
     """Record an exception whose arguments contain symbolic values."""
     if hasattr(error, "_autoconv_tensors") or isinstance(type(error).__init__, FunctionType) or vars(error):
         kind = type(error).__name__
-        raise StagingError(f"a {kind} made of values that only the graph knows is kept", current_place())
+        raise StagingError(f"a {kind} made of values known only at run time is stored", current_place())
     made: SymbolicObject = record_object("object_exception", list(error.args), kind=type(error))
     for name in ("__cause__", "__context__"):
         if getattr(error, name) is not None:
@@ -345,12 +345,12 @@ def _boxed_tensor(value: Any, region: Region) -> SymbolicObject:
     elif region.contract == COMPILE and tensor.type.shape == ():
         how = "array"
     elif region.contract == COMPILE:
-        kept = "an array becomes part of a list, dict or name that only the graph knows"
+        kept = "an array becomes part of a list, dict or name known only at run time"
         region.trace.outside_effect(tensor, kept)  # retraces with the arrays as objects, or leaves the trace
         raise StagingError(kept, current_place())
     else:
         raise StagingError(
-            "a tensor becomes part of a list, dict or name whose type only the graph knows", current_place(),
+            "a tensor becomes part of a list, dict or name whose type is known only at run time", current_place(),
             "an autoconv.TensorArray, or values of one type on all paths",
         )  # fmt: skip
     return SymbolicObject(
@@ -425,7 +425,7 @@ def _wrapped(value: Value) -> Any:
 
 
 def _refuse(how: str) -> NoReturn:
-    raise StagingError(f"a value that only the running graph knows is {how}", current_place())
+    raise StagingError(f"a value known only at run time is {how}", current_place())
 
 
 def _names_unpacked(frame: Any) -> tuple[int, int] | None:

@@ -45,9 +45,9 @@ class Interchange:
         Raises BufferError for a device that is not the CPU, and where `copy` is False and a copy is needed.
         """
         if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
-            raise BufferError(f"a tensor in the memory of the CPU does not go to the device {dl_device}")
+            raise BufferError(f"a tensor in CPU memory cannot be exported to the device {dl_device}")
         if copy is False and (max_version is None or max_version[0] < 1):
-            raise BufferError("a tensor is given away without a copy to what knows of memory that is not written to")
+            raise BufferError("a tensor is read-only: without a copy it needs a consumer of DLPack 1.0 or later")
         shared = self._shared()
         if copy or max_version is None or max_version[0] < 1:
             return shared.copy().__dlpack__()

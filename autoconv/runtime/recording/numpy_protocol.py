@@ -82,7 +82,7 @@ def without_ops(function: Any, method: str, args: Any, kwargs: Any) -> Any:
     """Call NumPy's own function on the tensors' arrays; raise StagingError while a graph is traced."""
     if current_region() is not None:
         name = name_of(function) + ("" if method == "__call__" else f".{method}")
-        raise StagingError(f"{name} has no form in a graph", current_place())
+        raise StagingError(f"{name} is not supported in a graph", current_place())
     called = function if method == "__call__" else getattr(function, method)
     return called(*plain(args), **plain(kwargs))
 

@@ -75,7 +75,7 @@ _SLOTS: weakref.WeakKeyDictionary[type, tuple[tuple[str, Any], ...]] = weakref.W
 
 def _refused(*_: Any, **__: Any) -> Any:
     raise StagingError(
-        "the __dict__ of an object is used that is in a list, dict or name which only the running graph knows",
+        "the __dict__ of an object is used that is in a list, dict or name known only at run time",
         current_place(), "the attributes by their names",
     )  # fmt: skip
 

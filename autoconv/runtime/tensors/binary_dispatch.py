@@ -67,7 +67,7 @@ def itself(x: Any) -> Any:
     if region is None or region.contract != COMPILE or not x.type.dtype.is_bool:
         return x
     if not x.weak:
-        raise StagingError("the sign of a bool is asked for", current_place())
+        raise StagingError("the sign of a bool is computed", current_place())
     return apply("python_int", x)
 
 
@@ -95,7 +95,7 @@ def parsed_index(index: Any) -> tuple[Spec, list[Any]]:
         if not _are_arrays():
             raise
         if error.plain is None:
-            raise StagingError("a float that only the running graph knows is an index", current_place()) from None
+            raise StagingError("a float known only at run time is used as an index", current_place()) from None
         plain = error.plain
     plain._autoconv_run_time = True  # type: ignore[attr-defined]
     raise plain

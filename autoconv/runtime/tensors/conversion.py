@@ -127,7 +127,7 @@ def to_array(value: Any, dtype: DType | None = None) -> np.ndarray:
     if isinstance(value, EagerTensor):
         value = value.numpy()
     if isinstance(value, SymbolicTensor):
-        raise TypeError(f"{value!r} has a value only when the graph runs; it cannot become a constant.")
+        raise TypeError(f"{value!r} has a value only at run time; it cannot become a constant.")
     if isinstance(value, (list, tuple, TensorShape)):
         value = _plain_nested(value)
     if isinstance(value, (np.ndarray, np.generic)) or _gives_an_array(value):

@@ -120,7 +120,7 @@ class SymbolicTensor(Tensor):
         """Leave the trace under `compile`: the text would be that of a number or array, which is not known yet."""
         region = current_region()
         if region is not None and region.trace.outside_effect is not None:
-            region.trace.outside_effect(self, "text is made of a value")
+            region.trace.outside_effect(self, "a value is converted to text")
 
     def _check_scope(self) -> None:
         """Raise InaccessibleTensorError, with the line that made the tensor, if its trace is over."""
@@ -178,7 +178,7 @@ class SymbolicTensor(Tensor):
         if static is not None:
             return static(self, what)
         raise OperatorNotAllowedInGraphError(
-            f"Python needs {what} here, and the symbolic tensor {self.name} has a value only when the graph runs. "
+            f"Python needs {what} here, and the symbolic tensor {self.name} has a value only at run time. "
             "Use ops on tensors instead: autoconv.gather for an index, autoconv.cast for int() and float(), "
             f"autoconv.py_function for what only Python can do. Or: {BY_COMPILE}."
         )
@@ -214,7 +214,7 @@ class SymbolicTensor(Tensor):
             return BY_NUMPY[name](self)
         remedy = ""
         if name == "numpy":
-            remedy = ": its value is known only when the graph runs; compute with the tensor itself"
+            remedy = ": its value is known only at run time; compute with the tensor itself"
         elif hasattr(np.ndarray, name) and not name.startswith("__"):
             known = hasattr(np, name) and name not in _IN_PLACE
             remedy = f": {f'use np.{name}(…)' if known else 'arrays are tensors here'}; {BY_COMPILE}"

@@ -47,7 +47,7 @@ def refuse_foreign(number: Any, other: Any, method: str) -> None:
     base = next((base for base in (int, float, complex) if issubclass(kind, base)), None)
     if base is None or getattr(kind, method, None) is not getattr(base, method, None):
         raise StagingError(
-            f"a number that only the running graph knows meets a {kind.__name__}", current_place(), "a float or an int"
+            f"a number known only at run time meets a {kind.__name__}", current_place(), "a float or an int"
         )
 
 
@@ -62,7 +62,7 @@ def refuse_in_library(number: Any, frame: Any) -> None:
         while users.f_back is not None and users.f_code.co_filename.startswith(_LIBRARY):
             users = users.f_back
         raise StagingError(
-            f"{frame.f_code.co_qualname} computes with a number that only the running graph knows",
+            f"{frame.f_code.co_qualname} computes with a number known only at run time",
             Place(users.f_code.co_filename, users.f_lineno),
         )
 
@@ -203,7 +203,7 @@ def _comparison(op: str) -> Callable[[Any, Any], Any]:
         try:
             found = EXPRESSIONS().binary(op, self, other)
             if found is NotImplemented and isinstance(other, np.dtype):  # which would take the dtype of this
-                raise StagingError("a number that only the running graph knows meets a dtype", current_place())
+                raise StagingError("a number known only at run time meets a dtype", current_place())
             if found is NotImplemented and op in ("equal", "not_equal"):
                 EXPRESSIONS().refuse_elements(self, f"a {type(other).__name__}")
             return found

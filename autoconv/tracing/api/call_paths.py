@@ -34,7 +34,7 @@ from autoconv.tracing.specialise.tiers import (
 from autoconv.tracing.specialise.trace_cache import TraceCache
 from autoconv.tracing.views.explain import Explanation
 
-_ACTED_ON = "NumPy was asked to raise, call, print or log errors of floats (np.seterr, np.errstate): no graph does that"
+_ACTED_ON = "np.seterr or np.errstate has NumPy raise, call, print or log floating-point errors, which no graph does"
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
 

@@ -52,9 +52,9 @@ _REMEDIES = (
     "`if self.v is None: self.v = autoconv.Variable(…)`."
 )
 _EACH_ITS_OWN = (
-    "call after call brought objects that there is no trace for, or other values that traces are made for one by one: "
-    "new ones run plain until that took as long as a trace does. Pass the numbers and arrays that they hold, or keep "
-    "the objects"
+    "each call passes new objects, or new values that need a trace each: "
+    "such calls run as plain Python until that has taken as long as a trace. Pass the numbers and arrays that "
+    "the objects hold, or reuse the objects"
 )
 
 
@@ -144,14 +144,14 @@ class Function(Dispatched[P, R], Described, Pickled):
         if region is not None:
             return concrete.record(region, call.leaves)
         if concrete.meets_outside(call.leaves):
-            self._explanation.plain.append("one call: an argument shares memory with an array that it reads besides")
+            self._explanation.plain.append("one call: an argument shares memory with another array that the call reads")
             return self._run_plain(None, args, kwargs)
         self._bailout.ran_graph()
         return self._run(concrete, call.leaves, args, kwargs)
 
     def _cannot_bind(self, error: NotApart) -> None:
         if self.contract != COMPILE:
-            text = f"{error}: {self._signature.name} gets its arguments as tensors. Pass the tensors by themselves."
+            text = f"{error}: {self._signature.name} takes tensors as arguments. Pass each tensor by itself."
             raise at_definition(ValueError(text), self.python_function) from None
         told = f"{place_in(self.python_function, error)}: {error}"
         if told not in self._explanation.plain:
@@ -348,7 +348,7 @@ class Function(Dispatched[P, R], Described, Pickled):
         full = self._cache.add(concrete)
         self._cache.drop_oldest(self._let_go)
         if self.contract == COMPILE and full and self._traces > 16:
-            self._plain[concrete.key] = "what it reads from outside changes on every call", None
+            self._plain[concrete.key] = "the outside values that it reads change on every call", None
         return concrete
 
     def _let_go(self, dropped: list[ConcreteFunction]) -> None:
@@ -390,13 +390,13 @@ class Function(Dispatched[P, R], Described, Pickled):
             call = self._learning.bind(args, kwargs)
         except NotApart as error:
             raise AutoconvError(
-                f"{self._signature.name} runs as plain Python for these arguments, it has no graph: {error}"
+                f"{self._signature.name} runs as plain Python for these arguments and has no graph: {error}"
             ) from None
         concrete = self._cache.find(call.key) or self._obtain(call)
         if concrete is None:
             reason, place = self._plain.get(call.key, ("", None))
             raise AutoconvError(
-                f"{self._signature.name} runs as plain Python for these arguments, it has no graph: {reason}", place
+                f"{self._signature.name} runs as plain Python for these arguments and has no graph: {reason}", place
             )
         return concrete
 

@@ -109,8 +109,8 @@ class Derivable:
         )
         if moved or self.graph.effects & _LASTING:
             raise StagingError(
-                f"a further derivative of {self.name!r} is asked for than the tapes around its call told of, and it "
-                "cannot be run again because of its effects",
+                f"a higher derivative of {self.name!r} is requested than the tapes around its call allow, and it "
+                "cannot run again because of its effects",
                 None,
                 "one GradientTape a derivative around the call, or a persistent one",
             )

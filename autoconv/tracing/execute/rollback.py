@@ -42,7 +42,7 @@ def refuse_lasting(graph: Graph) -> None:
     node, what = ends_behind(graph, lambda node: lasts(node) and not (made and node.op.name == DRAW))
     if node is not None:
         place = "" if node.span is None else f" in line {node.span.line}"
-        raise RunPlain(f"{what} behind a change{place} that cannot be taken back")
+        raise RunPlain(f"{what} after a change{place} that cannot be undone")
 
 
 def taking_back(graph: Graph, run: Run, entry: Run | None, leaves: Sequence[int]) -> tuple[Run, Run | None]:

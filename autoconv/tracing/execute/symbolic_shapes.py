@@ -135,12 +135,12 @@ class ByShape:
         for pattern, general in tuple(self._general.items()):
             text = ", ".join(f"({', '.join(map(str, shape))})" for shape in pattern)
             if general is not None and not general.lost:
-                found.append(f"one code for any size: {text}")
+                found.append(f"one compilation for all sizes: {text}")
             else:
                 why = f": {', '.join(sorted(set(general.lost)))} by kernels" if general is not None else ""
-                found.append(f"no code for any size: {text}{why}")
+                found.append(f"no compilation for all sizes: {text}{why}")
         if self._runs:
-            found.append(f"code for {len(self._runs)} shapes, each its own")
+            found.append(f"{len(self._runs)} compilations, one for each shape")
         runs = [*self._runs.values(), *(general.run for general in tuple(self._general.values()) if general)]
         found += [note for run in runs for note in getattr(run, "notes", ())]
         return found

@@ -142,11 +142,11 @@ class Outside:
     def objects_change(self, reads_arrays: bool) -> None:
         """Handle a graph that changes objects which may be arrays: none of these may be a value in it."""
         if reads_arrays:
-            raise RunPlain("an object is changed that may be an array, and one from outside is read")
+            raise RunPlain("an object that may be an array is changed, and an outside array is read")
         if self.arrays and not self.trace.memory:
             if self.may_be_memory:
                 raise Restage(memory=True)
-            raise RunPlain("an object is changed that may be an array of the arguments")
+            raise RunPlain("an object that may be an array of the arguments is changed")
 
     def is_outside(self, array: np.ndarray) -> bool:
         """Return whether an array is, or is a view of, an array of the program that existed before the trace."""
@@ -158,12 +158,12 @@ class Outside:
             if isinstance(leaf, np.ndarray) and not leaf.ndim and isinstance(key, TensorKey):
                 if self.may_be_memory:
                     raise Restage(memory=True)
-                raise RunPlain("an array without dimensions comes in beside tensors")
+                raise RunPlain("an array without dimensions is passed beside tensors")
 
     def without_dimensions(self, tensor: Any) -> Any:
         """Return the array without dimensions that NumPy makes here of a tensor; among tensors it is a tensor."""
         if not self.trace.memory and not self.tensors:
-            self.about_to_write(tensor, "an array without dimensions is made")
+            self.about_to_write(tensor, "an array without dimensions is created")
         return fresh(tensor, scalars=True)
 
     def _holders(self, owners: Sequence[Any], but: Sequence[Spot] = ()) -> list[Spot]:
@@ -179,7 +179,7 @@ class Outside:
         for spot in missing:
             alike = [other for other in self.spots if _is_same_attribute(spot, other) and other.key not in self.written]
             if len(alike) >= _MOST_UNWRITTEN:
-                self._run_plain(f"{spot.name} is written, of an object that the call itself seems to make")
+                self._run_plain(f"{spot.name} is written, whose object the call itself seems to create")
 
     def _is_made_here(self, spot: Spot) -> bool:
         """Return whether the spot is a cell of a function that the traced code itself called."""

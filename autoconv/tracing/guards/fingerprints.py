@@ -171,7 +171,7 @@ class Fingerprints:
             return self._unguardable(value, name, f"a {type(value).__name__}")
         identity = (id(value), _weak(value)) if array is value else ()
         if array.nbytes > _LARGE or array.dtype.hasobject:
-            self.blind.append(f"{name} (what Python itself computes of an array this large)")
+            self.blind.append(f"{name} (a result that Python itself computes from an array this large)")
             return np.ndarray, identity, array.dtype.str, array.shape
         return np.ndarray, identity, array.dtype.str, array.shape, array.tobytes()
 

@@ -55,9 +55,9 @@ _READING = frozenset(
 ATTEMPT = "attempt"
 MOST_WORK = {TURN: 10_000, NODE: 8_000, ATTEMPT: 40}
 _TOO_MUCH = {
-    TURN: "loops that no value of the graph decides take more than {:,} turns while tracing",
-    NODE: "the graph has more than {:,} nodes, most of them from loops that are unrolled",
-    ATTEMPT: "the trace was begun anew more than {:,} times, for what it writes and for what its objects are",
+    TURN: "loops that are unrolled while tracing take more than {:,} iterations",
+    NODE: "the graph has more than {:,} nodes, most of them from unrolled loops",
+    ATTEMPT: "the trace was restarted more than {:,} times, because of what it writes or what its objects are",
 }
 _UNCHANGING_OWNERS = (str, bytes, int, float, bool, complex, tuple, frozenset, range)
 _PURE_OWNERS = (*_UNCHANGING_OWNERS, list, dict, set)
@@ -166,11 +166,11 @@ def _check_alternative(result: Any, outer: set[int], held: set[int]) -> None:
         region = current_region()
         assert region is not None
         if id(part) in outer:
-            region.trace.outside_effect(part, f"a {plain_kind(part).__name__} is returned that was there before")
+            region.trace.outside_effect(part, f"a {plain_kind(part).__name__} is returned that existed before the call")
         if id(part) in known and type(part) in PLAIN and id(part) not in region.trace.frozen:
             materialise(part)  # one object of the graph, for both references
         elif id(part) in known:
-            raise RunPlain(f"a {plain_kind(part).__name__} is returned that is known by another name too")
+            raise RunPlain(f"a {plain_kind(part).__name__} is returned that has another name too")
         known.add(id(part))
 
 
@@ -197,8 +197,8 @@ def check_guesses(graph: Graph) -> None:
     if guess is not None and not (can_undo(graph) and not any(map(may_not_undo, graph.walk()))):
         place = "" if guess.span is None else f" in line {guess.span.line}"
         raise RunPlain(
-            f"the list{place} that an array is made of may hold other items than is known while tracing, and what the "
-            "call draws or writes cannot be taken back"
+            f"the list{place} from which an array is created may hold other items than while tracing, and what the "
+            "call draws or writes cannot be undone"
         )
 
 
@@ -222,8 +222,8 @@ def check_choices(graph: Graph, kinds: Iterable[type]) -> None:
             if kind is not None:
                 place = "" if node.span is None else f" in line {node.span.line}"
                 raise RunPlain(
-                    f"the {name!r}{place} may be that of a {kind.__name__}, whose code runs then, and what the call "
-                    "prints, draws or writes cannot be taken back"
+                    f"the {name!r}{place} may be that of a {kind.__name__}, whose code would run, and what the call "
+                    "prints, draws or writes cannot be undone"
                 )
 
 

@@ -52,7 +52,7 @@ class _Look:
             elif self._is_taken_apart(value) and not self._is_known(value, around):
                 around.add(id(value))
                 if len(around) > _DEEPEST:
-                    raise NotApart(f"more than {_DEEPEST} lists or objects lie in each other in the arguments")
+                    raise NotApart(f"the arguments nest more than {_DEEPEST} lists or objects")
                 pending.append((value, False))
                 pending += [(part, True) for part in reversed(structure_parts(value))]
 
@@ -61,10 +61,10 @@ class _Look:
 
     def _is_known(self, value: Any, around: set[int]) -> bool:
         if id(value) in around:
-            raise NotApart(f"a {type(value).__name__} among the arguments holds itself")
+            raise NotApart(f"a {type(value).__name__} among the arguments contains itself")
         if id(value) in self.known:
             if self._compiles and self._changes[id(value)]:
-                raise NotApart("one list or dict is given twice, and a graph would take it for two")
+                raise NotApart("one list or dict is passed twice, and a graph would hold two")
             return True
         self.known[id(value)] = value
         if self._compiles and len(self.known) > _MOST:

@@ -79,9 +79,9 @@ def kind_of(array: Any) -> str:
     """Return the name, for messages, of an array that NumPy itself handles."""
     kind = type(array)
     if kind is np.ndarray and not array.dtype.isnative:
-        return "ndarray whose bytes are in the other order"
+        return "ndarray of the other byte order"
     if kind is np.ndarray and array.dtype.kind not in "SU":
-        return "ndarray whose elements repeat in memory"
+        return "ndarray whose elements overlap in memory"
     return kind.__name__ if kind is not np.ndarray else f"{kind.__name__} of {array.dtype}"
 
 

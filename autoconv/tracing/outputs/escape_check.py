@@ -129,8 +129,8 @@ def captures(node: Node) -> Iterable[tuple[Graph, Sequence[Value], Sequence[Valu
 def _refuse(node: Node | None) -> NoReturn:
     place = place_of(node.span) if node is not None and node.span is not None else None
     raise StagingError(
-        "a function that the call makes becomes part of what only the graph knows", place,
-        "the function outside, and here the values that it is called with",
+        "a function created by the call becomes part of a value known only at run time", place,
+        "the function outside, called with the values",
     )  # fmt: skip
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from dataclasses import is_dataclass
 from types import BuiltinMethodType, GeneratorType, MethodWrapperType
 from typing import Any
 
@@ -30,7 +29,7 @@ from autoconv.runtime.recording.regions import COMPILE, Trace, current_region
 from autoconv.runtime.recording.tracebacks import at_definition
 from autoconv.runtime.support.closure_contents import LateMethod
 from autoconv.runtime.support.remedies import BY_COMPILE
-from autoconv.runtime.support.structure import flatten, holds_more, is_structure, mutable_parts, pack
+from autoconv.runtime.support.structure import flatten, holds_more, is_structure, pack
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -42,7 +41,7 @@ def outputs_of(result: Any, trace: Trace, function: Any) -> tuple[Layout, list[A
     """Return the layout of a traced function's result, and its values as outputs of the graph."""
     region = trace.root
     for part in rebuilt_in([result]) if trace.contract == COMPILE else ():
-        refuse_rebuilt(part, "of the arguments is given out")
+        refuse_rebuilt(part, "of the arguments is returned")
     prepared = _standalone(result, trace, function)
     layout = layout_of(prepared, region)
     for value in _statics(layout):
@@ -84,9 +83,7 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
     whole = holds_more if trace.contract == COMPILE else None
     if is_structure(value) and not (whole is not None and whole(value)):
         leaves, template = flatten(value, whole)
-        made = pack(template, [_standalone(leaf, trace, function) for leaf in leaves])
-        trace.reassembled.update((id(part), part) for part in mutable_parts(made) if is_dataclass(part))
-        return made
+        return pack(template, [_standalone(leaf, trace, function) for leaf in leaves])
     if isinstance(value, Variant):
         return of_distinct_arms(value, _arms(value, trace, function), current_region() or trace.root)
     tensor = as_tensor(value)
@@ -94,7 +91,7 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
         if tensor is not None:
             return _symbolic(tensor, trace)
         if isinstance(value, type) and _made_by_call(value):
-            raise python_contract.RunPlain("a class that the call makes is returned")
+            raise python_contract.RunPlain("a class created by the call is returned")
         plain = (bool, int, float, complex, str, bytes, type, range, np.dtype, TracedSet)
         if value is None or isinstance(value, plain):
             return value
@@ -105,7 +102,7 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
             return _symbolic(EagerTensor(value), trace)
         if trace.owned is not None and id(value) in trace.owned:
             if _made_by_call(type(value)):
-                raise python_contract.RunPlain("an object is returned whose class the call makes")
+                raise python_contract.RunPlain("an object is returned whose class is created by the call")
             return value
         if type(value) is StagedRange:
             return box(value)

@@ -54,11 +54,11 @@ def refuse_unknown_writes(graph: Graph, reached: Sequence[Any], copies: Iterable
     if names:
         _refuse_attributes(names, known)
     if "attribute" in places and any(isinstance(value, _CONTAINERS) for value in known):
-        raise RunPlain("a list that only the graph knows is changed, and may be one that is read besides")
+        raise RunPlain("a list known only at run time is changed, and may be another one that the call reads")
     if places & {"parameter", "item"}:
         parts = {id(part) for value in given for part in mutable_parts(value)}
         if any(isinstance(value, _CONTAINERS) and id(value) in parts for value in reached):
-            raise RunPlain("an argument is changed that is read by another name as well")
+            raise RunPlain("an argument is changed that is also read by another name")
 
 
 def _refuse_attributes(names: set[str], known: Iterable[Any]) -> None:
@@ -67,8 +67,8 @@ def _refuse_attributes(names: set[str], known: Iterable[Any]) -> None:
             found = names & attributes_of(value).keys()
             if found:
                 raise RunPlain(
-                    f"the attribute {min(found)!r} of an object is written that only the graph knows, and which may be "
-                    f"the {type(value).__name__} that is read besides"
+                    f"the attribute {min(found)!r} of an object known only at run time is written, which may be "
+                    f"the {type(value).__name__} that the call also reads"
                 )
 
 

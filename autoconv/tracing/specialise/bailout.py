@@ -116,7 +116,7 @@ class Storm:
         if not is_over:
             return ""
         took = f"{self.count} traces in {calls} calls took {self.total:.3g} s"
-        return f"calls without a trace run plain until more calls are made: {took}"
+        return f"calls without a trace run as plain Python until more calls are made: {took}"
 
     def seconds(self, call: Call) -> float | None:
         """Return the mean duration of the traces of the call's pattern; None if they are fewer than `most`."""

@@ -92,11 +92,11 @@ class Learning:
     def refuses(self, call: Call, wanted: Restage) -> str:
         """Return why the call cannot be traced as `wanted`; empty if it can."""
         if len(self._learned) > _MOST_LEARNED:
-            return "too many kinds of objects become part of what only the graph knows"
+            return "too many kinds of objects become part of a value known only at run time"
         if len(call.spots) > _MOST_SPOTS:
             return f"more than {_MOST_SPOTS} outer names and attributes are written, {wanted} is one of them"
         if wanted.is_of_new_class(call.spots):
-            return f"{wanted} is written, and the class is made by the call itself"
+            return f"{wanted} is written, and the call itself creates the class"
         if wanted.arguments and wanted.arguments <= self._whole:
             return f"{wanted} is written, which has to happen on every call"
         if wanted.memory and self._memory and call.spots:
@@ -185,7 +185,7 @@ class Learning:
         if call.key == exact:
             return False
         self._not_open.add(call.key)
-        log("retraces", f"{self._signature.name}: each shape has a trace of its own: {reason}")
+        log("retraces", f"{self._signature.name}: each shape has its own trace: {reason}")
         self._explanation.closed.append(reason)
         call.key = exact
         return True

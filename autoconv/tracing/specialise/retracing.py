@@ -22,7 +22,7 @@ _WARNINGS = 2  # warnings per function
 OWN_TRACES = 2  # traces for single shapes of the same arguments, before sizes are left open
 _KNOWN_INSTANCES = 256  # instances per method whose calls are counted
 _RELAXING = "@autoconv.function(reduce_retracing=True) makes traces that serve several shapes"
-_WHY_CLOSED = "see in explain() why sizes cannot stay open"
+_WHY_CLOSED = "explain() shows why sizes cannot stay symbolic"
 
 _LOGGER = logging.getLogger("autoconv")
 

@@ -207,12 +207,13 @@ def _trace(
             raise Restage(arguments=outside.arrays)  # with arrays as objects, the result is the same array
         raise python_contract.RunPlain("an array from outside, or a view of one, is returned")
     if trace.memory and "taken" in trace.complexes and parts_leave(graph):
-        raise StagingError("parts of a complex array are given out, which are views of it")
+        raise StagingError("parts of a complex array are returned, which are views of it")
     if outside is not None and outside.may_be_memory and not trace.memory and share_memory(graph):
         raise Restage(memory=True)
     if guards.unnamed_frozensets and any(map(_makes_a_set, graph.walk())):
         raise python_contract.RunPlain(
-            "a set that the graph changes may meet a frozenset, of which its file says nothing: name frozenset there"
+            "a set that the graph changes may be combined with a frozenset, which its file does not mention: "
+            "name frozenset there"
         )
     if contract == COMPILE and guards.blind:
         raise python_contract.RunPlain(f"{guards.blind[0]} is read, and a change of it would not be noticed")
@@ -224,12 +225,11 @@ def _trace(
     apart_from = [weakref.ref(array) for array in guards.arrays.values()] if contract == COMPILE and writes else []
     reads_arrays = bool(guards.arrays)
     if apart_from and call.by_object:
-        raise python_contract.RunPlain("arrays are changed as objects, and one from outside may be among them")
+        raise python_contract.RunPlain("arrays are changed as Python objects, and an outside array may be among them")
     guards.arrays.clear()
     trace.sources = None
     trace.regions.clear()
     trace.appended.clear()
-    trace.reassembled.clear()
     name = f"__inference_{signature.name}_{next(_COUNTER)}"
     with young_garbage():
         told = told_of_items(graph, call.key)
@@ -299,7 +299,8 @@ def _placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[Any]:
     leaves: list[Any] = []
     for position, (leaf, key, name) in enumerate(zip(call.leaves, call.key.leaves, names, strict=True)):
         if isinstance(leaf, (np.ndarray, np.generic)) and trace.contract == COMPILE and is_of_its_own(leaf):
-            raise python_contract.RunPlain(f"{name!r} is a {kind_of(leaf)}, which is no array of numbers to a graph")
+            what = f"{name!r} is a {kind_of(leaf)}, which a graph does not take as an array of numbers"
+            raise python_contract.RunPlain(what)
         if isinstance(key, TensorKey):
             value = trace.root.graph.add_parameter(key.type, name)
             positions = trace.leaf_positions
@@ -308,7 +309,7 @@ def _placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[Any]:
             leaves.append(SymbolicTensor(value))
         elif isinstance(key, ArrayKey):
             if not key.plain:
-                raise python_contract.RunPlain(f"the array {name!r} is read-only, or of a form of its own")
+                raise python_contract.RunPlain(f"the array {name!r} is read-only or has an unusual memory layout")
             type_ = replace(key.type, shared=call.key.overlaps)
             leaves.append(SymbolicArray(trace.root.graph.add_parameter(type_, name)))
         elif isinstance(key, ObjectKey):

@@ -70,7 +70,7 @@ class Settling:
         for position, literal in zip(watch.leaves, watch.values, strict=True):
             leaves[position] = literal
         told = [f"{call.names[i]} is {literal.value!r}" for i, literal in zip(watch.leaves, watch.values, strict=True)]
-        call.why = call.why or f"{', '.join(told)} again, which decides sizes"
+        call.why = call.why or f"{', '.join(told)} again, and sizes depend on it"
         call.wide, call.key = call.key, replace(call.key, leaves=tuple(leaves))
 
     def widen(self, call: Call) -> bool:

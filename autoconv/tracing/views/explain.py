@@ -135,8 +135,8 @@ class Explanation:
         if self.count > len(self.rows):
             lines.append(f"  … the first {self.count - len(self.rows)} are not kept")
         lines += [line for row in self.rows for line in row.lines()]
-        lines += [f"  arrays by NumPy's own operations, one by one: {what}" for what in self.by_object]
-        lines += [f"  each shape has a trace of its own: {why}" for why in self.closed]
+        lines += [f"  arrays as Python objects, one NumPy operation at a time: {what}" for what in self.by_object]
+        lines += [f"  each shape has its own trace: {why}" for why in self.closed]
         lines += [f"  plain Python: {what}" for what in self.plain]
         lines += [f"  measured: {what}" for what in self.times]
         times = {what: f" ({count} times)" if count > 1 else "" for what, count in self.faults.items()}
