@@ -22,7 +22,7 @@ from autoconv.graph.graph import Graph, Node, Value, clone, copy_node, settle_ef
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops.analysis.alias import Overlaps
 from autoconv.ops.builder import GraphBuilder
-from autoconv.ops.index_spec import INPUT
+from autoconv.ops.index_spec import INPUT, Rest
 
 
 def functional(graph: Graph) -> tuple[Graph, list[int]]:
@@ -157,7 +157,7 @@ class _Conversion:
         elif value.shape == inner.shape:
             found = value
         else:
-            found = b.set_item(inner, value, spec=(("ellipsis",),))
+            found = b.set_item(inner, value, spec=(Rest(),))
         for step, outer in zip(reversed(reference.steps), reversed(layers[:-1]), strict=True):
             found = put(b, outer, found, step)
         if reference.which is None:

@@ -10,6 +10,7 @@ from autoconv.errors import StagingError
 from autoconv.graph.graph import Value
 from autoconv.graph.types import ArrayType
 from autoconv.ops.builder import GraphBuilder
+from autoconv.ops.index_spec import Gather
 
 
 def seen(b: GraphBuilder, x: Value, step: tuple[Any, ...]) -> Value:
@@ -21,7 +22,7 @@ def seen(b: GraphBuilder, x: Value, step: tuple[Any, ...]) -> Value:
         return b.transpose(x, perm=attributes["perm"])  # type: ignore[no-any-return]
     if name == "array_diagonal":
         return b.diag_part(x, offset=attributes["offset"])  # type: ignore[no-any-return]
-    return b.get_item(b.reshape(x, shape=(-1,)), _places(b, attributes, type_), spec=(("array",),))  # type: ignore[no-any-return]
+    return b.get_item(b.reshape(x, shape=(-1,)), _places(b, attributes, type_), spec=(Gather(),))  # type: ignore[no-any-return]
 
 
 def put(b: GraphBuilder, outer: Value, inner: Value, step: tuple[Any, ...]) -> Value:
@@ -33,7 +34,7 @@ def put(b: GraphBuilder, outer: Value, inner: Value, step: tuple[Any, ...]) -> V
         return b.transpose(inner, perm=tuple(np.argsort(attributes["perm"]).tolist()))  # type: ignore[no-any-return]
     if name == "array_diagonal":
         return outer  # a read-only view
-    flat = b.set_item(b.reshape(outer, shape=(-1,)), inner, _places(b, attributes, type_), spec=(("array",),))
+    flat = b.set_item(b.reshape(outer, shape=(-1,)), inner, _places(b, attributes, type_), spec=(Gather(),))
     return b.reshape(flat, shape=type_.shape)  # type: ignore[no-any-return]
 
 

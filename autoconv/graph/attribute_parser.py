@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.graph.attribute_text import builtin_exception
+from autoconv.graph.attribute_text import ATTRIBUTE_CLASSES, builtin_exception
 from autoconv.graph.dtypes import DTYPES, DType
 from autoconv.graph.scanner import Scanner
 from autoconv.graph.types import (
@@ -62,6 +62,8 @@ def parse_value(scanner: Scanner) -> Any:
         value = _CALLS[word](scanner)
         scanner.expect(")")
         return value
+    if word in ATTRIBUTE_CLASSES and scanner.take("("):
+        return _instance(scanner, ATTRIBUTE_CLASSES[word], start)
     if word in DTYPES and not scanner.at("["):
         return DTYPES[word]
     scanner.position = start
@@ -207,6 +209,14 @@ def _dict(scanner: Scanner) -> dict[Any, Any]:
         return key, parse_value(scanner)
 
     return dict(_items(scanner, "}", pair)[0])
+
+
+def _instance(scanner: Scanner, class_: type, start: int) -> Any:
+    parts, _ = _items(scanner, ")", parse_value)
+    try:
+        return class_(*parts)
+    except TypeError as error:
+        scanner.fail(str(error), start)
 
 
 def _complex(scanner: Scanner) -> complex:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import builtins
 import re
 import struct
-from typing import Any
+from dataclasses import fields
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -29,7 +30,19 @@ TYPES = (
     TensorType, TupleType, ListType, MapType, ResourceType, IteratorType, IterableType, VariantType, ObjectType,
     ArrayType,
 )  # fmt: skip
+ATTRIBUTE_CLASSES: dict[str, type] = {}  # classes of attribute values that other packages define, by name
+_Class = TypeVar("_Class")
 _BARE = re.compile(r"[A-Za-z0-9_.<>/\-]+")
+
+
+def attribute_class(class_: type[_Class]) -> type[_Class]:
+    """Register a frozen dataclass whose instances are attribute values: they hash, print and parse by their fields."""
+    ATTRIBUTE_CLASSES[class_.__name__] = class_
+    return class_
+
+
+def is_of_attribute_class(value: Any) -> bool:
+    return ATTRIBUTE_CLASSES.get(type(value).__name__) is type(value)
 
 
 def value_text(value: Any) -> str:
@@ -37,8 +50,8 @@ def value_text(value: Any) -> str:
 
     Python's literals are written as in Python, with `nan`, `inf` and `complex(re, im)` too; dtypes and
     types as they print; arrays as `array(float32[2], [1.0, 2.0])`, NumPy's scalars as `scalar(float32, 1.0)`;
-    Python's own exceptions as `error(KeyError)` and `error(KeyError, ('message',))`. Anything else is
-    `<opaque name>`, which does not parse.
+    registered classes as calls; Python's own exceptions as `error(KeyError)` and `error(KeyError, ('message',))`.
+    Anything else is `<opaque name>`, which does not parse.
     """
     if value is None or type(value) in (bool, int, str, bytes):
         return repr(value)
@@ -60,6 +73,9 @@ def value_text(value: Any) -> str:
         return f"symbol({value.name!r})"
     if isinstance(value, (np.ndarray, np.generic)):
         return _array_text(value)
+    if is_of_attribute_class(value):
+        parts = (value_text(getattr(value, field.name)) for field in fields(value))
+        return f"{type(value).__name__}({', '.join(parts)})"
     return _exception_text(value) or _opaque_text(value)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.graph.attribute_text import is_of_attribute_class
 from autoconv.graph.graph import Graph, Value
 from autoconv.graph.types import Type, is_subtype, leaves
 
@@ -47,6 +48,8 @@ def value_key(value: Any) -> Hashable:
     if isinstance(value, (np.ndarray, np.generic)):
         return kind, _array_key(np.asarray(value))
     if kind in (bool, int, str, bytes, type(None)) or kind.__module__.startswith("autoconv.graph."):
+        return kind, value
+    if is_of_attribute_class(value):
         return kind, value
     return kind, id(value)
 

@@ -32,6 +32,7 @@ from autoconv.numpy.operands import (
     without,
 )
 from autoconv.numpy.shaping import shape_argument
+from autoconv.ops.index_spec import At, Gather, Slice
 from autoconv.runtime.arrays.assigned_values import check_sizes, discards_parts, is_beyond_memory
 from autoconv.runtime.recording.numpy_protocol import CREATING, FUNCTIONS
 from autoconv.runtime.tensors.conversion import as_tensor
@@ -238,7 +239,7 @@ def linspace(
     found = apply("add", ramp, first)
     if endpoint and count > 1:
         final = apply("add", apply("zeros_like", delta), last)
-        found = apply("set_item", found, final, spec=(("int", -1),))
+        found = apply("set_item", found, final, spec=(At(-1),))
     found = found if dtype is None else _as_dtype(found, dtype)
     return (found, step) if retstep else found
 
@@ -346,7 +347,7 @@ def diag(v: Any, k: Any = 0) -> Tensor:
         row = np.arange(size - abs(offset))
         at = (row - min(offset, 0)) * size + row + max(offset, 0)
         zeros = apply("fill", tensor(0, x.dtype.numpy), shape=(size * size,))
-        return apply("reshape", apply("set_item", zeros, x, at, spec=(("array",),)), shape=(size, size))
+        return apply("reshape", apply("set_item", zeros, x, at, spec=(Gather(),)), shape=(size, size))
     if rank_of(x) != 2:
         raise ValueError("Input must be 1- or 2-d.")
     return diagonal(x, offset)
@@ -378,7 +379,7 @@ def diagonal(a: Any, offset: Any = 0, axis1: Any = None, axis2: Any = None) -> T
     first = by if by >= 0 else -by * columns
     flat = apply("reshape", turned, shape=(*lead, rows * columns))  # the diagonal is a slice of it
     stop = first + (count - 1) * step + 1 if count else first
-    spec = (*(("slice", None, None, None),) * len(left), ("slice", first, stop, step))
+    spec = (*(Slice(),) * len(left), Slice(first, stop, step))
     return read_only(apply("get_item", flat, spec=spec))
 
 

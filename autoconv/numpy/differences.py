@@ -9,6 +9,7 @@ import numpy as np
 from autoconv.numpy.kernels import whole_call
 from autoconv.numpy.operands import axes_of, cast, computes, is_weak, rank_of, refuse, tensor
 from autoconv.numpy.ufuncs import call_ufunc
+from autoconv.ops.index_spec import Slice
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
@@ -36,7 +37,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> An
 
 def _along(x: Tensor, axis: int, step: Any, edge_order: int) -> Any:
     def part(start: int | None, stop: int | None) -> Tensor:
-        return apply("get_item", x, spec=(*[("slice", None, None, None)] * axis, ("slice", start, stop, None)))
+        return apply("get_item", x, spec=(*[Slice()] * axis, Slice(start, stop, None)))
 
     def apart(later: Tensor, earlier: Tensor, by: Any) -> Any:
         return call_ufunc(np.true_divide, call_ufunc(np.subtract, later, earlier), by)

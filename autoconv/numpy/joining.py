@@ -23,6 +23,7 @@ from autoconv.numpy.operands import (
 )
 from autoconv.numpy.shaping import WHOLE, atleast_1d, atleast_2d, atleast_3d
 from autoconv.numpy.writes import write_into
+from autoconv.ops.index_spec import At, Slice
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.splits import split_ends
@@ -165,7 +166,7 @@ computes("dsplit")(_split_along(2, 3, "dsplit"))
 def unstack(x: Any, /, *, axis: Any = 0) -> tuple[Tensor, ...]:
     rows = tensor(x)
     at = axis_of(axis, rank_of(rows))
-    return tuple(apply("get_item", rows, spec=(*(WHOLE,) * at, ("int", i))) for i in range(known_shape(rows)[at]))
+    return tuple(apply("get_item", rows, spec=(*(WHOLE,) * at, At(i))) for i in range(known_shape(rows)[at]))
 
 
 @computes("delete")
@@ -202,5 +203,5 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
         shape = known_shape(new)
     new = apply("broadcast_to", new, shape=shape)
     bounds = ((None, place), (place, None))
-    before, after = (apply("get_item", x, spec=(*(WHOLE,) * at, ("slice", *b, None))) for b in bounds)
+    before, after = (apply("get_item", x, spec=(*(WHOLE,) * at, Slice(*b))) for b in bounds)
     return concatenate((before, new, after), at)

@@ -24,6 +24,7 @@ from autoconv.numpy.operands import (
 from autoconv.numpy.products import dot, multiply
 from autoconv.numpy.shaping import swapaxes
 from autoconv.numpy.ufuncs import call_ufunc
+from autoconv.ops.index_spec import At, Rest
 from autoconv.ops.numpy.shapes import SOLVE, SQUARE
 from autoconv.runtime.recording.numpy_protocol import FUNCTIONS
 from autoconv.runtime.tensors.dispatch import apply
@@ -169,7 +170,7 @@ def cond(x: Any, p: Any = None) -> Any:
     if p not in (None, 2, -2) or not _has_elements(v):
         return whole_call("linalg.cond", False, v, p)
     values = svd(v, compute_uv=False)
-    first, last = (apply("get_item", values, spec=(("ellipsis",), ("int", place))) for place in (0, -1))
+    first, last = (apply("get_item", values, spec=(Rest(), At(place))) for place in (0, -1))
     found = apply("divide", last, first) if p == -2 else apply("divide", first, last)
     # For a zero matrix it is infinite; a nan among the elements gives nan.
     broken = apply("numpy_any", apply("is_nan", v), axis=(-2, -1))

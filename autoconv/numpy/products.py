@@ -24,6 +24,7 @@ from autoconv.numpy.operands import (
 from autoconv.numpy.shaping import moveaxis, shape_argument
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into
+from autoconv.ops.index_spec import At, Rest
 from autoconv.ops.numpy.shapes import DOT
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
@@ -137,7 +138,7 @@ def cross(a: Any, b: Any, axisa: Any = -1, axisb: Any = -1, axisc: Any = -1, axi
     x, y = moveaxis(a, axisa, -1), moveaxis(b, axisb, -1)
     if known_shape(x)[-1] != 3 or known_shape(y)[-1] != 3:
         return whole_call("cross", False, tensor(a), tensor(b), axisa, axisb, axisc)
-    rows = [[apply("get_item", v, spec=(("ellipsis",), ("int", i))) for i in range(3)] for v in (x, y)]
+    rows = [[apply("get_item", v, spec=(Rest(), At(i))) for i in range(3)] for v in (x, y)]
     (a0, a1, a2), (b0, b1, b2) = rows
     times, minus = np.multiply, np.subtract
     parts = [

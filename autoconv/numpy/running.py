@@ -27,6 +27,7 @@ from autoconv.numpy.reductions import reduced
 from autoconv.numpy.shaping import shape_argument
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into
+from autoconv.ops.index_spec import Slice
 from autoconv.runtime.tensors.dispatch import apply
 
 
@@ -91,9 +92,9 @@ def _diff(a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NOTHING, append: An
         parts = [cast(part, wanted), cast(x, wanted)]
         x = apply("concat", *(parts if first else parts[::-1]), axis=at)
     for _ in range(count):
-        whole = (("slice", None, None, None),) * at
-        later = apply("get_item", x, spec=(*whole, ("slice", 1, None, None)))
-        earlier = apply("get_item", x, spec=(*whole, ("slice", None, -1, None)))
+        whole = (Slice(),) * at
+        later = apply("get_item", x, spec=(*whole, Slice(1, None, None)))
+        earlier = apply("get_item", x, spec=(*whole, Slice(None, -1, None)))
         x = call_ufunc(np.not_equal if x.dtype.is_bool else np.subtract, later, earlier)
     return x
 
@@ -109,9 +110,9 @@ def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
         step = _diff(x, axis=at if rank_of(x) > 1 else -1)
         if rank_of(x) == 1:
             step = apply("reshape", step, shape=tuple(-1 if i == at else 1 for i in range(rank_of(y))))
-    whole = (("slice", None, None, None),) * at
-    later = apply("get_item", y, spec=(*whole, ("slice", 1, None, None)))
-    earlier = apply("get_item", y, spec=(*whole, ("slice", None, -1, None)))
+    whole = (Slice(),) * at
+    later = apply("get_item", y, spec=(*whole, Slice(1, None, None)))
+    earlier = apply("get_item", y, spec=(*whole, Slice(None, -1, None)))
     heights = call_ufunc(np.multiply, step, call_ufunc(np.add, later, earlier))
     return reduced("sum", call_ufunc(np.true_divide, heights, 2.0), at, False, None)
 
@@ -120,5 +121,5 @@ def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
 def _ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     without(to_end=to_end, to_begin=to_begin)
     x = apply("reshape", tensor(ary), shape=(-1,))
-    ends = [apply("get_item", x, spec=(("slice", *bounds, None),)) for bounds in ((1, None), (None, -1))]
+    ends = [apply("get_item", x, spec=(Slice(*bounds),)) for bounds in ((1, None), (None, -1))]
     return call_ufunc(np.subtract, *ends)

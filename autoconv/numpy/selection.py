@@ -26,6 +26,7 @@ from autoconv.numpy.operands import (
 from autoconv.numpy.shaping import WHOLE
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into
+from autoconv.ops.index_spec import At, Gather, Rest
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
@@ -36,8 +37,8 @@ _INT64 = as_dtype(np.int64)
 def at_places(x: Tensor, axis: int, places: Any) -> Tensor:
     """x[:, …, places], where negative positions count from the end; IndexError for others out of range."""
     if not holds_tensors(places) and np.ndim(places) == 0:
-        return apply("get_item", x, spec=(*(WHOLE,) * axis, ("int", int(places))))
-    return apply("get_item", x, places, spec=(*(WHOLE,) * axis, ("array",)))
+        return apply("get_item", x, spec=(*(WHOLE,) * axis, At(int(places))))
+    return apply("get_item", x, places, spec=(*(WHOLE,) * axis, Gather()))
 
 
 def _places(indices: Any, size: Any, mode: str) -> Any:
@@ -86,7 +87,7 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Tensor:
         places if i == at else np.arange(d).reshape([-1 if j == i else 1 for j in range(rank)])
         for i, d in enumerate(shape)
     ]
-    return apply("get_item", x, *index, spec=(("array",),) * rank)
+    return apply("get_item", x, *index, spec=(Gather(),) * rank)
 
 
 @computes("choose")
@@ -177,7 +178,7 @@ def nonzero(a: Any) -> tuple[Tensor, ...]:
     if rank_of(x) == 0:
         raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead.")
     found = apply("where_indices", x)
-    return tuple(apply("get_item", found, spec=(("ellipsis",), ("int", i))) for i in range(rank_of(x)))
+    return tuple(apply("get_item", found, spec=(Rest(), At(i))) for i in range(rank_of(x)))
 
 
 @computes("flatnonzero")

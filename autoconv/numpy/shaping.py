@@ -31,13 +31,14 @@ from autoconv.numpy.operands import (
     sizes_of,
     tensor,
 )
+from autoconv.ops.index_spec import Slice
 from autoconv.runtime.recording.numpy_protocol import FUNCTIONS
 from autoconv.runtime.tensors.binary_dispatch import count_of
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
 
-WHOLE = ("slice", None, None, None)
+WHOLE = Slice()
 
 
 def shape_argument(shape: Any) -> tuple[tuple[Any, ...], tuple[int | None, ...] | None]:

@@ -31,6 +31,7 @@ from autoconv.numpy.products import multiply
 from autoconv.numpy.selection import searchsorted
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into
+from autoconv.ops.index_spec import At, Slice
 from autoconv.runtime.objects.number_methods import number_attribute
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -353,8 +354,8 @@ def convolve(a: Any, v: Any, mode: Any = "full") -> Tensor:
     framed = apply("pad", x, paddings=((low, high),)) if low or high else x
     total = None
     for i in range(sizes[1]):
-        part = apply("get_item", framed, spec=(("slice", sizes[1] - 1 - i, -i or None, None),))
-        term = apply("multiply", part, apply("get_item", y, spec=(("int", i),)))
+        part = apply("get_item", framed, spec=(Slice(sizes[1] - 1 - i, -i or None, None),))
+        term = apply("multiply", part, apply("get_item", y, spec=(At(i),)))
         total = term if total is None else apply("add", total, term)
     assert total is not None
     return total
@@ -384,7 +385,7 @@ def polyval(p: Any, x: Any) -> Any:
         refuse("is given a polynomial")
     if as_tensor(p) is not None:
         count = known_shape(p)[0]
-        coefficients: Any = [apply("get_item", p, spec=(("int", i),)) for i in range(count)]
+        coefficients: Any = [apply("get_item", p, spec=(At(i),)) for i in range(count)]
     else:
         coefficients = list(np.asarray(p) if not isinstance(p, (list, tuple)) else p)
         if isinstance(p, (list, tuple)):

@@ -11,6 +11,7 @@ from autoconv.numpy.kernels import by_kernel
 from autoconv.numpy.operands import axis_of, cast, computes, integer, known_shape, rank_of, refuse, tensor, without
 from autoconv.numpy.shaping import WHOLE, roll
 from autoconv.numpy.ufuncs import call_ufunc
+from autoconv.ops.index_spec import Slice
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
@@ -31,7 +32,7 @@ def _sized(x: Tensor, axis: int, n: Any) -> Tensor:
     if wanted < 1:
         raise ValueError(f"Invalid number of FFT data points ({wanted}) specified.")
     if wanted <= size:
-        return apply("get_item", x, spec=(*(WHOLE,) * axis, ("slice", None, wanted, None)))
+        return apply("get_item", x, spec=(*(WHOLE,) * axis, Slice(None, wanted, None)))
     paddings = tuple((0, wanted - size if i == axis else 0) for i in range(rank_of(x)))
     return apply("pad", x, paddings=paddings)
 

@@ -1,28 +1,163 @@
-"""Parse Python's x[index] into a spec and its operands.
+"""The entries of Python's x[index], and their operands.
 
-`parse_index` returns a hashable `spec`, one entry per item of the index, and the
-operands that its dynamic entries take in order. The entries are
-
-    ("int", k)                    an integer; ("int", INPUT) takes a scalar operand
-    ("slice", start, stop, step)  each an integer, None, or INPUT for a scalar operand
-    ("ellipsis",)  ("newaxis",)
-    ("array",)                    takes an operand of integers, of any shape
-    ("mask",)                     takes an operand of bools, as many dimensions as it covers
+`parse_index` returns a hashable `spec`, one `Entry` per item of the index, and the operands that its dynamic entries
+take in order. `aligned` pairs the entries with the dimensions that they index.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from autoconv.graph.attribute_text import attribute_class
 from autoconv.graph.dtypes import as_dtype
 
-INPUT = "input"
+INPUT = "input"  # a part of an entry that an operand gives
 _FIRST, _LAST = -(2**63), 2**63 - 1
-Spec = tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One item of an index."""
+
+    covers: ClassVar[int] = 0  # dimensions that the entry indexes; those of `Mask` and `Rest` depend on the context
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """The numbers of the entry: integers, dimensions, None for a default, or INPUT."""
+        return ()
+
+    @property
+    def takes(self) -> int:
+        """The number of operands."""
+        return self.parts.count(INPUT)
+
+    def filled(self, operands: Iterable[Any]) -> tuple[Any, ...]:
+        """Return the parts, each INPUT replaced by the next operand."""
+        left = iter(operands)
+        return tuple(next(left) if part == INPUT else part for part in self.parts)
+
+
+@attribute_class
+@dataclass(frozen=True, slots=True)
+class At(Entry):
+    """A single position; its dimension is dropped."""
+
+    covers: ClassVar[int] = 1
+    index: Any
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        return (self.index,)
+
+
+@attribute_class
+@dataclass(frozen=True, slots=True)
+class Slice(Entry):
+    """A slice; each bound is an integer, a dimension, None, or INPUT."""
+
+    covers: ClassVar[int] = 1
+    start: Any = None
+    stop: Any = None
+    step: Any = None
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        return self.start, self.stop, self.step
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the slice takes all of its dimension, in order."""
+        return self.start in (None, 0) and self.stop is None and self.step in (None, 1)
+
+
+@attribute_class
+@dataclass(frozen=True, slots=True)
+class Gather(Entry):
+    """An array of positions: takes an operand of integers, of any shape."""
+
+    covers: ClassVar[int] = 1
+
+    @property
+    def takes(self) -> int:
+        return 1
+
+
+@attribute_class
+@dataclass(frozen=True, slots=True)
+class Mask(Entry):
+    """A mask: takes an operand of bools, with as many dimensions as it covers."""
+
+    @property
+    def takes(self) -> int:
+        return 1
+
+
+@attribute_class
+@dataclass(frozen=True, slots=True)
+class NewAxis(Entry):
+    """A new dimension of size 1."""
+
+
+@attribute_class
+@dataclass(frozen=True, slots=True)
+class Rest(Entry):
+    """The dimensions that no other entry indexes (Python's ellipsis)."""
+
+
+Spec = tuple[Entry, ...]
+
+
+class Aligned(NamedTuple):
+    """An entry with its operands, the first dimension that it indexes, and the number of those dimensions."""
+
+    entry: Entry
+    operands: tuple[Any, ...]
+    axis: int
+    width: int
+
+
+def aligned(
+    spec: Spec, rank: int, operands: Iterable[Any] = (), rank_of: Callable[[Any], int] = np.ndim
+) -> list[Aligned]:
+    """Pair the entries of an index with the dimensions of an array; a missing `Rest` is added behind them.
+
+    `operands` may be left out where no caller needs them. `rank_of` gives the rank of a mask's operand. The width of
+    `Rest` is negative if there are more entries than dimensions.
+    """
+    given = iter(operands)
+    entries = spec if any(isinstance(entry, Rest) for entry in spec) else (*spec, Rest())
+    found = [(entry, tuple(islice(given, entry.takes))) for entry in entries]
+    counts = [rank_of(own[0]) if isinstance(entry, Mask) else entry.covers for entry, own in found]
+    rest, axis = rank - sum(counts), 0
+    result: list[Aligned] = []
+    for (entry, own), count in zip(found, counts, strict=True):
+        count = rest if isinstance(entry, Rest) else count
+        result.append(Aligned(entry, own, axis, count))
+        axis += count
+    return result
+
+
+def covered_dimensions(entries: Iterable[Aligned]) -> int:
+    """Return how many dimensions the entries index, apart from `Rest`."""
+    return sum(part.width for part in entries if not isinstance(part.entry, Rest))
+
+
+def is_basic(spec: Spec) -> bool:
+    """Return whether an index has neither arrays of positions nor masks: it selects a view."""
+    return not any(isinstance(entry, (Gather, Mask)) for entry in spec)
+
+
+def is_fixed(spec: Spec, *kinds: type[Entry]) -> bool:
+    """Return whether an index consists of entries of the given kinds, and no bound of a slice is an operand."""
+    return all(
+        isinstance(entry, kinds) and not (isinstance(entry, Slice) and entry.takes) for entry in spec
+    )
 
 
 def parse_index(index: Any, is_tensor: Callable[[Any], bool]) -> tuple[Spec, list[Any]]:
@@ -33,41 +168,41 @@ def parse_index(index: Any, is_tensor: Callable[[Any], bool]) -> tuple[Spec, lis
     items = index if isinstance(index, tuple) else (index,)
     operands: list[Any] = []
     spec = tuple(_parse_item(item, is_tensor, operands) for item in items)
-    if sum(entry[0] == "ellipsis" for entry in spec) > 1:
+    if sum(isinstance(entry, Rest) for entry in spec) > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
     return spec, operands
 
 
-def _parse_item(item: Any, is_tensor: Callable[[Any], bool], operands: list[Any]) -> tuple[Any, ...]:
+def _parse_item(item: Any, is_tensor: Callable[[Any], bool], operands: list[Any]) -> Entry:
     if item is None:
-        return ("newaxis",)
+        return NewAxis()
     if item is Ellipsis:
-        return ("ellipsis",)
+        return Rest()
     if isinstance(item, slice):
-        return ("slice", *(_parse_bound(b, is_tensor, operands) for b in (item.start, item.stop, item.step)))
+        return Slice(*(_parse_bound(b, is_tensor, operands) for b in (item.start, item.stop, item.step)))
     if is_tensor(item):
         return _parse_tensor(item, operands)
     if isinstance(item, (list, tuple)) and _contains(item, is_tensor):
         operands.append(item)
-        return ("mask",) if _are_bools(item, is_tensor) else ("array",)
+        return Mask() if _are_bools(item, is_tensor) else Gather()
     if isinstance(item, (bool, np.bool_, list, tuple, np.ndarray)):
         return _parse_array(np.asarray(item), operands)
     try:
-        return ("int", operator.index(item))
+        return At(operator.index(item))
     except TypeError:
         if isinstance(item, (float, complex, str, bytes)):
             raise NotAnIndex(_ALLOWED + type(item).__name__, IndexError(SAID_BY_NUMPY)) from None
         raise TypeError(_ALLOWED + type(item).__name__) from None
 
 
-def _parse_tensor(item: Any, operands: list[Any]) -> tuple[Any, ...]:
+def _parse_tensor(item: Any, operands: list[Any]) -> Entry:
     dtype = as_dtype(item.dtype)
     if not (dtype.is_integer or dtype.is_bool):
         raise NotAnIndex(f"{_ALLOWED}a {dtype.name} tensor")
     operands.append(item)
     if dtype.is_bool:
-        return ("mask",)
-    return ("int", INPUT) if _rank(item) == 0 else ("array",)
+        return Mask()
+    return At(INPUT) if _rank(item) == 0 else Gather()
 
 
 def _rank(tensor: Any) -> int | None:
@@ -75,15 +210,15 @@ def _rank(tensor: Any) -> int | None:
     return shape.rank if hasattr(shape, "rank") else None if shape is None else len(shape)
 
 
-def _parse_array(array: np.ndarray, operands: list[Any]) -> tuple[Any, ...]:
+def _parse_array(array: np.ndarray, operands: list[Any]) -> Entry:
     if array.size == 0 and array.dtype.kind == "f":
         array = array.astype(np.int64)
     if array.dtype.kind not in "iub":
         raise TypeError(f"{_ALLOWED}an array of {array.dtype}")
     if array.ndim == 0 and array.dtype.kind != "b":
-        return ("int", int(array))
+        return At(int(array))
     operands.append(array)
-    return ("mask",) if array.dtype.kind == "b" else ("array",)
+    return Mask() if array.dtype.kind == "b" else Gather()
 
 
 def _parse_bound(bound: Any, is_tensor: Callable[[Any], bool], operands: list[Any]) -> Any:
@@ -138,11 +273,3 @@ SAID_BY_NUMPY = (
     "indices"
 )
 SAID_OF_SLICES = "slice indices must be integers or None or have an __index__ method"
-
-
-def with_operands(spec: Spec, operands: Any) -> Iterator[tuple[str, tuple[Any, ...], tuple[Any, ...]]]:
-    """Iterate over (kind, static parts, operands) of each entry."""
-    left = iter(operands)
-    for kind, *static in spec:
-        count = 1 if kind in ("array", "mask") else static.count(INPUT)
-        yield kind, tuple(static), tuple(next(left) for _ in range(count))

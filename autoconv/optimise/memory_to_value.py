@@ -8,7 +8,6 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops.analysis.alias import APART, Overlaps
-from autoconv.ops.index_spec import INPUT
 
 _PARTS = ("array_view", "array_transpose", "array_diagonal")
 _READS = frozenset({"array_load", *_PARTS, "array_strided", "array_size"})
@@ -79,7 +78,7 @@ class ReadOnly:
         if node.op.name == "array_new":
             return node.attributes["fill"] is not None and not node.inputs
         if node.op.name == "array_view":
-            return not node.effects and not any(INPUT in entry for entry in node.attributes["spec"])
+            return not node.effects and not any(entry.takes for entry in node.attributes["spec"])
         return node.op.name in ("array_transpose", "array_diagonal", "cond", "while")
 
     def _settle(self) -> None:

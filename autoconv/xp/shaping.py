@@ -6,6 +6,7 @@ from typing import Any
 
 from autoconv.numpy.operands import axis_of, known_shape, rank_of, tensor
 from autoconv.numpy.standard import by_numpy
+from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
@@ -70,7 +71,7 @@ def unstack(x: Any, /, *, axis: Any = 0) -> tuple[Tensor, ...]:
     rows = tensor(x)
     at = axis_of(axis, rank_of(rows))
     turned = moveaxis(rows, at, 0)
-    return tuple(apply("get_item", turned, spec=(("int", i),)) for i in range(known_shape(turned)[0]))
+    return tuple(get_item(turned, i) for i in range(known_shape(turned)[0]))
 
 
 # ---- search and selection

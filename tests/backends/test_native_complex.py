@@ -11,6 +11,7 @@ import pytest
 
 import autoconv
 from autoconv.backends import llvm
+from autoconv.ops.index_spec import At, Slice
 from tests.backends.native import alike, graph_of, op
 
 KINDS = [np.complex128, np.complex64]
@@ -165,7 +166,7 @@ def test_tests_of_numbers(name: str) -> None:
         op("reduce_sum", axis=(0,), keepdims=False), op("reduce_sum", axis=None, keepdims=False),
         op("reduce_mean", axis=(1,), keepdims=True), op("transpose", perm=(1, 0)), op("reverse", axis=(1,)),
         op("reshape", shape=(5, 7)), op("cumsum", axis=0, exclusive=False, reverse=False),
-        op("get_item", spec=(("slice", 1, None, 2), ("int", 2))), op("get_item", spec=(("int", 1), ("int", 2))),
+        op("get_item", spec=(Slice(1, None, 2), At(2))), op("get_item", spec=(At(1), At(2))),
         op("pad", paddings=((1, 2), (0, 1)), mode="CONSTANT", constant_values=0), op("roll", shift=(2,), axis=(0,)),
         op("cast", dtype=autoconv.complex64), op("tile", multiples=(2, 1)), op("broadcast_to", shape=(2, 7, 5)),
         op("zeros_like"), op("ones_like"), op("sign"), op("reciprocal"), op("rsqrt"),

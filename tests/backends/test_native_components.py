@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from autoconv.backends.llvm.describe import describe
+from autoconv.ops.index_spec import NewAxis, Rest, Slice
 from tests.backends.native import alike, graph_of
 
-LAST = ("ellipsis",)
+LAST = Rest()
 
 
 def numbers(*shape: int, seed: int = 3) -> np.ndarray:
@@ -26,9 +27,9 @@ def test_distances(count: int) -> None:
     x, y = numbers(30, count), numbers(17, count, seed=4)
 
     def build(b: Any, x: Any, y: Any) -> Any:
-        whole = ("slice", None, None, None)
+        whole = Slice()
         apart = b.subtract(
-            b.get_item(x, spec=(whole, ("newaxis",), whole)), b.get_item(y, spec=(("newaxis",), whole, whole))
+            b.get_item(x, spec=(whole, NewAxis(), whole)), b.get_item(y, spec=(NewAxis(), whole, whole))
         )
         return b.sqrt(b.reduce_sum(b.square(apart), axis=(2,), keepdims=False))
 
@@ -60,12 +61,12 @@ def test_a_sum_that_goes_back_into_its_vectors() -> None:
     place, mass = numbers(40, 3), numbers(40)
 
     def build(b: Any, place: Any, mass: Any) -> Any:
-        whole = ("slice", None, None, None)
+        whole = Slice()
         apart = b.subtract(
-            b.get_item(place, spec=(("newaxis",), whole, whole)), b.get_item(place, spec=(whole, ("newaxis",), whole))
+            b.get_item(place, spec=(NewAxis(), whole, whole)), b.get_item(place, spec=(whole, NewAxis(), whole))
         )
         near = b.add(b.reduce_sum(b.multiply(apart, apart), axis=(2,), keepdims=False), 0.01)
-        pull = b.get_item(b.divide(mass, b.multiply(near, b.sqrt(near))), spec=(whole, whole, ("newaxis",)))
+        pull = b.get_item(b.divide(mass, b.multiply(near, b.sqrt(near))), spec=(whole, whole, NewAxis()))
         return b.reduce_sum(b.multiply(apart, pull), axis=(1,), keepdims=False)
 
     (found,) = alike(build, place, mass, rtol=1e-4)

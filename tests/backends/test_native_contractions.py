@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import autoconv as ac
+from autoconv.ops.index_spec import At, Slice
 from tests.backends.native import alike, op
 
 SIZES = {"i": 2, "j": 3, "k": 4, "l": 5, "b": 6, "m": 1}
@@ -137,7 +138,7 @@ def test_positions_through_a_view_of_a_view() -> None:
     """A slice whose elements are read as positions lies in memory, also where a reshape is in between."""
 
     def build(b: Any, x: Any, i: Any) -> Any:
-        some = b.get_item(i, spec=(("slice", None, 3, None),))
+        some = b.get_item(i, spec=(Slice(None, 3, None),))
         return b.take_along_axis(x, b.expand_dims(some, axis=-1), axis=-1)
 
     x, i = numbers((3, 4), "float64"), np.array([3, 0, 2, 1, 1])
@@ -147,8 +148,8 @@ def test_positions_through_a_view_of_a_view() -> None:
 
 def test_a_product_with_a_block_of_what_is_turned_round() -> None:
     def build(b: Any, x: Any, y: Any) -> Any:
-        turned = b.reverse(b.get_item(x, spec=(("slice", None, None, 2),)), axis=(0,))
-        return b.matmul(b.get_item(turned, spec=(("int", 1),)), y)
+        turned = b.reverse(b.get_item(x, spec=(Slice(None, None, 2),)), axis=(0,))
+        return b.matmul(b.get_item(turned, spec=(At(1),)), y)
 
     x, y = numbers((6, 9, 5), "float64"), numbers((5, 8), "float64", seed=1)
     (found,) = alike(build, x, y, rtol=1e-12)

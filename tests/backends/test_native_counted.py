@@ -9,6 +9,7 @@ import pytest
 
 import autoconv as ac
 from autoconv.backends import interpreter, llvm
+from autoconv.ops.index_spec import Mask
 from tests.backends.native import alike, graph_of, op
 from tests.backends.test_native_sorting import numbers
 
@@ -32,7 +33,7 @@ def test_masks(shape: tuple[int, ...], trailing: tuple[int, ...], dtype: str) ->
     x = numbers(dtype, int(np.prod((*shape, *trailing)))).reshape((*shape, *trailing))
     mask = np.random.default_rng(1).random(shape) < 0.5
     for one in (mask, np.zeros(shape, bool), np.ones(shape, bool)):
-        (found,) = alike(op("get_item", spec=(("mask",),)), x, one)
+        (found,) = alike(op("get_item", spec=(Mask(),)), x, one)
         np.testing.assert_array_equal(found, x[one])
 
 
@@ -95,7 +96,7 @@ def test_halves() -> None:
             np.testing.assert_array_equal(values.astype("float32"), [1, 2, np.nan, 0, 3, np.nan])
             assert indices.tolist() == [0, 1, 2, 0, 3, 3, 4, 5, 1] and counts.tolist() == [2, 2, 1, 2, 1, 1]
         x = x[3:7].reshape(2, 2)
-        (found,) = alike(op("get_item", spec=(("mask",),)), x, np.eye(2) > 0)
+        (found,) = alike(op("get_item", spec=(Mask(),)), x, np.eye(2) > 0)
         assert found.astype("float32").tolist() == [1, 3]
         (found,) = alike(op("einsum", equation="ij,jk->ik"), x, x)
         assert found.astype("float32").tolist() == [[1, 0], [0, 9]]

@@ -48,10 +48,10 @@ graph prefix(%x: float64[8]) {
     graph body(%i: int64[], %a: float64[8]) {
       %one = constant(value=array(int64[], 1)): int64[]
       %before = subtract(%i, %one): int64[]
-      %left = get_item(%a, %before, spec=(('int', 'input'),)): float64[]
-      %here = get_item(%a, %i, spec=(('int', 'input'),)): float64[]
+      %left = get_item(%a, %before, spec=(At('input'),)): float64[]
+      %here = get_item(%a, %i, spec=(At('input'),)): float64[]
       %sum = add(%left, %here): float64[]
-      %b = set_item(%a, %sum, %i, spec=(('int', 'input'),)): float64[8]
+      %b = set_item(%a, %sum, %i, spec=(At('input'),)): float64[8]
       %next = add(%i, %one): int64[]
       return %next, %b
     }
@@ -80,7 +80,7 @@ graph swaps(%x: float64[3], %y: float64[3], %n: int64[]) {
       %one = constant(value=array(int64[], 1)): int64[]
       %next = add(%i, %one): int64[]
       %ten = constant(value=array(float64[], 10.0)): float64[]
-      %c = set_item(%b, %ten, spec=(('int', 0),)): float64[3]
+      %c = set_item(%b, %ten, spec=(At(0),)): float64[3]
       return %next, %c, %a
     }
   }
@@ -139,7 +139,7 @@ def test_an_index_out_of_range_raises_what_the_kernel_raises() -> None:
     text = """
     graph pick(%x: float64[4], %i: int64[]) {
       %y = add(%x, %x): float64[4]
-      %item = get_item(%y, %i, spec=(('int', 'input'),)): float64[]
+      %item = get_item(%y, %i, spec=(At('input'),)): float64[]
       return %item
     }
     """
@@ -160,10 +160,10 @@ def test_slices_of_what_a_loop_computes() -> None:
         """
         graph stencil(%x: float64[6,5]) {
           %y = multiply(%x, %x): float64[6,5]
-          %up = get_item(%y, spec=(('slice', None, -2, None), ('slice', 1, -1, None))): float64[4,3]
-          %down = get_item(%y, spec=(('slice', 2, None, None), ('slice', 1, -1, None))): float64[4,3]
+          %up = get_item(%y, spec=(Slice(None, -2, None), Slice(1, -1, None))): float64[4,3]
+          %down = get_item(%y, spec=(Slice(2, None, None), Slice(1, -1, None))): float64[4,3]
           %sum = add(%up, %down): float64[4,3]
-          %z = set_item(%y, %sum, spec=(('slice', 1, -1, None), ('slice', 1, -1, None))): float64[6,5]
+          %z = set_item(%y, %sum, spec=(Slice(1, -1, None), Slice(1, -1, None))): float64[6,5]
           %t = transpose(%z, perm=None): float64[5,6]
           %rows = reduce_sum(%t, axis=(0,), keepdims=False): float64[6]
           %columns = reduce_max(%t, axis=(1,), keepdims=True): float64[5,1]

@@ -10,6 +10,7 @@ import pytest
 import autoconv as ac
 from autoconv.backends import llvm
 from autoconv.errors import InvalidArgumentError
+from autoconv.ops.index_spec import At, Gather, NewAxis, Rest, Slice
 from tests.backends.native import alike, graph_of, op, same_error
 
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
@@ -119,20 +120,20 @@ def test_along_an_axis() -> None:
     same_error(op("take_along_axis", axis=0), x, np.array([[0, 1, 2, 3, -1]]))
 
 
-_ALL: Any = ("slice", None, None, None)
+_ALL: Any = Slice()
 
 
 @pytest.mark.parametrize(
     ("spec", "operands"),
     [
-        ((("array",),), [[2, -3, 0]]),
-        ((_ALL, ("array",)), [[[1, -4], [0, 3]]]),
-        ((("array",), _ALL, ("array",)), [[0, -1], [[4], [2]]]),
-        ((("array",), ("array",), ("slice", 3, None, -2)), [[0, 1], [-1, 2]]),
-        ((("ellipsis",), ("array",), ("newaxis",)), [[0, 1, -5]]),
-        ((("int", -1), ("array",), ("array",)), [[0, 1], [2, 3]]),
-        ((("array",), _ALL, ("int", "input")), [[0, 1, 1], -2]),
-        ((("newaxis",), ("array",), ("array",)), [[0, 1], [3]]),
+        ((Gather(),), [[2, -3, 0]]),
+        ((_ALL, Gather()), [[[1, -4], [0, 3]]]),
+        ((Gather(), _ALL, Gather()), [[0, -1], [[4], [2]]]),
+        ((Gather(), Gather(), Slice(3, None, -2)), [[0, 1], [-1, 2]]),
+        ((Rest(), Gather(), NewAxis()), [[0, 1, -5]]),
+        ((At(-1), Gather(), Gather()), [[0, 1], [2, 3]]),
+        ((Gather(), _ALL, At("input")), [[0, 1, 1], -2]),
+        ((NewAxis(), Gather(), Gather()), [[0, 1], [3]]),
     ],
 )
 def test_index_arrays_in_brackets(spec: Any, operands: Any) -> None:
@@ -147,13 +148,13 @@ def test_index_arrays_in_brackets(spec: Any, operands: Any) -> None:
 
 @pytest.mark.parametrize("index", [3, -4, -(2**63), 2**63 - 1])
 def test_index_arrays_out_of_range(index: int) -> None:
-    message = same_error(op("get_item", spec=(("array",),)), np.arange(3.0), np.array([0, index]))
+    message = same_error(op("get_item", spec=(Gather(),)), np.arange(3.0), np.array([0, index]))
     assert f"index {index} is out of bounds for dimension 0 of size 3" in message
-    same_error(op("set_item", spec=(("array",),)), np.arange(3.0), np.array(1.0), np.array([0, index]))
+    same_error(op("set_item", spec=(Gather(),)), np.arange(3.0), np.array(1.0), np.array([0, index]))
 
 
 def test_unsigned_positions_do_not_count_from_the_end() -> None:
-    same_error(op("get_item", spec=(("array",),)), np.arange(3.0), np.array([2**64 - 1], np.uint64))
+    same_error(op("get_item", spec=(Gather(),)), np.arange(3.0), np.array([2**64 - 1], np.uint64))
 
 
 def test_gathered_rows_are_not_stored() -> None:
@@ -263,7 +264,7 @@ def test_columns_of_unlike_sizes_are_checked_each() -> None:
 def test_one_element_of_a_gathered_vector() -> None:
     def build(b: Any, x: Any, positions: Any) -> Any:
         rows = b.gather(x, positions, axis=0)
-        return b.get_item(rows, spec=(("int", 1), ("int", 0)))
+        return b.get_item(rows, spec=(At(1), At(0)))
 
     assert alike(build, np.arange(6.0).reshape(3, 2), np.array([0, 2]))[0] == 4.0
 
@@ -299,7 +300,7 @@ def test_positions_in_another_shape_of_the_same_memory(index: int) -> None:
     """The position is out of range of the shape that is indexed, whatever the shape that memory was made with."""
 
     def one(b: Any, x: Any, i: Any) -> Any:
-        row = b.get_item(b.reshape(x, shape=(3, 4)), i, spec=(("int", "input"),))
+        row = b.get_item(b.reshape(x, shape=(3, 4)), i, spec=(At("input"),))
         return b.multiply(row, row)
 
     def several(b: Any, x: Any, i: Any) -> Any:
@@ -321,7 +322,7 @@ def test_a_scatter_into_another_shape_of_the_same_memory() -> None:
 def test_a_number_in_the_place_of_an_array_of_positions() -> None:
     def build(b: Any, x: Any, n: Any) -> Any:
         one = b.reshape(n, shape=(1,))
-        return b.gather(x, one, axis=0), b.get_item(x, one, spec=(("array",),)), b.gather_nd(x, one)
+        return b.gather(x, one, axis=0), b.get_item(x, one, spec=(Gather(),)), b.gather_nd(x, one)
 
     alike(build, np.arange(6.0).reshape(3, 2), np.int32(2))
     assert "indices[0] = 3 is not in [0, 3)" in same_error(build, np.arange(6.0).reshape(3, 2), np.int32(3))
@@ -335,9 +336,9 @@ def test_a_number_in_the_place_of_an_array_of_positions() -> None:
 @pytest.mark.parametrize("index", [1, -3, 3, -4])
 def test_a_number_whose_rank_was_not_known(index: int) -> None:
     x, n = np.arange(24.0).reshape(3, 2, 4), np.array(index)
-    specs: list[Any] = [(("array",),), (_ALL, ("array",), ("int", 1)), (("array",), ("int", "input"))]
+    specs: list[Any] = [(Gather(),), (_ALL, Gather(), At(1)), (Gather(), At("input"))]
     for spec in specs[: 1 if abs(index) > 2 else 3]:
-        operands = (n, np.array(1)) if ("int", "input") in spec else (n,)
+        operands = (n, np.array(1)) if At("input") in spec else (n,)
         if not -3 <= index < 3:
             assert f"index {index} is out of bounds" in same_error(op("get_item", spec=spec), x, *operands)
             continue

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import autoconv as ac
+from autoconv.ops.index_spec import Mask
 from tests.backends.native import alike, op, same_error
 
 X = np.arange(24.0).reshape(2, 3, 4)
@@ -95,11 +96,11 @@ def test_splits() -> None:
 
 def test_a_number_written_where_a_mask_holds() -> None:
     mask = np.array([[True, False, True], [False, True, True]])
-    (found,) = alike(op("set_item", spec=(("mask",),)), X, np.array(-1.0), mask)
+    (found,) = alike(op("set_item", spec=(Mask(),)), X, np.array(-1.0), mask)
     expected = X.copy()
     expected[mask] = -1.0
     np.testing.assert_array_equal(found, expected)
-    alike(op("set_item", spec=(("mask",),)), X, np.array(7), mask)
+    alike(op("set_item", spec=(Mask(),)), X, np.array(7), mask)
 
 
 def test_shuffles_are_those_of_the_reference() -> None:

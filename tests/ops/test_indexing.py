@@ -14,7 +14,7 @@ from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import Symbol, TensorType, shapes_compatible
 from autoconv.ops import OPS
-from autoconv.ops.index_spec import parse_index
+from autoconv.ops.index_spec import INPUT, At, Gather, Mask, Slice, parse_index
 
 X = np.arange(60.0).reshape(3, 4, 5)
 INTS = np.array([[0, -1], [2, 1]])
@@ -52,7 +52,7 @@ def test_get_item(index: Any) -> None:
     np.testing.assert_array_equal(found, wanted)
     rule = OPS["get_item"].result(*types(X, *operands), spec=spec)
     assert shapes_compatible(rule.shape, wanted.shape) and rule.shape is not None
-    if not any(entry[0] == "mask" for entry in spec):
+    if Mask() not in spec:
         assert rule.shape == wanted.shape
     unknown = [TensorType(t.dtype, (None,) * t.rank) for t in types(X, *operands)]
     assert shapes_compatible(OPS["get_item"].result(*unknown, spec=spec).shape, wanted.shape)
@@ -138,13 +138,13 @@ class Stand:
 def test_tensors_in_indices() -> None:
     index = (Stand(1), slice(Stand(0), Stand(3), Stand(2)), Stand([4, 0]))
     spec, operands = parse_index(index, lambda item: isinstance(item, Stand))
-    assert spec == (("int", "input"), ("slice", "input", "input", "input"), ("array",))
+    assert spec == (At(INPUT), Slice(INPUT, INPUT, INPUT), Gather())
     found = OPS["get_item"].kernel(X, *(o.value for o in operands), spec=spec)
     np.testing.assert_array_equal(found, X[1, 0:3:2, [4, 0]])
     spec, operands = parse_index(Stand(MASK), lambda item: isinstance(item, Stand))
-    assert spec == (("mask",),)
+    assert spec == (Mask(),)
     spec, operands = parse_index(([Stand(1), 0], 2), lambda item: isinstance(item, Stand))
-    assert spec == (("array",), ("int", 2)) and len(operands) == 1
+    assert spec == (Gather(), At(2)) and len(operands) == 1
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_message_names_index_and_size() -> None:
     with pytest.raises(
         IndexOutOfRangeError, match="slice index 5 of dimension 1 out of bounds: its size is 4"
     ):
-        OPS["get_item"].kernel(X, np.array(5), spec=(("int", 0), ("int", "input")))
+        OPS["get_item"].kernel(X, np.array(5), spec=(At(0), At(INPUT)))
 
 
 @pytest.mark.parametrize("index", [0, (slice(None), 0)])
@@ -205,11 +205,11 @@ def test_symbols_are_kept() -> None:
 
 
 def test_update_casts_to_the_tensor() -> None:
-    found = OPS["set_item"].kernel(np.array([1, 2, 3]), np.array(2.75), spec=(("int", 1),))
+    found = OPS["set_item"].kernel(np.array([1, 2, 3]), np.array(2.75), spec=(At(1),))
     np.testing.assert_array_equal(found, [1, 2, 3])
     assert found.dtype == np.int64
     with pytest.raises(TypeError, match="complex"):
-        OPS["set_item"].result(*types(X, np.array(1j)), spec=(("int", 1),))
+        OPS["set_item"].result(*types(X, np.array(1j)), spec=(At(1),))
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from autoconv.graph.types import TensorType
 from autoconv.operators.calls.call import call
 from autoconv.operators.control.iterables import leading_dimension
 from autoconv.operators.regions.region_body import unify_captures
+from autoconv.ops.index_spec import At, NewAxis, Rest, Slice, is_fixed
 from autoconv.runtime.recording.regions import FUNCTION, current_region, new_trace, recording, subregion
 from autoconv.runtime.support.structure import Template, flatten, pack
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -244,9 +245,9 @@ def _reshape(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) ->
 
 def _item(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
     spec = node.attributes["spec"]
-    if len(inputs) != 1 or any("input" in entry or entry[0] == "array" for entry in spec):
+    if len(inputs) != 1 or not is_fixed(spec, At, Slice, NewAxis, Rest):
         return None
-    return apply("get_item", inputs[0], spec=(("slice", None, None, None), *spec))
+    return apply("get_item", inputs[0], spec=(Slice(), *spec))
 
 
 def _gather(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 
 from autoconv.api.tensors.arguments import static_int
 from autoconv.errors import InvalidArgumentError
+from autoconv.ops.index_spec import Mask, Slice
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -133,5 +134,5 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str | None = No
         if x.shape.rank is None:
             raise ValueError("boolean_mask with a negative axis needs a tensor of known rank")
         at += x.shape.rank
-    every = ("slice", None, None, None)
-    return apply("get_item", x, chosen, spec=(every,) * at + (("mask",),), name=name)
+    every = Slice()
+    return apply("get_item", x, chosen, spec=(every,) * at + (Mask(),), name=name)

@@ -75,7 +75,8 @@ def has_bounds_for_kernels(graph: Graph) -> bool:
         brackets = [node for node in legalize(graph).walk() if "spec" in node.attributes and role(node) == "kernel"]
     except TypeError:
         return True
-    return any(isinstance(bound, Symbol) for node in brackets for entry in node.attributes["spec"] for bound in entry)
+    entries = (entry for node in brackets for entry in node.attributes["spec"])
+    return any(isinstance(bound, Symbol) for entry in entries for bound in entry.parts)
 
 
 class _Counts:

@@ -9,6 +9,7 @@ import numpy as np
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.region_flow import parameter_sources, result_sources
 from autoconv.graph.types import ArrayType
+from autoconv.ops.index_spec import At, Slice
 from autoconv.ops.numpy.arrays import entries_of
 
 APART, SAME, SOME, MAYBE = "apart", "same", "some", "maybe"
@@ -170,17 +171,13 @@ def _place(value: Value, base: Value) -> _Place | None:
 
 
 def _offset(node: Node, outer: _Place) -> int:
-    total, axis = 0, 0
-    for kind, static in entries_of(len(outer[1]), node.attributes["spec"]):
-        if kind == "newaxis":
-            continue
-        size, stride = outer[1][axis], outer[2][axis]
-        if kind == "int":
-            total += static[0] % size * stride
-        else:
-            first, last, step = slice(*static).indices(size)
-            total += first * stride if len(range(first, last, step)) else 0
-        axis += 1
+    total = 0
+    for entry, axis in entries_of(len(outer[1]), node.attributes["spec"]):
+        if isinstance(entry, At):
+            total += entry.index % outer[1][axis] * outer[2][axis]
+        elif isinstance(entry, Slice):
+            first, last, step = slice(*entry.parts).indices(outer[1][axis])
+            total += first * outer[2][axis] if len(range(first, last, step)) else 0
     return total
 
 

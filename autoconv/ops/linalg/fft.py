@@ -10,6 +10,7 @@ from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, complex64, complex128, float32, float64, int64
 from autoconv.graph.types import TensorType
 from autoconv.ops.gradients import dtype_of
+from autoconv.ops.index_spec import At, Rest, Slice
 from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import normalised_axes
 
@@ -90,7 +91,7 @@ def _adjoint(name: str) -> Any:
     return gradient
 
 
-_FIRST = (("ellipsis",), ("slice", None, "input", None))  # x[..., :count]
+_FIRST = (Rest(), Slice(None, "input", None))  # x[..., :count]
 
 
 def _rfft_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -109,15 +110,15 @@ def _irfft_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
     # Each frequency counts twice, for its mirror image, except the first, and the middle one of an even length.
     one = b.constant(value=np.array(1, dtype_of(x).numpy))
     twice = b.add(b.ones_like(found), b.ones_like(found))
-    twice = b.set_item(twice, one, spec=(("ellipsis",), ("int", 0)))
+    twice = b.set_item(twice, one, spec=(Rest(), At(0)))
     if length is None or length % 2 == 0:
-        twice = b.set_item(twice, one, spec=(("ellipsis",), ("int", -1)))
+        twice = b.set_item(twice, one, spec=(Rest(), At(-1)))
     found = b.multiply(found, twice)
     if length is None:
         return (found,)
     # Elements beyond `length` are ignored, and missing ones taken as zero.
     width = length // 2 + 1
-    spec = (("ellipsis",), ("slice", None, width, None))
+    spec = (Rest(), Slice(None, width, None))
     count = b.dimension(x, axis=-1, dtype=int64)
     part = b.get_item(found, count, spec=_FIRST)
     return (b.add_at_item(b.zeros_like(x), part, spec=spec),)

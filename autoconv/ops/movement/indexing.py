@@ -12,7 +12,21 @@ from autoconv.graph.dtypes import int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import Dimension, Shape, TensorType, Type, shape_text, shapes_compatible
 from autoconv.ops.gradients import dtype_of
-from autoconv.ops.index_spec import INPUT, Spec, with_operands
+from autoconv.ops.index_spec import (
+    INPUT,
+    Aligned,
+    At,
+    Entry,
+    Gather,
+    Mask,
+    NewAxis,
+    Rest,
+    Slice,
+    Spec,
+    aligned,
+    covered_dimensions,
+    is_basic,
+)
 from autoconv.ops.movement.numpy_index import check_in_range, numpy_index
 from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import broadcast_shapes
@@ -36,60 +50,48 @@ def indexed_shape(
     `sliced(size, bounds)` may replace the rule for the length of a slice, for callers with more precise sizes.
     Raises IndexOutOfRangeError for indices that are statically out of range, TypeError for operands of a wrong dtype.
     """
-    entries = list(with_operands(spec, operands))
-    for kind, _, given in entries:
-        _check_operands(kind, given)
-    covered = 0
-    for kind, _, given in entries:
-        if kind == "mask":
-            if given[0].rank is None:
-                return None
-            covered += given[0].rank
-        elif kind in ("int", "slice", "array"):
-            covered += 1
+    entries = aligned(spec, len(shape or ()), operands, lambda mask: mask.rank or 0)
+    for entry, given, *_ in entries:
+        _check_operands(entry, given)
+        if isinstance(entry, Mask) and given[0].rank is None:
+            return None
+    covered = covered_dimensions(entries)
     if shape is None:
         return None
     if covered > len(shape):
         raise IndexOutOfRangeError(
             f"too many indices: the tensor has {len(shape)} dimensions, but {covered} were indexed"
         )
-    return _laid_out(_walk(shape, entries, len(shape) - covered, sliced or _sliced))
+    return _laid_out(_walk(shape, entries, sliced or _sliced))
 
 
 # A part of the result: ("kept", dimensions), or ("advanced", shape of one index array).
 _Part = tuple[str, Shape]
 
 
-def _walk(shape: tuple[Dimension, ...], entries: list[Any], rest: int, sliced: Any) -> list[_Part]:
-    advanced = any(kind in ("array", "mask") for kind, _, _ in entries)
-    if not any(kind == "ellipsis" for kind, _, _ in entries):
-        entries = [*entries, ("ellipsis", (), ())]
+def _walk(shape: tuple[Dimension, ...], entries: list[Aligned], sliced: Any) -> list[_Part]:
+    advanced = not is_basic(tuple(part.entry for part in entries))
     parts: list[_Part] = []
-    axis = 0
-    for kind, static, given in entries:
-        if kind == "newaxis":
+    for entry, given, axis, count in entries:
+        covered = shape[axis : axis + count]
+        if isinstance(entry, NewAxis):
             parts.append(("kept", (1,)))
-        elif kind == "ellipsis":
-            parts.append(("kept", shape[axis : axis + rest]))
-            axis += rest
-        elif kind == "slice":
-            parts.append(("kept", (sliced(shape[axis], static),)))
-            axis += 1
-        elif kind == "mask":
-            covered = shape[axis : axis + given[0].rank]
+        elif isinstance(entry, Rest):
+            parts.append(("kept", covered))
+        elif isinstance(entry, Slice):
+            parts.append(("kept", (sliced(shape[axis], entry.parts),)))
+        elif isinstance(entry, Mask):
             if not shapes_compatible(covered, given[0].shape):
                 raise IndexOutOfRangeError(
                     f"the boolean index of shape [{shape_text(given[0].shape)}] does not match the indexed "
                     f"dimensions [{shape_text(covered)}]"
                 )
             parts.append(("advanced", (None,)))
-            axis += given[0].rank
         else:
-            if kind == "int" and static[0] != INPUT:
-                check_in_range(static[0], shape[axis], axis)
+            if isinstance(entry, At) and entry.index != INPUT:
+                check_in_range(entry.index, shape[axis], axis)
             if advanced:
-                parts.append(("advanced", given[0].shape if kind == "array" else ()))
-            axis += 1
+                parts.append(("advanced", given[0].shape if isinstance(entry, Gather) else ()))
     return parts
 
 
@@ -123,14 +125,14 @@ def _sliced(size: Dimension, bounds: tuple[Any, ...]) -> Dimension:
     return None
 
 
-def _check_operands(kind: str, given: tuple[TensorType, ...]) -> None:
+def _check_operands(entry: Entry, given: tuple[TensorType, ...]) -> None:
     for operand in given:
-        if kind == "mask":
+        if isinstance(entry, Mask):
             if not operand.dtype.is_bool:
                 raise TypeError(f"a mask has to be of bools, found {operand}")
         elif not operand.dtype.is_integer:
             raise TypeError(f"an index has to be an integer, found {operand}")
-        elif kind in ("int", "slice") and not shapes_compatible(operand.shape, ()):
+        elif isinstance(entry, (At, Slice)) and not shapes_compatible(operand.shape, ()):
             raise TypeError(f"a bound or a single index has to be a scalar, found {operand}")
 
 
@@ -161,7 +163,7 @@ def _add_at_item(x: Any, value: Any, *operands: Any, spec: Spec) -> Any:
     result = np.array(x)
     index = numpy_index(result.shape, operands, spec)
     value = _fitting(value, result, index)
-    if any(entry[0] == "array" for entry in spec):
+    if Gather() in spec:
         np.add.at(result, index, value)
     else:
         result[index] += value
@@ -186,34 +188,22 @@ def _fitting(value: Any, x: np.ndarray, index: tuple[Any, ...]) -> Any:
 def _effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
     """Return RAISE unless every index is statically in range."""
     x, spec = types[0], attributes["spec"]
-    entries = list(with_operands(spec, types[len(types) - _operand_count(spec) :]))
-    if not isinstance(x, TensorType) or x.shape is None or _may_fail(x.shape, entries):
+    operands = types[len(types) - sum(entry.takes for entry in spec) :]
+    if not isinstance(x, TensorType) or x.shape is None or _may_fail(x.shape, operands, spec):
         return Effects.RAISE
     return Effects.PURE
 
 
-def _operand_count(spec: Spec) -> int:
-    return sum(1 if entry[0] in ("array", "mask") else entry.count(INPUT) for entry in spec)
-
-
-def _may_fail(shape: tuple[Dimension, ...], entries: list[Any]) -> bool:
-    if any(kind == "array" or (kind == "slice" and static[2] == INPUT) for kind, static, _ in entries):
+def _may_fail(shape: tuple[Dimension, ...], operands: Sequence[Any], spec: Spec) -> bool:
+    if any(isinstance(entry, Gather) or (isinstance(entry, Slice) and entry.step == INPUT) for entry in spec):
         return True
-    axis = 0
-    for kind, static, given in entries:
-        if kind == "ellipsis":
-            later = sum(1 for k, _, _ in entries if k in ("int", "slice")) - axis
-            axis = len(shape) - later
-        elif kind == "int":
-            if static[0] == INPUT or not isinstance(shape[axis], int):
-                return True
-            axis += 1
-        elif kind == "mask":
+    for entry, given, axis, _ in aligned(spec, len(shape), operands, lambda mask: mask.rank or 0):
+        if isinstance(entry, At) and (entry.index == INPUT or not isinstance(shape[axis], int)):
+            return True
+        if isinstance(entry, Mask):
             # A single mask of exactly the covered shape cannot fail.
             mask = given[0].shape
-            return len(entries) > 1 or mask is None or None in mask or shape[: len(mask)] != mask
-        elif kind == "slice":
-            axis += 1
+            return len(spec) > 1 or mask is None or None in mask or shape[: len(mask)] != mask
     return False
 
 
@@ -269,7 +259,7 @@ def _set_item_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
         return b.set_item(ct, zeros, *operands, spec=spec), None, *(None for _ in operands)
     taken = b.get_item(ct, *operands, spec=spec)  # read before set_item, which may then update `ct` in place
     kept = b.set_item(ct, zeros, *operands, spec=spec)
-    if any(entry[0] == "array" for entry in spec):
+    if Gather() in spec:
         taken = b.select(_written_last(b, ct, taken, operands, spec), taken, b.zeros_like(taken))
     return kept, _value_cotangent(b, taken, value), *(None for _ in operands)
 
@@ -297,8 +287,8 @@ def _add_at_item_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any
 _X = np.arange(24.0).reshape(2, 3, 4) / 8
 _I = np.array([[0, 2], [2, 0]], np.int32)
 _MASK = np.array([[True, False, True], [False, True, True]])
-_ROWS: Spec = (("slice", None, None, None), ("array",))
-_MIXED: Spec = (("int", INPUT), ("slice", INPUT, None, 2), ("newaxis",), ("int", -1))
+_ROWS: Spec = (Slice(), Gather())
+_MIXED: Spec = (At(INPUT), Slice(INPUT, None, 2), NewAxis(), At(-1))
 _BOUNDS = (np.array(1, np.int32), np.array(0, np.int64))
 
 get_item = define(
@@ -306,11 +296,11 @@ get_item = define(
     effects=_effects,
     gradient=_get_item_gradient,
     samples=(
-        sample(_X, spec=(("int", 1), ("ellipsis",), ("slice", None, None, -2))),
+        sample(_X, spec=(At(1), Rest(), Slice(None, None, -2))),
         sample(_X, *_BOUNDS, spec=_MIXED, differentiable=(0,)),
         sample(_X, _I, spec=_ROWS, differentiable=(0,)),
-        sample(_X, _MASK, spec=(("mask",), ("slice", 1, 3, None)), differentiable=(0,)),
-        sample(_X, np.array([1, 0]), np.array(2), spec=(("array",), _ROWS[0], ("int", INPUT))),
+        sample(_X, _MASK, spec=(Mask(), Slice(1, 3, None)), differentiable=(0,)),
+        sample(_X, np.array([1, 0]), np.array(2), spec=(Gather(), _ROWS[0], At(INPUT))),
     ),
 )  # fmt: skip
 set_item = define(
@@ -318,19 +308,19 @@ set_item = define(
     effects=_effects,
     gradient=_set_item_gradient,
     samples=(
-        sample(_X, np.array([1.5, 2.5, 3.5]), spec=(("int", 1), ("slice", None, None, None), ("int", 0))),
+        sample(_X, np.array([1.5, 2.5, 3.5]), spec=(At(1), Slice(), At(0))),
         sample(_X, np.array(0.5), *_BOUNDS, spec=_MIXED, differentiable=(0, 1)),
         sample(_X, np.arange(16.0).reshape(1, 2, 2, 4) / 8, _I, spec=_ROWS, differentiable=(0, 1)),
-        sample(_X, np.array([[9.0]]), _MASK, spec=(("mask",), ("slice", 1, 3, None)), differentiable=(0, 1)),
-        sample(_X, np.array([[9.0]]), spec=(("int", 0), ("int", 1), ("int", 2))),
+        sample(_X, np.array([[9.0]]), _MASK, spec=(Mask(), Slice(1, 3, None)), differentiable=(0, 1)),
+        sample(_X, np.array([[9.0]]), spec=(At(0), At(1), At(2))),
     ),
 )  # fmt: skip
 add_at_item = define(
     name="add_at_item", graphdef="TensorStridedSliceAdd", result=_add_at_item_type, kernel=_add_at_item,
     gradient=_add_at_item_gradient,
     samples=(
-        sample(_X, np.array([1.5, 2.5, 3.5]), spec=(("int", 1), ("slice", None, None, None), ("int", 0))),
+        sample(_X, np.array([1.5, 2.5, 3.5]), spec=(At(1), Slice(), At(0))),
         sample(_X, np.arange(32.0).reshape(2, 2, 2, 4) / 8, _I, spec=_ROWS, differentiable=(0, 1)),
-        sample(_X, np.array([[9.0]]), _MASK, spec=(("mask",), ("slice", 1, 3, None)), differentiable=(0, 1)),
+        sample(_X, np.array([[9.0]]), _MASK, spec=(Mask(), Slice(1, 3, None)), differentiable=(0, 1)),
     ),
 )  # fmt: skip

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from autoconv.errors import IndexOutOfRangeError, InvalidArgumentError, OpError
 from autoconv.graph.types import Dimension
-from autoconv.ops.index_spec import INPUT, Spec, with_operands
-
-Entry = tuple[str, tuple[Any, ...], tuple[Any, ...]]
+from autoconv.ops.index_spec import Aligned, At, Entry, Gather, Mask, Rest, Slice, Spec, aligned, covered_dimensions
 
 
 def numpy_index(shape: tuple[int, ...], operands: tuple[Any, ...], spec: Spec) -> tuple[Any, ...]:
@@ -18,8 +17,8 @@ def numpy_index(shape: tuple[int, ...], operands: tuple[Any, ...], spec: Spec) -
 
     Raises IndexOutOfRangeError with the index that is out of range, and the size.
     """
-    entries: list[Entry] = list(with_operands(spec, operands))
-    index = tuple(_part(*entry) for entry in entries)
+    entries = aligned(spec, len(shape), operands)
+    index = as_numpy(spec, operands)
     try:
         _check(shape, entries, index)
     except OpError as error:
@@ -28,47 +27,49 @@ def numpy_index(shape: tuple[int, ...], operands: tuple[Any, ...], spec: Spec) -
     return index
 
 
+def as_numpy(spec: Spec, operands: Iterable[Any]) -> tuple[Any, ...]:
+    """Return NumPy's form of an index, unchecked."""
+    given = iter(operands)
+    return tuple(_part(entry, [next(given) for _ in range(entry.takes)]) for entry in spec)
+
+
 def check_in_range(index: int, size: Dimension, axis: int) -> None:
     """Raise IndexOutOfRangeError for a position outside of a dimension of static size."""
     if isinstance(size, int) and not -size <= index < size:
         raise IndexOutOfRangeError(f"slice index {index} of dimension {axis} out of bounds: its size is {size}")
 
 
-def _part(kind: str, static: tuple[Any, ...], given: tuple[Any, ...]) -> Any:
-    if kind == "slice":
-        values = iter(given)
-        return slice(*(int(next(values)) if bound == INPUT else bound for bound in static))
-    if kind == "int":
-        return int(given[0]) if static[0] == INPUT else static[0]
-    if kind in ("array", "mask"):
-        return np.asarray(given[0])
-    return Ellipsis if kind == "ellipsis" else None
+def _part(entry: Entry, given: Iterable[Any]) -> Any:
+    match entry:
+        case Slice():
+            return slice(*entry.filled(map(int, given)))
+        case At():
+            return entry.filled(map(int, given))[0]
+        case Gather() | Mask():
+            return np.asarray(next(iter(given)))
+    return Ellipsis if isinstance(entry, Rest) else None
 
 
-def _check(shape: tuple[int, ...], entries: list[Entry], index: tuple[Any, ...]) -> None:
-    sizes = [
-        part.ndim if kind == "mask" else int(kind in ("int", "slice", "array"))
-        for (kind, _, _), part in zip(entries, index, strict=True)
-    ]
-    covered = sum(sizes)
+def _check(shape: tuple[int, ...], entries: list[Aligned], index: tuple[Any, ...]) -> None:
+    covered = covered_dimensions(entries)
     if covered > len(shape):
         raise IndexOutOfRangeError(
             f"too many indices: the tensor has {len(shape)} dimensions, but {covered} were indexed"
         )
-    axis = 0
-    for (kind, _, _), part, count in zip(entries, index, sizes, strict=True):
-        if kind == "slice" and part.step == 0:
+    for (entry, _, axis, count), part in zip(entries, index, strict=False):
+        if isinstance(entry, Slice) and part.step == 0:
             raise InvalidArgumentError("slice step cannot be zero")
-        if kind == "int":
+        if isinstance(entry, At):
             check_in_range(part, shape[axis], axis)
-        elif kind == "array":
+        elif isinstance(entry, Gather):
             _check_array(part, shape[axis], axis)
-        elif kind == "mask" and any(own not in (0, size) for own, size in zip(part.shape, shape[axis:], strict=False)):
+        elif isinstance(entry, Mask) and any(
+            own not in (0, size) for own, size in zip(part.shape, shape[axis:], strict=False)
+        ):
             raise IndexOutOfRangeError(
                 f"the boolean index of shape {list(part.shape)} does not match the indexed dimensions "
                 f"{list(shape[axis : axis + count])}"
             )
-        axis += len(shape) - covered if kind == "ellipsis" else count
 
 
 def _check_array(array: np.ndarray, size: int, axis: int) -> None:
@@ -87,4 +88,4 @@ def _said_by_numpy(shape: tuple[int, ...], index: tuple[Any, ...]) -> Exception 
     return None
 
 
-__all__ = ["check_in_range", "numpy_index"]
+__all__ = ["as_numpy", "check_in_range", "numpy_index"]

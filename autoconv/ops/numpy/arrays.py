@@ -15,8 +15,9 @@ import numpy as np
 from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ArrayType, Dimension, ObjectType, TensorType, Type, dense_strides
-from autoconv.ops.index_spec import INPUT, Spec, with_operands
+from autoconv.ops.index_spec import INPUT, At, Entry, NewAxis, Rest, Slice, Spec, aligned
 from autoconv.ops.movement.indexing import indexed_shape
+from autoconv.ops.movement.numpy_index import as_numpy
 from autoconv.ops.record import define, none, sample
 from autoconv.ops.rules import diagonal_length
 
@@ -35,50 +36,41 @@ def _view_type(x: ArrayType, *operands: TensorType, spec: Spec) -> ArrayType:
     shape = indexed_shape(x.shape, operands, spec)
     assert shape is not None
     strides: list[int | None] = []
-    axis = 0
-    for kind, static in entries_of(x.rank, spec):
-        if kind == "newaxis":
+    for entry, axis in entries_of(x.rank, spec):
+        if isinstance(entry, NewAxis):
             strides.append(0)
-            continue
-        if kind == "slice":
-            step, stride = static[2] if static[2] is not None else 1, x.strides[axis]
+        elif isinstance(entry, Slice):
+            step, stride = 1 if entry.step is None else entry.step, x.strides[axis]
             strides.append(None if step == INPUT or stride is None else step * stride)
-        axis += 1
     return replace(x, shape=tuple(shape), strides=tuple(strides))
 
 
-def entries_of(rank: int, spec: Spec) -> list[tuple[str, tuple[Any, ...]]]:
-    """Return the entries of a basic index, one per dimension and new axis, with full slices for omitted dimensions."""
-    whole = ("slice", None, None, None)
-    covered = sum(entry[0] in ("int", "slice") for entry in spec)
-    full = spec if any(entry[0] == "ellipsis" for entry in spec) else (*spec, ("ellipsis",))
-    found: list[tuple[str, tuple[Any, ...]]] = []
-    for entry in full:
-        found += [(e[0], e[1:]) for e in ([whole] * (rank - covered) if entry[0] == "ellipsis" else [entry])]
+def entries_of(rank: int, spec: Spec) -> list[tuple[Entry, int]]:
+    """Return the entries of a basic index with their dimensions, with whole slices for omitted ones."""
+    found: list[tuple[Entry, int]] = []
+    for entry, _, axis, count in aligned(spec, rank):
+        if isinstance(entry, Rest):
+            found += [(Slice(), axis + i) for i in range(count)]
+        else:
+            found.append((entry, axis))
     return found
 
 
 def basic_index(operands: Sequence[Any], spec: Spec) -> tuple[Any, ...]:
     """Return the index for NumPy; an ellipsis makes it a view even for a single element."""
-    index: list[Any] = []
-    for kind, static, given in with_operands(spec, operands):
-        values = iter(given)
-        parts = [int(next(values)) if part == INPUT else part for part in static]
-        index.append(slice(*parts) if kind == "slice" else None if kind == "newaxis" else (parts or [Ellipsis])[0])
-    return tuple(index) if Ellipsis in index else (*index, Ellipsis)
+    index = as_numpy(spec, operands)
+    return index if Ellipsis in index else (*index, Ellipsis)
 
 
 def _view_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
     """Return RAISE unless all single indices are statically in range."""
     x = types[0]
     assert isinstance(x, ArrayType)
-    axis = 0
-    for kind, static in entries_of(x.rank, attributes["spec"]):
-        if kind == "int" and (static[0] == INPUT or not isinstance(x.shape[axis], int)):
+    for entry, axis in entries_of(x.rank, attributes["spec"]):
+        if isinstance(entry, At) and (entry.index == INPUT or not isinstance(x.shape[axis], int)):
             return Effects.RAISE
-        if kind == "slice" and static[2] == INPUT:
+        if isinstance(entry, Slice) and entry.step == INPUT:
             return Effects.RAISE
-        axis += kind != "newaxis"
     return Effects.PURE
 
 
@@ -197,17 +189,8 @@ define(
 
 
 def _set(x: np.ndarray, value: Any, *operands: Any, spec: Spec) -> tuple[()]:
-    given = [np.asarray(operand) for operand in operands]
-    index: list[Any] = []
-    for kind, static, found in with_operands(spec, given):
-        if kind in ("array", "mask"):
-            index.append(found[0])
-        else:
-            values = iter(found)
-            parts = [int(next(values)) if part == INPUT else part for part in static]
-            index.append(slice(*parts) if kind == "slice" else None if kind == "newaxis" else (parts or [Ellipsis])[0])
     with np.errstate(all="ignore"):
-        x[tuple(index)] = value
+        x[as_numpy(spec, operands)] = value
     return ()
 
 

@@ -1,8 +1,8 @@
 """Move symbolic slice bounds from operands into the node, where static bounds are.
 
     before   %half = floor_divide(%n, %2)                 of x: float32[n,3]
-             %part = get_item(%x, %half, spec=(('slice', None, 'input', None),)): float32[(n)//2,3]
-    after    %part = get_item(%x, spec=(('slice', None, (n)//2, None),)): float32[(n)//2,3]
+             %part = get_item(%x, %half, spec=(Slice(None, 'input', None),)): float32[(n)//2,3]
+    after    %part = get_item(%x, spec=(Slice(None, (n)//2, None),)): float32[(n)//2,3]
 
 The last pass before native code is generated: neither kernels nor other passes support such bounds.
 """
@@ -10,11 +10,10 @@ The last pass before native code is generated: neither kernels nor other passes 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from autoconv.graph.graph import Graph, Node, Value, clone, is_recursive
 from autoconv.graph.types import Symbol, TensorType
-from autoconv.ops.index_spec import INPUT
+from autoconv.ops.index_spec import INPUT, At, Entry, NewAxis, Rest, Slice, Spec, aligned
 from autoconv.optimise.symbolic.driver import has_symbols, note_sizes
 from autoconv.optimise.symbolic.sizes import Sizes
 
@@ -56,7 +55,7 @@ def _captures(node: Node) -> Sequence[Value]:
     return () if first is None else node.inputs[first:]
 
 
-def _known_spec(node: Node, sizes: Sizes) -> tuple[Any, ...] | None:
+def _known_spec(node: Node, sizes: Sizes) -> Spec | None:
     """Return the index spec with dimensions for bounds; None unless all are known, with slices and ints only."""
     count = _OPERANDS[node.op.name]
     shapes = [value.shape if isinstance(value.type, TensorType) else None for value in node.inputs[:count]]
@@ -66,21 +65,19 @@ def _known_spec(node: Node, sizes: Sizes) -> tuple[Any, ...] | None:
     assert shape is not None and isinstance(result, TensorType)
     if result.dtype.is_string or len(node.inputs) == count:
         return None
-    spec = list(node.attributes["spec"])
-    covered = sum(entry[0] in ("int", "slice") for entry in spec)
-    operands = iter(node.inputs[count:])
-    found: list[Any] = []
-    axis = 0
-    for entry in spec:
-        if entry[0] == "slice":
-            bounds = [sizes.numbers.get(next(operands)) if bound == INPUT else bound for bound in entry[1:]]
-            unknown = any(bound is None and given == INPUT for bound, given in zip(bounds, entry[1:], strict=True))
+    spec = node.attributes["spec"]
+    if not all(isinstance(entry, (At, Slice, Rest, NewAxis)) for entry in spec):
+        return None
+    found: list[Entry] = []
+    for entry, operands, axis, _ in aligned(spec, len(shape), node.inputs[count:]):
+        if isinstance(entry, Slice):
+            bounds = entry.filled(map(sizes.numbers.get, operands))
+            unknown = any(bound is None and given == INPUT for bound, given in zip(bounds, entry.parts, strict=True))
             open_ = [isinstance(bound, Symbol) for bound in bounds]
             if unknown or open_[2] or (any(open_) and not isinstance(shape[axis], Symbol)):
                 return None
-            entry = ("slice", *bounds)
-        elif entry[0] not in ("int", "ellipsis", "newaxis") or INPUT in entry:
+            entry = Slice(*bounds)
+        elif entry.takes:
             return None
-        axis += len(shape) - covered if entry[0] == "ellipsis" else entry[0] in ("int", "slice")
         found.append(entry)
-    return tuple(found)
+    return tuple(found[: len(spec)])

@@ -1,7 +1,7 @@
 """Symbolic shapes: derive all dimensions, and numbers computed from shapes, from the dimensions of the arguments.
 
     before   graph f(%x: float32[n,3]) {
-               %part = get_item(%x, spec=(('slice', 1, None, None),)): float32[?,3]
+               %part = get_item(%x, spec=(Slice(1, None, None),)): float32[?,3]
                …
     after    %part is float32[n-1,3]
 

@@ -10,6 +10,7 @@ import numpy as np
 from autoconv.graph.dimensions import plus, product, quotient, rounded_down, times
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import ArrayType, Dimension, TensorType
+from autoconv.ops.index_spec import At, Slice
 from autoconv.optimise.symbolic.sizes import Numbers, Sizes
 
 Shape = tuple[Dimension, ...]
@@ -47,9 +48,9 @@ def _of_item(sizes: Sizes, node: Node) -> Numbers | None:
     if not isinstance(source, tuple) or len(spec) != 1 or len(node.inputs) > 1:
         return None
     (entry,) = spec
-    if entry[0] == "int":
-        return source[entry[1]] if -len(source) <= entry[1] < len(source) else None
-    return source[slice(*entry[1:])] if entry[0] == "slice" else None
+    if isinstance(entry, At):
+        return source[entry.index] if -len(source) <= entry.index < len(source) else None
+    return source[slice(*entry.parts)] if isinstance(entry, Slice) else None
 
 
 def _of_parts(sizes: Sizes, node: Node) -> Numbers | None:

@@ -8,7 +8,7 @@ from typing import Any
 from autoconv.graph.dimensions import Quotient, least, plus, product, rounded_down, slice_length, times
 from autoconv.graph.graph import Value
 from autoconv.graph.types import Dimension, Symbol
-from autoconv.ops.index_spec import INPUT
+from autoconv.ops.index_spec import INPUT, At, Mask, NewAxis, Rest, Slice, aligned, is_basic
 from autoconv.ops.movement.indexing import indexed_shape
 from autoconv.optimise.symbolic.numbers import Shape, shape_of
 from autoconv.optimise.symbolic.sizes import Sizes
@@ -17,42 +17,28 @@ _Rule = Callable[["Sizes", Sequence[Value], Mapping[str, Any]], "Shape | list[Sh
 
 
 def _get_item(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
-    shape, spec = shape_of(inputs[0]), list(attributes["spec"])
-    if shape is None or any(entry[0] == "mask" for entry in spec):
+    shape, spec = shape_of(inputs[0]), attributes["spec"]
+    if shape is None or Mask() in spec:
         return None
-    covered = sum(entry[0] in ("int", "slice", "array") for entry in spec)
-    if not any(entry[0] == "ellipsis" for entry in spec):
-        spec.append(("ellipsis",))
-    operands = iter(inputs[1:])
     found: list[Dimension] = []
-    axis = 0
-    for entry in spec:
-        if entry[0] == "newaxis":
+    for entry, operands, axis, count in aligned(spec, len(shape), inputs[1:]):
+        if isinstance(entry, NewAxis):
             found.append(1)
-        elif entry[0] == "ellipsis":
-            found += shape[axis : axis + len(shape) - covered]
-            axis += len(shape) - covered
-        elif entry[0] == "array":
-            next(operands)
-            axis += 1
-        else:
-            given = [next(operands) if bound == INPUT else bound for bound in entry[1:]]
-            size = shape[axis]
-            if entry[0] == "slice":
-                bounds = [sizes.numbers.get(b) if isinstance(b, Value) else b for b in given]
-                open_ = [i for i, b in enumerate(given) if isinstance(b, Value) and bounds[i] is None]
-                found.append(None if open_ else _sliced(sizes, size, bounds))
-            elif isinstance(size, Symbol) and entry[0] == "int" and isinstance(entry[1], int):
-                sizes.need(plus(size, -entry[1] - 1) if entry[1] >= 0 else plus(size, entry[1]))
-            axis += 1
-    if not any(entry[0] == "array" for entry in attributes["spec"]):
+        elif isinstance(entry, Rest):
+            found += shape[axis : axis + count]
+        elif isinstance(entry, Slice):
+            given = list(map(sizes.numbers.get, operands))
+            found.append(None if None in given else _sliced(sizes, shape[axis], entry.filled(given)))
+        elif isinstance(entry, At) and isinstance(entry.index, int) and isinstance(size := shape[axis], Symbol):
+            sizes.need(plus(size, -entry.index - 1) if entry.index >= 0 else plus(size, entry.index))
+    if is_basic(spec):
         return tuple(found)
 
     def sliced(size: Dimension, bounds: Sequence[Any]) -> Dimension:
         return None if INPUT in bounds else _sliced(sizes, size, bounds)
 
     types: Any = tuple(value.type for value in inputs[1:])
-    return indexed_shape(shape, types, attributes["spec"], sliced)
+    return indexed_shape(shape, types, spec, sliced)
 
 
 def _sliced(sizes: Sizes, size: Dimension, bounds: Sequence[Any]) -> Dimension:

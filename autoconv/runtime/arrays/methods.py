@@ -14,6 +14,7 @@ import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, as_dtype, bool_, float64, int64
+from autoconv.ops.index_spec import At, is_fixed
 from autoconv.ops.numpy.shapes import DOT
 from autoconv.ops.rules import element_count
 from autoconv.runtime.objects.containers import traced
@@ -102,7 +103,7 @@ def _gives_scalar(node: Any) -> bool:
         return False
     name = node.op.name
     if name == "get_item":
-        return bool(node.inputs[0].type.shape) and all(entry[0] == "int" for entry in node.attributes["spec"])
+        return bool(node.inputs[0].type.shape) and is_fixed(node.attributes["spec"], At)
     if name == "squeeze":  # a product of two vectors
         return node.inputs[0].node is not None and node.inputs[0].node.op.name == "matmul"
     return name in _GIVE_SCALARS or (node.op.elementwise and name != "identity")

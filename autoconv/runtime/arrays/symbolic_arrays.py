@@ -16,7 +16,7 @@ from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Value
 from autoconv.graph.types import ArrayType
-from autoconv.ops.index_spec import INPUT, Spec
+from autoconv.ops.index_spec import INPUT, At, Mask, Slice, Spec, aligned, covered_dimensions, is_basic, is_fixed
 from autoconv.ops.numpy.arrays import entries_of, is_sure_to_fit
 from autoconv.ops.numpy.shapes import UPDATE
 from autoconv.runtime.arrays.assigned_values import (
@@ -207,26 +207,25 @@ class SymbolicArray(TensorMethods):
 
     def __getitem__(self, index: Any) -> Any:
         spec, operands = self._parsed(index)
-        if any(entry[0] in ("array", "mask") for entry in spec):
+        if not is_basic(spec):
             return fresh(binary_dispatch.item_at(self.load(), _indices(index), spec, operands))
         view = self._view(spec, operands)
-        covered = sum(entry[0] == "int" for entry in spec)
-        return view.load() if covered == len(spec) == self.ndim else view
+        return view.load() if len(spec) == self.ndim and is_fixed(spec, At) else view
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self._about_to_change("assignment destination")
         spec, operands = self._parsed(index)
         if type(value) is SymbolicArray and value._taken is not None and self._is_taken(value._taken, spec, operands):
             return  # x[i] += y has updated the view already
-        if not any(entry[0] in ("array", "mask") for entry in spec):
+        if is_basic(spec):
             view = self._view(spec, operands)
-            if self.ndim and len(spec) == self.ndim and all(entry[0] == "int" for entry in spec):
+            if self.ndim and len(spec) == self.ndim and is_fixed(spec, At):
                 check_element(value, self.dtype)
             view.store(value)
             return
         tensor = elements(value, self.type.dtype, is_single=False)
         refuse_warning(tensor, self.type.dtype)
-        if spec == (("mask",),) and tensor.type.shape == () and is_static(operands[0], self.known_shape):
+        if spec == (Mask(),) and tensor.type.shape == () and is_static(operands[0], self.known_shape):
             self.store(dispatch.apply("select", operands[0], cast_to(tensor, self.type.dtype), self.load()))
             return
         _record("array_set", [self._value, _value_of(tensor), *map(_value_of, operands)], spec=spec)
@@ -238,35 +237,28 @@ class SymbolicArray(TensorMethods):
     def _parsed(self, index: Any) -> tuple[Spec, list[Any]]:
         spec, operands = binary_dispatch.parsed_index(_indices(index))
         operands = [convert_to_tensor(o) if isinstance(o, (list, tuple)) else o for o in operands]
-        covered = 0
-        given = iter(operands)
-        for entry in spec:
-            own = [next(given) for _ in range(1 if entry[0] in ("array", "mask") else entry.count(INPUT))]
-            covered += np.ndim(own[0]) if entry[0] == "mask" and isinstance(own[0], np.ndarray) else (
-                own[0].type.rank or 0 if entry[0] == "mask" else entry[0] in ("int", "slice", "array")
-            )  # fmt: skip
+        covered = covered_dimensions(aligned(spec, self.ndim, operands, _rank))
         if covered > self.ndim:
             words = f"array is {self.ndim}-dimensional, but {covered} were indexed"
             raise of_program(IndexError(f"too many indices for array: {words}"))
         return spec, operands
 
     def _view(self, spec: Spec, operands: Sequence[Any]) -> SymbolicArray:
-        if not any(entry[0] in ("array", "mask") for entry in spec):
+        if is_basic(spec):
             self._check_static(spec)
         values = [_value_of(operand) for operand in operands]
         node = _record("array_view", [self._value, *values], spec=spec)
         return SymbolicArray(node.results[0], (self, spec, tuple(values)))
 
     def _check_static(self, spec: Spec) -> None:
-        axis = 0
-        for kind, static in entries_of(self.ndim, spec):
-            size = None if kind == "newaxis" else self.known_shape[axis]
-            if kind == "int" and size is not None and static[0] != INPUT and not -size <= static[0] < size:
-                words = f"index {static[0]} is out of bounds for axis {axis} with size {size}"
-                raise of_program(IndexError(words))
-            if kind == "slice" and static[2] == 0:
+        for entry, axis in entries_of(self.ndim, spec):
+            if isinstance(entry, At) and entry.index != INPUT:
+                size = self.known_shape[axis]
+                if size is not None and not -size <= entry.index < size:
+                    words = f"index {entry.index} is out of bounds for axis {axis} with size {size}"
+                    raise of_program(IndexError(words))
+            if isinstance(entry, Slice) and entry.step == 0:
                 raise of_program(ValueError("slice step cannot be zero"))
-            axis += kind != "newaxis"
 
     def _is_taken(self, taken: tuple[Any, Spec, tuple[Value, ...]], spec: Spec, operands: Sequence[Any]) -> bool:
         base, own_spec, values = taken
@@ -358,6 +350,10 @@ def fresh(value: Any, scalars: bool = False) -> Any:
     if value.type.shape is None:
         raise StagingError("how many dimensions an array has is known only at run time", current_place())
     return SymbolicArray(_record("array_of", [_value_of(value)]).results[0])
+
+
+def _rank(mask: Any) -> int:
+    return mask.ndim if isinstance(mask, np.ndarray) else mask.type.rank or 0
 
 
 def new_array(shape: Any, dtype: DType, fill: Any = None) -> SymbolicArray:

@@ -13,6 +13,7 @@ from autoconv.backends.interpreter import compile_graph, node_function
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import TensorType
 from autoconv.ops.analysis.aliasing_ops import VIEWS
+from autoconv.ops.index_spec import is_basic
 
 
 def aliased_outputs(graph: Graph, arrays: Collection[Value]) -> set[int]:
@@ -103,7 +104,7 @@ def _origin(value: Value) -> Value:
 
 
 def _aliased_results(node: Node, aliases: set[Value]) -> set[int]:
-    if node.op.name == "get_item" and any(entry[0] in ("array", "mask") for entry in node.attributes["spec"]):
+    if node.op.name == "get_item" and not is_basic(node.attributes["spec"]):
         return set()  # advanced indexing copies
     if node.op.name in VIEWS or node.op.name == "broadcast_to" or _takes_parts(node):
         return set(range(len(node.results))) if node.inputs[0] in aliases else set()

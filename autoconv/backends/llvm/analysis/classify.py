@@ -24,7 +24,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.rewrite import attributes_key
 from autoconv.ops.elements import ELEMENTS
-from autoconv.ops.index_spec import INPUT
+from autoconv.ops.index_spec import At, NewAxis, Rest, Slice, is_fixed
 
 LOOP_REDUCTIONS = {
     "reduce_sum": "sum", "reduce_prod": "prod", "reduce_max": "max", "reduce_min": "min", "reduce_any": "any",
@@ -182,10 +182,8 @@ def generates(node: Node) -> bool:
 
 def maps(node: Node) -> bool:
     if node.op.name == "get_item":
-        return all(
-            entry[0] in ("newaxis", "ellipsis", "int") or (entry[0] == "slice" and INPUT not in entry)
-            for entry in node.attributes["spec"]
-        ) and all(is_scalar(value.type) for value in node.inputs[1:])
+        operands = all(is_scalar(value.type) for value in node.inputs[1:])
+        return operands and is_fixed(node.attributes["spec"], NewAxis, Rest, At, Slice)
     if node.op.name == "pad" and node.attributes.get("mode", "CONSTANT") != "CONSTANT":
         return False
     return len(node.inputs) == 1 or node.op.name not in ("reshape", "broadcast_to", "roll", "pad")
@@ -198,10 +196,8 @@ def _searches(node: Node) -> bool:
 
 def _updates(node: Node) -> bool:
     """Return whether the written part is given by single indices and slices with constant bounds."""
-    spec = node.attributes["spec"]
-    return all(
-        entry[0] in ("ellipsis", "int") or (entry[0] == "slice" and INPUT not in entry) for entry in spec
-    ) and all(is_scalar(value.type) for value in node.inputs[2:])
+    operands = all(is_scalar(value.type) for value in node.inputs[2:])
+    return operands and is_fixed(node.attributes["spec"], Rest, At, Slice)
 
 
 def picks_one(node: Node) -> bool:

@@ -12,7 +12,7 @@ from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar
 from autoconv.backends.llvm.ir.types import is_narrow
 from autoconv.graph.graph import Node
 from autoconv.graph.types import Dimension, Symbol, Type
-from autoconv.ops.index_spec import INPUT
+from autoconv.ops.index_spec import At, Gather, NewAxis, Rest, Slice, is_fixed
 from autoconv.ops.rules import broadcast_shapes
 
 Known = tuple[Dimension, ...]
@@ -54,9 +54,7 @@ def _arrays(node: Node) -> bool:
 
 def is_update(node: Node) -> bool:
     """Return whether single indices and constant slices give the written part, and the value broadcasts into it."""
-    spec = node.attributes["spec"]
-    entries = all(entry[0] in ("ellipsis", "int") or (entry[0] == "slice" and INPUT not in entry) for entry in spec)
-    if not entries:
+    if not is_fixed(node.attributes["spec"], Rest, At, Slice):
         return False
     part = item_shape(node)
     return part is not None and None not in part and goes_into(shape_of(node.inputs[1].type), part)
@@ -64,11 +62,7 @@ def is_update(node: Node) -> bool:
 
 def _items(node: Node) -> bool:
     """Return whether a subscript's part has known shape, and the updates go into it by broadcasting ones alone."""
-    spec = node.attributes["spec"]
-    entries = all(
-        entry[0] in ("newaxis", "ellipsis", "int", "array") or (entry[0] == "slice" and INPUT not in entry)
-        for entry in spec
-    )
+    entries = is_fixed(node.attributes["spec"], NewAxis, Rest, At, Gather, Slice)
     if not entries or not all(is_dense(value.type) or is_scalar(value.type) for value in node.inputs):
         return False
     part = item_shape(node)

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from autoconv.backends.llvm.analysis.representation import is_array, is_dense
 from autoconv.graph.graph import Value
-from autoconv.ops.index_spec import INPUT
+from autoconv.ops.index_spec import At, Entry, NewAxis, Rest, Slice
 
 _SAME_ORDER = frozenset({"reshape", "reshape_like", "expand_dims", "squeeze"})
 
@@ -17,12 +17,12 @@ def is_contiguous(value: Value) -> bool:
     if node is None or not node.inputs or not is_dense(node.inputs[0].type):  # a number has no memory
         return False
     if node.op.name == "get_item":
-        return all(entry[0] in ("newaxis", "ellipsis") or _is_whole(entry) for entry in node.attributes["spec"])
+        return all(isinstance(entry, (NewAxis, Rest)) or _is_whole(entry) for entry in node.attributes["spec"])
     return node.op.name in _SAME_ORDER
 
 
-def _is_whole(entry: tuple[object, ...]) -> bool:
-    return entry[0] == "slice" and entry[1] in (None, 0) and entry[2] is None and entry[3] in (None, 1)
+def _is_whole(entry: Entry) -> bool:
+    return isinstance(entry, Slice) and entry.is_whole
 
 
 def is_block(value: Value) -> bool:
@@ -33,14 +33,16 @@ def is_block(value: Value) -> bool:
     node = value.node
     if node is None or node.op.name != "get_item" or not is_array(node.inputs[0].type):
         return False
-    kinds = [entry for entry in node.attributes["spec"] if entry[0] != "ellipsis"]
-    if len(kinds) < len(node.attributes["spec"]) and node.attributes["spec"][-1][0] != "ellipsis":
+    spec = node.attributes["spec"]
+    if Rest() in spec[:-1]:
         return False
-    while kinds and kinds[0][0] == "int":
-        kinds = kinds[1:]
-    if kinds and kinds[0][0] == "slice" and INPUT not in kinds[0] and kinds[0][3] in (None, 1):
-        kinds = kinds[1:]
-    return all(entry[0] == "slice" and _is_whole(entry) for entry in kinds)
+    entries = [entry for entry in spec if entry != Rest()]
+    while entries and isinstance(entries[0], At):
+        entries = entries[1:]
+    first = entries[0] if entries else None
+    if isinstance(first, Slice) and not first.takes and first.step in (None, 1):
+        entries = entries[1:]
+    return all(map(_is_whole, entries))
 
 
 def base_of(value: Value, views: Collection[Value]) -> Value:

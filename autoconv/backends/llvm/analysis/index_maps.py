@@ -13,7 +13,7 @@ from autoconv.backends.llvm.ir.index_arith import Index, Position, below, linear
 from autoconv.backends.llvm.ir.scalars import Element, Pair
 from autoconv.graph.dtypes import DType, bool_, int64
 from autoconv.graph.graph import Node, Value
-from autoconv.ops.index_spec import INPUT
+from autoconv.ops.index_spec import INPUT, At, NewAxis, Rest, Slice, aligned
 
 # A number that needs no array; or (value, index, function applied to the element found there).
 Place = Element | tuple[Value, Index, Callable[[Element], Element] | None]
@@ -199,22 +199,17 @@ def _broadcast(out: FunctionText, node: Node, index: Index, picks: Any) -> Index
 def _get_item(out: FunctionText, node: Node, index: Index, picks: Sequence[Position]) -> Index:
     """Map an index through a subscript: ints drop a dimension, slices keep it, newaxis adds one."""
     shape = sizes(node.inputs[0].type)
-    spec = list(node.attributes["spec"])
-    covered = sum(entry[0] in ("int", "slice") for entry in spec)
-    if not any(entry[0] == "ellipsis" for entry in spec):
-        spec.append(("ellipsis",))
     given, dynamic = iter(index), iter(picks)
     found: list[Position] = []
-    for entry in spec:
-        size = shape[len(found)] if len(found) < len(shape) else 0
-        if entry[0] == "newaxis":
+    for entry, _, axis, count in aligned(node.attributes["spec"], len(shape)):
+        if isinstance(entry, NewAxis):
             next(given)
-        elif entry[0] == "ellipsis":
-            found += [next(given) for _ in range(len(shape) - covered)]
-        elif entry[0] == "int":
-            found.append(next(dynamic) if entry[1] == INPUT else counted(out, entry[1], size))
-        else:
-            start, step = first_of(out, entry, size)
+        elif isinstance(entry, Rest):
+            found += [next(given) for _ in range(count)]
+        elif isinstance(entry, At):
+            found.append(next(dynamic) if entry.index == INPUT else counted(out, entry.index, shape[axis]))
+        elif isinstance(entry, Slice):
+            start, step = first_of(out, entry, shape[axis])
             found.append(plus(out, times(out, next(given), step), start))
     return tuple(found)
 

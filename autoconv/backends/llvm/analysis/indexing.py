@@ -18,7 +18,7 @@ from autoconv.graph.dimensions import slice_length
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension, Shape, Symbol
-from autoconv.ops.index_spec import INPUT, with_operands
+from autoconv.ops.index_spec import INPUT, Aligned, At, Gather, NewAxis, Rest, Slice, aligned, is_fixed
 from autoconv.ops.movement.indexing import indexed_shape
 
 
@@ -70,7 +70,7 @@ def is_indexed(node: Node) -> bool:
     """Return whether arrays of positions determine what the node reads or writes."""
     name = node.op.name
     if name in ITEMS:
-        return any(entry[0] == "array" for entry in node.attributes["spec"])
+        return Gather() in node.attributes["spec"]
     if name == "gather":
         return not is_scalar(node.inputs[1].type)
     return name in ROWS or name in VECTORS or name in ALONG
@@ -162,8 +162,8 @@ def checks(node: Node) -> Iterator[Check]:
     """Yield the checks of the arrays of positions, in the order of the operands."""
     name, shape = node.op.name, whole_shape(node)
     if name in ITEMS:
-        for kind, _, given, axis in _item_entries(node):
-            if kind == "array" and not is_scalar(given[0].type):
+        for entry, given, axis, _ in _item_entries(node):
+            if isinstance(entry, Gather) and not is_scalar(given[0].type):
                 yield Check(given[0], shape[axis], wraps=True)
         return
     (found,) = positions(node)
@@ -180,7 +180,7 @@ def single_positions(node: Node) -> list[tuple[Value, int]]:
     if node.op.name not in ITEMS:
         return []
     entries = _item_entries(node)
-    return [(given[0], axis) for kind, _, given, axis in entries if kind in ("int", "array") and _is_single(given)]
+    return [(own[0], axis) for entry, own, axis, _ in entries if isinstance(entry, (At, Gather)) and _is_single(own)]
 
 
 def _is_single(given: Any) -> bool:
@@ -218,18 +218,8 @@ def place(b: Any, node: Node, index: Index, picks: Any) -> Index:
     return (*index[:axis], at(found, (*index[:batch], *index[axis:after])), *index[after:])
 
 
-def _item_entries(node: Node) -> Iterator[tuple[str, Any, Any, int]]:
-    """Yield the entries of a subscript: kind, static part, operands, and the indexed dimension."""
-    given = positions(node)
-    rank = len(sizes(node.inputs[0].type))
-    entries = list(with_operands(node.attributes["spec"], tuple(given)))
-    covered = sum(kind in ("int", "slice", "array") for kind, _, _ in entries)
-    if not any(kind == "ellipsis" for kind, _, _ in entries):
-        entries.append(("ellipsis", (), ()))
-    axis = 0
-    for kind, static, operands in entries:
-        yield kind, static, operands, axis
-        axis += rank - covered if kind == "ellipsis" else 0 if kind == "newaxis" else 1
+def _item_entries(node: Node) -> list[Aligned]:
+    return aligned(node.attributes["spec"], len(sizes(node.inputs[0].type)), positions(node))
 
 
 def _item_place(b: Any, node: Node, index: Index, picks: Any) -> Index:
@@ -238,51 +228,46 @@ def _item_place(b: Any, node: Node, index: Index, picks: Any) -> Index:
     The arrays are broadcast against each other. Their dimensions stay in place if the arrays are adjacent, else they
     come first. Single indices among arrays count as arrays.
     """
-    entries = list(_item_entries(node))
+    entries = _item_entries(node)
     shape = sizes(node.inputs[0].type)
-    rank = len(shape)
-    covered = sum(kind in ("int", "slice", "array") for kind, *_ in entries)
-    advanced = [i for i, (kind, *_) in enumerate(entries) if kind in ("array", "int")]
-    common = max(
-        len(sizes(given[0].type)) for kind, _, given, _ in entries if kind == "array" or (kind == "int" and given)
-    )
+    advanced = [i for i, part in enumerate(entries) if isinstance(part.entry, (At, Gather))]
+    common = max(len(sizes(entries[i].operands[0].type)) for i in advanced if entries[i].operands)
     side_by_side = advanced == list(range(advanced[0], advanced[-1] + 1))
     before = 0
     if side_by_side:
-        widths = [rank - covered if kind == "ellipsis" else 1 for kind, *_ in entries[: advanced[0]]]
-        before = sum(widths)
+        before = sum(1 if isinstance(part.entry, NewAxis) else part.width for part in entries[: advanced[0]])
     array_index = index[before : before + common]
     rest = iter((*index[:before], *index[before + common :]))
     dynamic = iter(picks)
     found: list[Position] = []
-    for kind, static, given, axis in entries:
-        if kind == "newaxis":
+    for entry, given, axis, count in entries:
+        if isinstance(entry, NewAxis):
             next(rest)
-        elif kind == "ellipsis":
-            found += [next(rest) for _ in range(rank - covered)]
-        elif kind == "int":
-            found.append(next(dynamic) if static[0] == INPUT else counted(b.out, static[0], shape[axis]))
-        elif kind == "array" and _is_single(given):
+        elif isinstance(entry, Rest):
+            found += [next(rest) for _ in range(count)]
+        elif isinstance(entry, At):
+            found.append(next(dynamic) if entry.index == INPUT else counted(b.out, entry.index, shape[axis]))
+        elif isinstance(entry, Gather) and _is_single(given):
             found.append(next(dynamic))
-        elif kind == "array":
+        elif isinstance(entry, Gather):
             own = sizes(given[0].type)
             aligned = array_index[len(array_index) - len(own) :]
             where = tuple(0 if n == 1 else i for n, i in zip(own, aligned, strict=True))
             position = b.cast(b.at(given[0], where), int64)
             found.append(b.select(position < 0, position + b.wrap(int64, str(shape[axis])), position).ir)
-        else:
-            start, step = first_of(b.out, (kind, *static), shape[axis])
+        elif isinstance(entry, Slice):
+            start, step = first_of(b.out, entry, shape[axis])
             found.append(plus(b.out, times(b.out, next(rest), step), start))
     return tuple(found)
 
 
-def first_of(out: Any, entry: tuple[Any, ...], size: Position) -> tuple[Position, int]:
+def first_of(out: Any, entry: Slice, size: Position) -> tuple[Position, int]:
     """Return the start and step of a slice with constant bounds."""
     if isinstance(size, int):
-        start, stop, step = slice(*entry[1:]).indices(size)
+        start, stop, step = slice(*entry.parts).indices(size)
         is_one = len(range(start, stop, step)) < 2 and abs(step) >= 2**31
         return start, 1 if is_one else step  # step times stride must not overflow
-    start, step = entry[1], 1 if entry[3] is None else entry[3]
+    start, step = entry.start, 1 if entry.step is None else entry.step
     if start is None:
         return (0, step) if step > 0 else (plus(out, size, -1), step)
     return counted(out, start, size), step
@@ -320,10 +305,7 @@ def _are_plain(node: Node) -> bool:
     """Return whether positions are dense arrays or scalars, and slices have no operands."""
     if node.op.name not in ITEMS:
         return is_array(positions(node)[0].type)
-    return all(
-        entry[0] in ("newaxis", "ellipsis", "int", "array") or (entry[0] == "slice" and INPUT not in entry)
-        for entry in node.attributes["spec"]
-    )
+    return is_fixed(node.attributes["spec"], NewAxis, Rest, At, Gather, Slice)
 
 
 def _shape_is_known(node: Node) -> bool:

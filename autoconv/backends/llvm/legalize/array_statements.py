@@ -24,7 +24,7 @@ from autoconv.graph.rewrite import begin_copy
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops import OPS
 from autoconv.ops.analysis.alias import APART, Overlaps
-from autoconv.ops.index_spec import INPUT
+from autoconv.ops.index_spec import INPUT, is_basic
 from autoconv.ops.numpy.shapes import UPDATE
 from autoconv.ops.record import Op, none
 
@@ -323,7 +323,7 @@ class _Statements:
 
 def _is_part(node: Node) -> bool:
     """Return whether a node takes a slice of a tensor (a view in NumPy) whose size is unknown."""
-    if node.op.name != "get_item" or any(entry[0] in ("array", "mask") for entry in node.attributes["spec"]):
+    if node.op.name != "get_item" or not is_basic(node.attributes["spec"]):
         return False
     of, to = node.inputs[0].type, node.results[0].type
     return is_dense(of) and is_native(of.dtype) and None in (to.shape or ())  # type: ignore[union-attr]

@@ -17,6 +17,7 @@ from autoconv.graph.dtypes import bool_
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, clone, copy_node, leads_to_recursion
 from autoconv.ops.builder import GraphBuilder
+from autoconv.ops.index_spec import At, Slice
 
 _SAME = frozenset({"identity", "stop_gradient"})  # ops that return their input
 Rule = Callable[[GraphBuilder, Node, Any], Any]
@@ -177,8 +178,8 @@ def _unstack(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     axis = node.attributes.get("axis", 0) % len(sizes(x.type))
     if sizes(x.type)[axis] != count:
         return None  # the count is checked at run time: the kernel raises
-    whole = (("slice", None, None, None),) * axis
-    return tuple(b.get_item(x, spec=(*whole, ("int", i))) for i in range(count))
+    whole = (Slice(),) * axis
+    return tuple(b.get_item(x, spec=(*whole, At(i))) for i in range(count))
 
 
 def _like(number: int) -> Rule:

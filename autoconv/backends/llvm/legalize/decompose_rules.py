@@ -16,6 +16,7 @@ from autoconv.graph.dtypes import float32, float64, uint64
 from autoconv.graph.graph import Node
 from autoconv.graph.types import Dimension, Symbol
 from autoconv.ops.builder import GraphBuilder
+from autoconv.ops.index_spec import Mask
 
 
 def _shift(b: GraphBuilder, node: Node, inputs: Any) -> Any:
@@ -89,7 +90,7 @@ def _shuffle(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 def _masked(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     """Select a number where a mask holds."""
     spec, rest = node.attributes["spec"], list(inputs)
-    if spec != (("mask",),) or not is_scalar(rest[1].type):
+    if spec != (Mask(),) or not is_scalar(rest[1].type):
         return None
     x, value, mask = rest
     missing = len(sizes(x.type)) - len(sizes(mask.type))

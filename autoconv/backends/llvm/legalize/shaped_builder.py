@@ -13,8 +13,9 @@ from autoconv.graph.graph import Value
 from autoconv.graph.types import Dimension, TensorType
 from autoconv.ops import OPS
 from autoconv.ops.builder import GraphBuilder
+from autoconv.ops.index_spec import Slice
 
-_WHOLE = ("slice", None, None, None)
+_WHOLE = Slice()
 
 
 def dimensions(x: Value) -> tuple[Dimension, ...]:
@@ -36,7 +37,7 @@ def broadcast(b: GraphBuilder, x: Value, shape: Sequence[Dimension]) -> Value:
 def part(b: GraphBuilder, x: Value, axis: int, start: Dimension, stop: Dimension, size: Dimension) -> Value:
     """Slice the axis from `start` to `stop`, `size` elements."""
     whole = dimensions(x)
-    spec = (*[_WHOLE] * axis, ("slice", start, stop, None))
+    spec = (*[_WHOLE] * axis, Slice(start, stop, None))
     return _made(b, "get_item", x, (*whole[:axis], size, *whole[axis + 1 :]), {"spec": spec})
 
 

@@ -26,6 +26,7 @@ from autoconv.backends.llvm.analysis.representation import is_array, is_scalar, 
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, clone
 from autoconv.ops.builder import GraphBuilder
+from autoconv.ops.index_spec import At, Rest
 
 _MOST = 4  # largest length of the last dimension
 _FEWEST = 16  # least number of vectors that is worth it
@@ -119,7 +120,7 @@ def _components(b: GraphBuilder, value: Value, count: int) -> list[Value]:
         return [value] * count
     if sizes(value.type)[-1] == 1:
         return [_without_last(b, value)] * count
-    return [b.get_item(value, spec=(("ellipsis",), ("int", k))) for k in range(count)]
+    return [b.get_item(value, spec=(Rest(), At(k))) for k in range(count)]
 
 
 def _without_last(b: GraphBuilder, value: Value) -> Value:
@@ -127,7 +128,7 @@ def _without_last(b: GraphBuilder, value: Value) -> Value:
     node, shape = value.node, sizes(value.type)[:-1]
     if node is not None and is_contiguous(value) and sizes(node.inputs[0].type) == shape:
         return node.inputs[0]
-    return b.get_item(value, spec=(("ellipsis",), ("int", 0)))
+    return b.get_item(value, spec=(Rest(), At(0)))
 
 
 def _reduced(b: GraphBuilder, node: Node, parts: list[Value]) -> Value:

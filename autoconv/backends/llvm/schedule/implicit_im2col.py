@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from autoconv.backends.llvm.analysis.representation import is_dense, sizes
 from autoconv.backends.llvm.ir.index_arith import is_known
@@ -17,7 +16,7 @@ from autoconv.backends.llvm.legalize.shaped_builder import dimensions
 from autoconv.graph.dimensions import plus, times
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension
-from autoconv.ops.index_spec import INPUT
+from autoconv.ops.index_spec import Slice, is_fixed
 
 _MOST = 32  # contiguous stretches of one patch
 
@@ -79,9 +78,9 @@ def _slice(value: Value) -> _Slice | None:
         return None
     (base,) = node.inputs
     shape, spec = dimensions(base), node.attributes["spec"]
-    if any(entry[0] != "slice" or INPUT in entry for entry in spec):
+    if not is_fixed(spec, Slice):
         return None
-    whole = [*spec, *[("slice", None, None, None)] * (len(shape) - len(spec))]
+    whole = [*spec, *[Slice()] * (len(shape) - len(spec))]
     offset: Dimension = 0
     stride: Dimension = 1
     steps: list[Dimension] = []
@@ -94,12 +93,12 @@ def _slice(value: Value) -> _Slice | None:
     return _Slice(base, offset, tuple(reversed(steps)), count) if steps[0] == 1 and is_known((count,)) else None
 
 
-def _bounds(size: Dimension, entry: tuple[Any, ...]) -> tuple[Dimension, int]:
+def _bounds(size: Dimension, entry: Slice) -> tuple[Dimension, int]:
     """Return the start and step of a slice of a dimension; for an open dimension the slice lies within it."""
     if isinstance(size, int):
-        bounds = range(*slice(*entry[1:]).indices(size))
+        bounds = range(*slice(*entry.parts).indices(size))
         return bounds.start, bounds.step
-    start, step = entry[1], 1 if entry[3] is None else entry[3]
+    start, step = entry.start, 1 if entry.step is None else entry.step
     if start is None:
         return (0 if step > 0 else plus(size, -1)), step
     return (plus(size, start) if isinstance(start, int) and start < 0 else start), step

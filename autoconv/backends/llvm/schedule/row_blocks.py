@@ -22,6 +22,7 @@ from autoconv.backends.llvm.schedule.matmul_tiling import Product, tiles_of
 from autoconv.backends.llvm.schedule.plan import Item, Plan
 from autoconv.backends.llvm.schedule.reduction_depth import register_depth
 from autoconv.graph.graph import Node, Value
+from autoconv.ops.index_spec import Slice
 
 _FEWEST = 16  # least rows of a product
 
@@ -209,7 +210,7 @@ class _Run:
             return False
         if node.op.name == "get_item" and not is_indexed(node):
             first = node.attributes["spec"][0]
-            whole = first[0] == "slice" and first[1] in (None, 0) and first[2:] in ((None, None), (None, 1))
+            whole = isinstance(first, Slice) and first.is_whole
             rest = len(sizes(node.inputs[0].type)) - 1
             return whole and index[0] == "row" and self._is_at_row(node.inputs[0], ("row", *["%x"] * rest))
         source = mapped(FunctionText(ModuleText()), node, index)

@@ -18,7 +18,7 @@ from autoconv.backends.llvm.ir.types import literal, register
 from autoconv.backends.llvm.schedule.plan import Item
 from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.graph import Node, Value
-from autoconv.ops.index_spec import INPUT
+from autoconv.ops.index_spec import At, Slice, aligned
 
 
 def write_guard(region: LoweringContext, node: Node) -> list[Any]:
@@ -55,16 +55,10 @@ def _singles(node: Node) -> Iterator[tuple[Value, int]]:
     if name == "gather":
         yield node.inputs[1], shape[node.attributes.get("axis", 0) % len(shape)]
         return
-    operands = iter(node.inputs[1 if name == "get_item" else 2 :])
-    spec, axis = node.attributes["spec"], 0
-    covered = sum(entry[0] in ("int", "slice") for entry in spec)
-    for entry in spec:
-        if entry[0] == "ellipsis":
-            axis += len(shape) - covered
-        elif entry[0] in ("int", "slice"):
-            if INPUT in entry:
-                yield next(operands), shape[axis]
-            axis += 1
+    operands = node.inputs[1 if name == "get_item" else 2 :]
+    for entry, given, axis, _ in aligned(node.attributes["spec"], len(shape), operands):
+        if isinstance(entry, (At, Slice)) and given:
+            yield given[0], shape[axis]
 
 
 def _position(region: LoweringContext, node: Node, value: Value, size: Position) -> str:

@@ -17,6 +17,7 @@ from autoconv.backends.llvm.ir.index_arith import element_count, plus, product, 
 from autoconv.backends.llvm.ir.scalars import load, store
 from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.graph import Node
+from autoconv.ops.index_spec import Mask
 
 
 @counted("where_indices", fits=lambda node: is_dense(node.inputs[0].type))
@@ -46,7 +47,7 @@ def write_where(region: LoweringContext, node: Node) -> None:
 
 
 def _masks(node: Node) -> bool:
-    if node.attributes["spec"] != (("mask",),) or not all(is_dense(value.type) for value in node.inputs):
+    if node.attributes["spec"] != (Mask(),) or not all(is_dense(value.type) for value in node.inputs):
         return False
     shape, mask = (sizes(value.type) for value in node.inputs)
     return shape[: len(mask)] == mask

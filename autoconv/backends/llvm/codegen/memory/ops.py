@@ -24,7 +24,7 @@ from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import ArrayType, Symbol
 from autoconv.ops.analysis.value_range import SIZES
-from autoconv.ops.index_spec import INPUT
+from autoconv.ops.index_spec import INPUT, At, NewAxis
 from autoconv.ops.numpy.arrays import entries_of, is_sure_to_fit
 from autoconv.ops.numpy.shapes import UPDATE, core_dimensions
 
@@ -67,23 +67,21 @@ def _write_view(region: LoweringContext, node: Node) -> None:
     found_sizes: list[Position] = []
     found_strides: list[Position] = []
     offset: Position = 0
-    axis = 0
-    for kind, static in entries_of(len(x.sizes), node.attributes["spec"]):
-        if kind == "newaxis":
+    for entry, axis in entries_of(len(x.sizes), node.attributes["spec"]):
+        if isinstance(entry, NewAxis):
             found_sizes.append(1)
             found_strides.append(0)
             continue
         size, stride = x.sizes[axis], x.strides[axis]
-        if kind == "int":
-            index = next(given) if static[0] == INPUT else static[0]
+        if isinstance(entry, At):
+            (index,) = entry.filled(given)
             offset = plus(out, offset, product(out, position_of(region, node, index, size), stride))
         else:
-            parts = [_bound(region, next(given)) if part == INPUT else part for part in static]
+            parts = [_bound(region, next(given)) if part == INPUT else part for part in entry.parts]
             start, length, step = slice_bounds.resolved(region, node, parts, size)
             offset = plus(out, offset, product(out, start, stride))
             found_sizes.append(length)
             found_strides.append(product(out, step, stride))
-        axis += 1
     pointer = moved(region, x.pointer, offset)
     region.set(result, Memory(Object(x.owner.ir), pointer, tuple(found_sizes), tuple(found_strides), "false"))
 

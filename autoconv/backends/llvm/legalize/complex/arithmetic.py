@@ -11,6 +11,7 @@ from autoconv.backends.llvm.legalize.complex import elementary as functions
 from autoconv.graph.dtypes import float64, int64
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.builder import GraphBuilder
+from autoconv.ops.index_spec import At, Entry, Slice
 
 Parts = tuple[Value, Value]
 _MOST = 100  # exponents below it are lowered to products
@@ -157,27 +158,27 @@ def prod(b: GraphBuilder, node: Node, operands: Any) -> Any:
     for axis in reversed(axes):
         total = _along(b, total, axis, shape[axis])
         if not node.attributes.get("keepdims"):
-            total = _cut(b, total, axis, ("int", 0))
+            total = _cut(b, total, axis, At(0))
     return total
 
 
-def _cut(b: GraphBuilder, x: Parts, axis: int, index: tuple[Any, ...]) -> Parts:
-    spec = (*[("slice", None, None, None)] * axis, index)
+def _cut(b: GraphBuilder, x: Parts, axis: int, index: Entry) -> Parts:
+    spec = (*[Slice()] * axis, index)
     return b.get_item(x[0], spec=spec), b.get_item(x[1], spec=spec)
 
 
 def _along(b: GraphBuilder, x: Parts, axis: int, size: int) -> Parts:
     if size <= 8:
-        rows = [_cut(b, x, axis, ("slice", i, i + 1, None)) for i in range(size)]
+        rows = [_cut(b, x, axis, Slice(i, i + 1, None)) for i in range(size)]
         total = rows[0]
         for row in rows[1:]:
             total = product(b, total, row)
         return total
     while size > 1:
         half = size // 2
-        paired = product(b, *(_cut(b, x, axis, ("slice", at, at + half, None)) for at in (0, half)))
+        paired = product(b, *(_cut(b, x, axis, Slice(at, at + half, None)) for at in (0, half)))
         if size % 2:
-            last = _cut(b, x, axis, ("slice", size - 1, size, None))
+            last = _cut(b, x, axis, Slice(size - 1, size, None))
             paired = tuple(b.concat(one, other, axis=axis) for one, other in zip(paired, last, strict=True))
         x, size = paired, half + size % 2
     return x

@@ -24,6 +24,7 @@ from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import ArrayType
 from autoconv.ops.builder import GraphBuilder
+from autoconv.ops.index_spec import Rest, Slice
 
 Parts = tuple[Value, Value]
 Rule = Callable[[GraphBuilder, Node, Any], Any]
@@ -247,7 +248,7 @@ def _rfft(b: GraphBuilder, node: Node, operands: Any) -> Any:
     if not is_known((size,)) or size % 2 == 0 or radices(size) is None:
         return None
     whole = b.fft(b.complex(x, b.zeros_like(x)), axes=(-1,), norm=node.attributes.get("norm", "backward"))
-    spec = (("ellipsis",), ("slice", None, size // 2 + 1, None))
+    spec = (Rest(), Slice(None, size // 2 + 1, None))
     return b.get_item(b.real(whole), spec=spec), b.get_item(b.imag(whole), spec=spec)
 
 
@@ -261,7 +262,7 @@ def _irfft(b: GraphBuilder, node: Node, operands: Any) -> Any:
     if size < 1 or (given == width and size % 2 == 0) or (size % 2 and radices(size) is None):
         return None
     if given > width:
-        spec = (("ellipsis",), ("slice", None, width, None))
+        spec = (Rest(), Slice(None, width, None))
         xr, xi = b.get_item(xr, spec=spec), b.get_item(xi, spec=spec)
     elif given < width:
         paddings = (*[(0, 0)] * len(rows), (0, width - given))
@@ -269,7 +270,7 @@ def _irfft(b: GraphBuilder, node: Node, operands: Any) -> Any:
     norm = node.attributes.get("norm", "backward")
     if size % 2 == 0:
         return b.irfft(b.complex(xr, xi), length=size, norm=norm)
-    rest, first = (("ellipsis",), ("slice", 1, None, None)), (("ellipsis",), ("slice", None, 1, None))
+    rest, first = (Rest(), Slice(1, None, None)), (Rest(), Slice(None, 1, None))
     tail_real, tail_imag = b.get_item(xr, spec=rest), b.get_item(xi, spec=rest)
     back_real, back_imag = (b.reverse(part, axis=(len(rows),)) for part in (tail_real, tail_imag))
     real = b.concat(xr, back_real, axis=len(rows))
