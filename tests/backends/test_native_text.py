@@ -1,12 +1,27 @@
 """Modules of native code: what is optimised, and how much."""
 
+from pathlib import Path
+
 import pytest
 
 pytest.importorskip("llvmlite")
 
+import llvmlite.binding
+
 from autoconv.backends.llvm.ir.metadata import QUICK
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.signature import Function, Parameter, Signature
+from autoconv.backends.llvm.runtime import (
+    array_pool,
+    call_dispatch,
+    exceptions,
+    llvm_text,
+    objects,
+    references,
+    thread_pool,
+)
+
+PARTS = [array_pool, call_dispatch, exceptions, objects, references, thread_pool]
 
 
 def test_very_long_functions_are_compiled_without_optimisation():
@@ -41,3 +56,28 @@ def test_a_function_that_another_text_calls_is_exported_and_declared_there():
     assert f"define i64 @{called}(i64 %x) noinline optnone {{" in texts
     assert f"declare i64 @{called}(i64 %x) noinline\n" in texts
     assert f"define internal i64 @{caller}(" in texts
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_shared_code_is_valid(part):
+    llvmlite.binding.parse_assembly(part.text()).verify()
+
+
+def test_a_file_gets_exactly_the_values_that_it_names():
+    assert "i64 24\n" in llvm_text.read("is_alone", BASE=24)
+    assert "$" not in llvm_text.read("is_alone", BASE=24) and ";" not in llvm_text.read("is_alone", BASE=24)
+    for values in ({}, {"BASE": 24, "FLAGS": 1}):
+        with pytest.raises(ValueError, match="is_alone"):
+            llvm_text.read("is_alone", **values)
+
+
+def test_every_file_belongs_to_a_part():
+    texts = "".join(part.text() for part in PARTS)
+    files = Path(llvm_text.__file__).parent.glob("*.ll")
+    unused = {path.name for path in files if function_of(path) not in texts}
+    assert unused <= {"no_stack_floor.ll", "stack_floor.ll"}
+
+
+def function_of(path):
+    """Return the header of the first function of a file, up to its parameters."""
+    return next(line.partition("(")[0] for line in path.read_text().splitlines() if line.startswith("define "))

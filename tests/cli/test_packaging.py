@@ -31,9 +31,10 @@ def test_every_package_is_listed_and_cli_is_no_top_level_module():
     assert settings()["package-dir"] == ELSEWHERE
 
 
-def test_types_are_installed():
-    """`py.typed`, and the stubs of lazy names."""
-    files = {path.relative_to(ROOT) for pattern in ("py.typed", "*.pyi") for path in (ROOT / "autoconv").rglob(pattern)}
+def test_data_is_installed():
+    """`py.typed`, the stubs of lazy names, and native code as text."""
+    kinds = ("py.typed", "*.pyi", "*.ll")
+    files = {path.relative_to(ROOT) for pattern in kinds for path in (ROOT / "autoconv").rglob(pattern)}
     listed = {
         path.relative_to(ROOT)
         for package, patterns in settings()["package-data"].items()
@@ -63,8 +64,9 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for package in settings()["packages"]:
         folder = site.joinpath(*package.split("."))
         folder.mkdir(parents=True)
-        for path in source_of(package).glob("*.py"):
-            shutil.copy(path, folder)
+        for pattern in ("*.py", *settings()["package-data"].get(package, ())):
+            for path in source_of(package).glob(pattern):
+                shutil.copy(path, folder)
     return site
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from autoconv.backends.llvm.jit.engine import Code, make_ready, warm_up
-from autoconv.backends.llvm.runtime import array_pool, call_dispatch, objects, references, thread_pool
+from autoconv.backends.llvm.runtime import array_pool, call_dispatch, exceptions, objects, references, thread_pool
 from autoconv.backends.llvm.target import parallelism
 
 
@@ -22,8 +22,8 @@ def addresses(text: str) -> dict[str, int]:
 def pending(text: str) -> dict[str, int]:
     """Return the texts that `addresses` of that text still has to compile, with their levels."""
     _AHEAD.clear()
-    wanted = [*_parts(text), (_dispatch, call_dispatch.TEXT, 0)]
-    return {own: level for find, own, level in wanted if not find.cache_info().currsize}
+    wanted = [*_parts(text), (_dispatch, call_dispatch.text, 0)]
+    return {own(): level for find, own, level in wanted if not find.cache_info().currsize}
 
 
 def make_ready_ahead() -> None:
@@ -44,13 +44,13 @@ def _work_ahead() -> None:
         while _AHEAD:
             find, text, _ = _AHEAD.pop()
             if not find.cache_info().currsize:
-                make_ready({text: 0})
+                make_ready({text(): 0})
 
 
 @functools.cache
 def handler() -> Any:
     """Return the memory handler of large arrays, as PyDataMem_SetHandler takes it."""
-    code = Code({array_pool.TEXT: 0}, array_pool.FUNCTIONS)
+    code = Code({array_pool.text(): 0}, array_pool.FUNCTIONS)
     return array_pool.capsule([code.address(name) for name in array_pool.FUNCTIONS], code)
 
 
@@ -61,31 +61,37 @@ def shared_address(name: str) -> int:
 
 @functools.cache
 def _dispatch() -> Code:
-    return _kept(Code({call_dispatch.TEXT: 0}, call_dispatch.FUNCTIONS, _references()))
+    return _kept(Code({call_dispatch.text(): 0}, call_dispatch.FUNCTIONS, _references()))
 
 
 @functools.cache
 def _references() -> dict[str, int]:
-    return _functions(references.TEXT, 0, references.FUNCTIONS)
+    return _functions(references.text(), 0, references.FUNCTIONS)
 
 
 @functools.cache
 def _objects() -> dict[str, int]:
-    return _functions(objects.TEXT, 1, objects.FUNCTIONS)
+    return _functions(objects.text(), 1, objects.FUNCTIONS)
+
+
+@functools.cache
+def _exceptions() -> dict[str, int]:
+    return _functions(exceptions.text(), 0, exceptions.FUNCTIONS, _references())
 
 
 @functools.cache
 def _parallel() -> dict[str, int]:
-    code = _kept(Code({thread_pool.TEXT: 0}, ["parallel", "workers"]))
+    code = _kept(Code({thread_pool.text(): 0}, ["parallel", "workers"]))
     ctypes.c_int64.from_address(code.address("workers")).value = parallelism.thread_count() - 1
     return {"parallel": code.address("parallel")}
 
 
 # For each marker in the text of a graph's module: the loader of the part, its text, and its level.
 _PARTS = {
-    "": (_references, references.TEXT, 0),
-    '@"parallel"': (_parallel, thread_pool.TEXT, 0),
-    '@"object_': (_objects, objects.TEXT, 1),
+    "": (_references, references.text, 0),
+    '@"parallel"': (_parallel, thread_pool.text, 0),
+    '@"catch_error"': (_exceptions, exceptions.text, 0),
+    '@"object_': (_objects, objects.text, 1),
 }
 
 
@@ -93,15 +99,15 @@ def _parts(text: str) -> list[Any]:
     return [part for mark, part in _PARTS.items() if mark in text]
 
 
-def _functions(text: str, level: int, names: Iterable[str]) -> dict[str, int]:
-    code = _kept(Code({text: level}, [*names]))
+def _functions(text: str, level: int, names: Iterable[str], known: dict[str, int] | None = None) -> dict[str, int]:
+    code = _kept(Code({text: level}, [*names], known))
     return {name: code.address(name) for name in names}
 
 
 # Parts to compile ahead, the first one last; empty once a graph is being compiled.
 _AHEAD: list[Any] = [
-    (_parallel, thread_pool.TEXT, 0), (handler, array_pool.TEXT, 0), (_dispatch, call_dispatch.TEXT, 0),
-    (_references, references.TEXT, 0),
+    (_parallel, thread_pool.text, 0), (handler, array_pool.text, 0), (_dispatch, call_dispatch.text, 0),
+    (_references, references.text, 0),
 ]  # fmt: skip
 _STARTED: list[bool] = []
 _KEPT: list[Code] = []

@@ -12,73 +12,16 @@ from autoconv.backends.heap_stack import LIMITS
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.control.join_slots import fill, held_elsewhere, new_cell, read
 from autoconv.backends.llvm.ir.scalars import ElementWriter
-from autoconv.backends.llvm.ir.signature import Function, Signature
+from autoconv.backends.llvm.runtime import exceptions
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node
-
-_API = {
-    "PyErr_Fetch": ("void", "ptr, ptr, ptr"),
-    "PyErr_NormalizeException": ("void", "ptr, ptr, ptr"),
-    "PyErr_GivenExceptionMatches": ("i32", "ptr, ptr"),
-    "PyErr_Restore": ("void", "ptr, ptr, ptr"),
-    "PyErr_GetHandledException": ("ptr", ""),
-    "PyErr_SetHandledException": ("void", "ptr"),
-    "PyException_SetTraceback": ("i32", "ptr, ptr"),
-}
-
-# Catch the raised error and return a reference to it; the exception handled so far is stored in the slot. NULL for an
-# error that reports a limit, which stays raised.
-_CATCH = """define internal ptr @catch_error(ptr %limits, ptr %before) noinline optnone nounwind {
-entry:
-  %parts = alloca [3 x ptr]
-  %kind = getelementptr ptr, ptr %parts, i64 0
-  %error = getelementptr ptr, ptr %parts, i64 1
-  %trace = getelementptr ptr, ptr %parts, i64 2
-  call void @"PyErr_Fetch"(ptr %kind, ptr %error, ptr %trace)
-  call void @"PyErr_NormalizeException"(ptr %kind, ptr %error, ptr %trace)
-  %t = load ptr, ptr %kind
-  %e = load ptr, ptr %error
-  %tb = load ptr, ptr %trace
-  %matches = call i32 @"PyErr_GivenExceptionMatches"(ptr %e, ptr %limits)
-  %is_limit = icmp ne i32 %matches, 0
-  br i1 %is_limit, label %limit, label %caught
-limit:
-  call void @"PyErr_Restore"(ptr %t, ptr %e, ptr %tb)
-  ret ptr null
-caught:
-  %untraced = icmp eq ptr %tb, null
-  br i1 %untraced, label %handled, label %traced
-traced:
-  %ignored = call i32 @"PyException_SetTraceback"(ptr %e, ptr %tb)
-  br label %handled
-handled:
-  call void @release(ptr %kind)
-  call void @release(ptr %trace)
-  %outer = call ptr @"PyErr_GetHandledException"()
-  store ptr %outer, ptr %before
-  call void @"PyErr_SetHandledException"(ptr %e)
-  ret ptr %e
-}"""
-
-_END = """define internal void @end_handling(ptr %before) noinline optnone nounwind {
-entry:
-  %outer = load ptr, ptr %before
-  call void @"PyErr_SetHandledException"(ptr %outer)
-  call void @release(ptr %before)
-  ret void
-}"""
 
 
 def write_try(region: LoweringContext, node: Node) -> None:
     """Write a body, what follows its normal end, and the handler; either of the last two yields the results."""
     out, body = region.out, region.body
     attempt, normal, handler = node.regions
-    for name, (result, parameters) in _API.items():
-        body.module.declare(name, result, parameters)
-    for result, name, text in (("ptr", "catch_error", _CATCH), ("void", "end_handling", _END)):
-        header, *lines = text.removesuffix("\n}").split("\n")
-        taken = header.partition("(")[2].partition(")")[0].split(", ")
-        body.module.add(Function(Signature(result, taken, "noinline optnone nounwind", name), lines), "")
+    catch, end = exceptions.declared(body.module)
     captures = [held_elsewhere(region.native(value)) for value in node.inputs]
     results = [new_cell(region, value.type) for value in node.results]
     found = [new_cell(region, value.type) for value in attempt.outputs]
@@ -96,16 +39,16 @@ def write_try(region: LoweringContext, node: Node) -> None:
     if made:
         out.line(f"call void @release_all(ptr %slot{first}, i64 {made})")
     body.let_go_of_spares()
-    error = out.new(f"call ptr @catch_error(ptr {body.calls.object(LIMITS)(out)}, ptr {before})")
+    error = out.new(f"call ptr {catch}(ptr {body.calls.object(LIMITS)(out)}, ptr {before})")
     body.check(out.new(f"icmp eq ptr {error}, null"))
     body.failed = unhandled
     fill(region, results, node.results, handler.outputs, region.inner(handler, [body.own(error), *captures]))
     body.failed = outer
-    out.line(f"call void @end_handling(ptr {before})")
+    out.line(f"call void {end}(ptr {before})")
     out.branch(done)
 
     out.begin(unhandled)
-    out.line(f"call void @end_handling(ptr {before})")
+    out.line(f"call void {end}(ptr {before})")
     out.branch(outer)
 
     out.begin(done)
@@ -117,7 +60,7 @@ def write_match(region: LoweringContext, node: Node) -> None:
     """Compute the number of the first clause that catches the exception, or the number of clauses if none does."""
     out, clauses = region.out, node.attributes["clauses"]
     error = region.object(node.inputs[0]).ir
-    matches = region.body.module.declare("PyErr_GivenExceptionMatches", *_API["PyErr_GivenExceptionMatches"])
+    matches = region.body.module.declare("PyErr_GivenExceptionMatches", "i32", "ptr, ptr")
     found = str(len(clauses))
     for number, kinds in reversed(list(enumerate(clauses))):
         taken = out.new(f"call i32 {matches}(ptr {error}, ptr {region.body.calls.object(kinds)(out)})")

@@ -1,16 +1,15 @@
-"""Measure whether small recurring jobs are faster with threads or in the caller alone.
+; Measure whether small recurring jobs are faster with threads or in the caller alone.
+;
+; The cost of moving data between processors cannot be predicted: their distance depends on where the system, or the host
+; of a virtual machine, puts them, and changes. A job that recurs within 100 µs is therefore run both ways, 20 times each.
+; The period from one job to the next decides, as it includes the cost to the code around. The other way is tried again
+; 4, then 8, up to 64 judgements later. A disturbance raises the known time of a way by a quarter at most. Results are
+; the same either way.
+;
+; The fields of a habit: the function; the time of its last job; the number of jobs since the last judgement; whether
+; it runs in the caller; the sum of periods; judgements left until the other way is tried; the sums with threads and
+; without; the best way; judgements between two trials.
 
-The cost of moving data between processors cannot be predicted: their distance depends on where the system, or the host
-of a virtual machine, puts them, and changes. A job that recurs within 100 µs is therefore run both ways, 20 times each.
-The period from one job to the next decides, as it includes the cost to the code around. The other way is tried again
-4, then 8, up to 64 judgements later. A disturbance raises the known time of a way by a quarter at most. Results are
-the same either way.
-"""
-
-# The fields of a habit: the function; the time of its last job; the number of jobs since the last judgement; whether
-# it runs in the caller; the sum of periods; judgements left until the other way is tried; the sums with threads and
-# without; the best way; judgements between two trials.
-TEXT = """
 %habit = type { ptr, i64, i64, i64, i64, i64, [2 x i64], i64, i64 }
 @habits = internal global [64 x %habit] zeroinitializer
 
@@ -104,4 +103,3 @@ judge:
   %answer = icmp ne i64 %chosen, 0
   ret i1 %answer
 }
-"""

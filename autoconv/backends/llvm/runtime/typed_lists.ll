@@ -1,15 +1,9 @@
-"""Runtime function in LLVM text: convert a Python list of numbers, possibly nested, to a typed list.
+; Convert a Python list of numbers, possibly nested, to a typed list.
+;
+; `object_numbers` takes the list, the class of its items, their size in bytes and the depth of nesting (see
+; lists/typed_lists.py). It returns NULL if an item is of another class, an int exceeds 64 bits, or memory runs out; the
+; op's kernel raises the error.
 
-`object_numbers` takes the list, the class of its items, their size in bytes and the depth of nesting (see
-lists/typed_lists.py). It returns NULL if an item is of another class, an int exceeds 64 bits, or memory runs out; the
-op's kernel raises the error.
-"""
-
-from __future__ import annotations
-
-from autoconv.backends.llvm.target import abi
-
-TEXT = """
 declare i32 @PyList_SetItem(ptr, i64, ptr)
 declare ptr @PyByteArray_FromStringAndSize(ptr, i64)
 declare void @PyErr_Clear()
@@ -17,14 +11,14 @@ declare void @PyErr_Clear()
 define ptr @object_numbers(ptr %list, ptr %class, i64 %size, i64 %depth) nounwind {
 entry:
   %overflow = alloca i32
-  %kind_at = getelementptr inbounds i8, ptr %list, i64 TYPE
+  %kind_at = getelementptr inbounds i8, ptr %list, i64 $TYPE
   %kind = load ptr, ptr %kind_at
   %is_list = icmp eq ptr %kind, @PyList_Type
   br i1 %is_list, label %look, label %other
 look:
-  %count_at = getelementptr inbounds i8, ptr %list, i64 LIST_COUNT
+  %count_at = getelementptr inbounds i8, ptr %list, i64 $LIST_COUNT
   %count = load i64, ptr %count_at
-  %items_at = getelementptr inbounds i8, ptr %list, i64 LIST_ITEMS
+  %items_at = getelementptr inbounds i8, ptr %list, i64 $LIST_ITEMS
   %items = load ptr, ptr %items_at
   %flat = icmp eq i64 %depth, 1
   br i1 %flat, label %numbers, label %rows
@@ -58,7 +52,7 @@ numbers:
   %none = icmp eq ptr %made, null
   br i1 %none, label %no_memory, label %begin
 begin:
-  %start_at = getelementptr inbounds i8, ptr %made, i64 BYTE_START
+  %start_at = getelementptr inbounds i8, ptr %made, i64 $BYTE_START
   %start = load ptr, ptr %start_at
   %is_float = icmp eq ptr %class, @PyFloat_Type
   %is_bool = icmp eq ptr %class, @PyBool_Type
@@ -70,14 +64,14 @@ next:
 take:
   %item_at = getelementptr inbounds ptr, ptr %items, i64 %i
   %item = load ptr, ptr %item_at
-  %item_kind_at = getelementptr inbounds i8, ptr %item, i64 TYPE
+  %item_kind_at = getelementptr inbounds i8, ptr %item, i64 $TYPE
   %item_kind = load ptr, ptr %item_kind_at
   %fits = icmp eq ptr %item_kind, %class
   br i1 %fits, label %known, label %drop
 known:
   br i1 %is_float, label %float, label %whole_number
 float:
-  %value_at = getelementptr inbounds i8, ptr %item, i64 FLOAT_VALUE
+  %value_at = getelementptr inbounds i8, ptr %item, i64 $FLOAT_VALUE
   %value = load double, ptr %value_at
   %float_at = getelementptr inbounds double, ptr %start, i64 %i
   store double %value, ptr %float_at
@@ -111,9 +105,3 @@ no_memory:
 other:
   ret ptr null
 }
-"""
-for _name, _value in {
-    "LIST_COUNT": abi.LIST_COUNT, "LIST_ITEMS": abi.LIST_ITEMS, "BYTE_START": abi.BYTE_START,
-    "FLOAT_VALUE": abi.FLOAT_VALUE, "TYPE": abi.TYPE,
-}.items():  # fmt: skip
-    TEXT = TEXT.replace(_name, str(_value))

@@ -1,0 +1,206 @@
+; Native `__call__` of functions: calls the entries of an object's slot in turn, see call_dispatch.py.
+
+@dispatch_slow = global ptr null
+@dispatch_failed = global ptr null
+@dispatch_missing = global ptr null
+@dispatch_slot = global i64 0
+@dispatch_detour = global ptr null
+@dispatch_busy = global ptr null
+@dispatch_variable = global ptr null
+@dispatch_default = global ptr null
+declare void @retain(ptr)
+declare void @release(ptr)
+declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
+declare void @PyErr_Fetch(ptr, ptr, ptr)
+declare void @PyErr_NormalizeException(ptr, ptr, ptr)
+declare i32 @PyException_SetTraceback(ptr, ptr)
+declare ptr @PyMem_Malloc(i64)
+declare void @PyMem_Free(ptr)
+declare ptr @PyErr_NoMemory()
+declare i32 @PyContextVar_Get(ptr, ptr, ptr)
+declare void @PyErr_Clear()
+
+define internal void @let_go(ptr %object) nounwind {
+  %slot = alloca ptr
+  store ptr %object, ptr %slot
+  call void @release(ptr %slot)
+  ret void
+}
+
+define ptr @dispatch(ptr %self, ptr %arguments, i64 %count, ptr %names) nounwind {
+entry:
+  %kind_at = alloca ptr
+  %error_at = alloca ptr
+  %trace_at = alloca ptr
+  %value_at = alloca ptr
+  %offset = load i64, ptr @dispatch_slot
+  %place = getelementptr i8, ptr %self, i64 %offset
+  %entries = load ptr, ptr %place
+  %there = icmp ne ptr %entries, null
+  %unnamed = icmp eq ptr %names, null
+  %detour_at = load ptr, ptr @dispatch_detour
+  %detour = load atomic i64, ptr %detour_at monotonic, align 8
+  %usual = icmp eq i64 %detour, 0
+  %both = and i1 %there, %unnamed
+  %all = and i1 %both, %usual
+  br i1 %all, label %try, label %slow
+try:
+  call void @retain(ptr %entries)
+  %size_at = getelementptr i8, ptr %entries, i64 16
+  %size = load i64, ptr %size_at
+  %items = getelementptr i8, ptr %entries, i64 24
+  %missing = load ptr, ptr @dispatch_missing
+  %filled = icmp sgt i64 %size, $PLAIN
+  br i1 %filled, label %gated, label %none
+gated:
+  %gate_at = getelementptr ptr, ptr %items, i64 $GATE
+  %gate = load ptr, ptr %gate_at
+  %state_at = getelementptr i8, ptr %gate, i64 $BUFFER
+  %state = load ptr, ptr %state_at
+  %left = load i64, ptr %state
+  %passes = icmp sgt i64 %left, 0
+  br i1 %passes, label %pass_gate, label %none
+pass_gate:
+  %lower = sub i64 %left, 1
+  store i64 %lower, ptr %state
+  %form_at = getelementptr i64, ptr %state, i64 1
+  %form = load i64, ptr %form_at
+  %graphs = icmp eq i64 %form, 0
+  br i1 %graphs, label %graph, label %plainly
+graph:
+  %asks_at = getelementptr i64, ptr %state, i64 2
+  %asks = load i64, ptr %asks_at
+  %unasked = icmp eq i64 %asks, 0
+  br i1 %unasked, label %look, label %ask_variable
+ask_variable:
+  store ptr null, ptr %value_at
+  %variable = load ptr, ptr @dispatch_variable
+  %status = call i32 @PyContextVar_Get(ptr %variable, ptr null, ptr %value_at)
+  %value = load ptr, ptr %value_at
+  %is_found = icmp ne ptr %value, null
+  br i1 %is_found, label %compare, label %unknown
+unknown:
+  call void @PyErr_Clear()
+  br label %none
+compare:
+  call void @let_go(ptr %value)
+  %default = load ptr, ptr @dispatch_default
+  %is_default = icmp eq ptr %value, %default
+  br i1 %is_default, label %look, label %none
+plainly:
+  %busy_at = load ptr, ptr @dispatch_busy
+  %busy = load atomic i64, ptr %busy_at monotonic, align 8
+  %idle = icmp eq i64 %busy, 0
+  br i1 %idle, label %call_plain, label %none
+call_plain:
+  %plain_at = getelementptr ptr, ptr %items, i64 $PLAIN
+  %plain = load ptr, ptr %plain_at
+  %result = call ptr @"PyObject_Vectorcall"(ptr %plain, ptr %arguments, i64 %count, ptr null)
+  call void @let_go(ptr %entries)
+  ret ptr %result
+look:
+  %i = phi i64 [ $ENTRIES, %graph ], [ $ENTRIES, %compare ], [ %next, %other ]
+  %more = icmp slt i64 %i, %size
+  br i1 %more, label %ask, label %none
+ask:
+  %item_at = getelementptr ptr, ptr %items, i64 %i
+  %item = load ptr, ptr %item_at
+  %definition_at = getelementptr i8, ptr %item, i64 $DEFINITION
+  %definition = load ptr, ptr %definition_at
+  %owner_at = getelementptr i8, ptr %item, i64 $OWNER
+  %owner = load ptr, ptr %owner_at
+  %function_at = getelementptr i8, ptr %definition, i64 8
+  %function = load ptr, ptr %function_at
+  %found = call ptr %function(ptr %owner, ptr %arguments, i64 %count)
+  %raised = icmp eq ptr %found, null
+  br i1 %raised, label %failed, label %answered
+answered:
+  %refused = icmp eq ptr %found, %missing
+  br i1 %refused, label %other, label %done
+done:
+  %cell = load ptr, ptr %items
+  %buffer_at = getelementptr i8, ptr %cell, i64 $BUFFER
+  %buffer = load ptr, ptr %buffer_at
+  %calls = load i64, ptr %buffer
+  %counted = add i64 %calls, 1
+  store i64 %counted, ptr %buffer
+  call void @let_go(ptr %entries)
+  ret ptr %found
+other:
+  call void @let_go(ptr %found)
+  %next = add i64 %i, 1
+  br label %look
+none:
+  call void @let_go(ptr %entries)
+  br label %slow
+slow:
+  br i1 %unnamed, label %pass, label %measure
+measure:
+  %named_at = getelementptr i8, ptr %names, i64 16
+  %named = load i64, ptr %named_at
+  br label %pass
+pass:
+  %values = phi i64 [ 0, %slow ], [ %named, %measure ]
+  %given = add i64 %count, %values
+  %length = add i64 %given, 1
+  %many = icmp ugt i64 %length, $MOST_ON_STACK
+  br i1 %many, label %heap, label %stack
+heap:
+  %room = shl i64 %length, 3
+  %block = call ptr @PyMem_Malloc(i64 %room)
+  %full = icmp eq ptr %block, null
+  br i1 %full, label %no_memory, label %copy
+no_memory:
+  %nothing = call ptr @PyErr_NoMemory()
+  ret ptr null
+stack:
+  %frame = alloca ptr, i64 %length
+  br label %copy
+copy:
+  %whole = phi ptr [ %block, %heap ], [ %frame, %stack ]
+  store ptr %self, ptr %whole
+  %behind = getelementptr ptr, ptr %whole, i64 1
+  %bytes = shl i64 %given, 3
+  call void @llvm.memcpy.p0.p0.i64(ptr %behind, ptr %arguments, i64 %bytes, i1 false)
+  %callee = load ptr, ptr @dispatch_slow
+  %passed = add i64 %count, 1
+  %slowly = call ptr @"PyObject_Vectorcall"(ptr %callee, ptr %whole, i64 %passed, ptr %names)
+  br i1 %many, label %free, label %answer_slowly
+free:
+  call void @PyMem_Free(ptr %whole)
+  br label %answer_slowly
+answer_slowly:
+  ret ptr %slowly
+failed:
+  store ptr null, ptr %kind_at
+  store ptr null, ptr %error_at
+  store ptr null, ptr %trace_at
+  call void @PyErr_Fetch(ptr %kind_at, ptr %error_at, ptr %trace_at)
+  call void @PyErr_NormalizeException(ptr %kind_at, ptr %error_at, ptr %trace_at)
+  %error = load ptr, ptr %error_at
+  %trace = load ptr, ptr %trace_at
+  %traced = icmp ne ptr %trace, null
+  br i1 %traced, label %attach, label %tell
+attach:
+  call i32 @PyException_SetTraceback(ptr %error, ptr %trace)
+  br label %tell
+tell:
+  %told = add i64 %count, 3
+  %report = alloca ptr, i64 %told
+  store ptr %self, ptr %report
+  %second = getelementptr ptr, ptr %report, i64 1
+  store ptr %item, ptr %second
+  %third = getelementptr ptr, ptr %report, i64 2
+  store ptr %error, ptr %third
+  %rest = getelementptr ptr, ptr %report, i64 3
+  %size_of_rest = shl i64 %count, 3
+  call void @llvm.memcpy.p0.p0.i64(ptr %rest, ptr %arguments, i64 %size_of_rest, i1 false)
+  %handler = load ptr, ptr @dispatch_failed
+  %answer = call ptr @"PyObject_Vectorcall"(ptr %handler, ptr %report, i64 %told, ptr null)
+  call void @release(ptr %kind_at)
+  call void @release(ptr %error_at)
+  call void @release(ptr %trace_at)
+  call void @let_go(ptr %entries)
+  ret ptr %answer
+}
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)

@@ -1,0 +1,11 @@
+; Whether an array is its own memory and has a single owner; each module of native code inlines it.
+
+define internal i1 @is_alone(ptr %array) alwaysinline nounwind {
+  %count = load i64, ptr %array
+  %single = icmp eq i64 %count, 1
+  %place = getelementptr inbounds i8, ptr %array, i64 $BASE
+  %base = load ptr, ptr %place
+  %whole = icmp eq ptr %base, null
+  %alone = and i1 %single, %whole
+  ret i1 %alone
+}

@@ -1,0 +1,22 @@
+"""Read native code that is written as LLVM text: the `.ll` files of this folder.
+
+`$NAME` stands for a value that the module that reads the file gives: an offset, a flag, or generated functions. Lines
+that begin with a semicolon are comments.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from string import Template
+
+_FOLDER = Path(__file__).parent
+
+
+def read(name: str, **values: int | str) -> str:
+    """Return the text of a file, with exactly the values that it names filled in."""
+    lines = (_FOLDER / f"{name}.ll").read_text(encoding="utf-8").splitlines(keepends=True)
+    template = Template("".join(line for line in lines if not line.startswith(";")).lstrip("\n"))
+    wanted = set(template.get_identifiers())
+    if wanted != values.keys():
+        raise ValueError(f"{name}.ll names the values {sorted(wanted)}, and not {sorted(values)}")
+    return template.substitute(values)
