@@ -60,7 +60,10 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/operators/support/generator_expressions.py", "…"): "no attribute of a generator's: Python's own words",
     ("autoconv/operators/support/protected_names.py", "…"): PASSED_ON,
     ("autoconv/operators/control/conditionals.py", "…"): PASSED_ON,
-    ("autoconv/operators/control/try_rounds.py", "the types of the lists that this try statement changes do no"): CANNOT,
+    (
+        "autoconv/operators/control/try_rounds.py",
+        "the types of the lists that this try statement changes do no",
+    ): CANNOT,
     (
         "autoconv/operators/regions/container_promotion.py",
         "… is changed, and which object that is depends on a tensor",
@@ -129,7 +132,10 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/runtime/tensors/symbolic.py", "…"): PASSED_ON,
     ("autoconv/tracing/guards/fingerprints.py", "…"): PASSED_ON,
     ("autoconv/tracing/execute/internal_errors.py", "autoconv failed while it traced or compiled …: …"): CANNOT,
-    ("autoconv/tracing/guards/external_writes.py", "an array without dimensions is passed beside tensors"): ONLY_COMPILE,
+    (
+        "autoconv/tracing/guards/external_writes.py",
+        "an array without dimensions is passed beside tensors",
+    ): ONLY_COMPILE,
     ("autoconv/tracing/guards/external_writes.py", "…"): "no error: asks for a trace with more inputs",
     ("autoconv/tracing/guards/python_contract.py", "…"): "a budget of a trace: what goes beyond it takes seconds",
     ("autoconv/tracing/key/signature.py", "…"): PASSED_ON,
