@@ -36,7 +36,7 @@ class Level:
         self.recompute_every: int | None = None
         # For recursive functions: their backward graphs, and their versions without variables (see recursion.py).
         self.recursions: dict[Any, Graph] = {}
-        self.by_value: dict[Graph, Graph] = {}
+        self.without_variables: dict[Graph, Graph] = {}
         if around is not None:
             self.share(around)
         self.forward = forward
@@ -48,7 +48,7 @@ class Level:
     def share(self, level: Level) -> None:
         """Share the state of a whole differentiation with another level."""
         self.heap, self.recompute_every = level.heap, level.recompute_every
-        self.recursions, self.by_value = level.recursions, level.by_value
+        self.recursions, self.without_variables = level.recursions, level.without_variables
 
     @property
     def backward(self) -> Graph:
@@ -63,7 +63,7 @@ class Level:
             found = self._resolved[value] = self._bring(value)
         return found
 
-    def resolve_outline(self, value: Value) -> Value:
+    def resolve_shape(self, value: Value) -> Value:
         """Resolve a value whose shape alone is read: an array of that shape without elements is stored."""
         if self.has(value) or isinstance(value.type, ResourceType):
             return self.resolve(value)
@@ -307,7 +307,7 @@ class ReverseBuilder(GraphBuilder):
             if position in op.shape_only and not self._level.has(operand):
                 if isinstance(operand.type, TensorType) and is_static(operand.type):
                     return self.zeros_like(operand)  # type: ignore[no-any-return]
-                return self._level.resolve_outline(operand)
+                return self._level.resolve_shape(operand)
             return self._level.resolve(operand)
         return super()._value(op, operand, position, operands)
 

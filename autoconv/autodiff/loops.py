@@ -44,7 +44,7 @@ def reverse_while(level: Level, node: Node, varied: set[Value], backprop: Callab
     """Count the iterations in the forward loop, and add a backward loop with the same number."""
     inputs, size = node.inputs, node.attributes["state"]
     again = level.recompute_every is not None and into_segments(node, level.recompute_every)
-    body = _settled(level, node, varied, backprop, again)
+    body = _fix_carried(level, node, varied, backprop, again)
     child = body.child
     carried = [_cotangent(child, body.own[i]) for i in body.carried]
     sums = [
@@ -82,7 +82,7 @@ def reverse_while(level: Level, node: Node, varied: set[Value], backprop: Callab
         stack.rest = rest
 
 
-def _settled(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None], again: bool) -> _Body:
+def _fix_carried(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None], again: bool) -> _Body:
     """Return the backward body with cotangents for all state that needs them: a least fixed point.
 
     With `again` the body is recomputed in the backward graph.

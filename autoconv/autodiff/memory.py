@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.autodiff.memory_regions import Captures, Reference, WrittenRegion, chosen
-from autoconv.autodiff.memory_views import put, refuse, seen
+from autoconv.autodiff.memory_regions import Captures, Reference, WrittenRegion, select_arm
+from autoconv.autodiff.memory_views import read_view, refuse, write_view
 from autoconv.graph.dtypes import int64
-from autoconv.graph.graph import Graph, Node, Value, clone, copy_node, settle_effects
+from autoconv.graph.graph import Graph, Node, Value, clone, compute_effects, copy_node
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops.analysis.alias import Overlaps
 from autoconv.ops.builder import GraphBuilder
@@ -59,7 +59,7 @@ class _Conversion:
         written = [i for i in arrays if after[i] is not before[self._graph.parameters[i]]]
         outputs += [after[i] for i in written]
         region.graph.outputs = outputs
-        settle_effects(region.graph)
+        compute_effects(region.graph)
         return region.graph, written
 
     def _given(self, region: WrittenRegion, value: Value) -> Value:
@@ -134,14 +134,14 @@ class _Conversion:
         reference = region.references[value]
         found = self._whole(region, reference)
         for step in reference.steps:
-            found = seen(region.b, found, step)
+            found = read_view(region.b, found, step)
         return found
 
     def _whole(self, region: WrittenRegion, reference: Reference) -> Value:
         held = [region.contents[root] for root in reference.roots]
         if reference.which is None:
             return held[0]
-        return chosen(region, reference.which, [[one] for one in held], held)[0]
+        return select_arm(region, reference.which, [[one] for one in held], held)[0]
 
     def _store(self, region: WrittenRegion, x: Value, value: Value, spec: Any, operands: Sequence[Value]) -> None:
         reference, b = region.references[x], region.b
@@ -150,7 +150,7 @@ class _Conversion:
             value = b.cast(value, dtype=dtype)
         layers = [self._whole(region, reference)]
         for step in reference.steps:
-            layers.append(seen(b, layers[-1], step))
+            layers.append(read_view(b, layers[-1], step))
         inner = layers[-1]
         if spec is not None:
             found = b.set_item(inner, value, *operands, spec=spec)
@@ -159,13 +159,13 @@ class _Conversion:
         else:
             found = b.set_item(inner, value, spec=(Rest(),))
         for step, outer in zip(reversed(reference.steps), reversed(layers[:-1]), strict=True):
-            found = put(b, outer, found, step)
+            found = write_view(b, outer, found, step)
         if reference.which is None:
             region.contents[reference.roots[0]] = found
             return
         held = [region.contents[root] for root in reference.roots]
         arms = [[found if i == k else one for i, one in enumerate(held)] for k in range(len(held))]
-        changed = chosen(region, reference.which, arms, [*held, found])
+        changed = select_arm(region, reference.which, arms, [*held, found])
         region.contents.update(zip(reference.roots, changed, strict=True))
 
     # ---- regions
@@ -284,7 +284,7 @@ class _Conversion:
         numbers = [region.b.constant(value=np.array(place), weak=True) for place in places]
         if reference.which is None:
             return numbers[0]
-        return chosen(region, reference.which, [[number] for number in numbers], numbers)[0]
+        return select_arm(region, reference.which, [[number] for number in numbers], numbers)[0]
 
 
 def _touches(node: Node) -> bool:

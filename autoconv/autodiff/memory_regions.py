@@ -114,7 +114,9 @@ class _Contents(dict[Value, Value]):
         yield from (root for root in dict.__iter__(self) if root not in self._outer.contents)
 
 
-def chosen(region: WrittenRegion, which: Value, arms: Sequence[Sequence[Value]], used: Sequence[Value]) -> list[Value]:
+def select_arm(
+    region: WrittenRegion, which: Value, arms: Sequence[Sequence[Value]], used: Sequence[Value]
+) -> list[Value]:
     """Add a `cond` on the index `which`; return the values of the selected arm."""
     captures = list(dict.fromkeys(used))
     graphs = []

@@ -13,7 +13,7 @@ from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.index_spec import Gather
 
 
-def seen(b: GraphBuilder, x: Value, step: tuple[Any, ...]) -> Value:
+def read_view(b: GraphBuilder, x: Value, step: tuple[Any, ...]) -> Value:
     """Return the part of an array that a step views; a step is (op, attributes, operands, type of the array)."""
     name, attributes, operands, type_ = step
     if name == "array_view":
@@ -25,7 +25,7 @@ def seen(b: GraphBuilder, x: Value, step: tuple[Any, ...]) -> Value:
     return b.get_item(b.reshape(x, shape=(-1,)), _places(b, attributes, type_), spec=(Gather(),))  # type: ignore[no-any-return]
 
 
-def put(b: GraphBuilder, outer: Value, inner: Value, step: tuple[Any, ...]) -> Value:
+def write_view(b: GraphBuilder, outer: Value, inner: Value, step: tuple[Any, ...]) -> Value:
     """Return `outer` with `inner` stored in the part that the step views."""
     name, attributes, operands, type_ = step
     if name == "array_view":

@@ -22,7 +22,7 @@ from autoconv.autodiff.cotangents import accumulate, carries, conformed, cotange
 from autoconv.autodiff.dependence import varied_values
 from autoconv.autodiff.forward_backward import Level, Root, clone, move_before
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph, Node, Value, copy_node, settle_effects
+from autoconv.graph.graph import Graph, Node, Value, compute_effects, copy_node
 from autoconv.graph.types import ResourceType
 from autoconv.ops.record import OPS
 
@@ -31,7 +31,7 @@ _ONCE = Effects.READ | Effects.WRITE | Effects.OUTPUT | Effects.RANDOM
 
 def reverse_recursion(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None]) -> None:
     """Add a call of the function's backward graph."""
-    graph = _by_value(node.regions[0], level, node)
+    graph = _without_variables(node.regions[0], level, node)
     if graph.effects & _ONCE:
         raise refused(node, f"the backward pass runs a recursive function again, and it {_what(graph)}")
     results = [r for r in node.results if r in level.cotangents and r in varied]
@@ -82,7 +82,7 @@ def _reversed(
         zeros_of(inner.builder, parameters[j]) if ct is None else conformed(inner.builder, ct, parameters[j].type)
         for j, ct in zip(wanted, found, strict=True)
     ]
-    settle_effects(back)
+    compute_effects(back)
     return back
 
 
@@ -96,14 +96,14 @@ def _read(level: Level, node: Node, value: Value) -> Value:
     return read.results[0]
 
 
-def _by_value(graph: Graph, level: Level, node: Node) -> Graph:
+def _without_variables(graph: Graph, level: Level, node: Node) -> Graph:
     """Return the graph with tensor parameters in place of the variables it reads; the graph itself if it reads none."""
-    found = level.by_value.get(graph)
+    found = level.without_variables.get(graph)
     if found is None:
         if not any(isinstance(value.type, ResourceType) for value in graph.parameters):
-            return level.by_value.setdefault(graph, graph)
-        found = _copied(graph, level.by_value, node)
-        settle_effects(found)
+            return level.without_variables.setdefault(graph, graph)
+        found = _copied(graph, level.without_variables, node)
+        compute_effects(found)
     return found
 
 

@@ -24,10 +24,10 @@ from autoconv.config.settings import (
 
 __all__ = [
     "DETOUR",
+    "SETTINGS",
     "LogicalDevice",
     "LogicalDeviceConfiguration",
     "PhysicalDevice",
-    "SETTINGS",
     "Settings",
     "cache_folder",
     "experimental",

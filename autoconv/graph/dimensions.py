@@ -94,7 +94,7 @@ def most(first: Dimension, second: Dimension) -> Dimension:
     return plus(plus(first, second), times(least(first, second), -1))
 
 
-def fills(first: Sequence[Dimension], second: Sequence[Dimension]) -> bool:
+def has_same_count(first: Sequence[Dimension], second: Sequence[Dimension]) -> bool:
     """Return whether two shapes have equally many elements, each Quotient in them taken to be exact."""
     if None in first or None in second:
         return False
@@ -104,7 +104,7 @@ def fills(first: Sequence[Dimension], second: Sequence[Dimension]) -> bool:
         factors = [factor for size in mine for factor in _factors(size)]
         for i, factor in enumerate(factors):
             if isinstance(factor, Quotient):
-                return fills((*factors[:i], factor.dividend, *factors[i + 1 :]), (*yours, factor.divisor))
+                return has_same_count((*factors[:i], factor.dividend, *factors[i + 1 :]), (*yours, factor.divisor))
     return False
 
 

@@ -242,7 +242,7 @@ def has_recursion(graph: Graph) -> bool:
     return any(map(is_recursive, graph.walk()))
 
 
-def settle_effects(graph: Graph) -> None:
+def compute_effects(graph: Graph) -> None:
     """Compute the effects of nodes with regions as a least fixed point, where the graph has recursive functions."""
     nodes = [node for node in graph.walk() if node.regions]
     if not any(map(is_recursive, nodes)):
@@ -300,7 +300,7 @@ def clone(
     replacement of a parameter of the graph itself.
     """
     copy = _clone(graph, rewrite, {}, begin)
-    settle_effects(copy)
+    compute_effects(copy)
     return copy
 
 

@@ -19,7 +19,7 @@ def begin_copy(graph: Graph) -> tuple[Graph, dict[Value, Value]]:
     return copy, {value: copy.add_parameter(value.type, value.name) for value in graph.parameters}
 
 
-def stand_for(narrow: Type, wide: Type) -> bool:
+def can_replace(narrow: Type, wide: Type) -> bool:
     """Return whether `narrow` can replace `wide`: a subtype with the same dtypes, different only in shapes."""
     kinds = [[(leaf.dtype, leaf.weak) for leaf in leaves(type_)] for type_ in (narrow, wide)]
     return kinds[0] == kinds[1] and is_subtype(narrow, wide)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from autoconv.graph.attribute_parser import parse_type, parse_value
-from autoconv.graph.graph import Graph, Span, Value, settle_effects
+from autoconv.graph.graph import Graph, Span, Value, compute_effects
 from autoconv.graph.scanner import Scanner
 from autoconv.graph.types import Type
 
@@ -34,7 +34,7 @@ def from_text(text: str, ops: Mapping[str, Op]) -> Graph:
         graph = _graph(scanner, ops, Written())
     except RecursionError:
         scanner.fail("the text is nested too deeply")
-    settle_effects(graph)
+    compute_effects(graph)
     if not scanner.at("") or scanner.position != len(text):
         scanner.fail(f"expected the end of the text, found {scanner.shown()}")
     return graph

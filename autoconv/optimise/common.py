@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph, Node, Value, copied_regions, copy_node, settle_effects
+from autoconv.graph.graph import Graph, Node, Value, compute_effects, copied_regions, copy_node
 from autoconv.graph.rewrite import attributes_key, begin_copy
 from autoconv.graph.types import TensorType
 from autoconv.ops.analysis.aliasing_ops import leaving
@@ -33,7 +33,7 @@ def common(graph: Graph, contract: str = "function") -> Graph:
     them in place.
     """
     copy = _common(graph, {}, contract)
-    settle_effects(copy)
+    compute_effects(copy)
     return copy
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph, Node, Value, copied_regions, copy_node, is_recursive, settle_effects
+from autoconv.graph.graph import Graph, Node, Value, compute_effects, copied_regions, copy_node, is_recursive
 from autoconv.graph.types import TensorType, Type
 
 
@@ -29,7 +29,7 @@ def dead(graph: Graph, contract: str = "function") -> Graph:
     """
     live = _Liveness(graph, contract)
     copy = _rebuilt(graph, live, range(len(graph.outputs)), range(len(graph.parameters)), {})
-    settle_effects(copy)
+    compute_effects(copy)
     return copy
 
 

@@ -25,8 +25,8 @@ import numpy as np
 
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph, Node, Value, copied_regions, copy_node, is_recursive, settle_effects
-from autoconv.graph.rewrite import begin_copy, stand_for
+from autoconv.graph.graph import Graph, Node, Value, compute_effects, copied_regions, copy_node, is_recursive
+from autoconv.graph.rewrite import begin_copy, can_replace
 from autoconv.graph.types import TensorType, Type, shapes_compatible
 from autoconv.ops import OPS
 from autoconv.ops.rules import element_count
@@ -41,7 +41,7 @@ def fold(graph: Graph, contract: str = "function") -> Graph:
     run time. Captured constants are propagated into regions.
     """
     copy = _fold_graph(graph, {}, {})
-    settle_effects(copy)
+    compute_effects(copy)
     return copy
 
 
@@ -67,7 +67,7 @@ def _fold_into(
     """Append the folded nodes of `graph` to `copy`; `values` maps their operands and results to `copy`."""
     for node in graph.nodes:
         inputs = [values[value] for value in node.inputs]
-        arm = _arm_taken(node, inputs, constants)
+        arm = _taken_arm(node, inputs, constants)
         if arm is not None:
             inner = dict(zip(arm.parameters, inputs[1:], strict=True))
             _fold_into(copy, arm, inner, constants, copies)
@@ -168,7 +168,7 @@ def _constant(copy: Graph, node: Node, value: Value, array: np.ndarray) -> Value
     return copy.add(OPS["constant"], (), attributes, name=node.name, span=node.span).results[0]
 
 
-def _arm_taken(
+def _taken_arm(
     node: Node, inputs: Sequence[Value], constants: Mapping[Value, np.ndarray]
 ) -> Graph | None:
     """Return the arm taken by a cond with a constant index, if its outputs' types can replace those of the cond."""
@@ -183,4 +183,4 @@ def _arm_taken(
         *zip((value.type for value in inputs[1:]), (value.type for value in arm.parameters), strict=True),
         *zip((value.type for value in arm.outputs), (value.type for value in node.results), strict=True),
     ]
-    return arm if all(stand_for(narrow, wide) for narrow, wide in pairs) else None
+    return arm if all(can_replace(narrow, wide) for narrow, wide in pairs) else None

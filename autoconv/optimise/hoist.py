@@ -39,7 +39,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph, Node, Value, copied_regions, copy_node, has_recursion, settle_effects
+from autoconv.graph.graph import Graph, Node, Value, compute_effects, copied_regions, copy_node, has_recursion
 from autoconv.graph.rewrite import begin_copy
 from autoconv.graph.types import TensorType
 from autoconv.ops.analysis.aliasing_ops import VIEWS
@@ -57,7 +57,7 @@ def hoist(graph: Graph, contract: str = "function") -> Graph:
     """
     recursive = has_recursion(graph)  # bodies of recursive functions are shared between calls
     copy = _hoisted(graph, {}, recursive)
-    settle_effects(copy)
+    compute_effects(copy)
     return copy
 
 
@@ -83,7 +83,7 @@ def _lift(
     lifted: list[tuple[Graph, Value, Value]] = []  # (region, value in the region, value in `outer`)
     gone: set[Node] = set()
     for region in regions:
-        outside = _Outside(outer, dict(zip(region.parameters[state:], inputs[state:], strict=True)))
+        outside = _Available(outer, dict(zip(region.parameters[state:], inputs[state:], strict=True)))
         for node in region.nodes:
             if not outside.reaches(node):
                 continue
@@ -101,7 +101,7 @@ def _lift(
     return [*inputs, *(found for _, _, found in carried)], rebuilt
 
 
-class _Outside:
+class _Available:
     """The values of a loop region that are available before the loop: captures and lifted nodes.
 
     `free` values cost nothing in the loop; they are copied out only where a lifted node needs them.

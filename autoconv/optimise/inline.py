@@ -30,7 +30,7 @@ from autoconv.graph.graph import (
     has_recursion,
     is_recursive,
 )
-from autoconv.graph.rewrite import stand_for
+from autoconv.graph.rewrite import can_replace
 
 LIMIT = 2000  # nodes of a called graph; larger ones stay calls
 
@@ -76,7 +76,7 @@ def _may_inline(node: Node, inputs: list[Value]) -> bool:
         *zip((value.type for value in inputs), (value.type for value in called.parameters), strict=True),
         *zip((value.type for value in called.outputs), (value.type for value in node.results), strict=True),
     ]
-    return len(called.nodes) <= LIMIT and all(stand_for(narrow, wide) for narrow, wide in pairs)
+    return len(called.nodes) <= LIMIT and all(can_replace(narrow, wide) for narrow, wide in pairs)
 
 
 def _called_from(span: Span | None, caller: Span | None) -> Span | None:

@@ -7,7 +7,7 @@ from collections import Counter
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import ArrayType, TensorType
-from autoconv.ops.analysis.alias import APART, Overlaps
+from autoconv.ops.analysis.alias import DISJOINT, Overlaps
 
 _PARTS = ("array_view", "array_transpose", "array_diagonal")
 _READS = frozenset({"array_load", *_PARTS, "array_strided", "array_size"})
@@ -84,14 +84,14 @@ class ReadOnly:
     def _settle(self) -> None:
         """Remove values with an unsuitable definition or use, to a fixed point."""
         while True:
-            out = {value for value in self.values if not (self._comes_well(value) and self._goes_well(value))}
+            out = {v for v in self.values if not (self._is_valid_definition(v) and self._are_valid_uses(v))}
             if not out:
                 return
             self.values -= out
 
     # ---- definitions
 
-    def _comes_well(self, value: Value) -> bool:
+    def _is_valid_definition(self, value: Value) -> bool:
         node = value.node
         if node is None:
             return self._enters_well(value)
@@ -134,13 +134,13 @@ class ReadOnly:
             self._overlaps = Overlaps(self._graph)
         for _, written in self._writers:
             assert self._overlaps is not None
-            if any(self._overlaps.between(target, array) != APART for target in written):
+            if any(self._overlaps.between(target, array) != DISJOINT for target in written):
                 return False
         return True
 
     # ---- uses
 
-    def _goes_well(self, value: Value) -> bool:
+    def _are_valid_uses(self, value: Value) -> bool:
         if all(self.is_read(node, i) for node, i in self._users.get(value, ())) and all(
             self.is_passed_on(graph, i) for graph, i in self._outputs.get(value, ())
         ):

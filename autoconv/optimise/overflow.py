@@ -17,8 +17,8 @@ from autoconv.ops.numpy.list_arrays import is_guess
 
 # Bound for a number that grows slowly in a loop: it is not reached in any feasible running time.
 _SLOWLY: Range = (-(1 << 61), 1 << 61)
-_LITTLE = 1 << 10  # growth per iteration that counts as slow
-_TURNS = 4  # iterations of a loop's analysis, the last two with widened ranges
+_SLOW_STEP = 1 << 10  # growth per iteration that counts as slow
+_ROUNDS = 4  # iterations of a loop's analysis, the last two with widened ranges
 # Ops that return non-negative sizes, and ops on Python ints that raise beyond 64 bits unless operand ranges exclude it.
 _SIZES = frozenset({"array_size", "dimension", "size"})
 _CHECKED = frozenset(
@@ -46,7 +46,7 @@ def may_exceed(graph: Graph) -> bool:
     return found.exceeds
 
 
-def ends_behind(graph: Graph, lasts: Callable[[Node], bool]) -> tuple[Node | None, str]:
+def rerun_point(graph: Graph, lasts: Callable[[Node], bool]) -> tuple[Node | None, str]:
     """Return the first irreversible node (`lasts`) after which the call may have to rerun as plain Python, and why.
 
     The reasons are an int beyond 64 bits, a Python number of another kind than traced, and methods or properties of the
@@ -166,16 +166,16 @@ class _Ranges:
         state = list(given[:count])
         self.last = self.last or self.first_of(test) or self.first_of(body)
         before = self.exceeds, self.behind
-        for turn in range(_TURNS):
+        for turn in range(_ROUNDS):
             self.exceeds, self.behind = before
             self.visit(test, [*state, *given[count:]])
             after = self.visit(body, [*self._inside(node, state, given), *given[count:]])
             wider = [(min(a[0], b[0]), max(a[1], b[1])) for a, b in zip(state, after, strict=True)]
             if wider == state:
                 break
-            last = turn == _TURNS - 2
+            last = turn == _ROUNDS - 2
             state = [_widened(a, b) if last else b for a, b in zip(state, wider, strict=True)]
-            if turn == _TURNS - 1:
+            if turn == _ROUNDS - 1:
                 grows = [not _is_slow(a, b) for a, b in zip(state, after, strict=True)]
                 if any(grows):
                     state = [WHOLE if grown else a for grown, a in zip(grows, state, strict=True)]
@@ -206,7 +206,7 @@ def _widened(before: Range, after: Range) -> Range:
 
 
 def _is_slow(state: Range, after: Range) -> bool:
-    return state[0] - _LITTLE <= after[0] and after[1] <= state[1] + _LITTLE
+    return state[0] - _SLOW_STEP <= after[0] and after[1] <= state[1] + _SLOW_STEP
 
 
 def _is_number(value: Value) -> bool:
@@ -228,4 +228,4 @@ def _is_floating(node: Node) -> bool:
     return isinstance(type_, TensorType) and not type_.dtype.is_integer
 
 
-__all__ = ["ends_behind", "may_be_another", "may_exceed", "may_run_code"]
+__all__ = ["may_be_another", "may_exceed", "may_run_code", "rerun_point"]

@@ -25,7 +25,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from autoconv.graph.graph import Graph, Node, Value, clone, copied_regions, copy_node, settle_effects
+from autoconv.graph.graph import Graph, Node, Value, clone, compute_effects, copied_regions, copy_node
 from autoconv.graph.types import ArrayType, TensorType, Type
 from autoconv.ops import OPS
 from autoconv.optimise.memory_to_value import ReadOnly
@@ -37,7 +37,7 @@ def promote(graph: Graph, contract: str = "function") -> Graph:
     Regions take and return the contents instead of the arrays.
     """
     copy = _Promotion(ReadOnly(graph)).copied(graph)
-    settle_effects(copy)
+    compute_effects(copy)
     return copy
 
 

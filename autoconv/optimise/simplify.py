@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import DType
-from autoconv.graph.graph import Graph, Node, Value, copied_regions, copy_node, settle_effects
+from autoconv.graph.graph import Graph, Node, Value, compute_effects, copied_regions, copy_node
 from autoconv.graph.rewrite import begin_copy
 from autoconv.graph.types import TensorType
 from autoconv.ops import OPS
@@ -41,7 +41,7 @@ def simplify(graph: Graph, contract: str = "function") -> Graph:
     as well.
     """
     copy = _simplified(graph, contract, {})
-    settle_effects(copy)
+    compute_effects(copy)
     return copy
 
 

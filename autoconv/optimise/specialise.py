@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.graph.graph import Graph, Node, Value, copy_node, has_recursion, settle_effects
+from autoconv.graph.graph import Graph, Node, Value, compute_effects, copy_node, has_recursion
 from autoconv.graph.types import (
     ArrayType,
     NoCommonType,
@@ -87,7 +87,7 @@ def _in_rounds(graph: Graph, types: Sequence[Type], sizes: Sizes | None) -> tupl
             continue
         if before == _unknown(graph):
             break
-    settle_effects(graph)
+    compute_effects(graph)
     return graph, sizes
 
 

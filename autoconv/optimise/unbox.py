@@ -23,11 +23,11 @@
 from __future__ import annotations
 
 from autoconv.graph.graph import Graph, Node, clone
-from autoconv.optimise.unboxing import arrays, given, lists, numbers, rows, whole_lists  # noqa: F401 (register the rules)
-from autoconv.optimise.unboxing.kinds import Kinds
+from autoconv.optimise.unboxing import argument_lists, arrays, lists, numbers, rows, whole_lists  # noqa: F401 (register the rules)
+from autoconv.optimise.unboxing.kind_inference import Kinds
 from autoconv.optimise.unboxing.writer import rewritten
 
-_MAKING = frozenset({"object_build", "object_apply", given.NAME})
+_MAKING = frozenset({"object_build", "object_apply", argument_lists.NAME})
 
 
 def unbox(graph: Graph, contract: str = "function") -> Graph:
@@ -42,7 +42,7 @@ def unbox(graph: Graph, contract: str = "function") -> Graph:
         kinds = Kinds(graph)
         if kinds.has_lists():
             return rewritten(graph, kinds)
-    return clone(graph, lambda copy, node, inputs: inputs if node.op.name == given.NAME else None)
+    return clone(graph, lambda copy, node, inputs: inputs if node.op.name == argument_lists.NAME else None)
 
 
 def _asks_identity(node: Node) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from autoconv.graph.dimensions import (
-    fills,
+    has_same_count,
     least,
     most,
     plain_symbols,
@@ -60,12 +60,12 @@ def test_quotients_by_sizes_of_arguments():
 
 def test_shapes_with_as_many_elements():
     half = rounded_down(N, 2)
-    assert fills((N, 3), (times(3, N),))
-    assert fills((N,), (half, 2))
-    assert fills((times(2, half), M), (N, M))
-    assert not fills((N,), (half, 3))
-    assert not fills((N,), (M,))
-    assert not fills((None,), (None,))
+    assert has_same_count((N, 3), (times(3, N),))
+    assert has_same_count((N,), (half, 2))
+    assert has_same_count((times(2, half), M), (N, M))
+    assert not has_same_count((N,), (half, 3))
+    assert not has_same_count((N,), (M,))
+    assert not has_same_count((None,), (None,))
 
 
 def test_nothing_is_known_of_what_is_computed_of_an_unknown_one():

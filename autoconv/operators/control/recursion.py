@@ -12,7 +12,7 @@ from types import FunctionType
 from typing import Any
 
 from autoconv.errors import InaccessibleTensorError, StagingError
-from autoconv.graph.graph import Graph, Value, settle_effects
+from autoconv.graph.graph import Graph, Value, compute_effects
 from autoconv.operators.control.handler_values import keep, kept, kept_layout
 from autoconv.operators.regions.container_promotion import (
     is_moved,
@@ -155,7 +155,7 @@ class Recursion(Call):
             if settled and (confirms or not new):
                 for show in shown or ():
                     emit_output(parent, show)
-                settle_effects(self.graph)
+                compute_effects(self.graph)
                 trace.recursions[self.identity] = self
                 return self._record_call(self.values, parent)
             met, confirms = new.keys() - adopted.keys(), settled

@@ -12,7 +12,7 @@ from autoconv.graph.types import ArrayType
 from autoconv.ops.index_spec import At, Slice
 from autoconv.ops.numpy.arrays import entries_of
 
-APART, SAME, SOME, MAYBE = "apart", "same", "some", "maybe"
+DISJOINT, EQUAL, OVERLAP, UNKNOWN = "apart", "same", "some", "maybe"
 _VIEWS = frozenset({"array_view", "array_strided", "array_transpose", "array_diagonal", "array_part"})
 _NEW = frozenset({"array_new", "array_of"})
 _STORES = frozenset({"array_store", "array_set"})
@@ -40,23 +40,23 @@ class Overlaps:
     def between(self, a: Value, b: Value) -> str:
         """Return how two arrays alias.
 
-        `APART`: no common elements; `SAME`: the same elements in the same order; `SOME`: some common elements; `MAYBE`:
-        unknown.
+        `DISJOINT`: no common elements; `EQUAL`: the same elements in the same order; `OVERLAP`: some common elements;
+        `UNKNOWN`: unknown.
         """
         first, second = self._known(a), self._known(b)
         if None not in first and None not in second and not first & second:
-            return APART
+            return DISJOINT
         base_a, base_b = base_of(a), base_of(b)
         if base_a is not base_b:
-            return MAYBE
+            return UNKNOWN
         if a is b or _same_view(a, b):
-            return SAME
+            return EQUAL
         places = [_place(value, base_a) for value in (a, b)]
         if places[0] is None or places[1] is None:
-            return MAYBE
+            return UNKNOWN
         widths = [value.dtype.size for value in (a, b)]
         if places[0] == places[1] and widths[0] == widths[1]:
-            return SAME
+            return EQUAL
         return _meet(places[0], places[1], max(widths))
 
     def roots(self, value: Value) -> frozenset[Value]:
@@ -184,16 +184,16 @@ def _offset(node: Node, outer: _Place) -> int:
 def _meet(a: _Place, b: _Place, size: int) -> str:
     ends = [_ends(place, size) for place in (a, b)]
     if ends[0] is None or ends[1] is None or ends[0][1] <= ends[1][0] or ends[1][1] <= ends[0][0]:
-        return APART
+        return DISJOINT
     low = min(ends[0][0], ends[1][0])
     memory = np.empty(max(ends[0][1], ends[1][1]) - low, np.uint8)
     kind = np.dtype((np.void, size))
     first, second = (np.ndarray(shape, kind, memory, offset - low, strides) for offset, shape, strides in (a, b))
     work: Any = _MOST_WORK
     try:
-        return SOME if np.shares_memory(first, second, work) else APART
+        return OVERLAP if np.shares_memory(first, second, work) else DISJOINT
     except np.exceptions.TooHardError:
-        return MAYBE
+        return UNKNOWN
 
 
 def _ends(place: _Place, size: int) -> tuple[int, int] | None:
@@ -204,4 +204,4 @@ def _ends(place: _Place, size: int) -> tuple[int, int] | None:
     return offset + sum(s for s in steps if s < 0), offset + sum(s for s in steps if s > 0) + size
 
 
-__all__ = ["APART", "MAYBE", "SAME", "SOME", "Overlaps", "base_of", "written_parameters"]
+__all__ = ["DISJOINT", "EQUAL", "OVERLAP", "UNKNOWN", "Overlaps", "base_of", "written_parameters"]

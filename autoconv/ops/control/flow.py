@@ -92,7 +92,7 @@ def _raise(*data: Any, exception: Any, template: tuple[Any, ...] | None, chain: 
     `chain` is an exception whose cause and context the new one gets.
     """
     if template is None:
-        raise again(exception)
+        raise copy_exception(exception)
     raise _chained(exception(*(_argument(entry, data) for entry in template)), chain)
 
 
@@ -104,7 +104,7 @@ def _argument(entry: Any, data: Sequence[Any]) -> Any:
     return "".join(piece if isinstance(piece, str) else format_data(data[piece]) for piece in entry)
 
 
-def again(exception: BaseException) -> BaseException:
+def copy_exception(exception: BaseException) -> BaseException:
     """Return a fresh copy of the exception, as each raise needs its own, with its cause and context."""
     kind: Any = type(exception)
     try:

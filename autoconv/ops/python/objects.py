@@ -29,7 +29,7 @@ from autoconv.graph.dtypes import DType, bool_, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node
 from autoconv.graph.types import ObjectType, TensorType, Type, weak_rank
-from autoconv.ops.control.flow import again
+from autoconv.ops.control.flow import copy_exception
 from autoconv.ops.elementwise.python_numbers import KINDS, to_python_array
 from autoconv.ops.index_spec import SAID_BY_NUMPY, SAID_OF_SLICES
 from autoconv.ops.python.exception_groups import left_of_group, split_group
@@ -445,7 +445,7 @@ define(
 
 def _make_exception(*arguments: Any, kind: Any) -> tuple[Any]:
     """Make an exception of the class; where `kind` is an exception, a copy of it."""
-    return (kind(*arguments) if isinstance(kind, type) else again(kind),)
+    return (kind(*arguments) if isinstance(kind, type) else copy_exception(kind),)
 
 
 define(

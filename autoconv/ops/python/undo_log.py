@@ -126,7 +126,7 @@ def can_undo(graph: Graph) -> bool:
     Arrays passed as memory count as logged (see `restoring`); others belong to the run.
     """
     made = makes_all_generators(graph)
-    return not any(lasts(node) and not (made and node.op.name == DRAW) for node in graph.walk())
+    return not any(is_irreversible(node) and not (made and node.op.name == DRAW) for node in graph.walk())
 
 
 def makes_all_generators(graph: Graph) -> bool:
@@ -147,7 +147,7 @@ def may_not_undo(node: Node) -> bool:
     return node.op.name == "object_apply" and name in ("next", "collections.defaultdict")
 
 
-def lasts(node: Node) -> bool:
+def is_irreversible(node: Node) -> bool:
     """Return whether the node has an irreversible side effect."""
     return _cannot_undo(node) and node.op.name not in ("array_store", "array_set")
 
@@ -429,8 +429,8 @@ __all__ = [
     "MAKING_ITERATORS",
     "can_undo",
     "changes",
+    "is_irreversible",
     "is_noted",
-    "lasts",
     "may_not_undo",
     "note_apply",
     "note_attribute",

@@ -150,10 +150,10 @@ def _squeeze(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any
 
 def _to_shape(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
     """Rule for `fill` and `broadcast_to`."""
-    return _said(sizes, _given(sizes, inputs, attributes["shape"]))
+    return _requested_shape(sizes, _given(sizes, inputs, attributes["shape"]))
 
 
-def _said(sizes: Sizes, found: Shape | None) -> Shape | None:
+def _requested_shape(sizes: Sizes, found: Shape | None) -> Shape | None:
     """Return a requested shape; that no size is negative becomes a precondition."""
     if found is None or None in found or any(isinstance(size, int) and size < 0 for size in found):
         return None
@@ -169,7 +169,7 @@ def _drawn(operands: int) -> _Rule:
         if len(inputs) <= operands:
             return None
         found = sizes.numbers.get(inputs[operands])
-        return _said(sizes, found) if isinstance(found, tuple) else None
+        return _requested_shape(sizes, found) if isinstance(found, tuple) else None
 
     return rule
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.numpy.list_arrays import OF_OBJECTS
-from autoconv.optimise.unboxing.kinds import LIST, Cell, Kinds, is_number, nested_rule, root, rule
+from autoconv.optimise.unboxing.kind_inference import LIST, Cell, Kinds, is_number, nested_rule, root, rule
 from autoconv.optimise.unboxing.writer import Writer, write
 
 

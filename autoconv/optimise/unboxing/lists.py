@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.graph import Node, Value
-from autoconv.optimise.unboxing.kinds import (
+from autoconv.optimise.unboxing.kind_inference import (
     CURSOR,
     ENUMERATE,
     INT,
@@ -36,7 +36,7 @@ def _build_kind(kinds: Kinds, node: Node) -> bool:
     if not makes(kinds, node):
         return False
     for value in node.inputs:
-        kinds.put(node.results[0], value)
+        kinds.add_item(node.results[0], value)
     return True
 
 
@@ -44,7 +44,7 @@ def _build_kind(kinds: Kinds, node: Node) -> bool:
 def _write_build(w: Writer, node: Node) -> list[Value]:
     element = w.element(node.results[0])
     if element["element"] == LIST:
-        return w.raw(node)
+        return w.copy_nested(node)
     items = [w.converted(w.number(value), element["element"], node) for value in node.inputs]
     return [w.add("typed_list_make", node, *items, **element)]
 
@@ -107,7 +107,7 @@ def _set_kind(kinds: Kinds, node: Node) -> bool | None:
         return None
     if kinds.kind(value) != LIST or not is_index(kinds.number(index)):
         return False
-    kinds.put(value, item)
+    kinds.add_item(value, item)
     return gives_nothing(kinds, node)
 
 
@@ -132,7 +132,7 @@ def _write_length(w: Writer, node: Node) -> list[Value]:
 def _append_kind(kinds: Kinds, node: Node) -> bool | None:
     if kinds.kind(node.inputs[0]) != LIST or len(node.inputs) != 2 or node.attributes["keywords"]:
         return None if kinds.kind(node.inputs[0]) is None else False
-    kinds.put(*node.inputs)
+    kinds.add_item(*node.inputs)
     return gives_nothing(kinds, node)
 
 
@@ -169,7 +169,7 @@ def _enumerate_kind(kinds: Kinds, node: Node) -> bool | None:
         return None
     if kind != LIST or len(node.inputs) != 1:
         return False
-    kinds.go_over(node.results[0], ENUMERATE, kinds.cell(node.inputs[0]))
+    kinds.iterate_over(node.results[0], ENUMERATE, kinds.cell(node.inputs[0]))
     return kinds.kind(node.results[0]) == ENUMERATE
 
 
@@ -187,7 +187,7 @@ def _iterate_kind(kinds: Kinds, node: Node) -> bool | None:
     pairs = kind == ENUMERATE and not node.attributes.get("start")
     if kind != LIST and not pairs:
         return False
-    kinds.go_over(node.results[0], PAIRS if pairs else CURSOR, kinds.item(value) if pairs else kinds.cell(value))
+    kinds.iterate_over(node.results[0], PAIRS if pairs else CURSOR, kinds.item(value) if pairs else kinds.cell(value))
     return kinds.kind(node.results[0]) in (CURSOR, PAIRS)
 
 
@@ -207,7 +207,7 @@ def _advance_kind(kinds: Kinds, node: Node) -> bool | None:
 @write("object_advance")
 def _write_advance(w: Writer, node: Node) -> list[Value]:
     if w.kinds.kind(node.inputs[0]) == ROW_CURSOR:
-        return w.raw(node)
+        return w.copy_nested(node)
     return [w.add("typed_list_advance", node, *w.parts(node.inputs[0]), **_item_of(w, node.inputs[0]))]
 
 
@@ -216,7 +216,7 @@ def _current_kind(kinds: Kinds, node: Node) -> bool | None:
     (value,) = node.inputs
     kind = kinds.kind(value)
     if kind == PAIRS:
-        kinds.go_over(node.results[0], PAIR, kinds.item(value))
+        kinds.iterate_over(node.results[0], PAIR, kinds.item(value))
         return kinds.kind(node.results[0]) == PAIR
     if kind == ROW_CURSOR:
         of = kinds.item(value).of
@@ -231,7 +231,7 @@ def _current_kind(kinds: Kinds, node: Node) -> bool | None:
 @write("object_current")
 def _write_current(w: Writer, node: Node) -> list[Value]:
     if w.kinds.kind(node.inputs[0]) == ROW_CURSOR:
-        return w.raw(node)
+        return w.copy_nested(node)
     _, cursor = w.parts(node.inputs[0])
     if w.kinds.kind(node.inputs[0]) == PAIRS:
         return [cursor]
@@ -244,8 +244,8 @@ def _unpack_kind(kinds: Kinds, node: Node) -> bool | None:
     kind = kinds.kind(value)
     if kind != PAIR or node.attributes["count"] != 2 or node.attributes.get("star", -1) >= 0:
         return None if kind is None else False
-    kinds.say_of(node.results[0], INT)
-    kinds.say_of(node.results[1], _items(kinds, value))
+    kinds.raise_kind_of(node.results[0], INT)
+    kinds.raise_kind_of(node.results[1], _items(kinds, value))
     return True
 
 

@@ -8,7 +8,7 @@ from autoconv.graph.dtypes import bfloat16, float16
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import TensorType
 from autoconv.ops import OPS
-from autoconv.optimise.unboxing.kinds import (
+from autoconv.optimise.unboxing.kind_inference import (
     BOOL,
     FLOAT,
     INT,
@@ -51,7 +51,7 @@ def _constant_kind(kinds: Kinds, node: Node) -> bool:
         kind = OTHER
     if type(value) is slice and value.step != 0 and all(type(x) in _BOUNDS for x in (value.start, value.stop)):
         kind = SLICE if type(value.step) in _BOUNDS else OTHER
-    kinds.say_of(node.results[0], kind)
+    kinds.raise_kind_of(node.results[0], kind)
     return kinds.kind(node.results[0]) != OTHER
 
 
@@ -69,7 +69,7 @@ def _write_constant(w: Writer, node: Node) -> list[Value]:
 
 @rule("object_box")
 def _box_kind(kinds: Kinds, node: Node) -> bool:
-    kinds.say_of(node.results[0], _boxed(node))
+    kinds.raise_kind_of(node.results[0], _boxed(node))
     return is_number(kinds.kind(node.results[0]))
 
 
@@ -163,7 +163,7 @@ def operator_kind(kinds: Kinds, node: Node) -> bool | None:
     if None in given:
         return None
     kind, refused = _result(kinds, node, name, given)
-    kinds.say_of(node.results[0], OTHER if refused else kind)
+    kinds.raise_kind_of(node.results[0], OTHER if refused else kind)
     return not refused and kinds.kind(node.results[0]) != OTHER
 
 
@@ -198,7 +198,7 @@ def _same_kind(kinds: Kinds, node: Node) -> bool | None:
     rounds = node.attributes["function"] == "round"
     if rounds and kind == FLOAT and node in kinds.late:
         return False
-    kinds.say_of(node.results[0], FLOAT if kind == FLOAT and not rounds else INT)
+    kinds.raise_kind_of(node.results[0], FLOAT if kind == FLOAT and not rounds else INT)
     return kinds.kind(node.results[0]) != OTHER
 
 
@@ -225,7 +225,7 @@ def _choice_kind(kinds: Kinds, node: Node) -> bool | None:
         return None
     if len(set(given)) != 1:
         return False
-    kinds.say_of(node.results[0], given[0])
+    kinds.raise_kind_of(node.results[0], given[0])
     return kinds.kind(node.results[0]) != OTHER
 
 
@@ -233,7 +233,7 @@ def _reduced_kind(kinds: Kinds, node: Node) -> bool | None:
     item = kinds.item(node.inputs[0]).kind
     if item is None:
         return None
-    kinds.say_of(node.results[0], item)
+    kinds.raise_kind_of(node.results[0], item)
     return is_number(item) and kinds.kind(node.results[0]) != OTHER
 
 
@@ -281,7 +281,7 @@ def _math_rule(kinds: Kinds, node: Node) -> bool | None:
     if None in given:
         return None
     (kind,) = OPS["python_math"].result_types(given, {"function": _math_name(node)})  # type: ignore[arg-type]
-    kinds.say_of(node.results[0], OTHER if kind == INT and node in kinds.late else kind)  # type: ignore[arg-type]
+    kinds.raise_kind_of(node.results[0], OTHER if kind == INT and node in kinds.late else kind)  # type: ignore[arg-type]
     return kinds.kind(node.results[0]) != OTHER
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autoconv.graph.graph import Node, Value
-from autoconv.optimise.unboxing.kinds import LIST, OTHER, ROW_CURSOR, SLICE, Kinds, is_index, nested_rule
+from autoconv.optimise.unboxing.kind_inference import LIST, OTHER, ROW_CURSOR, SLICE, Kinds, is_index, nested_rule
 
 
 def _is_rows(kinds: Kinds, value: Value) -> bool:
@@ -51,8 +51,8 @@ def _pop_kind(kinds: Kinds, node: Node) -> bool | None:
 def _set_kind(kinds: Kinds, node: Node) -> bool | None:
     known = _at(kinds, node) if len(node.inputs) == 3 else False
     if known:
-        kinds.put(node.inputs[0], node.inputs[2])
-        kinds.say_of(node.results[0], OTHER)
+        kinds.add_item(node.inputs[0], node.inputs[2])
+        kinds.raise_kind_of(node.results[0], OTHER)
     return known
 
 
@@ -60,8 +60,8 @@ def _set_kind(kinds: Kinds, node: Node) -> bool | None:
 def _append_kind(kinds: Kinds, node: Node) -> bool | None:
     if len(node.inputs) != 2 or not _is_rows(kinds, node.inputs[0]):
         return False
-    kinds.put(*node.inputs)
-    kinds.say_of(node.results[0], OTHER)
+    kinds.add_item(*node.inputs)
+    kinds.raise_kind_of(node.results[0], OTHER)
     return True
 
 
@@ -76,7 +76,7 @@ def _change_kind(kinds: Kinds, node: Node) -> bool | None:
         return False
     known = _at(kinds, node) if len(node.inputs) == 2 else True
     if known:
-        kinds.say_of(node.results[0], OTHER)
+        kinds.raise_kind_of(node.results[0], OTHER)
     return known
 
 
@@ -99,7 +99,7 @@ def _defined_kind(kinds: Kinds, node: Node) -> bool | None:
 
 @nested_rule("object_iterate")
 def _iterate_kind(kinds: Kinds, node: Node) -> bool | None:
-    kinds.go_over(node.results[0], ROW_CURSOR, kinds.cell(node.inputs[0]))
+    kinds.iterate_over(node.results[0], ROW_CURSOR, kinds.cell(node.inputs[0]))
     return kinds.kind(node.results[0]) == ROW_CURSOR
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autoconv.graph.graph import Node, Value
-from autoconv.optimise.unboxing.kinds import (
+from autoconv.optimise.unboxing.kind_inference import (
     BOOL,
     FLOAT,
     INT,
@@ -37,7 +37,7 @@ def is_list(kinds: Kinds, node: Node, count: int = 1) -> bool | None:
 
 
 def gives(kinds: Kinds, node: Node, kind: Kind) -> bool:
-    kinds.say_of(node.results[0], kind)
+    kinds.raise_kind_of(node.results[0], kind)
     return True
 
 
@@ -51,7 +51,7 @@ def makes(kinds: Kinds, node: Node, *items: Kind) -> bool:
     if of is None:
         return False
     for kind in items:
-        kinds.say(of, kind)
+        kinds.raise_kind(of, kind)
     return True
 
 
@@ -90,7 +90,7 @@ def _range_kind(kinds: Kinds, node: Node) -> bool | None:
         return None
     if len(given) == 3 and not (constant_of(node.inputs[2]) or 0):
         return False
-    kinds.say_of(node.results[0], RANGE)
+    kinds.raise_kind_of(node.results[0], RANGE)
     return kinds.kind(node.results[0]) == RANGE
 
 
@@ -113,7 +113,7 @@ def _slice_kind(kinds: Kinds, node: Node) -> bool | None:
         return None
     if not is_none(node.inputs[2]) and not constant_of(node.inputs[2]):
         return False  # a step of 0 raises its own error
-    kinds.say_of(node.results[0], SLICE)
+    kinds.raise_kind_of(node.results[0], SLICE)
     return kinds.kind(node.results[0]) == SLICE
 
 
@@ -158,7 +158,7 @@ def _sum_kind(kinds: Kinds, node: Node) -> bool | None:
     one, other = (kinds.item(value) for value in node.inputs)
     if node.attributes["function"] == "add":
         return makes(kinds, node, one.kind, other.kind) and _same_items(kinds, node)
-    kinds.say(one, other.kind)
+    kinds.raise_kind(one, other.kind)
     kinds.unify(kinds.cell(node.inputs[0]), kinds.cell(node.results[0]))
     return _same_items(kinds, node)
 
@@ -184,7 +184,7 @@ def _extend_kind(kinds: Kinds, node: Node) -> bool | None:
     known = is_list(kinds, node, 2)
     if not known or kinds.number(node.inputs[1]) != LIST:
         return None if known is None or kinds.number(node.inputs[1]) is None else False
-    kinds.say(kinds.item(node.inputs[0]), kinds.item(node.inputs[1]).kind)
+    kinds.raise_kind(kinds.item(node.inputs[0]), kinds.item(node.inputs[1]).kind)
     return gives_nothing(kinds, node) and _same_items(kinds, node)
 
 
@@ -230,7 +230,7 @@ def _insert_kind(kinds: Kinds, node: Node) -> bool | None:
         return None if known is None or (known and index is None) else False
     if not is_index(index):
         return False
-    kinds.put(node.inputs[0], node.inputs[2])
+    kinds.add_item(node.inputs[0], node.inputs[2])
     return gives_nothing(kinds, node)
 
 

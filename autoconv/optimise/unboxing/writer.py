@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autoconv.graph.graph import Graph, Node, Span, Value, copied_regions, copy_node, settle_effects
+from autoconv.graph.graph import Graph, Node, Span, Value, compute_effects, copied_regions, copy_node
 from autoconv.graph.types import ObjectType, TensorType, Type
 from autoconv.ops import OPS
 from autoconv.ops.lists.typed_lists import CURSOR as CURSOR_TYPE
 from autoconv.ops.lists.typed_lists import NUMBERS
 from autoconv.ops.numpy.list_arrays import OF_OBJECTS
-from autoconv.optimise.unboxing.kinds import (
+from autoconv.optimise.unboxing.kind_inference import (
     BOOL,
     CURSOR,
     ENUMERATE,
@@ -48,7 +48,7 @@ def rewritten(graph: Graph, kinds: Kinds) -> Graph:
     """Return the graph rewritten by `kinds`; its parameters and result types stay."""
     identified = any(node.attributes.get("how") == "identified" for node in graph.walk())
     copy = _Copies(kinds, "identified" if identified else "number").graph(graph, outermost=True)
-    settle_effects(copy)
+    compute_effects(copy)
     return copy
 
 
@@ -133,7 +133,7 @@ class Writer:
     def write(self, node: Node) -> None:
         nested = node in self.kinds.nested and key_of(node) not in _ALIKE
         is_row = nested and key_of(node) == "object_apply.getitem"
-        found = self._row(node) if is_row else self.raw(node) if nested else _WRITES[key_of(node)](self, node)
+        found = self._row(node) if is_row else self.copy_nested(node) if nested else _WRITES[key_of(node)](self, node)
         if not found:
             return  # an unused None, or a constant slice
         self.set(node, found)
@@ -223,7 +223,7 @@ class Writer:
         inputs = [self.object(value, node) for value in node.inputs]
         return [*copy_node(self.graph, node, inputs).results]
 
-    def raw(self, node: Node) -> list[Value]:
+    def copy_nested(self, node: Node) -> list[Value]:
         """Copy the node itself, on lists of lists as they are."""
         kinds = self.kinds
         inputs = [self.parts(v)[0] if kinds.number(v) == LIST else self.object(v, node) for v in node.inputs]

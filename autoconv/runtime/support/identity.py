@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autoconv.graph.dtypes import float64
-from autoconv.graph.graph import Graph, Value, node_effects, settle_effects
+from autoconv.graph.graph import Graph, Value, compute_effects, node_effects
 from autoconv.graph.types import ObjectType, TensorType
 
 # Types whose values neither are nor contain a NaN.
@@ -60,7 +60,7 @@ def refuse_nans(graph: Graph) -> None:
     for node in reversed(nodes):  # innermost regions first
         if node.regions or node.op.name == "object_box":
             node.effects = node_effects(node.op, node.regions, node.attributes, node.inputs)
-    settle_effects(graph)
+    compute_effects(graph)
 
 
 IDENTIFIED = "identified"  # the `how` attribute of a box with a NaN check

@@ -12,8 +12,17 @@ from autoconv.graph.graph import Graph
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops.analysis.alias import written_parameters
 from autoconv.ops.python.objects import NotAssigned
-from autoconv.ops.python.undo_log import DRAW, LOCAL, PRINTS, can_undo, lasts, makes_all_generators, restoring, undoing
-from autoconv.optimise.overflow import ends_behind, may_be_another, may_exceed, may_run_code
+from autoconv.ops.python.undo_log import (
+    DRAW,
+    LOCAL,
+    PRINTS,
+    can_undo,
+    is_irreversible,
+    makes_all_generators,
+    restoring,
+    undoing,
+)
+from autoconv.optimise.overflow import may_be_another, may_exceed, may_run_code, rerun_point
 from autoconv.tracing.guards.python_contract import RunPlain
 
 Run = Callable[..., Any]
@@ -39,7 +48,7 @@ def refuse_lasting(graph: Graph) -> None:
     Output is not irreversible here, as a rerun suppresses it.
     """
     made = makes_all_generators(graph)
-    node, what = ends_behind(graph, lambda node: lasts(node) and not (made and node.op.name == DRAW))
+    node, what = rerun_point(graph, lambda node: is_irreversible(node) and not (made and node.op.name == DRAW))
     if node is not None:
         place = "" if node.span is None else f" in line {node.span.line}"
         raise RunPlain(f"{what} after a change{place} that cannot be undone")

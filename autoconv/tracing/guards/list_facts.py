@@ -5,7 +5,7 @@ from __future__ import annotations
 from autoconv.graph.dtypes import bool_, float64, int64
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import TensorType
-from autoconv.optimise.unboxing.given import with_numbers
+from autoconv.optimise.unboxing.argument_lists import mark_number_lists
 from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.cache_key import Key, ObjectKey, SpecKey, TensorKey, VariableKey
 
@@ -22,4 +22,4 @@ def told_of_items(graph: Graph, key: Key) -> Graph:
     inputs = [leaf for leaf in key.leaves if isinstance(leaf, (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey))]
     known = {position: items_of(leaf) for position, leaf in enumerate(inputs)}
     given = {position: items for position, items in known.items() if items is not None}
-    return with_numbers(graph, given) if given else graph
+    return mark_number_lists(graph, given) if given else graph

@@ -26,7 +26,7 @@ from autoconv.backends.llvm.analysis.classify_indexing import goes_into, indexed
 from autoconv.backends.llvm.analysis.indexing import is_indexed
 from autoconv.backends.llvm.analysis.representation import is_complex, is_dense, is_scalar, sizes
 from autoconv.backends.llvm.ir.types import is_narrow
-from autoconv.graph.dimensions import fills, plus
+from autoconv.graph.dimensions import has_same_count, plus
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node
 from autoconv.graph.types import Type
@@ -119,7 +119,7 @@ def _fits(source: Type, result: Type) -> bool:
     Quotients in sizes are exact: the code that made the type guards that.
     """
     first, second = ([size for size in sizes(type_) if size != 1] for type_ in (source, result))
-    return first == second or fills(shape_of(source), shape_of(result))
+    return first == second or has_same_count(shape_of(source), shape_of(result))
 
 
 def _keeps_sizes(node: Node) -> bool:

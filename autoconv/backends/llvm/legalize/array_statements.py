@@ -19,11 +19,11 @@ from autoconv.backends.llvm.analysis.representation import is_dense
 from autoconv.backends.llvm.ir.types import is_native
 from autoconv.backends.llvm.legalize.array_reductions import PART, TOTAL, Total, total_of, value_of
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph, Node, Value, copied_regions, copy_node, own_effects, settle_effects
+from autoconv.graph.graph import Graph, Node, Value, compute_effects, copied_regions, copy_node, own_effects
 from autoconv.graph.rewrite import begin_copy
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops import OPS
-from autoconv.ops.analysis.alias import APART, Overlaps
+from autoconv.ops.analysis.alias import DISJOINT, Overlaps
 from autoconv.ops.index_spec import INPUT, is_basic
 from autoconv.ops.numpy.shapes import UPDATE
 from autoconv.ops.record import Op, none
@@ -63,7 +63,7 @@ def with_statements(graph: Graph) -> Graph:
     if not any(node.op.name in ("array_store", "array_of", "array_load") or _is_part(node) for node in graph.walk()):
         return graph
     copy = _rebuilt(graph, Overlaps(graph), {})
-    settle_effects(copy)
+    compute_effects(copy)
     return copy
 
 
@@ -316,7 +316,7 @@ class _Statements:
                 continue
             if node.op.name not in ("array_store", "array_set"):
                 return False
-            if self._overlaps.between(node.inputs[0], load.inputs[0]) != APART:
+            if self._overlaps.between(node.inputs[0], load.inputs[0]) != DISJOINT:
                 return False
         return True
 

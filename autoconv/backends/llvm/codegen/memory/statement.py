@@ -23,7 +23,7 @@ from autoconv.backends.llvm.schedule.partition import Split, split_counts
 from autoconv.backends.llvm.schedule.symbolic_partition import OpenSplit
 from autoconv.backends.llvm.target.parallelism import available
 from autoconv.graph.graph import Node, Value
-from autoconv.ops.analysis.alias import APART, SAME, SOME
+from autoconv.ops.analysis.alias import DISJOINT, EQUAL, OVERLAP
 from autoconv.ops.elements.maths import is_elementary
 
 
@@ -51,10 +51,10 @@ def write_statement(region: LoweringContext, node: Node) -> None:
 
 def _write_fitting(region: LoweringContext, statement: _Statement) -> None:
     out, how = region.out, statement.overlap()
-    if how == APART:
+    if how == DISJOINT:
         statement.run(statement.target)
         return
-    if how == SOME:
+    if how == OVERLAP:
         _by_other_memory(region, statement)
         return
     aside, straight, done = out.label("aside"), out.label("straight"), out.label("assigned")
@@ -108,11 +108,11 @@ class _Statement(Reading):
             if not representation.is_memory(value.type) or not isinstance(taken, Memory):
                 continue
             how = self.region.body.overlaps.between(node.inputs[0], value)
-            if how == SOME or (how == SAME and not self._is_whole(value)):
-                return SOME
-            if how not in (APART, SAME):
+            if how == OVERLAP or (how == EQUAL and not self._is_whole(value)):
+                return OVERLAP
+            if how not in (DISJOINT, EQUAL):
                 found.append(self._may_meet(taken, value.dtype.size))
-        return either(out, found) if found else APART
+        return either(out, found) if found else DISJOINT
 
     def _is_whole(self, value: Value) -> bool:
         return len(value.shape) == len(self.target.sizes)  # type: ignore[union-attr, arg-type]
@@ -167,7 +167,7 @@ class _Statement(Reading):
     def _is_target(self, value: Value) -> bool:
         if not representation.is_memory(value.type):
             return False
-        return self.region.body.overlaps.between(self.node.inputs[0], value) == SAME
+        return self.region.body.overlaps.between(self.node.inputs[0], value) == EQUAL
 
     def copy_back(self, aside: Memory) -> None:
         routine = Routine(self.region)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autoconv.graph.graph import Graph, Node, is_recursive
-from autoconv.ops.python.undo_log import lasts
+from autoconv.ops.python.undo_log import is_irreversible
 
 
 def late_nodes(graph: Graph) -> set[Node]:
@@ -15,7 +15,7 @@ def late_nodes(graph: Graph) -> set[Node]:
         for node in region.nodes:
             inner = late
             again = node.op.name == "while" or is_recursive(node)
-            if again and any(lasts(one) for part in node.regions for one in part.walk()):
+            if again and any(is_irreversible(one) for part in node.regions for one in part.walk()):
                 inner = True
             if is_recursive(node):
                 known = (node.regions[0], inner)
@@ -27,7 +27,7 @@ def late_nodes(graph: Graph) -> set[Node]:
             if inner and not node.regions:
                 found.add(node)
             after = [visit(part, inner) for part in node.regions]
-            late = any(after) or late or lasts(node)
+            late = any(after) or late or is_irreversible(node)
         return late
 
     visit(graph, False)

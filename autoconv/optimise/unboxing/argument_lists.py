@@ -10,7 +10,7 @@ from autoconv.ops import OPS
 from autoconv.ops.analysis.allocation import fresh_objects
 from autoconv.ops.lists.typed_lists import NUMBERS
 from autoconv.ops.python.undo_log import changes, is_noted
-from autoconv.optimise.unboxing.kinds import LIST, LOOKS, Kinds, is_number, key_of, root, rule
+from autoconv.optimise.unboxing.kind_inference import LIST, ROUND_CHECKS, Kinds, is_number, key_of, root, rule
 from autoconv.optimise.unboxing.writer import Writer, write
 
 NAME = "object_numbers"
@@ -24,7 +24,7 @@ _QUIET = frozenset({"object_build", "object_make", "object_exception", "object_i
                     "object_unpack"})  # fmt: skip
 
 
-def with_numbers(graph: Graph, given: Mapping[int, tuple[TensorType, int]]) -> Graph:
+def mark_number_lists(graph: Graph, given: Mapping[int, tuple[TensorType, int]]) -> Graph:
     """Return a copy of the graph that marks parameters as lists of numbers.
 
     `given` maps positions to (type of the numbers, depth of nesting: 1 for a flat list, 2 for a list of lists).
@@ -40,7 +40,7 @@ def with_numbers(graph: Graph, given: Mapping[int, tuple[TensorType, int]]) -> G
     return clone(graph, lambda copy, node, inputs: None, told)
 
 
-def kept_apart(kinds: Kinds) -> None:
+def ban_changed(kinds: Kinds) -> None:
     """Ban the argument lists that may be changed."""
     sites = {site for cell in kinds.cells() for site in cell.sites if site.op.name == NAME}
     if not sites:
@@ -83,10 +83,10 @@ def _may_change(node: Node, fresh: frozenset[Value]) -> bool:
 def _numbers_kind(kinds: Kinds, node: Node) -> bool:
     of = kinds.make_list(node)
     for _ in range(node.attributes["depth"] - 1):
-        of = kinds.make_row(of, node) if of is not None else None
+        of = kinds.make_inner_list(of, node) if of is not None else None
     if of is None:
         return False
-    kinds.say(of, node.attributes["element"])
+    kinds.raise_kind(of, node.attributes["element"])
     return True
 
 
@@ -102,5 +102,5 @@ def _write_numbers(w: Writer, node: Node) -> list[Value]:
     return [*made.results]
 
 
-LOOKS.append(kept_apart)
-__all__ = ["NAME", "kept_apart", "with_numbers"]
+ROUND_CHECKS.append(ban_changed)
+__all__ = ["NAME", "ban_changed", "mark_number_lists"]

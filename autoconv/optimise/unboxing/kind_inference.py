@@ -14,7 +14,7 @@ from autoconv.graph.dtypes import bfloat16, bool_, float16, float64, int64
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.region_flow import CONTROL, edges
 from autoconv.graph.types import ObjectType, TensorType
-from autoconv.optimise.unboxing.late import late_nodes
+from autoconv.optimise.unboxing.irreversible import late_nodes
 
 LIST, ENUMERATE, CURSOR, PAIRS, PAIR = "list", "enumerate", "cursor", "pairs", "pair"
 SLICE, RANGE, ROW_CURSOR, OTHER = "slice", "range", "row cursor", "other"
@@ -25,7 +25,7 @@ Kind = TensorType | str | None  # None: no definition is known yet
 # results are set); None where that cannot be decided yet.
 Rule = Callable[["Kinds", Node], bool | None]
 RULES: dict[str, Rule] = {}
-LOOKS: list[Callable[[Kinds], object]] = []  # checks of a finished round, which may ban lists
+ROUND_CHECKS: list[Callable[[Kinds], object]] = []  # checks of a finished round, which may ban lists
 NESTED_RULES: dict[str, Rule] = {}  # the same for nodes with a list of lists as an operand
 
 
@@ -112,7 +112,7 @@ class Kinds:
 
     # ---- transfer functions used by rules
 
-    def say(self, cell: Cell, kind: Kind) -> None:
+    def raise_kind(self, cell: Cell, kind: Kind) -> None:
         cell = root(cell)
         if kind is None or cell.kind == kind or cell.kind == OTHER:
             return
@@ -121,8 +121,8 @@ class Kinds:
         if cell.kind == OTHER:
             self._spoil(cell, before)
 
-    def say_of(self, value: Value, kind: Kind) -> None:
-        self.say(self.cell(value), kind)
+    def raise_kind_of(self, value: Value, kind: Kind) -> None:
+        self.raise_kind(self.cell(value), kind)
 
     def unify(self, first: Cell, second: Cell) -> None:
         first, second = root(first), root(second)
@@ -154,18 +154,18 @@ class Kinds:
         cell.sites.add(node)
         if cell.of is None:
             cell.of = Cell()
-        self.say(cell, LIST)
+        self.raise_kind(cell, LIST)
         if cell.kind == OTHER:
             self._banned.add(node)
             return None
         return root(cell.of)
 
-    def make_row(self, cell: Cell, node: Node) -> Cell | None:
+    def make_inner_list(self, cell: Cell, node: Node) -> Cell | None:
         """Mark a node as an allocation site of inner lists; return the cell of their items, or None if banned."""
         cell.sites.add(node)
         if cell.of is None:
             cell.of = Cell()
-        self.say(cell, LIST)
+        self.raise_kind(cell, LIST)
         cell = root(cell)
         if cell.kind == OTHER:
             self._banned.add(node)
@@ -179,22 +179,22 @@ class Kinds:
         """Exclude the lists allocated by these nodes."""
         self._banned |= sites
 
-    def put(self, target: Value, value: Value) -> None:
+    def add_item(self, target: Value, value: Value) -> None:
         """Add the value to the list's items."""
         kind = self.number(value)
         if kind == LIST:
             self.unify(self.item(target), self.cell(value))
             return
-        self.say(self.item(target), OTHER if kind is not None and not is_number(kind) else kind)
+        self.raise_kind(self.item(target), OTHER if kind is not None and not is_number(kind) else kind)
 
-    def go_over(self, value: Value, kind: str, of: Cell) -> None:
+    def iterate_over(self, value: Value, kind: str, of: Cell) -> None:
         """Make the value an iterator of the kind over the list of cell `of`."""
         cell = self.cell(value)
         if cell.of is None:
             cell.of = of
         else:
             self.unify(cell.of, of)
-        self.say(cell, kind)
+        self.raise_kind(cell, kind)
         if root(cell).kind == OTHER:
             self._spoil_lists(of)
 
@@ -229,12 +229,12 @@ class Kinds:
         for cell in set(map(root, self._cells.values())):
             if cell.kind == LIST and not _holds_numbers(cell):
                 self._banned |= cell.sites
-        self._look_at_outputs()
-        for look in LOOKS:
+        self._check_outputs()
+        for look in ROUND_CHECKS:
             look(self)
         return len(self._banned) == before
 
-    def _look_at_outputs(self) -> None:
+    def _check_outputs(self) -> None:
         """Ban lists that two results may share: each list leaves the graph as one object."""
         seen: dict[Cell, Value] = {}
         for value in self.graph.outputs:
@@ -282,7 +282,7 @@ class Kinds:
     def _escape(self, value: Value) -> None:
         """Raise the kind of an escaping object to OTHER."""
         if isinstance(value.type, ObjectType):
-            self.say_of(value, OTHER)
+            self.raise_kind_of(value, OTHER)
 
     def _flow_through(self, node: Node) -> None:
         if node.op.name in CONTROL:
