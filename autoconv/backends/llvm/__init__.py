@@ -17,22 +17,13 @@ import numpy as np
 
 from autoconv.backends import interpreter
 from autoconv.backends.call_form import CallForm
-from autoconv.backends.llvm.analysis import classify_symbolic
 from autoconv.backends.llvm.analysis.classify import role
 from autoconv.backends.llvm.analysis.ownership import keeps_nothing
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, register_of, sizes
 from autoconv.backends.llvm.analysis.symbolic_sizes import open_sizes
-from autoconv.backends.llvm.codegen import assertions
+from autoconv.backends.llvm.codegen import lowerings  # noqa: F401  (its import registers all lowerings)
 from autoconv.backends.llvm.codegen.control import recursion
-from autoconv.backends.llvm.codegen.fft import ops as fourier
-from autoconv.backends.llvm.codegen.linalg import ops as linalg
-from autoconv.backends.llvm.codegen.lists import typed, typed_bulk
-from autoconv.backends.llvm.codegen.loops import index_patterns, nonzero, relayout, scan
-from autoconv.backends.llvm.codegen.matmul import batched
 from autoconv.backends.llvm.codegen.object_table import Address, Calls
-from autoconv.backends.llvm.codegen.random import numpy_generator, ops
-from autoconv.backends.llvm.codegen.sort import ops as sorting
-from autoconv.backends.llvm.codegen.sort import searchsorted, unique
 from autoconv.backends.llvm.entry.eligibility import can_call
 from autoconv.backends.llvm.entry.wrapper import CALL, RUN, write_call, write_graph, write_run
 from autoconv.backends.llvm.ir.index_arith import Size
@@ -45,13 +36,6 @@ from autoconv.backends.llvm.runtime.library import addresses, pending
 from autoconv.backends.llvm.runtime.references import declare_shared
 from autoconv.graph.graph import Graph, Value, has_recursion
 from autoconv.graph.types import ArrayType
-
-# Modules whose import registers lowerings.
-NATIVE_OPS = (
-    assertions, batched, nonzero, unique, ops, fourier, numpy_generator, relayout, linalg, classify_symbolic,
-    index_patterns,
-    scan, searchsorted, sorting, typed_bulk, typed,
-)  # fmt: skip
 
 
 class NativeGraph:

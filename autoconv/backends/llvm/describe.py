@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from autoconv.backends.llvm.analysis.classify import role
+from autoconv.backends.llvm.analysis.classify import BY_LIBRARY, role
 from autoconv.backends.llvm.analysis.list_stacks import stacks
-from autoconv.backends.llvm.analysis.native_registry import BY_LIBRARY
 from autoconv.backends.llvm.legalize.complex.split import is_split
 from autoconv.backends.llvm.legalize.pipeline import legalize
 from autoconv.backends.llvm.schedule.pipeline import schedule

@@ -48,6 +48,11 @@ COUNTED: dict[str, Callable[[Node], bool]] = {}
 OBJECTS: dict[str, Callable[[Node], bool]] = {}
 # Ops on memory, with a predicate for the nodes that have native code.
 MEMORY: dict[str, Callable[[Node], bool]] = {}
+# The work of a node that a single thread does, in units of 0.05 ns, by op.
+WORK: dict[str, Callable[[Node], int]] = {}
+# Ops whose kernels call library routines that take about as long as native code, whatever the sizes. They do not
+# justify code for each shape.
+BY_LIBRARY: set[str] = set()
 # The role function of nodes over arrays with open dimensions (set by open_roles).
 OPEN_ROLE: list[Callable[[Node], str]] = []
 

@@ -52,6 +52,11 @@ def is_dense(type_: Type) -> TypeGuard[TensorType]:
     return is_array(type_) or is_open(type_)
 
 
+def is_held(type_: Type) -> bool:
+    """Return whether native code represents the values: numbers, dense arrays, and arrays in memory."""
+    return is_scalar(type_) or is_dense(type_) or is_memory(type_)
+
+
 def is_of_open(node: Node) -> bool:
     """Return whether a node reads or makes an array with open dimensions."""
     return any(is_open(value.type) for value in (*node.inputs, *node.results))

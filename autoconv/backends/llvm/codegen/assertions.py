@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from autoconv.backends.llvm.analysis.native_registry import native
 from autoconv.backends.llvm.analysis.representation import is_scalar
 from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.registry import native
 from autoconv.graph.graph import Node
 
 

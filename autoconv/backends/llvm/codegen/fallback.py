@@ -12,6 +12,7 @@ from autoconv.backends.llvm.analysis.representation import is_array, is_dense, i
 from autoconv.backends.llvm.codegen.frame import Body
 from autoconv.backends.llvm.codegen.memory.array_view import absent, of_array
 from autoconv.backends.llvm.codegen.memory.array_view import boxed as boxed_memory
+from autoconv.backends.llvm.codegen.registry import BY_OP
 from autoconv.backends.llvm.codegen.values import Memory, Native, Object
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, is_known, product
@@ -30,7 +31,6 @@ class KernelCalls:
     owners: tuple[Node, ...]
     set: Callable[[Value, Native], None]
     object: Callable[[Value], Object]
-    write_stack: Callable[[Node], None]
     _values: dict[Value, Native]
     _plan: Any
 
@@ -40,7 +40,7 @@ class KernelCalls:
             self._write_constant(node)
             return
         if node.results and node.results[0] in self.body.stacks:
-            self.write_stack(node)
+            BY_OP[name](self, node)  # type: ignore[arg-type]
             return
         if name == "absent" and isinstance(node.results[0].type, ObjectType):  # never read
             self.set(node.results[0], Object(self.body.calls.object(None)(self.out)))

@@ -8,38 +8,28 @@ failure all slots are released and the function returns NULL.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any
 
 from autoconv.backends.llvm.analysis import representation
 from autoconv.backends.llvm.analysis.contiguity import base_of, is_block
 from autoconv.backends.llvm.analysis.index_maps import viewed
-from autoconv.backends.llvm.analysis.representation import is_integer, is_scalar, sizes
+from autoconv.backends.llvm.analysis.representation import is_scalar, sizes
 from autoconv.backends.llvm.codegen.context import Launches
-from autoconv.backends.llvm.codegen.control.structured import write_control
 from autoconv.backends.llvm.codegen.fallback import KernelCalls
 from autoconv.backends.llvm.codegen.frame import Body
-from autoconv.backends.llvm.codegen.lists.stack import write_list_empty, write_list_pop, write_list_push
-from autoconv.backends.llvm.codegen.loops.arg_extreme import write_search
 from autoconv.backends.llvm.codegen.loops.bounds_checks import scatter_base, write_guard
 from autoconv.backends.llvm.codegen.loops.concat import JoinText
 from autoconv.backends.llvm.codegen.loops.nest import KernelText
 from autoconv.backends.llvm.codegen.loops.row_blocks import write_blocks
 from autoconv.backends.llvm.codegen.loops.row_chain import RowsText
-from autoconv.backends.llvm.codegen.loops.slice_update import write_update
-from autoconv.backends.llvm.codegen.matmul.ops import write_matmul
-from autoconv.backends.llvm.codegen.matmul.symbolic import write_extent
 from autoconv.backends.llvm.codegen.memory import array_view
-from autoconv.backends.llvm.codegen.memory.ops import write_memory
-from autoconv.backends.llvm.codegen.objects.ops import write_object
 from autoconv.backends.llvm.codegen.parallel.launch import write_apart
-from autoconv.backends.llvm.codegen.range_facts import note_limits, unchecked
-from autoconv.backends.llvm.codegen.routine import write_whole
+from autoconv.backends.llvm.codegen.registry import lower
+from autoconv.backends.llvm.codegen.scalars import element_at
 from autoconv.backends.llvm.codegen.values import Memory, Native, Object, RegisterWriter
-from autoconv.backends.llvm.ir.element_rules import apply_rule
 from autoconv.backends.llvm.ir.index_arith import Index, linear
-from autoconv.backends.llvm.ir.scalars import Element, load, store
+from autoconv.backends.llvm.ir.scalars import Element, load
 from autoconv.backends.llvm.ir.types import memory, register
 from autoconv.backends.llvm.schedule.implicit_im2col import Patches
 from autoconv.backends.llvm.schedule.pipeline import schedule
@@ -48,14 +38,6 @@ from autoconv.backends.llvm.schedule.stack_buffers import is_local
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import Type
-from autoconv.ops.analysis.value_range import Range, is_inside, result_range
-
-# Writers of the roles that other files lower.
-_WRITERS: dict[str, Callable[[Any, Node], None]] = {
-    "control": write_control, "matmul": write_matmul, "update": write_update, "search": write_search,
-    "whole": write_whole, "object": write_object, "extent": write_extent,
-    "memory": write_memory, "list_empty": write_list_empty, "list_push": write_list_push, "list_pop": write_list_pop,
-}  # fmt: skip
 
 
 class Region(KernelCalls):
@@ -210,92 +192,13 @@ class Region(KernelCalls):
                 for member in item.members:
                     self.write(member)
             return
-        if item.shape is not None:
+        kind = self._plan.roles[item.nodes[0]]
+        if item.shape is not None or kind == "join":
             self._write_loops(item)
-            return
-        (node,) = item.nodes
-        kind = self._plan.roles[node]
-        if kind == "join":
-            self._call_loops(item, JoinText(self.body.module, self._plan, item, self.picks))
-            return
-        if kind in _WRITERS:
-            _WRITERS[kind](self, node)
         elif kind == "kernel":
-            self.write_kernel(node)
+            self.write_kernel(item.nodes[0])
         else:
-            getattr(self, f"_write_{kind}")(node)
-
-    def write_stack(self, node: Node) -> None:
-        _WRITERS[node.op.name](self, node)
-
-    def _write_scalar(self, node: Node) -> None:
-        """Lower by the op's element rule, with a cold path that calls the kernel in the rule's exceptional cases."""
-        operands = [self.number(value) for value in node.inputs]
-        (result,) = node.results
-        known = self._range_of(node, operands)
-        if known is not None:
-            given = [self.body.range_of(x) for x in operands]
-            short = unchecked(RegisterWriter(self), node.op.name, operands, given)
-            if short is not None:
-                self.body.note_range(short, known)
-                self.set(result, short)
-                note_limits(self.body, node, self.number(result), operands)
-                return
-        cold, done = self.out.label("cold"), self.out.label("done")
-        failing: list[str] = []
-
-        def fail(condition: Element) -> None:
-            go_on = self.out.label("fine")
-            self.out.branch_if(condition.ir, cold, go_on, unlikely=True)
-            self.out.begin(go_on)
-            failing.append(go_on)
-
-        b = RegisterWriter(self, fail)
-        found = apply_rule(b, node, operands)
-        if not failing:
-            if known is not None:
-                self.body.note_range(found, known)
-            self.set(result, found)
-            note_limits(self.body, node, self.number(result), operands)
-            return
-        fast = self.out.block
-        self.out.branch(done)
-        self.out.begin(cold)
-        slow = self.call_kernel(node, rarely=True)[0]
-        assert isinstance(slow, Element)
-        after = self.out.block
-        self.out.branch(done)
-        self.out.begin(done)
-        kind = register(found.dtype)
-        self.set(
-            result, b.wrap(found.dtype, self.out.new(f"phi {kind} [ {found.ir}, %{fast} ], [ {slow.ir}, %{after} ]"))
-        )
-
-    def _range_of(self, node: Node, operands: Sequence[Element]) -> Range | None:
-        """Return the range of an integer result that cannot overflow, or None if that is not known."""
-        if any(x.dtype.is_floating for x in operands) or not is_integer(node.results[0].type):
-            return None
-        found = result_range(node.op.name, [self.body.range_of(x) for x in operands])
-        return found if found is not None and is_inside(found) else None
-
-    def _write_pair(self, node: Node) -> None:
-        """Lower a scalar complex result, stored in an array."""
-        (result,) = node.results
-        b = RegisterWriter(self)
-        self.set(result, self.new_array(result.type))
-        found = apply_rule(b, node, [self.number(value) for value in node.inputs])
-        store(b, found, self.data(result), 0)
-
-    def _write_view(self, node: Node) -> None:
-        self.guard(node)
-
-    def _write_alias(self, node: Node) -> None:
-        """Reuse the object under another type: its consumers read nothing but the elements."""
-        (result,) = node.results
-        source = node.inputs[0]
-        found = self.object(source)
-        own = self.body.own(self.take(source, self.uses[source] == 1))
-        self.set(result, replace(own, made_as=found.made_as or source.type))
+            lower(self, item.nodes[0], kind)
 
     def guard(self, node: Node) -> None:
         """Normalise the dynamic indices of a view; the kernel raises for one that is out of range."""
@@ -311,20 +214,6 @@ class Region(KernelCalls):
         self.out.branch(fine)  # unreachable: the kernel raises
         self.out.begin(fine)
 
-    def _write_pick(self, node: Node) -> None:
-        """Read a single element of an array."""
-        self.guard(node)
-        (result,) = node.results
-        b = RegisterWriter(self)
-        self.set(result, self._element_at(b, viewed(b, node, (), self.picks.get(node, []))))
-
-    def _element_at(self, b: Any, place: Any) -> Element:
-        if isinstance(place, Element):
-            return place
-        value, index, finish = place
-        found = self.element(value, index)
-        return finish(found) if finish is not None else found
-
     def element(self, value: Value, index: Index) -> Element:
         """Return the number at `index` of a value, through views."""
         b = RegisterWriter(self)
@@ -332,7 +221,7 @@ class Region(KernelCalls):
             return self.number(value)
         if value in self._plan.views:
             assert value.node is not None
-            return self._element_at(b, viewed(b, value.node, index, self.picks.get(value.node, [])))
+            return element_at(self, viewed(b, value.node, index, self.picks.get(value.node, [])))
         dtype = value.dtype
         return load(b, dtype, self.data(value), linear(self.out, index, sizes(value.type)))
 
@@ -340,10 +229,8 @@ class Region(KernelCalls):
         for node in item.nodes:
             if self._plan.roles[node] in ("copy", "scatter"):
                 self.guard(node)
-        loops = RowsText if item.phases else KernelText
-        self._call_loops(item, loops(self.body.module, self._plan, item, self.picks))
-
-    def _call_loops(self, item: Item, kernel: KernelText) -> None:
+        loops = JoinText if item.shape is None else RowsText if item.phases else KernelText
+        kernel = loops(self.body.module, self._plan, item, self.picks)
         self.body.module.has_loops = True
         cells, arguments = self.loop_arguments(item, kernel)
         text = ", ".join(arguments)

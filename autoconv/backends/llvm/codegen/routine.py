@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autoconv.backends.llvm.analysis.native_registry import WRITERS
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
 from autoconv.backends.llvm.ir.function import FunctionText
@@ -15,14 +14,8 @@ from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.schedule.partition import Split, split_counts
 from autoconv.backends.llvm.schedule.symbolic_partition import OpenSplit
 from autoconv.backends.llvm.target.parallelism import available
-from autoconv.graph.graph import Node
 
 PART = ("i64 %part", "i64 %first", "i64 %last")
-
-
-def write_whole(region: LoweringContext, node: Node) -> None:
-    """Write a node by the registered writer of its op."""
-    WRITERS[node.op.name](region, node)
 
 
 class Routine:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autoconv.backends.llvm.analysis.native_registry import WORK
+from autoconv.backends.llvm.analysis.classify import WORK
 from autoconv.backends.llvm.analysis.representation import is_of_open
 from autoconv.backends.llvm.ir.index_arith import is_known
 from autoconv.backends.llvm.schedule.partition import choose_split, work_of

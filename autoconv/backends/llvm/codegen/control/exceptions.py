@@ -11,12 +11,13 @@ from typing import Any
 from autoconv.backends.heap_stack import LIMITS
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.control.join_slots import fill, held_elsewhere, new_cell, read
-from autoconv.backends.llvm.ir.scalars import ElementWriter
+from autoconv.backends.llvm.codegen.objects.operation import Operation, on_objects, takes_objects
+from autoconv.backends.llvm.codegen.registry import lowering
 from autoconv.backends.llvm.runtime import exceptions
-from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node
 
 
+@lowering("try")
 def write_try(region: LoweringContext, node: Node) -> None:
     """Write a body, what follows its normal end, and the handler; either of the last two yields the results."""
     out, body = region.out, region.body
@@ -56,20 +57,21 @@ def write_try(region: LoweringContext, node: Node) -> None:
         region.set(value, read(region, cell, value.type))
 
 
-def write_match(region: LoweringContext, node: Node) -> None:
-    """Compute the number of the first clause that catches the exception, or the number of clauses if none does."""
-    out, clauses = region.out, node.attributes["clauses"]
-    error = region.object(node.inputs[0]).ir
-    matches = region.body.module.declare("PyErr_GivenExceptionMatches", "i32", "ptr, ptr")
-    found = str(len(clauses))
-    for number, kinds in reversed(list(enumerate(clauses))):
-        taken = out.new(f"call i32 {matches}(ptr {error}, ptr {region.body.calls.object(kinds)(out)})")
-        found = out.new(f"select i1 {out.new(f'icmp ne i32 {taken}, 0')}, i64 {number}, i64 {found}")
-    region.set(node.results[0], ElementWriter(out).wrap(int64, found))
-
-
-def names_exceptions(kinds: Any) -> bool:
+def _names_exceptions(kinds: Any) -> bool:
     """Return whether the object is a class of exceptions, or a tuple of such, as an except clause requires."""
     if isinstance(kinds, tuple):
-        return all(map(names_exceptions, kinds))
+        return all(map(_names_exceptions, kinds))
     return isinstance(kinds, type) and issubclass(kinds, BaseException)
+
+
+@on_objects("object_match", fits=lambda node: takes_objects(node) and _names_exceptions(node.attributes["clauses"]))
+def write_match(op: Operation) -> None:
+    """Compute the number of the first clause that catches the exception, or the number of clauses if none does."""
+    out, clauses = op.out, op.attributes["clauses"]
+    (error,) = op.operands()
+    matches = op.body.module.declare("PyErr_GivenExceptionMatches", "i32", "ptr, ptr")
+    found = str(len(clauses))
+    for number, kinds in reversed(list(enumerate(clauses))):
+        taken = out.new(f"call i32 {matches}(ptr {error}, ptr {op.body.calls.object(kinds)(out)})")
+        found = out.new(f"select i1 {out.new(f'icmp ne i32 {taken}, 0')}, i64 {number}, i64 {found}")
+    op.set(op.node.results[0], found)

@@ -9,11 +9,11 @@ from typing import Any
 from autoconv.backends.llvm.analysis.classify import role
 from autoconv.backends.llvm.analysis.induction import Counter, counter_of, turns_of, weight
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.control.exceptions import write_try
 from autoconv.backends.llvm.codegen.control.interchanged_loop import write_sunk
 from autoconv.backends.llvm.codegen.control.join_slots import converted, fill, held_elsewhere, new_cell, read
 from autoconv.backends.llvm.codegen.control.recursion import write_recursive_call
 from autoconv.backends.llvm.codegen.memory import array_view
+from autoconv.backends.llvm.codegen.registry import lowering
 from autoconv.backends.llvm.codegen.values import Cells, Memory, Native, Object
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
 from autoconv.backends.llvm.ir.types import register
@@ -23,14 +23,6 @@ from autoconv.graph.graph import Node, Value, is_recursive
 from autoconv.graph.types import Type
 
 _SHORT = frozenset({"scalar", "pick", "view", "control", "memory"})  # roles of nodes that take a few nanoseconds
-
-
-def write_control(region: LoweringContext, node: Node) -> None:
-    """Write a call, condition, loop or `try`, whose regions become part of the function."""
-    if MARK in node.attributes:
-        write_sunk(region, node)
-        return
-    {"call": _write_call, "cond": _write_cond, "while": _write_while, "try": write_try}[node.op.name](region, node)
 
 
 def _lent(region: LoweringContext, node: Node, inputs: Sequence[Value]) -> list[Native]:
@@ -45,7 +37,9 @@ def _lent(region: LoweringContext, node: Node, inputs: Sequence[Value]) -> list[
     return lent
 
 
-def _write_call(region: LoweringContext, node: Node) -> None:
+@lowering("call")
+def write_call(region: LoweringContext, node: Node) -> None:
+    """Write the body of a call in place, and a recursive call as one of a native function."""
     if is_recursive(node):
         write_recursive_call(region, node)
         return
@@ -55,7 +49,9 @@ def _write_call(region: LoweringContext, node: Node) -> None:
         region.set(value, converted(region, native, output.type, value.type))
 
 
-def _write_cond(region: LoweringContext, node: Node) -> None:
+@lowering("cond")
+def write_cond(region: LoweringContext, node: Node) -> None:
+    """Write the arms of a condition behind a branch."""
     out = region.out
     index = region.number(node.inputs[0])
     cells = [new_cell(region, value.type) for value in node.results]
@@ -80,7 +76,12 @@ def _write_cond(region: LoweringContext, node: Node) -> None:
         region.set(value, read(region, cell, value.type))
 
 
-def _write_while(region: LoweringContext, node: Node) -> None:
+@lowering("while")
+def write_while(region: LoweringContext, node: Node) -> None:
+    """Write a loop around its regions, or an interchanged one."""
+    if MARK in node.attributes:
+        write_sunk(region, node)
+        return
     out = region.out
     count = node.attributes["state"]
     test, body = node.regions

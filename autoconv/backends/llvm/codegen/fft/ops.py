@@ -11,10 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.backends.llvm.analysis.fft_radices import radices
-from autoconv.backends.llvm.analysis.native_registry import complex_native
 from autoconv.backends.llvm.analysis.representation import sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.fft.stockham import roots_in_order, roots_of_unity, stages, write_stage
+from autoconv.backends.llvm.codegen.registry import complex_native
 from autoconv.backends.llvm.codegen.routine import PART, Routine, call, in_parts
 from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.index_arith import Position, plus, times

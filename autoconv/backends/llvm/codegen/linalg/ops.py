@@ -13,11 +13,11 @@ from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
 from autoconv.backends.llvm.analysis.classify_indexing import goes_into, shape_of
-from autoconv.backends.llvm.analysis.native_registry import complex_native, native
 from autoconv.backends.llvm.analysis.representation import is_array, is_complex, is_dense, is_scalar, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.linalg.lapack import Batch, has, routine_of, workspace
 from autoconv.backends.llvm.codegen.linalg.small_matrix import LARGEST, Rows, cholesky, eliminated
+from autoconv.backends.llvm.codegen.registry import complex_native, native
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, store
 from autoconv.backends.llvm.ir.types import memory
 from autoconv.graph.dimensions import least, most, plus, product, times

@@ -9,6 +9,7 @@ import numpy as np
 from autoconv.backends.llvm.analysis import list_stacks as stacks
 from autoconv.backends.llvm.analysis.representation import is_scalar, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.registry import lowering
 from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, element_count, product
@@ -19,6 +20,7 @@ from autoconv.graph.graph import Node, Value
 from autoconv.ops.values.list_value import ListValue
 
 
+@lowering("list_empty")
 def write_list_empty(region: LoweringContext, node: Node) -> None:
     """Make a stack, with the capacity that earlier stacks of its type came to need."""
     out, size = region.out, _element_size(region, node.results[0])
@@ -48,6 +50,7 @@ def _known(region: LoweringContext, list_: Value) -> str:
     return f"@{name}"
 
 
+@lowering("list_push")
 def write_list_push(region: LoweringContext, node: Node) -> None:
     """Store the item in the buffer, which grows if it is full. A borrowed buffer has no capacity."""
     out, (list_, item), (result,) = region.out, node.inputs, node.results
@@ -101,6 +104,7 @@ def write_list_push(region: LoweringContext, node: Node) -> None:
     region.set(result, Object(given, held.slot))
 
 
+@lowering("list_pop")
 def write_list_pop(region: LoweringContext, node: Node) -> None:
     out, (list_,), (shorter, item) = region.out, node.inputs, node.results
     given = _taken_stack(region, list_)

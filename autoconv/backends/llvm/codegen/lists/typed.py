@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from autoconv.backends.llvm.analysis.native_registry import counted
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.memory.ops import position_of
+from autoconv.backends.llvm.codegen.registry import counted
 from autoconv.backends.llvm.codegen.routine import Routine
 from autoconv.backends.llvm.codegen.values import Object, RegisterWriter
 from autoconv.backends.llvm.ir.function import FunctionText

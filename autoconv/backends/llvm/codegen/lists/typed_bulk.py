@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from autoconv.backends.llvm.analysis.native_registry import counted
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.lists.typed import TypedList, dtype_of, get, list_of, new_list, put
+from autoconv.backends.llvm.codegen.registry import counted
 from autoconv.backends.llvm.codegen.routine import Routine
 from autoconv.backends.llvm.codegen.values import RegisterWriter
 from autoconv.backends.llvm.ir.scalars import Element

@@ -8,6 +8,7 @@ from typing import Any
 
 from autoconv.backends.llvm.analysis.representation import is_scalar, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.registry import class_lowering
 from autoconv.backends.llvm.codegen.routine import PART, Routine, call, in_parts, open_dimensions
 from autoconv.backends.llvm.codegen.sort.float_order import better, key, key_dtype, worst
 from autoconv.backends.llvm.ir.index_arith import Position, element_count, is_known, plus, product, times
@@ -21,6 +22,7 @@ _PIECE = 4096  # elements of a piece of a row
 _WORK = 4  # cost of one element, in units of 0.05 ns
 
 
+@class_lowering("search")
 def write_search(region: LoweringContext, node: Node) -> None:
     """Lower argmax and argmin: the first extreme, or the first nan."""
     (x,), (result,) = node.inputs, node.results

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autoconv.backends.llvm.analysis.native_registry import counted
 from autoconv.backends.llvm.analysis.representation import is_dense, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.registry import counted
 from autoconv.backends.llvm.codegen.routine import Routine, call, open_dimensions
 from autoconv.backends.llvm.ir.index_arith import element_count, plus, product, times, unravelled
 from autoconv.backends.llvm.ir.scalars import load, store

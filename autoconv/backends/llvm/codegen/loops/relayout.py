@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autoconv.backends.llvm.analysis.classify import OPEN, ROLES
-from autoconv.backends.llvm.analysis.native_registry import native
 from autoconv.backends.llvm.analysis.representation import is_array, is_dense, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.registry import native
 from autoconv.backends.llvm.codegen.routine import Routine, call, open_dimensions
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, element_count, linear, plus, product, times

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from autoconv.backends.llvm.analysis.classify_indexing import goes_into, shape_of
-from autoconv.backends.llvm.analysis.native_registry import complex_native, native
 from autoconv.backends.llvm.analysis.representation import is_array, is_dense, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.registry import complex_native, native
 from autoconv.backends.llvm.codegen.routine import PART, Routine, call, in_parts, open_dimensions
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import (

@@ -7,6 +7,7 @@ from autoconv.backends.llvm.analysis.indexing import item_shape
 from autoconv.backends.llvm.analysis.representation import is_scalar, sizes
 from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
 from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.registry import class_lowering
 from autoconv.backends.llvm.codegen.values import Object, RegisterWriter
 from autoconv.backends.llvm.ir.element_rules import computed
 from autoconv.backends.llvm.ir.index_arith import Index, Position, element_count, linear, product
@@ -15,6 +16,7 @@ from autoconv.backends.llvm.target import abi
 from autoconv.graph.graph import Node, Value
 
 
+@class_lowering("update")
 def write_update(region: LoweringContext, node: Node) -> None:
     """Write into the array itself if this is its last use by a single owner, else into a copy."""
     region.guard(node)

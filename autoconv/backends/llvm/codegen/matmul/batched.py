@@ -7,7 +7,6 @@ from typing import Any
 
 from autoconv.backends.llvm.analysis.classify import OPEN, ROLES
 from autoconv.backends.llvm.analysis.classify_indexing import goes_into, shape_of
-from autoconv.backends.llvm.analysis.native_registry import native
 from autoconv.backends.llvm.analysis.representation import is_array, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.matmul.blas import alone, has_products
@@ -15,6 +14,7 @@ from autoconv.backends.llvm.codegen.matmul.ops import call_product
 from autoconv.backends.llvm.codegen.matmul.tile_kernel import ProductText
 from autoconv.backends.llvm.codegen.matmul.transpose_kernel import transposed
 from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
+from autoconv.backends.llvm.codegen.registry import native
 from autoconv.backends.llvm.codegen.routine import PART, Routine, call, in_parts, open_dimensions
 from autoconv.backends.llvm.ir import index_arith
 from autoconv.backends.llvm.ir.function import FunctionText

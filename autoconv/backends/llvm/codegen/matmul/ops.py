@@ -18,6 +18,7 @@ from autoconv.backends.llvm.codegen.matmul.symbolic_tile_kernel import OpenPatch
 from autoconv.backends.llvm.codegen.matmul.tile_kernel import ProductText
 from autoconv.backends.llvm.codegen.matmul.transposed_operand import turned
 from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
+from autoconv.backends.llvm.codegen.registry import class_lowering
 from autoconv.backends.llvm.codegen.routine import PART
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, element_count
@@ -39,6 +40,7 @@ _PART = 2_000_000  # multiplications of a part for the BLAS
 _NARROWEST = 64  # least rows or columns of such a part
 
 
+@class_lowering("matmul")
 def write_matmul(region: LoweringContext, node: Node) -> None:
     """Write the product by tiles or by the BLAS; by NumPy's own matmul where there is none."""
     (result,) = node.results

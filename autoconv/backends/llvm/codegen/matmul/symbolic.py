@@ -11,6 +11,7 @@ from autoconv.backends.llvm.codegen.matmul.blas import Matrix, alone, has_produc
 from autoconv.backends.llvm.codegen.matmul.symbolic_tile_kernel import OpenProductText, open_tiling
 from autoconv.backends.llvm.codegen.matmul.transposed_operand import turned
 from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
+from autoconv.backends.llvm.codegen.registry import class_lowering
 from autoconv.backends.llvm.codegen.routine import PART
 from autoconv.backends.llvm.codegen.values import RegisterWriter
 from autoconv.backends.llvm.ir.function import FunctionText
@@ -30,6 +31,7 @@ _PART = 2_000_000  # multiplications of one part of a product
 _NARROWEST = 64  # least rows of one part
 
 
+@class_lowering("extent")
 def write_extent(region: LoweringContext, node: Node) -> None:
     """Write a dimension of an array, or its number of elements."""
     (result,) = node.results

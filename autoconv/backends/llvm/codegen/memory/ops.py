@@ -7,15 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from autoconv.backends.llvm.analysis import representation
-from autoconv.backends.llvm.analysis.classify import MEMORY
-from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, register_of, sizes
+from autoconv.backends.llvm.analysis.representation import is_scalar, register_of, sizes
 from autoconv.backends.llvm.analysis.symbolic_sizes import SMALLEST
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.control.handler_cells import write_cell, write_get, write_set
 from autoconv.backends.llvm.codegen.memory import array_view, slice_bounds
 from autoconv.backends.llvm.codegen.memory.array_view import held
-from autoconv.backends.llvm.codegen.memory.reduction import write_total
-from autoconv.backends.llvm.codegen.memory.statement import write_statement
+from autoconv.backends.llvm.codegen.registry import in_memory
 from autoconv.backends.llvm.codegen.values import Memory, Object, RegisterWriter
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Index, Position, Size, element_count, linear, plus, product
@@ -28,38 +25,11 @@ from autoconv.ops.index_spec import INPUT, At, NewAxis
 from autoconv.ops.numpy.arrays import entries_of, is_sure_to_fit
 from autoconv.ops.numpy.shapes import UPDATE, core_dimensions
 
-Write = Callable[["LoweringContext", Node], None]
-_WRITERS: dict[str, Write] = {
-    "array_assign": write_statement, "array_total": write_total,
-    "cell": write_cell, "cell_set": write_set, "cell_get": write_get,
-}  # fmt: skip
-
-
-def write_memory(region: LoweringContext, node: Node) -> None:
-    """Write a node by the registered writer of its op."""
-    if region.body.loops:
-        region.body.module.has_loops = region.out.goes_over_elements = True
-    _WRITERS[node.op.name](region, node)
-
-
-def _native(name: str, fits: Callable[[Node], bool] = lambda node: True) -> Callable[[Write], Write]:
-    def register(write: Write) -> Write:
-        _WRITERS[name] = write
-        MEMORY[name] = lambda node: all(map(_is_held, (*node.inputs, *node.results))) and fits(node)
-        return write
-
-    return register
-
-
-def _is_held(value: Value) -> bool:
-    """Return whether native code represents the value: a number, a dense array, or an array in memory."""
-    return is_scalar(value.type) or is_dense(value.type) or representation.is_memory(value.type)
-
-
 # ---- views
 
 
-@_native("array_view")
+@in_memory("tensor_part", of_held=False)
+@in_memory("array_view")
 def _write_view(region: LoweringContext, node: Node) -> None:
     out, (result,) = region.out, node.results
     x = _whole(region, node.inputs[0])
@@ -84,10 +54,6 @@ def _write_view(region: LoweringContext, node: Node) -> None:
             found_strides.append(product(out, step, stride))
     pointer = moved(region, x.pointer, offset)
     region.set(result, Memory(Object(x.owner.ir), pointer, tuple(found_sizes), tuple(found_strides), "false"))
-
-
-_WRITERS["tensor_part"] = _write_view
-MEMORY.update(dict.fromkeys(("tensor_part", "cell", "cell_set", "cell_get"), lambda node: True))
 
 
 def _whole(region: LoweringContext, value: Value) -> Memory:
@@ -132,7 +98,7 @@ def position_of(region: LoweringContext, node: Node, index: Any, size: Position)
     return found.ir
 
 
-@_native("array_strided", lambda node: node.inputs[0].shape is not None)
+@in_memory("array_strided", fits=lambda node: node.inputs[0].shape is not None)
 def _write_strided(region: LoweringContext, node: Node) -> None:
     x, attributes = held(region, node.inputs[0]), node.attributes
     pointer = moved(region, x.pointer, attributes["offset"])
@@ -140,7 +106,7 @@ def _write_strided(region: LoweringContext, node: Node) -> None:
     region.set(node.results[0], found)
 
 
-@_native("array_transpose")
+@in_memory("array_transpose")
 def _write_transpose(region: LoweringContext, node: Node) -> None:
     x, perm = held(region, node.inputs[0]), node.attributes["perm"]
     found = replace(
@@ -150,7 +116,7 @@ def _write_transpose(region: LoweringContext, node: Node) -> None:
     region.set(node.results[0], found)
 
 
-@_native("array_diagonal")
+@in_memory("array_diagonal")
 def _write_diagonal(region: LoweringContext, node: Node) -> None:
     x, out = held(region, node.inputs[0]), region.out
     right = node.attributes["offset"]
@@ -173,7 +139,7 @@ def _chosen(out: FunctionText, how: str, x: Position, y: Position) -> Position:
     return x if x == y else out.new(f"select i1 {out.new(f'icmp {how} i64 {x}, {y}')}, i64 {x}, i64 {y}")
 
 
-@_native("array_part")
+@in_memory("array_part")
 def _write_part(region: LoweringContext, node: Node) -> None:
     """View the real or the imaginary parts in place."""
     x, (result,) = held(region, node.inputs[0]), node.results
@@ -182,7 +148,7 @@ def _write_part(region: LoweringContext, node: Node) -> None:
     region.set(result, replace(x, owner=Object(x.owner.ir), whole="false", pointer=pointer))
 
 
-@_native("array_size")
+@in_memory("array_size")
 def _write_size(region: LoweringContext, node: Node) -> None:
     found = held(region, node.inputs[0]).sizes[node.attributes["axis"]]
     size = RegisterWriter(region).wrap(int64, str(found))
@@ -190,7 +156,7 @@ def _write_size(region: LoweringContext, node: Node) -> None:
     region.set(node.results[0], size)
 
 
-@_native("numpy_shapes")
+@in_memory("numpy_shapes")
 def _write_shapes(region: LoweringContext, node: Node) -> None:
     """Check sizes that must be equal; the kernel raises if they differ."""
     first, second = (_sizes_of(region, value) for value in node.inputs)
@@ -233,7 +199,7 @@ def loops(
         loops(region, counts, write, (*index, i))
 
 
-@_native("array_load")
+@in_memory("array_load")
 def _write_load(region: LoweringContext, node: Node) -> None:
     x, (result,) = held(region, node.inputs[0]), node.results
     type_: Any = result.type
@@ -278,7 +244,7 @@ def _is_known_to_fit(node: Node) -> bool:
     return isinstance(x, ArrayType) and is_sure_to_fit(x.shape, value.shape)  # type: ignore[union-attr]
 
 
-@_native("array_store", _is_known_to_fit)
+@in_memory("array_store", fits=_is_known_to_fit)
 def _write_store(region: LoweringContext, node: Node) -> None:
     x, value = held(region, node.inputs[0]), node.inputs[1]
     dtype = node.inputs[0].dtype
@@ -301,7 +267,7 @@ def _write_store(region: LoweringContext, node: Node) -> None:
 # ---- new arrays
 
 
-@_native("array_new")
+@in_memory("array_new")
 def _write_new(region: LoweringContext, node: Node) -> None:
     (result,), out = node.results, region.out
     type_: Any = result.type
@@ -361,7 +327,7 @@ def _dynamic(region: LoweringContext, node: Node, type_: ArrayType, given: Seque
     return Memory(owner, region.address(owner), tuple(found), tuple(reversed(strides)), "true")
 
 
-@_native("array_of")
+@in_memory("array_of")
 def _write_of(region: LoweringContext, node: Node) -> None:
     (value,), (result,) = node.inputs, node.results
     type_: Any = result.type

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autoconv.backends.llvm.analysis.classify import MEMORY
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.memory.step_loops import Reading, Routine, either, loops
+from autoconv.backends.llvm.codegen.registry import in_memory
 from autoconv.backends.llvm.codegen.values import Memory, RegisterWriter
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Index, Position, element_count
@@ -24,6 +24,7 @@ from autoconv.graph.graph import Node
 _NEED_ELEMENTS = ("max", "min", "argmax", "argmin")
 
 
+@in_memory("array_total", of_held=False)
 def write_total(region: LoweringContext, node: Node) -> None:
     """Write the loops; the kernel runs where sizes do not fit, or where an extreme has no elements."""
     out, (result,) = region.out, node.results
@@ -214,8 +215,5 @@ def _start(kind: str, dtype: DType) -> Any:
             return float("-inf") if kind == "max" else float("inf")
         return dtype.min if kind == "max" else dtype.max
     return {"sum": 0, "mean": 0, "prod": 1, "any": False, "all": True}[kind]
-
-
-MEMORY["array_total"] = lambda node: True
 
 __all__ = ["write_total"]

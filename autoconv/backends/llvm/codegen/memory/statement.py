@@ -10,11 +10,11 @@ import math
 from typing import Any
 
 from autoconv.backends.llvm.analysis import representation
-from autoconv.backends.llvm.analysis.classify import MEMORY
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.memory import array_view
 from autoconv.backends.llvm.codegen.memory.array_view import held
 from autoconv.backends.llvm.codegen.memory.step_loops import QuickWriter, Reading, Routine, either, loops, place_of
+from autoconv.backends.llvm.codegen.registry import in_memory
 from autoconv.backends.llvm.codegen.values import Memory
 from autoconv.backends.llvm.ir.index_arith import Index, Position, is_known, product
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
@@ -27,6 +27,7 @@ from autoconv.ops.analysis.alias import DISJOINT, EQUAL, OVERLAP
 from autoconv.ops.elements.maths import is_elementary
 
 
+@in_memory("array_assign", of_held=False)
 def write_statement(region: LoweringContext, node: Node) -> None:
     """Write the assignment: in place where no input is overwritten, else through temporary memory.
 
@@ -181,8 +182,5 @@ class _Statement(Reading):
 
         loops(out, into.sizes, ("0", str(into.sizes[0])), write)
         routine.call()
-
-
-MEMORY["array_assign"] = lambda node: True
 
 __all__ = ["write_statement"]

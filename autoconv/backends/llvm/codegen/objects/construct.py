@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from autoconv.backends.llvm.codegen.objects.operation import Operation, on_objects, takes_objects
+from autoconv.graph.graph import Node
 
 
-def write_make(op: Any) -> None:
+def _is_plainly_made(node: Node) -> bool:
+    """Return whether setting these attributes only stores them in the instance's dict."""
+    kind, names = node.attributes["kind"], node.attributes["names"]
+    own = any(hasattr(type(getattr(kind, name, None)), "__set__") for name in names)
+    return takes_objects(node) and kind.__setattr__ is object.__setattr__ and not own
+
+
+@on_objects("object_make", fits=_is_plainly_made)
+def write_make(op: Operation) -> None:
     """Make an instance and set its attributes one by one."""
     kind, new = (op.body.calls.object(one)(op.out) for one in (op.attributes["kind"], object.__new__))
     call = op.api("PyObject_Vectorcall", "ptr", "ptr", "ptr", "i64", "ptr")
@@ -15,9 +24,3 @@ def write_make(op: Any) -> None:
     for name, value in zip(op.attributes["names"], op.operands(), strict=True):
         text = f"ptr {made}, ptr {op.body.calls.object(name)(op.out)}, ptr {value}"
         op.check(op.out.new(f"icmp slt i32 {op.out.new(f'call i32 {put}({text})')}, 0"))
-
-
-def is_plainly_made(kind: type, names: tuple[str, ...]) -> bool:
-    """Return whether setting these attributes only stores them in the instance's dict."""
-    own = any(hasattr(type(getattr(kind, name, None)), "__set__") for name in names)
-    return kind.__setattr__ is object.__setattr__ and not own

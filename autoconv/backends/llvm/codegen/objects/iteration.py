@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from autoconv.backends.call_form import slot_offset
+from autoconv.backends.llvm.codegen.objects.operation import Operation, on_objects, takes_objects
 from autoconv.backends.llvm.runtime.objects import OTHER
+from autoconv.graph.graph import Node
+from autoconv.graph.types import ObjectType
 from autoconv.ops.python.iteration import Cursor
 
 _CURRENT, _ITERATED = (slot_offset(Cursor(iter(())), name) for name in ("current", "items"))
 
 
-def write_iterate(op: Any) -> None:
+@on_objects("object_iterate", fits=lambda node: takes_objects(node) and not node.attributes.get("start"))
+def write_iterate(op: Operation) -> None:
     """Make a Cursor at the beginning of a built-in container."""
     (items,), out = op.operands(), op.out
     iterator = op.call("object_iterator", f"ptr {items}")
@@ -31,7 +33,12 @@ def write_iterate(op: Any) -> None:
     op.join(out.new(f"icmp eq ptr {iterator}, {OTHER}"), fast)
 
 
-def write_advance(op: Any) -> None:
+def _takes_cursor(node: Node) -> bool:
+    return node.inputs[0].type == ObjectType("iterator")
+
+
+@on_objects("object_advance", fits=_takes_cursor)
+def write_advance(op: Operation) -> None:
     """Advance a Cursor; the result is whether there was another item."""
     (cursor,), out = op.operands(), op.out
     items = out.new(f"load ptr, ptr {op.place(cursor, _ITERATED)}")
@@ -40,7 +47,8 @@ def write_advance(op: Any) -> None:
     op.set(op.node.results[0], out.new(f"icmp ne i32 {found}, 0"))
 
 
-def write_current(op: Any) -> None:
+@on_objects("object_current", fits=_takes_cursor)
+def write_current(op: Operation) -> None:
     """Return the current item of a Cursor."""
     (cursor,), out = op.operands(), op.out
     found = out.new(f"load ptr, ptr {op.place(cursor, _CURRENT)}")
@@ -48,7 +56,8 @@ def write_current(op: Any) -> None:
     op.set(op.node.results[0], found)
 
 
-def write_unpack(op: Any) -> None:
+@on_objects("object_unpack", fits=lambda node: takes_objects(node) and node.attributes.get("star", -1) < 0)
+def write_unpack(op: Operation) -> None:
     """Unpack a tuple with exactly as many items as there are names; the kernel handles the rest."""
     (items,), out, count = op.operands(), op.out, op.attributes["count"]
     fits = op.call("object_is_tuple", f"ptr {items}, i64 {count}")

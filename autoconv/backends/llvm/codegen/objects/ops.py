@@ -6,23 +6,14 @@ An object is held as its address. For operands of built-in classes, an operation
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from autoconv.backends.llvm.analysis.classify import OBJECTS
 from autoconv.backends.llvm.analysis.representation import is_scalar
-from autoconv.backends.llvm.codegen.control.exceptions import names_exceptions, write_match
-from autoconv.backends.llvm.codegen.objects.construct import is_plainly_made, write_make
-from autoconv.backends.llvm.codegen.objects.iteration import write_advance, write_current, write_iterate, write_unpack
+from autoconv.backends.llvm.codegen.objects.operation import Operation, on_objects, takes_objects
 from autoconv.backends.llvm.codegen.objects.write_barrier import write_attribute, write_item, write_method
 from autoconv.backends.llvm.codegen.values import Object
-from autoconv.backends.llvm.ir.scalars import ElementWriter
-from autoconv.backends.llvm.ir.types import register
-from autoconv.backends.llvm.runtime.objects import EVERY, FUNCTIONS, NUMBERS, OTHER, mask
+from autoconv.backends.llvm.runtime.objects import EVERY, NUMBERS, mask
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.dtypes import bool_, float64, int64
-from autoconv.graph.graph import Node, Value
-from autoconv.graph.types import ObjectType
+from autoconv.graph.graph import Node
 from autoconv.ops.python import objects
 from autoconv.ops.python.undo_log import MAKING_ITERATORS, changes, is_noted
 
@@ -51,112 +42,7 @@ _CHANGING = frozenset(
 ) - {name for kind in (list, dict, set) for name in dir(kind) if not is_noted(kind, name)}
 
 
-def write_object(region: Any, node: Node) -> None:
-    """Write an op whose operands are objects, or numbers in registers."""
-    WRITERS[node.op.name](Operation(region, node))
-
-
-class Operation:
-    """A node, with helpers to write the code around its common case."""
-
-    def __init__(self, region: Any, node: Node) -> None:
-        self.region, self.node = region, node
-        self.body, self.out = region.body, region.out
-        self.attributes = node.attributes
-
-    def operands(self) -> list[str]:
-        return [self.region.object(value).ir for value in self.node.inputs]
-
-    def array(self, items: list[str]) -> str:
-        """Store the items in consecutive memory and return its address."""
-        place = self.out.alloca(f"[{max(len(items), 1)} x ptr]")
-        for i, item in enumerate(items):
-            self.out.line(f"store ptr {item}, ptr {self.out.new(f'getelementptr inbounds ptr, ptr {place}, i64 {i}')}")
-        return place
-
-    def call(self, name: str, arguments: str) -> str:
-        """Call a function of `object_text`."""
-        result, parameters = FUNCTIONS[name]
-        self.body.module.declare(name, result, parameters)
-        if result == "void":
-            self.out.line(f'call void @"{name}"({arguments})')
-            return ""
-        return self.out.new(f'call {result} @"{name}"({arguments})')
-
-    def place(self, object_: str, offset: int) -> str:
-        """Return the address `offset` bytes after the beginning of an object."""
-        return self.out.new(f"getelementptr inbounds i8, ptr {object_}, i64 {offset}")
-
-    def api(self, name: str, result: str, *kinds: str) -> str:
-        """Declare a function of Python's C API and return its address."""
-        return str(self.body.module.declare(name, result, ", ".join(kinds)))
-
-    def is_fresh(self, value: Value) -> bool:
-        """Return whether the value was allocated in this run, so that changes to it need no undo log."""
-        return value in self.body.fresh
-
-    # ---- results
-
-    def answer(self, found: str, after: Callable[[], None] | None = None) -> None:
-        """Set the result, if there is one, to `found`, the result of a function of `object_text`.
-
-        `after` writes code after the kernel call in the uncommon case.
-        """
-
-        def fast() -> list[str]:
-            self.check(self.out.new(f"icmp eq ptr {found}, null"))
-            return [found] if self.node.results else []
-
-        self.join(self.out.new(f"icmp eq ptr {found}, {OTHER}"), fast, after)
-
-    def check(self, failed: str) -> None:
-        """If the i1 `failed` holds, locate the raised error and leave the function."""
-        raised, fine = self.out.label("raised"), self.out.label("fine")
-        self.out.branch_if(failed, raised, fine, unlikely=True)
-        self.out.begin(raised)
-        self.call("object_locate", f"ptr {self.body.calls.locator(self.node, self.region.owners)(self.out)}")
-        self.out.branch(self.body.failed)
-        self.out.begin(fine)
-
-    def join(self, other: str, fast: Callable[[], list[str]], after: Callable[[], None] | None = None) -> None:
-        """Set the results: those of the kernel if the i1 `other` holds, else the new references that `fast` writes."""
-        out = self.out
-        cold, go_on, done = out.label("other"), out.label("known"), out.label("done")
-        out.branch_if(other, cold, go_on, unlikely=True)
-        out.begin(cold)
-        slow = self.region.call_kernel(self.node, rarely=True)
-        if after is not None:
-            after()
-        for native in slow:
-            if isinstance(native, Object):
-                out.line(f"store ptr null, ptr {native.slot}")
-        last = out.block
-        out.branch(done)
-        out.begin(go_on)
-        found = fast()
-        before = out.block
-        out.branch(done)
-        out.begin(done)
-        kinds = [register(v.dtype) if is_scalar(v.type) else "ptr" for v in self.node.results]
-        both = [
-            out.new(f"phi {kind} [ {one.ir}, %{last} ], [ {other}, %{before} ]")
-            for kind, one, other in zip(kinds, slow, found, strict=True)
-        ]
-        for result, ir in zip(self.node.results, both, strict=True):
-            self.set(result, ir)
-
-    def set(self, result: Value, ir: str) -> None:
-        """Set a result from a register: a number, or a new reference."""
-        type_: Any = result.type
-        number = ElementWriter(self.out).wrap(type_.dtype, ir) if is_scalar(type_) else None
-        self.region.set(result, self.body.own(ir) if number is None else number)
-
-    def own(self, made: str) -> None:
-        """Set the result to a new reference; NULL signals an error."""
-        self.check(self.out.new(f"icmp eq ptr {made}, null"))
-        self.set(self.node.results[0], made)
-
-
+@on_objects("object_apply")
 def _apply(op: Operation) -> None:
     function, operands = op.attributes["function"], op.operands()
     text = ", ".join(f"ptr {operand}" for operand in operands)
@@ -190,6 +76,7 @@ def _identity(op: Operation, operands: list[str], same: bool) -> None:
     op.set(op.node.results[0], _truth_object(op, equal))
 
 
+@on_objects("object_method")
 def _method(op: Operation) -> None:
     name, operands = op.attributes["name"], op.operands()
     if name == "append" and len(operands) == 2 and op.is_fresh(op.node.inputs[0]):
@@ -206,11 +93,13 @@ def _method(op: Operation) -> None:
     op.answer(op.call("object_call_method", f"ptr {text}, ptr {op.array(operands)}, i64 {len(operands)}, i64 {owners}"))
 
 
+@on_objects("object_get_attribute")
 def _get_attribute(op: Operation) -> None:
     name = op.body.calls.object(op.attributes["name"])(op.out)
     op.answer(op.call("object_attribute", f"ptr {op.operands()[0]}, ptr {name}"))
 
 
+@on_objects("object_set_attribute")
 def _set_attribute(op: Operation) -> None:
     owner, value = op.operands()
     name = op.body.calls.object(op.attributes["name"])(op.out)
@@ -221,6 +110,15 @@ def _set_attribute(op: Operation) -> None:
         write_attribute(op, text)
 
 
+_NUMBERS = (bool_, int64, float64)
+
+
+def _boxes_number(node: Node) -> bool:
+    type_ = node.inputs[0].type
+    return is_scalar(type_) and (node.attributes["how"] == "array" or type_.dtype in _NUMBERS)
+
+
+@on_objects("object_box", fits=_boxes_number)
 def _box(op: Operation) -> None:
     """Box a number as a Python number, or as a NumPy scalar if it comes out of an array."""
     number, out = op.region.number(op.node.inputs[0]), op.out
@@ -259,6 +157,12 @@ def _truth_object(op: Operation, truth: str) -> str:
     return found
 
 
+def _unboxes_number(node: Node) -> bool:
+    type_ = node.results[0].type
+    return takes_objects(node) and is_scalar(type_) and type_.dtype in _NUMBERS
+
+
+@on_objects("object_unbox", fits=_unboxes_number)
 def _unbox(op: Operation) -> None:
     (result,) = op.node.results
     (object_,), out = op.operands(), op.out
@@ -277,6 +181,7 @@ def _unbox(op: Operation) -> None:
         op.join(other, lambda: [out.new(f"load double, ptr {op.place(object_, abi.FLOAT_VALUE)}")])
 
 
+@on_objects("object_build")
 def _build(op: Operation) -> None:
     operands, out, kind = op.operands(), op.out, op.attributes["kind"]
     if kind == "dict":
@@ -295,16 +200,19 @@ def _build(op: Operation) -> None:
     op.own(made)
 
 
+@on_objects("object_length")
 def _length(op: Operation) -> None:
     found = op.call("object_length", f"ptr {op.operands()[0]}")
     op.join(op.out.new(f"icmp slt i64 {found}, 0"), lambda: [found])
 
 
+@on_objects("object_truth")
 def _truth(op: Operation) -> None:
     found = op.call("object_truth", f"ptr {op.operands()[0]}")
     op.join(op.out.new(f"icmp slt i32 {found}, 0"), lambda: [op.out.new(f"icmp ne i32 {found}, 0")])
 
 
+@on_objects("object_index")
 def _index(op: Operation) -> None:
     """Unbox an int or bool to a number."""
     (object_,), out = op.operands(), op.out
@@ -320,6 +228,7 @@ def _index(op: Operation) -> None:
     op.join(out.new(f"xor i1 {known}, true"), fast)
 
 
+@on_objects("object_isinstance")
 def _isinstance(op: Operation) -> None:
     (object_,), out = op.operands(), op.out
     kinds = op.body.calls.object(op.attributes["kinds"])(out)
@@ -328,43 +237,6 @@ def _isinstance(op: Operation) -> None:
     op.set(op.node.results[0], out.new(f"icmp ne i32 {found}, 0"))
 
 
+@on_objects("object_constant")
 def _constant(op: Operation) -> None:
     op.region.set(op.node.results[0], Object(op.body.calls.object(op.attributes["value"])(op.out)))
-
-
-WRITERS: dict[str, Callable[[Operation], None]] = {
-    "object_constant": _constant, "object_apply": _apply, "object_method": _method, "object_box": _box,
-    "object_get_attribute": _get_attribute, "object_set_attribute": _set_attribute, "object_unbox": _unbox,
-    "object_build": _build, "object_length": _length, "object_truth": _truth, "object_iterate": write_iterate,
-    "object_advance": write_advance, "object_current": write_current, "object_unpack": write_unpack,
-    "object_index": _index, "object_isinstance": _isinstance, "object_make": write_make,
-    "object_match": lambda op: write_match(op.region, op.node),
-}  # fmt: skip
-
-
-def _fits(node: Node) -> bool:
-    """Return whether the node has a common case here."""
-    name, attributes = node.op.name, node.attributes
-    if name == "object_box":
-        type_ = node.inputs[0].type
-        return is_scalar(type_) and (attributes["how"] == "array" or type_.dtype in _NUMBERS)
-    if not all(isinstance(value.type, ObjectType) for value in node.inputs):
-        return False
-    if name == "object_match":
-        return names_exceptions(attributes["clauses"])
-    if name == "object_make":
-        return is_plainly_made(attributes["kind"], attributes["names"])
-    if name == "object_unbox":
-        type_ = node.results[0].type
-        return is_scalar(type_) and type_.dtype in _NUMBERS
-    if name in ("object_advance", "object_current"):
-        return node.inputs[0].type == ObjectType("iterator")
-    if name == "object_unpack":
-        return attributes.get("star", -1) < 0
-    if name == "object_iterate":
-        return not attributes.get("start")
-    return not attributes.get("keywords")
-
-
-_NUMBERS = (bool_, int64, float64)
-OBJECTS.update(dict.fromkeys(WRITERS, _fits))

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.backends.llvm.codegen.frame import Body
+from autoconv.backends.llvm.codegen.objects.operation import Operation
 from autoconv.backends.llvm.runtime.objects import OTHER, mask
 from autoconv.ops.python.undo_log import attribute_is_settled, items_are_settled, length_is_settled, owner_is_settled
 
@@ -17,18 +18,18 @@ SITES = 32  # places in recursive functions whose cells all calls share
 _CONTAINERS = mask("list", "dict", "set")
 
 
-def write_item(op: Any, text: str) -> None:
+def write_item(op: Operation, text: str) -> None:
     """Lower `x[i] = y`."""
     _write(op, lambda: op.call("object_set_item", text), items_are_settled)
 
 
-def write_attribute(op: Any, text: str) -> None:
+def write_attribute(op: Operation, text: str) -> None:
     """Lower `x.name = y`; `text` includes the name."""
     name = op.attributes["name"]
     _write(op, lambda: op.call("object_put_attribute", text), lambda owner: attribute_is_settled(owner, name))
 
 
-def write_method(op: Any, owners: int) -> None:
+def write_method(op: Operation, owners: int) -> None:
     """Lower `x.append(y)` and other mutating methods of containers."""
     name, operands = op.attributes["name"], op.operands()
     if name == "append" and len(operands) == 2:
@@ -40,7 +41,7 @@ def write_method(op: Any, owners: int) -> None:
     _write(op, lambda: op.call("object_call_method", given), owner_is_settled)
 
 
-def _write(op: Any, write: Callable[[], str], settled: Callable[[Any], bool]) -> None:
+def _write(op: Operation, write: Callable[[], str], settled: Callable[[Any], bool]) -> None:
     out, owner = op.out, op.operands()[0]
     cell = _cell(op.body)
     known = out.new(f"icmp eq ptr {owner}, {out.new(f'load ptr, ptr {cell}')}")

@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.llvm.analysis.classify import OBJECTS
 from autoconv.backends.llvm.analysis.representation import is_array, is_scalar, sizes
-from autoconv.backends.llvm.codegen.objects.ops import WRITERS, Operation
+from autoconv.backends.llvm.codegen.objects.operation import Operation, on_objects
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.dtypes import float64
 from autoconv.graph.graph import Node
@@ -23,6 +22,17 @@ from autoconv.graph.graph import Node
 _NEXT_DOUBLE = 24  # offset in the interface, in bytes
 
 
+def _fits(node: Node) -> bool:
+    """Return whether the draw is `random()` or `random(size)`, of float64."""
+    attributes, type_ = node.attributes, node.results[0].type
+    sized = {"size"}.issuperset(dict(attributes["keywords"])) and len(node.inputs) == 1
+    if attributes["method"] != "random" or not sized:
+        return False
+    known = (is_scalar(type_) or is_array(type_)) and type_.dtype is float64
+    return known and len(attributes["arguments"]) <= 1 and _interface() is not None
+
+
+@on_objects("generator_draw", fits=_fits)
 def _draw(op: Operation) -> None:
     (result,) = op.node.results
     (generator,), out = op.operands(), op.out
@@ -46,16 +56,6 @@ def _draw(op: Operation) -> None:
     op.join(other, lambda: [number() if is_scalar(result.type) else array()])
 
 
-def _fits(node: Node) -> bool:
-    """Return whether the draw is `random()` or `random(size)`, of float64."""
-    attributes, type_ = node.attributes, node.results[0].type
-    sized = {"size"}.issuperset(dict(attributes["keywords"])) and len(node.inputs) == 1
-    if attributes["method"] != "random" or not sized:
-        return False
-    known = (is_scalar(type_) or is_array(type_)) and type_.dtype is float64
-    return known and len(attributes["arguments"]) <= 1 and _interface() is not None
-
-
 @functools.cache
 def _interface() -> int | None:
     """Return the offset of the interface in a Generator, in bytes; None if it is not found."""
@@ -66,7 +66,3 @@ def _interface() -> int | None:
     words = list((ctypes.c_void_p * (generator.__sizeof__() // 8)).from_address(id(generator)))
     found = [8 * i for i in range(len(words)) if words[i : i + len(wanted)] == wanted]
     return found[0] if len(found) == 1 else None
-
-
-WRITERS["generator_draw"] = _draw
-OBJECTS["generator_draw"] = _fits

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autoconv.backends.llvm.analysis.native_registry import native
 from autoconv.backends.llvm.analysis.representation import is_array, is_dense, is_scalar, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.random.philox import bits, gaussian, integers, truncated, uniform
+from autoconv.backends.llvm.codegen.registry import native
 from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, element_count, plus, times

@@ -9,9 +9,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from autoconv.backends.llvm.analysis.native_registry import native
 from autoconv.backends.llvm.analysis.representation import is_array, is_dense, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.registry import native
 from autoconv.backends.llvm.codegen.routine import PART, Routine, call, in_parts, open_dimensions
 from autoconv.backends.llvm.codegen.sort.parallel_merge import Halves, is_worthwhile
 from autoconv.backends.llvm.codegen.sort.radix import BY_INSERTION, ON_STACK, Sorter, sift

@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 from autoconv.backends.llvm.analysis.classify_indexing import shape_of
-from autoconv.backends.llvm.analysis.native_registry import native
 from autoconv.backends.llvm.analysis.representation import is_array, is_complex, is_dense, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.registry import native
 from autoconv.backends.llvm.codegen.routine import PART, Routine, call, in_parts, open_dimensions
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, element_count, is_known, plus, product, times, unravelled

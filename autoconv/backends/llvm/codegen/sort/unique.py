@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from autoconv.backends.llvm.analysis.native_registry import counted
 from autoconv.backends.llvm.analysis.representation import is_array, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.registry import counted
 from autoconv.backends.llvm.codegen.routine import Routine, call
 from autoconv.backends.llvm.codegen.sort.sort_keys import to_key
 from autoconv.backends.llvm.ir.scalars import load, store

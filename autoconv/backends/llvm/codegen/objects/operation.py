@@ -1,0 +1,136 @@
+"""Ops on Python objects: the registration of their lowerings, and helpers that write code around the common case."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.backends.llvm.analysis.classify import OBJECTS
+from autoconv.backends.llvm.analysis.representation import is_scalar
+from autoconv.backends.llvm.codegen.registry import Fits, lowering
+from autoconv.backends.llvm.codegen.values import Object
+from autoconv.backends.llvm.ir.scalars import ElementWriter
+from autoconv.backends.llvm.ir.types import register
+from autoconv.backends.llvm.runtime.objects import FUNCTIONS, OTHER
+from autoconv.graph.graph import Node, Value
+from autoconv.graph.types import ObjectType
+
+
+class Operation:
+    """A node, with helpers to write the code around its common case."""
+
+    def __init__(self, region: Any, node: Node) -> None:
+        self.region, self.node = region, node
+        self.body, self.out = region.body, region.out
+        self.attributes = node.attributes
+
+    def operands(self) -> list[str]:
+        return [self.region.object(value).ir for value in self.node.inputs]
+
+    def array(self, items: list[str]) -> str:
+        """Store the items in consecutive memory and return its address."""
+        place = self.out.alloca(f"[{max(len(items), 1)} x ptr]")
+        for i, item in enumerate(items):
+            self.out.line(f"store ptr {item}, ptr {self.out.new(f'getelementptr inbounds ptr, ptr {place}, i64 {i}')}")
+        return place
+
+    def call(self, name: str, arguments: str) -> str:
+        """Call a function of `object_text`."""
+        result, parameters = FUNCTIONS[name]
+        self.body.module.declare(name, result, parameters)
+        if result == "void":
+            self.out.line(f'call void @"{name}"({arguments})')
+            return ""
+        return self.out.new(f'call {result} @"{name}"({arguments})')
+
+    def place(self, object_: str, offset: int) -> str:
+        """Return the address `offset` bytes after the beginning of an object."""
+        return self.out.new(f"getelementptr inbounds i8, ptr {object_}, i64 {offset}")
+
+    def api(self, name: str, result: str, *kinds: str) -> str:
+        """Declare a function of Python's C API and return its address."""
+        return str(self.body.module.declare(name, result, ", ".join(kinds)))
+
+    def is_fresh(self, value: Value) -> bool:
+        """Return whether the value was allocated in this run, so that changes to it need no undo log."""
+        return value in self.body.fresh
+
+    # ---- results
+
+    def answer(self, found: str, after: Callable[[], None] | None = None) -> None:
+        """Set the result, if there is one, to `found`, the result of a function of `object_text`.
+
+        `after` writes code after the kernel call in the uncommon case.
+        """
+
+        def fast() -> list[str]:
+            self.check(self.out.new(f"icmp eq ptr {found}, null"))
+            return [found] if self.node.results else []
+
+        self.join(self.out.new(f"icmp eq ptr {found}, {OTHER}"), fast, after)
+
+    def check(self, failed: str) -> None:
+        """If the i1 `failed` holds, locate the raised error and leave the function."""
+        raised, fine = self.out.label("raised"), self.out.label("fine")
+        self.out.branch_if(failed, raised, fine, unlikely=True)
+        self.out.begin(raised)
+        self.call("object_locate", f"ptr {self.body.calls.locator(self.node, self.region.owners)(self.out)}")
+        self.out.branch(self.body.failed)
+        self.out.begin(fine)
+
+    def join(self, other: str, fast: Callable[[], list[str]], after: Callable[[], None] | None = None) -> None:
+        """Set the results: those of the kernel if the i1 `other` holds, else the new references that `fast` writes."""
+        out = self.out
+        cold, go_on, done = out.label("other"), out.label("known"), out.label("done")
+        out.branch_if(other, cold, go_on, unlikely=True)
+        out.begin(cold)
+        slow = self.region.call_kernel(self.node, rarely=True)
+        if after is not None:
+            after()
+        for native in slow:
+            if isinstance(native, Object):
+                out.line(f"store ptr null, ptr {native.slot}")
+        last = out.block
+        out.branch(done)
+        out.begin(go_on)
+        found = fast()
+        before = out.block
+        out.branch(done)
+        out.begin(done)
+        kinds = [register(v.dtype) if is_scalar(v.type) else "ptr" for v in self.node.results]
+        both = [
+            out.new(f"phi {kind} [ {one.ir}, %{last} ], [ {other}, %{before} ]")
+            for kind, one, other in zip(kinds, slow, found, strict=True)
+        ]
+        for result, ir in zip(self.node.results, both, strict=True):
+            self.set(result, ir)
+
+    def set(self, result: Value, ir: str) -> None:
+        """Set a result from a register: a number, or a new reference."""
+        type_: Any = result.type
+        number = ElementWriter(self.out).wrap(type_.dtype, ir) if is_scalar(type_) else None
+        self.region.set(result, self.body.own(ir) if number is None else number)
+
+    def own(self, made: str) -> None:
+        """Set the result to a new reference; NULL signals an error."""
+        self.check(self.out.new(f"icmp eq ptr {made}, null"))
+        self.set(self.node.results[0], made)
+
+
+Write = Callable[[Operation], None]
+
+
+def takes_objects(node: Node) -> bool:
+    """Return whether all operands are objects, and none is passed by keyword."""
+    return all(isinstance(value.type, ObjectType) for value in node.inputs) and not node.attributes.get("keywords")
+
+
+def on_objects(*names: str, fits: Fits = takes_objects) -> Callable[[Write], Write]:
+    """Register a function of an Operation as the lowering of these ops, for nodes that fit; others run by kernels."""
+    OBJECTS.update(dict.fromkeys(names, fits))
+
+    def register(write: Write) -> Write:
+        lowering(*names)(lambda region, node: write(Operation(region, node)))
+        return write
+
+    return register

@@ -1,0 +1,99 @@
+"""Registry of lowerings: the functions that write the native code of a node, by lowering class and by op.
+
+Each lowering registers itself where it is defined, with the predicate for the nodes it takes; `lowerings.py` imports
+their modules. A region looks its nodes up here and names no lowering.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from autoconv.backends.llvm.analysis.classify import BY_LIBRARY, COMPLEX, COUNTED, MEMORY, OPEN, ROLES, WORK
+from autoconv.backends.llvm.analysis.representation import is_held
+from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.graph.graph import Node
+
+Lowering = Callable[[LoweringContext, Node], None]
+Fits = Callable[[Node], bool]
+BY_CLASS: dict[str, Lowering] = {}
+BY_OP: dict[str, Lowering] = {}  # of the classes that have no lowering of their own
+
+
+def lower(region: LoweringContext, node: Node, kind: str) -> None:
+    """Write a node of a lowering class: by the lowering of the class, or else of the op."""
+    (BY_CLASS.get(kind) or BY_OP[node.op.name])(region, node)
+
+
+def class_lowering(*classes: str) -> Callable[[Lowering], Lowering]:
+    """Register a function as the lowering of all nodes of these classes."""
+
+    def register(write: Lowering) -> Lowering:
+        BY_CLASS.update(dict.fromkeys(classes, write))
+        return write
+
+    return register
+
+
+def lowering(*names: str) -> Callable[[Lowering], Lowering]:
+    """Register a function as the lowering of these ops, whose class is determined elsewhere."""
+
+    def register(write: Lowering) -> Lowering:
+        BY_OP.update(dict.fromkeys(names, write))
+        return write
+
+    return register
+
+
+def native(
+    *names: str, fits: Fits, work: Callable[[Node], int] | None = None, of_open: Fits | None = None,
+    library: bool = False,
+) -> Callable[[Lowering], Lowering]:  # fmt: skip
+    """Register a function as the lowering of these ops, for nodes that fit; other nodes run by kernels.
+
+    All inputs and results are numbers in registers and arrays of known shapes; where `of_open` holds, also arrays with
+    open dimensions. `work` estimates a node's work, in units of 0.05 ns, where a single thread does it all, else 0.
+    `library`: see BY_LIBRARY.
+    """
+    for name in names:
+        ROLES[name] = lambda node: "whole" if fits(node) else "kernel"
+        if work is not None:
+            WORK[name] = work
+        if of_open is not None:
+            OPEN[name] = lambda node: "whole" if of_open(node) else "kernel"
+    BY_LIBRARY.update(names if library else ())
+    return lowering(*names)
+
+
+def complex_native(*names: str, fits: Fits, library: bool = False) -> Callable[[Lowering], Lowering]:
+    """Register a lowering, as `native`, of ops with complex operands or results."""
+    COMPLEX.update(dict.fromkeys(names, lambda node: "whole" if fits(node) else "kernel"))
+    BY_LIBRARY.update(names if library else ())
+    return lowering(*names)
+
+
+def counted(*names: str, fits: Fits) -> Callable[[Lowering], Lowering]:
+    """Register a lowering, as `native`, of ops whose input shapes alone are known: results' depend on the values."""
+    COUNTED.update(dict.fromkeys(names, fits))
+    return lowering(*names)
+
+
+def in_memory(
+    *names: str, fits: Fits = lambda node: True, of_held: bool = True
+) -> Callable[[Lowering], Lowering]:  # fmt: skip
+    """Register a lowering of ops on arrays in memory. `of_held`: nodes whose values all have a native form fit."""
+
+    def fits_held(node: Node) -> bool:
+        return all(is_held(value.type) for value in (*node.inputs, *node.results)) and fits(node)
+
+    MEMORY.update(dict.fromkeys(names, fits_held if of_held else fits))
+
+    def register(write: Lowering) -> Lowering:
+        def write_noted(region: LoweringContext, node: Node) -> None:
+            if region.body.loops:
+                region.body.module.has_loops = region.out.goes_over_elements = True
+            write(region, node)
+
+        lowering(*names)(write_noted)
+        return write
+
+    return register

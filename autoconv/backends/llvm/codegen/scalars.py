@@ -1,0 +1,116 @@
+"""Lower what needs no loop: numbers in registers, single complex numbers, and views that are only looked through."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from autoconv.backends.llvm.analysis.index_maps import viewed
+from autoconv.backends.llvm.analysis.representation import is_integer
+from autoconv.backends.llvm.codegen.context import LoweringContext, ValueContext
+from autoconv.backends.llvm.codegen.range_facts import note_limits, unchecked
+from autoconv.backends.llvm.codegen.registry import class_lowering
+from autoconv.backends.llvm.codegen.values import RegisterWriter
+from autoconv.backends.llvm.ir.element_rules import apply_rule
+from autoconv.backends.llvm.ir.scalars import Element, store
+from autoconv.backends.llvm.ir.types import register
+from autoconv.graph.graph import Node
+from autoconv.ops.analysis.value_range import Range, is_inside, result_range
+
+
+@class_lowering("scalar")
+def write_scalar(region: LoweringContext, node: Node) -> None:
+    """Lower by the op's element rule, with a cold path that calls the kernel in the rule's exceptional cases."""
+    out, operands = region.out, [region.number(value) for value in node.inputs]
+    known = _range_of(region, node, operands)
+    if known is not None:
+        given = [region.body.range_of(x) for x in operands]
+        short = unchecked(RegisterWriter(region), node.op.name, operands, given)
+        if short is not None:
+            _set_noted(region, node, operands, short, known)
+            return
+    cold, done = out.label("cold"), out.label("done")
+    failing: list[str] = []
+
+    def fail(condition: Element) -> None:
+        go_on = out.label("fine")
+        out.branch_if(condition.ir, cold, go_on, unlikely=True)
+        out.begin(go_on)
+        failing.append(go_on)
+
+    b = RegisterWriter(region, fail)
+    found = apply_rule(b, node, operands)
+    if not failing:
+        _set_noted(region, node, operands, found, known)
+        return
+    fast = out.block
+    out.branch(done)
+    out.begin(cold)
+    slow = region.call_kernel(node, rarely=True)[0]
+    assert isinstance(slow, Element)
+    after = out.block
+    out.branch(done)
+    out.begin(done)
+    either = out.new(f"phi {register(found.dtype)} [ {found.ir}, %{fast} ], [ {slow.ir}, %{after} ]")
+    region.set(node.results[0], b.wrap(found.dtype, either))
+
+
+def _set_noted(
+    region: LoweringContext, node: Node, operands: Sequence[Element], found: Element, known: Range | None
+) -> None:
+    (result,) = node.results
+    if known is not None:
+        region.body.note_range(found, known)
+    region.set(result, found)
+    note_limits(region.body, node, region.number(result), operands)
+
+
+def _range_of(region: LoweringContext, node: Node, operands: Sequence[Element]) -> Range | None:
+    """Return the range of an integer result that cannot overflow, or None if that is not known."""
+    if any(x.dtype.is_floating for x in operands) or not is_integer(node.results[0].type):
+        return None
+    found = result_range(node.op.name, [region.body.range_of(x) for x in operands])
+    return found if found is not None and is_inside(found) else None
+
+
+@class_lowering("pair")
+def write_pair(region: LoweringContext, node: Node) -> None:
+    """Lower a scalar complex result, stored in an array."""
+    (result,) = node.results
+    b = RegisterWriter(region)
+    region.set(result, region.new_array(result.type))
+    found = apply_rule(b, node, [region.number(value) for value in node.inputs])
+    store(b, found, region.data(result), 0)
+
+
+@class_lowering("view")
+def write_view(region: LoweringContext, node: Node) -> None:
+    """Check the dynamic indices of a view; its readers compute the elements' places."""
+    region.guard(node)
+
+
+@class_lowering("alias")
+def write_alias(region: LoweringContext, node: Node) -> None:
+    """Reuse the object under another type: its consumers read nothing but the elements."""
+    (result,), source = node.results, node.inputs[0]
+    found = region.object(source)
+    own = region.body.own(region.take(source, region.uses[source] == 1))
+    region.set(result, replace(own, made_as=found.made_as or source.type))
+
+
+@class_lowering("pick")
+def write_pick(region: LoweringContext, node: Node) -> None:
+    """Read a single element of an array."""
+    region.guard(node)
+    place = viewed(RegisterWriter(region), node, (), region.picks.get(node, []))
+    region.set(node.results[0], element_at(region, place))
+
+
+def element_at(region: ValueContext, place: Any) -> Element:
+    """Return the element at a place, which an index map returned: an element, or where to load one."""
+    if isinstance(place, Element):
+        return place
+    value, index, finish = place
+    found: Element = region.element(value, index)
+    return finish(found) if finish is not None else found  # type: ignore[no-any-return]
