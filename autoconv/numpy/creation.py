@@ -25,7 +25,6 @@ from autoconv.numpy.operands import (
     numpy_dtype_of,
     promotable,
     rank_of,
-    read_only,
     refuse,
     sizes_of,
     tensor,
@@ -34,6 +33,7 @@ from autoconv.numpy.operands import (
 from autoconv.numpy.shaping import shape_argument
 from autoconv.ops.index_spec import At, Gather, Slice
 from autoconv.runtime.arrays.assigned_values import check_sizes, discards_parts, is_beyond_memory
+from autoconv.runtime.arrays.read_only import read_only
 from autoconv.runtime.recording.numpy_protocol import CREATING, FUNCTIONS
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.dispatch import apply

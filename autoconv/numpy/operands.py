@@ -24,7 +24,6 @@ from autoconv.runtime.tensors.binary_dispatch import dimension_of
 from autoconv.runtime.tensors.conversion import as_tensor, constant
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
-from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 
 NOTHING: Any = np._NoValue  # type: ignore[attr-defined]
@@ -214,14 +213,6 @@ def common_dtype(*values: Any) -> np.dtype[Any]:
 
 
 # ---- facts needed while tracing
-
-
-def read_only(found: Any) -> Any:
-    """Register that NumPy returns this result read-only."""
-    region = current_region()
-    if region is not None and isinstance(found, SymbolicTensor):
-        region.trace.read_only.add(region.lift(found.value_in_graph))
-    return found
 
 
 def in_rows(order: Any, rank: int | None) -> None:

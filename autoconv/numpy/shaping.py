@@ -26,12 +26,12 @@ from autoconv.numpy.operands import (
     numpy_dtype_of,
     promotable,
     rank_of,
-    read_only,
     refuse,
     sizes_of,
     tensor,
 )
 from autoconv.ops.index_spec import Slice
+from autoconv.runtime.arrays.read_only import read_only
 from autoconv.runtime.recording.numpy_protocol import FUNCTIONS
 from autoconv.runtime.tensors.binary_dispatch import count_of
 from autoconv.runtime.tensors.dispatch import apply

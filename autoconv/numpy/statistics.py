@@ -21,7 +21,6 @@ from autoconv.numpy.operands import (
     known_shape,
     promotable,
     rank_of,
-    read_only,
     refuse,
     sizes_of,
     tensor,
@@ -32,6 +31,7 @@ from autoconv.numpy.selection import searchsorted
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into
 from autoconv.ops.index_spec import At, Slice
+from autoconv.runtime.arrays.read_only import read_only
 from autoconv.runtime.objects.number_methods import number_attribute
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.dispatch import apply

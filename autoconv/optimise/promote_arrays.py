@@ -22,6 +22,7 @@ after the loop, it is made there; after zero iterations it is the initial array.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -133,7 +134,7 @@ class _Promotion:
         assert loop is not None
         held = self._values[result]
         if not self._is_given(result):
-            return copy.add(OPS["array_of"], [held], span=loop.span).results[0]
+            return copy.add(OPS["array_of"], [held], _access(result.type), span=loop.span).results[0]
         assert going is not None
         given = [held, self._values[loop.inputs[result.index]]]
         arms = [_arm(given, number) for number in range(2)]
@@ -150,11 +151,16 @@ def _written(copy: Graph, region: Graph, arguments: Sequence[Value]) -> Value:
     return values[region.outputs[0]]
 
 
+def _access(array: Type) -> dict[str, Any]:
+    """Return the attributes of the array_of node that makes an array of this type."""
+    return {"read_only": True} if isinstance(array, ArrayType) and array.read_only else {}
+
+
 def _arm(given: Sequence[Value], number: int) -> Graph:
     """Return an arm of the cond "was there an iteration": the array of a tensor, or the initial array."""
     arm = Graph(("turned", "unturned")[number])
     values = [arm.add_parameter(value.type, value.name) for value in given]
-    arm.outputs = [values[1] if number else arm.add(OPS["array_of"], values[:1]).results[0]]
+    arm.outputs = [values[1] if number else arm.add(OPS["array_of"], values[:1], _access(given[1].type)).results[0]]
     return arm
 
 

@@ -16,6 +16,7 @@ from autoconv.operators.control.variants import distribute_call
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.values.builtins import called
 from autoconv.operators.values.list_arrays import joined, with_arrays
+from autoconv.runtime.arrays.read_only import read_only
 from autoconv.runtime.objects.containers import heap_of, items_of
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
 from autoconv.runtime.recording.numpy_protocol import CREATING, implementation, numpy_named
@@ -181,9 +182,10 @@ def _made_by(found: Any) -> Any:
     from_array = implementation(np.asarray)
     assert from_array is not None
     if isinstance(found, np.ndarray):
-        return from_array(found)
+        made = from_array(found)
+        return made if found.flags.writeable else read_only(made)
     if type(found) in (tuple, list) and any(isinstance(x, np.ndarray) for x in found):
-        return type(found)(from_array(x) if isinstance(x, np.ndarray) else x for x in found)
+        return type(found)(_made_by(x) if isinstance(x, np.ndarray) else x for x in found)
     return None
 
 

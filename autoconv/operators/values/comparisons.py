@@ -51,7 +51,7 @@ from autoconv.runtime.tensors import binary_dispatch, dispatch
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import Tensor
-from autoconv.runtime.tensors.tensor_methods import refuse_as_python
+from autoconv.runtime.tensors.tensor_methods import MIRRORED, refuse_as_python
 
 _ORDER = {"lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge}
 
@@ -61,8 +61,6 @@ def eq(x: Any, y: Any) -> Any:
         return x == y
     if type(x).__eq__ is object.__eq__:
         check_identity(x, y)
-    if _is_dtype_beside_number(x, y):
-        return False
     found = _of_parts("eq", x, y)
     return x == y if found is NotImplemented else found
 
@@ -72,16 +70,26 @@ def ne(x: Any, y: Any) -> Any:
         return x != y
     if type(x).__eq__ is object.__eq__:
         check_identity(x, y)
-    if _is_dtype_beside_number(x, y):
-        return True
     found = _of_parts("ne", x, y)
     return x != y if found is NotImplemented else found
 
 
-def _is_dtype_beside_number(x: Any, y: Any) -> bool:
-    """True for a NumPy dtype beside a symbolic number: NumPy would look for a dtype in the other operand."""
-    numbers = [value for value in (x, y) if type(value) is SymbolicTensor and value.weak]
-    return bool(numbers) and any(isinstance(value, np.dtype) for value in (x, y))
+def _of_dtypes(name: str, x: Any, y: Any) -> Any:
+    """Compare a NumPy dtype with a symbolic value; NotImplemented for other operands.
+
+    NumPy itself would ask the symbolic value for an attribute `dtype`, and compare with that.
+    """
+    if not (isinstance(x, np.dtype) or isinstance(y, np.dtype)):
+        return NotImplemented
+    other = y if isinstance(x, np.dtype) else x
+    if type(other) is SymbolicObject:
+        return apply_object(name, x, y)
+    if type(other) is SymbolicTensor and other.weak:
+        return name == "ne" if name in ("eq", "ne") else NotImplemented
+    if isinstance(other, (SymbolicTensor, SymbolicArray)):
+        found = (name, y) if other is x else (MIRRORED.get(name, name), x)
+        return getattr(operator, found[0])(other, found[1])
+    return NotImplemented
 
 
 def _ordering(name: str) -> Callable[[Any, Any], Any]:
@@ -92,6 +100,9 @@ def _ordering(name: str) -> Callable[[Any, Any], Any]:
             return native(x, y)
         if type(x) is Variant or type(y) is Variant:
             return distribute(compare, x, y)
+        found = _of_dtypes(name, x, y)
+        if found is not NotImplemented:
+            return found
         if type(x) is SymbolicTensor or type(y) is SymbolicTensor:
             refuse_as_python(native, x, y)
             if type(y) is SymbolicObject and type(x) is SymbolicTensor and x.weak:
@@ -148,6 +159,9 @@ def _of_parts(name: str, x: Any, y: Any) -> Any:
         return NotImplemented
     if type(x) is Variant or type(y) is Variant:
         return distribute(_COMPARISONS[name], x, y)
+    found = _of_dtypes(name, x, y)
+    if found is not NotImplemented:
+        return found
     for kind in (tuple, list):
         if _is_plain(x, kind, name) and _is_plain(y, kind, name):
             if not (_may_be_late(_items(x)) or _may_be_late(_items(y))):

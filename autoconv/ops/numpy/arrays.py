@@ -219,10 +219,19 @@ define(
     name="array_new", graphdef="ArrayNew", result=_new_type, kernel=_new, gradient=_NO_GRADIENT,
     effects=lambda types, attributes: Effects.WRITE | Effects.RAISE if types else Effects.WRITE,
 )  # fmt: skip
+def _of_type(x: TensorType, *, read_only: bool = False) -> ArrayType:
+    shape = _ranked(x.shape)
+    return ArrayType(x.dtype, shape, dense_strides(shape, x.dtype), read_only=read_only)
+
+
+def _of(x: Any, *, read_only: bool = False) -> np.ndarray:
+    found = np.array(x, order="C")
+    found.flags.writeable = not read_only
+    return found
+
+
 define(
-    name="array_of", graphdef="ArrayOf", gradient=_NO_GRADIENT, effects=Effects.WRITE,
-    result=lambda x: ArrayType(x.dtype, _ranked(x.shape), dense_strides(_ranked(x.shape), x.dtype)),
-    kernel=lambda x: np.array(x, order="C"),
+    name="array_of", graphdef="ArrayOf", gradient=_NO_GRADIENT, effects=Effects.WRITE, result=_of_type, kernel=_of,
 )  # fmt: skip
 
 

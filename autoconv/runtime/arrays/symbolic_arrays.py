@@ -7,6 +7,7 @@ computation gives a new array. Views alias their base: a store through one is vi
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
@@ -36,6 +37,7 @@ from autoconv.runtime.arrays.assigned_values import (
     refuse_warning,
     shape_words,
 )
+from autoconv.runtime.arrays.read_only import is_read_only
 from autoconv.runtime.arrays.views import same_memory
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
 from autoconv.runtime.recording.regions import Region, current_region
@@ -44,7 +46,7 @@ from autoconv.runtime.tensors import binary_dispatch, dispatch
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import Tensor
-from autoconv.runtime.tensors.tensor_methods import TensorMethods
+from autoconv.runtime.tensors.tensor_methods import TensorMethods, refuse_as_dtype
 
 _BINARY = {
     "iadd": "add", "isub": "subtract", "imul": "multiply", "itruediv": "divide", "ifloordiv": "floor_divide",
@@ -113,6 +115,7 @@ class SymbolicArray(TensorMethods):
 
     @property
     def dtype(self) -> np.dtype[Any]:
+        refuse_as_dtype(sys._getframe(1))
         return self.type.dtype.numpy
 
     @property
@@ -349,7 +352,9 @@ def fresh(value: Any, scalars: bool = False) -> Any:
         return value
     if value.type.shape is None:
         raise StagingError("how many dimensions an array has is known only at run time", current_place())
-    return SymbolicArray(_record("array_of", [_value_of(value)]).results[0])
+    given = _value_of(value)
+    access = {"read_only": True} if is_read_only(given, region.trace) else {}
+    return SymbolicArray(_record("array_of", [given], **access).results[0])
 
 
 def _rank(mask: Any) -> int:

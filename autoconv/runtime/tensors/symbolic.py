@@ -17,7 +17,7 @@ from autoconv.runtime.recording.regions import COMPILE, current_region, defined_
 from autoconv.runtime.support.remedies import BY_COMPILE
 from autoconv.runtime.support.shape import TensorShape, as_shape
 from autoconv.runtime.tensors.tensor import ASSIGNING, BY_NUMPY, Tensor, of_origin, standalone_dtype
-from autoconv.runtime.tensors.tensor_methods import refuse_to_iterate
+from autoconv.runtime.tensors.tensor_methods import refuse_as_dtype, refuse_to_iterate
 
 
 class SymbolicTensor(Tensor):
@@ -47,6 +47,7 @@ class SymbolicTensor(Tensor):
         if type_.weak:
             check_asked(self.type, "dtype", sys._getframe(1))
             return standalone_dtype(type_)
+        refuse_as_dtype(sys._getframe(1))
         return type_.dtype.numpy if is_asked_as_array(sys._getframe(1)) else type_.dtype  # type: ignore[return-value]
 
     @property

@@ -125,6 +125,15 @@ def compares_by(frame: Any) -> str:
     return _SYMBOLS.get(opcode.cmp_op[code[position + 1] >> _SHIFT], "")
 
 
+def refuse_as_dtype(frame: Any) -> None:
+    """Raise where a dtype of NumPy's in a comparison looks for the dtype of the other operand, to compare the two.
+
+    It does not do so for arrays. After the error, which NumPy catches, the operand's own operator is asked.
+    """
+    if opcode.opname[frame.f_code.co_code[frame.f_lasti]] == "COMPARE_OP":
+        raise TypeError("an array is no dtype")
+
+
 # Operators that Python's complex numbers do not support.
 _OF_REALS = frozenset({
     "floor_divide", "modulo", "matmul", "bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift",

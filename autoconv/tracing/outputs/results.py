@@ -18,7 +18,7 @@ from autoconv.operators.support.generator_expressions import Lazy
 from autoconv.operators.support.held_iterators import HeldIterator
 from autoconv.operators.support.protected_names import Undefined, ld
 from autoconv.operators.values.tensor_lists import mapped
-from autoconv.ops.analysis.aliasing_ops import VIEWS
+from autoconv.runtime.arrays.read_only import is_read_only
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import TracedSet, heap_of, items_of, may_lack_keys
 from autoconv.runtime.objects.dict_views import DictView
@@ -157,17 +157,9 @@ def _arms(value: Variant, trace: Trace, function: Any) -> list[Any]:
     return found
 
 
-def _is_read_only(tensor: SymbolicTensor, trace: Trace) -> bool:
-    """Return whether it is an array that NumPy makes read-only, or a view of one."""
-    value = tensor.value_in_graph
-    while value not in trace.read_only and value.node is not None and value.node.op.name in VIEWS:
-        value = value.node.inputs[0]
-    return value in trace.read_only
-
-
 def _symbolic(tensor: Tensor, trace: Trace) -> Any:
     if isinstance(tensor, SymbolicTensor):
-        if trace.read_only and trace.contract == COMPILE and tensor.type.shape != () and _is_read_only(tensor, trace):
+        if trace.contract == COMPILE and tensor.type.shape != () and is_read_only(tensor.value_in_graph, trace):
             return dispatch.apply("numpy_read_only", tensor)
         return tensor
     return SymbolicTensor(trace.capture(tensor, tensor.type, "Const"))

@@ -178,7 +178,7 @@ class _Statements:
         self.parts: set[Node] = set()  # parts of tensors that are read in place
         self._pending: list[Node] = []
         for node in graph.nodes:
-            if node.op.name in ("array_store", "array_of"):
+            if node.op.name in ("array_store", "array_of") and not node.attributes.get("read_only"):
                 self._visit(node)
             elif (total := total_of(node)) is not None:
                 self._visit_total(node, total)

@@ -1,0 +1,34 @@
+"""Arrays that NumPy returns read-only, such as those of `np.broadcast_to`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.graph.graph import Value
+from autoconv.ops.analysis.aliasing_ops import VIEWS
+from autoconv.runtime.recording.regions import Trace, current_region
+from autoconv.runtime.tensors.dispatch import graph_value
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def read_only(found: Any) -> Any:
+    """Register that NumPy returns this result read-only; return it, as a value of the graph that is recorded."""
+    region = current_region()
+    if region is None or not isinstance(found, Tensor):
+        return found
+    value = region.lift(graph_value(region, found))
+    region.trace.read_only.add(value)
+    return SymbolicTensor(value)
+
+
+def is_read_only(value: Value, trace: Trace) -> bool:
+    """Return whether the value is an array that NumPy makes read-only, or a view of one."""
+    if not trace.read_only:
+        return False
+    while value not in trace.read_only and value.node is not None and value.node.op.name in VIEWS:
+        value = value.node.inputs[0]
+    return value in trace.read_only
+
+
+__all__ = ["is_read_only", "read_only"]

@@ -1,0 +1,36 @@
+"""NumPy's dtypes compared with values of every kind: NumPy itself asks the other operand for its dtype."""
+
+import linecache
+
+import numpy as np
+import pytest
+
+import autoconv as ac
+
+OTHERS = ("x", "x + 1", "x[0]", "x.sum()", "k", "k + 1", "y", "y.dtype", "d.pop()")
+
+
+def _program(text):
+    name = f"<{text}>"
+    source = f"def program(x, y, k, d):\n    x[0] = k\n    return {text}\n"
+    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+    space = {"np": np}
+    exec(compile(source, name, "exec"), space)
+    return space["program"]
+
+
+def _outcome(function):
+    try:
+        return repr(function(np.ones(3), np.float64(2), 1, [1]))
+    except Exception as error:
+        return type(error)
+
+
+@pytest.mark.parametrize("operator", ("==", "<="))
+@pytest.mark.parametrize("other", OTHERS)
+def test_as_in_numpy(operator, other):
+    for text in (f"x.dtype {operator} {other}", f"{other} {operator} x.dtype"):
+        program = _program(text)
+        compiled = ac.compile(program)
+        expected = _outcome(program)
+        assert [_outcome(compiled) for _ in range(2)] == [expected] * 2, text
