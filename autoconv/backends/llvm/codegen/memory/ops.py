@@ -327,7 +327,7 @@ def _dynamic(region: LoweringContext, node: Node, type_: ArrayType, given: Seque
     return Memory(owner, region.address(owner), tuple(found), tuple(reversed(strides)), "true")
 
 
-@in_memory("array_of", lambda node: not node.attributes.get("read_only"))
+@in_memory("array_of", fits=lambda node: not node.attributes.get("read_only"))
 def _write_of(region: LoweringContext, node: Node) -> None:
     (value,), (result,) = node.inputs, node.results
     type_: Any = result.type
