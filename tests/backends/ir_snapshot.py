@@ -33,13 +33,16 @@ _LOCAL = re.compile(r"(?<=%)[\w.]+|^[\w.]+(?=:$)", re.MULTILINE)  # a register, 
 
 
 def renamed(text: str) -> str:
-    """Number the registers and labels of each function in the order of their first occurrence."""
+    """Number the registers and labels of each function in the order of their first occurrence; sort declarations."""
 
     def of_function(function: re.Match[str]) -> str:
         names: dict[str, str] = {}
         return _LOCAL.sub(lambda name: names.setdefault(name[0], f"n{len(names)}"), function[0])
 
-    return re.sub(" +", " ", _FUNCTION.sub(of_function, text)).replace(" \n", "\n")
+    text = re.sub(" +", " ", _FUNCTION.sub(of_function, text)).replace(" \n", "\n").replace('"', "")
+    lines = text.split("\n")
+    declared = sorted(line for line in lines if line.startswith("declare "))
+    return "\n".join([*(line for line in lines if not line.startswith("declare ")), *declared])
 
 
 class _Written(Exception):
@@ -59,7 +62,7 @@ class Recorder:
 
         def texts(module: Any) -> dict[str, int]:
             found: dict[str, int] = recorder._texts(module)
-            recorder.note("".join(f"{level}\0{text}\0" for text, level in sorted(found.items())))
+            recorder.note("\n".join(f"{level}\n{text}" for text, level in found.items()))
             if recorder.stops:
                 raise _Written
             return found
@@ -72,7 +75,7 @@ class Recorder:
         found.append([hashlib.sha256(form.encode()).hexdigest()[:16] for form in forms])
         if self.folder is not None:
             name = f"{self.label.replace('/', '_')}.{len(found)}.ll"
-            (self.folder / name).write_text(forms[1].replace("\0", "\n"), encoding="utf-8")
+            (self.folder / name).write_text(forms[1], encoding="utf-8")
 
     def samples(self) -> None:
         """Compile the samples of every op, alone and between other ops, as far as the text."""

@@ -49,7 +49,7 @@ def counted(step):
         value = out.new(f"load double, ptr {source}")
         out.line(f"store double {value}, ptr {out.new(f'getelementptr inbounds double, ptr %d, i64 {i}')}")
     out.line("ret void")
-    out.add("loop")
+    out.finish("loop")
     return "\n".join(module.texts())
 
 

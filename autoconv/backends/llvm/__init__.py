@@ -48,6 +48,7 @@ class NativeGraph:
     def __init__(self, graph: Graph, form: CallForm | None) -> None:
         given, graph = graph, legalize(graph)
         module = ModuleText()
+        declare_shared(module)
         module.open = self.open = open_sizes(graph, given.needs)
         module.sizes = tuple(map(register_of, module.open.symbols))
         calls = Calls(module, compile_region)
@@ -59,7 +60,6 @@ class NativeGraph:
         if form is not None:
             write_call(graph, module, calls, form)
         module.variable("objects", f"[{len(calls.objects)} x ptr]")
-        declare_shared(module)
         exports = [RUN, "objects"] if form is None else [RUN, CALL, "objects"]
         texts = module.texts()
         make_ready({**texts, **pending("".join(texts))})

@@ -36,7 +36,7 @@ class Routine:
         """Finish the function and return its name."""
         self.out.line(answer)
         self.module.has_loops = True
-        return self.out.add("routine")
+        return self.out.finish("routine")
 
 
 def open_dimensions(region: LoweringContext) -> list[str]:

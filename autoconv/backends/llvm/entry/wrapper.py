@@ -92,7 +92,7 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls, donated: Collect
     if out.slots:
         out.line(f"call void @release_all(ptr %slots, i64 {out.slots})")
     out.line("ret i1 false")
-    out.add()
+    out.finish()
 
 
 def _kind(value: Value) -> str:
@@ -399,7 +399,7 @@ class _Entry:
         missing = self._calls.object(NotImplemented)(self.out)
         self.out.line(f"call void @retain(ptr {missing})")
         self.out.line(f"ret ptr {missing}")
-        self.out.add()
+        self.out.finish()
 
 
 __all__ = ["CALL", "RUN", "write_call", "write_graph", "write_run"]

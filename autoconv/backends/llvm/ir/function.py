@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
 
+from autoconv.backends.llvm.ir.builder import Builder
 from autoconv.backends.llvm.ir.hidden_trip_counts import TripTest
 from autoconv.backends.llvm.ir.metadata import LONG_LOOP, WRITTEN_OUT, LoopBranch
 from autoconv.backends.llvm.ir.module import ModuleText
+from autoconv.backends.llvm.ir.operand import Operand, checked, type_of
 from autoconv.backends.llvm.ir.signature import Function, Signature
 
 # Trip count above which LLVM may not unroll a loop: the remainder after the vectorised loop would be most of the
@@ -18,15 +21,13 @@ _WIDEST = 64  # most elements that one iteration of a vectorised loop covers
 _NOT_COMPILED = Signature("void", ())  # of instructions that are only looked at
 
 
-class FunctionText:
+class FunctionText(Builder):
     """The body of one function, written from top to bottom; allocas gather in its entry block."""
 
     def __init__(self, module: ModuleText, signature: Signature = _NOT_COMPILED) -> None:
-        self.module = module
+        super().__init__(module)
         self.signature = signature
         self._allocas: list[str] = []
-        self._lines: list[str] = []
-        self._count = 0
         self._repeated = 0  # lines that unrolling will add
         self.slots = 0
         self.goes_over_elements = False  # in loops that are written as the program has them
@@ -38,13 +39,6 @@ class FunctionText:
         self.lines: dict[str, tuple[str, int, int]] = {}
         self.limits: dict[str, tuple[int, int]] = {}
         self.cuts: dict[str, set[int]] = {}
-
-    def new(self, text: str) -> str:
-        """Append `%name = text` and return the name."""
-        self._count += 1
-        name = f"%v{self._count}"
-        self._lines.append(f"  {name} = {text}")
-        return name
 
     def length(self) -> int:
         """Return the number of lines so far."""
@@ -61,9 +55,6 @@ class FunctionText:
         self._lines += lines
         self.block = end
 
-    def line(self, text: str) -> None:
-        self._lines.append(f"  {text}")
-
     def alloca(self, kind: str, start: str | None = None) -> str:
         """Allocate memory for one value for the whole activation, initialised to `start` if that is given."""
         self._count += 1
@@ -71,7 +62,7 @@ class FunctionText:
         self._allocas.append(f"  {name} = alloca {kind}")
         if start is not None:
             self._allocas.append(f"  store {kind} {start}, ptr {name}")
-        return name
+        return Operand.of(name, "ptr")
 
     def first(self, *lines: str) -> None:
         """Append lines to the entry block, after the allocas so far."""
@@ -82,7 +73,7 @@ class FunctionText:
         name = f"%slot{self.slots}"
         self._allocas.append(f"  {name} = getelementptr ptr, ptr %slots, i64 {self.slots}")
         self.slots += 1
-        return name
+        return Operand.of(name, "ptr")
 
     def label(self, stem: str = "b") -> str:
         self._count += 1
@@ -100,6 +91,61 @@ class FunctionText:
         weights = ", !prof !0" if unlikely else ""
         self.line(f"br i1 {condition}, label %{then}, label %{otherwise}{weights}")
 
+    # ---- structured control
+
+    @contextmanager
+    def if_(self, condition: str, unlikely: bool = False) -> Iterator[None]:
+        """Write the statements of the `with` block, which run where the i1 holds."""
+        then, done = self.label("then"), self.label("done")
+        self.branch_if(condition, then, done, unlikely)
+        self.begin(then)
+        yield
+        self.branch(done)
+        self.begin(done)
+
+    @contextmanager
+    def unless(self, condition: str) -> Iterator[None]:
+        """Write the statements of the `with` block, which run where the i1 does not hold."""
+        otherwise, done = self.label("otherwise"), self.label("done")
+        self.branch_if(condition, done, otherwise)
+        self.begin(otherwise)
+        yield
+        self.branch(done)
+        self.begin(done)
+
+    def unlikely(self, condition: str) -> AbstractContextManager[None]:
+        """Write a cold block, as `if_`."""
+        return self.if_(condition, unlikely=True)
+
+    def either(self, condition: str, first: Callable[[], Any], second: Callable[[], Any]) -> Operand:
+        """Write `first` where the i1 holds, else `second`; return the result of the one that ran, if they have one."""
+        this, other, done = self.label("this"), self.label("other"), self.label("done")
+        self.branch_if(condition, this, other)
+        ends = []
+        for label, write in ((this, first), (other, second)):
+            self.begin(label)
+            ends.append((write(), self.block))
+            self.branch(done)
+        self.begin(done)
+        return Operand.of("", "void") if ends[0][0] is None else self.phi(*ends)
+
+    def phi(self, *ends: tuple[object, str]) -> Operand:
+        """Join values, each from the block at whose end it is known."""
+        kind = type_of(*(value for value, _ in ends))
+        return self._typed(kind, f"phi {kind} " + ", ".join(f"[ {checked(x, kind)}, %{block} ]" for x, block in ends))
+
+    @contextmanager
+    def while_(self, test: Callable[[], str]) -> Iterator[None]:
+        """Write a loop around the statements of the `with` block; `test` writes the i1 on which it goes on."""
+        head, body, done = self.label("while"), self.label("body"), self.label("done")
+        self.branch(head)
+        self.begin(head)
+        self.branch_if(test(), body, done)
+        self.begin(body)
+        yield
+        self.branch(head)
+        self.begin(done)
+
     @contextmanager
     def loop_in_vectors(self, start: str, stop: str, turns: int) -> Iterator[str]:
         """Write a `loop` whose trip count is a multiple of `turns`.
@@ -111,9 +157,9 @@ class FunctionText:
             with self.loop(start, stop) as i:
                 yield i
             return
-        count = self.new(f"and i64 {self.new(f'sub nsw i64 {stop}, {start}')}, {-multiple}")
+        count = self.op("and", self.sub(stop, start), -multiple)
         with self.loop("0", count, whole=True) as i:
-            yield i if start == "0" else self.new(f"add nsw i64 {start}, {i}")
+            yield i if start == "0" else self.add(start, i)
 
     @contextmanager
     def loop(
@@ -129,7 +175,7 @@ class FunctionText:
         self.branch(head)
         self.begin(head)
         self._count += 1
-        index = f"%i{self._count}"
+        index = Operand.of(f"%i{self._count}", "i64")
         at, repeated = len(self._lines), self._repeated
         self.line("")
         inside = self.new(f"icmp {'ne' if whole else 'slt'} i64 {index}, {stop}")
@@ -138,7 +184,7 @@ class FunctionText:
         self.branch_if(inside, body, done)
         self.begin(body)
         yield index
-        after = self.new(f"add nsw i64 {index}, 1")
+        after = self.add(index, 1)
         self._lines[at] = f"  {index} = phi i64 [ {start}, %{before} ], [ {after}, %{self.block} ]"
         lines = len(self._lines) - at
         turns = int(stop) - int(start) if unrolled and start.isdigit() and stop.isdigit() else 0
@@ -155,7 +201,7 @@ class FunctionText:
             self._has_hints = True
         self.begin(done)
 
-    def add(self, stem: str = "") -> str:
+    def finish(self, stem: str = "") -> str:
         """Add the function to the module and return its name; one without a fixed name gets one with that stem."""
         frame = []
         if self.slots:

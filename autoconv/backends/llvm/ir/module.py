@@ -5,7 +5,7 @@ LLVM parses text in one go, in a fraction of the time that building the same mod
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from autoconv.backends.llvm.ir.metadata import FIRST_LOOP, HINTS, METADATA, LoopBranch
@@ -21,6 +21,7 @@ class ModuleText:
 
     def __init__(self) -> None:
         self._declarations: dict[str, str] = {}
+        self._types: dict[str, tuple[str, Sequence[str]]] = {}  # of functions, by name
         self._constants: dict[str, str] = {}
         self._variables: dict[str, str] = {}
         self._functions: dict[str, Function] = {}  # by name
@@ -35,12 +36,25 @@ class ModuleText:
 
     def declare(self, name: str, result: str, parameters: str, attributes: str = "") -> str:
         """Declare the function `name`, once, and return `@name`."""
-        self._declarations.setdefault(name, f'declare {result} @"{name}"({parameters}) {attributes}')
+        if name not in self._declarations:
+            self._declarations[name] = f'declare {result} @"{name}"({parameters}) {attributes}'
+            self._types[name] = result, parameters.split(", ") if parameters else []
         return f'@"{name}"'
 
-    def constant(self, name: str, text: str) -> str:
-        """Add a definition that is internal to each text that refers to it; return `@name`."""
+    def types_of(self, name: str) -> tuple[str, Sequence[str]]:
+        """Return the types of the result and of the parameters of a function that is declared or added."""
+        if name not in self._types:
+            signature = self._functions[name].signature
+            self._types[name] = signature.result, [one.type for one in signature.parameters]
+        return self._types[name]
+
+    def constant(self, name: str, text: str, result: str = "", parameters: Sequence[str] = ()) -> str:
+        """Add a definition that is internal to each text that refers to it; return `@name`.
+
+        Result and parameters are the types of a function.
+        """
         self._constants[name] = text
+        self._types[name] = result, parameters
         return f"@{name}"
 
     def variable(self, name: str, kind: str) -> None:

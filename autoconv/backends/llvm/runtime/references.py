@@ -38,7 +38,7 @@ def declare_shared(module: ModuleText) -> None:
     """Declare the shared functions in `module`, and add those that each module inlines."""
     for name, (result, parameters) in FUNCTIONS.items():
         module.declare(name, result, parameters)
-    module.constant("is_alone", _is_alone())
+    module.constant("is_alone", _is_alone(), "i1", ("ptr",))
 
 
 @functools.cache

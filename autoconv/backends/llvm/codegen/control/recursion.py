@@ -185,7 +185,7 @@ def _function_of(region: LoweringContext, graph: Graph) -> str:
     if out.slots:
         out.line(f"call void @release_all(ptr %slots, i64 {out.slots})")
     out.line("ret i1 false")
-    out.add()
+    out.finish()
     return name
 
 

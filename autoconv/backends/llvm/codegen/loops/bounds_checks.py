@@ -110,7 +110,7 @@ def _check_function(region: LoweringContext, value: Value, group: Sequence[Check
         beyond = out.new(f"icmp uge {kind} {greatest}, {_text(limits[check], dtype)}")
         found = out.new(f"or i1 {found}, {beyond}") if some else found
     out.line(f"ret i1 {found}")
-    return out.add("check")
+    return out.finish("check")
 
 
 def _limit(out: FunctionText, check: Check, dtype: DType) -> Position | None:

@@ -145,7 +145,7 @@ class KernelText:
             one.add_up(cell, parts)
         self._finish([one for one in sums if one not in partial])
         self.out.line(f"ret i1 {flag}")
-        return self.out.add("kernel"), has_rare
+        return self.out.finish("kernel"), has_rare
 
     def _begin(self, parameters: Sequence[str], careful: bool, quick: bool = False) -> None:
         speed = QUICK if careful or quick else "noinline"  # careful code runs rarely
@@ -156,7 +156,7 @@ class KernelText:
     def _end(self, stem: str) -> tuple[str, bool]:
         flag = self.b.rare_flag
         self.out.line(f"ret i1 {self.out.new(f'load i1, ptr {flag}') if flag else 'false'}")
-        return self.out.add(stem), flag is not None
+        return self.out.finish(stem), flag is not None
 
     def _sums(self) -> list[Reduction]:
         shape = self._item.shape or ()

@@ -106,7 +106,7 @@ def _any_of(region: LoweringContext, runs: Sequence[_Run], given: Sequence[str])
         out.begin(otherwise)
         before += split.parts
     out.line("ret i1 false")
-    return out.add("parts")
+    return out.finish("parts")
 
 
 def _begun(region: LoweringContext, given: Sequence[str]) -> tuple[FunctionText, dict[str, str]]:
@@ -146,4 +146,4 @@ def _body(
         passed = [*(names[argument] for argument in arguments), "i64 %part", f"i64 {start}", f"i64 {end}"]
         out.new(f"call i1 @{name}({', '.join(passed)})")
     out.line("ret i1 false")
-    return out.add("block")
+    return out.finish("block")

@@ -173,7 +173,7 @@ def _write_parts(product: Product, parts: int, module: ModuleText, out: Function
     body.line(call_product(product, module, body, ["%x", "%y", "%z"], by_rows, "%first", count))
     body.line("ret i1 false")
     given = [f"ptr {pointer}" for pointer in pointers]
-    run_split(split, module, out, body.add("product"), given, has_rare=False)
+    run_split(split, module, out, body.finish("product"), given, has_rare=False)
 
 
 def call_product(

@@ -132,7 +132,7 @@ class _OpenProduct:
         given += [f"i64 {self.rows}", f"i64 {self.inner}", f"i64 {self.columns}"]
         split = OpenSplit(0, 0, 1, self._shape(), 1, _NARROWEST, _PART, 2 * _PART, 2 * thread_count())
         with alone(self.region.out):
-            self._run(body.add("product"), given, split)
+            self._run(body.finish("product"), given, split)
 
     def _shape(self) -> tuple[Position, ...]:
         return self.rows, self.inner, self.columns

@@ -68,7 +68,7 @@ class OpenProductText(_OpenRows):
         out.branch(done)
         out.begin(done)
         out.line("ret i1 false")
-        return out.add("product")
+        return out.finish("product")
 
     def _sum_up(self, v: VectorWriter, cells: list[list[str]], widths: list[int]) -> None:
         """Accumulate CHUNK steps at a time, and join the partial sums."""
@@ -117,4 +117,4 @@ class OpenPatchText(_OpenRows):
             out.branch(done)
             out.begin(done)
         out.line("ret i1 false")
-        return out.add("product")
+        return out.finish("product")

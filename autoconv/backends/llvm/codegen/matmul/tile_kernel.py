@@ -54,7 +54,7 @@ class ProductText:
                 if rest:
                     self._row(out, str(full), rest, x, z)
             out.line("ret i1 false")
-            return out.add("product")
+            return out.finish("product")
         last = "%last"
         if rest:
             inside = out.new(f"icmp slt i64 %last, {full}")
@@ -69,7 +69,7 @@ class ProductText:
             out.branch(done)
             out.begin(done)
         out.line("ret i1 false")
-        return out.add("product")
+        return out.finish("product")
 
     def _function(self) -> FunctionText:
         return FunctionText(self._module, Signature("i1", (*self._parameters(), *PART)))
@@ -118,7 +118,7 @@ class ProductText:
                 total = out.new(f"load {v.vector}, ptr {cell}")
                 v.store(total, v.at("%z", r * self._z_row + i * lanes), width)
         out.line("ret void")
-        return out.add("tile")
+        return out.finish("tile")
 
     def _told(self) -> str:
         return "".join(f", i64 {one}" for one in self._more)

@@ -31,7 +31,7 @@ class _Transpose:
             for width in self._spans(self._columns):
                 self._squares(*height, *width)
         self._out.line("ret void")
-        return self._out.add("transpose")
+        return self._out.finish("transpose")
 
     def _spans(self, size: int) -> list[tuple[int, int, int]]:
         """Return, for full squares and the rest: start, number of squares in a row, and extent of one."""

@@ -86,6 +86,6 @@ def _run(out: FunctionText, calls: Sequence[tuple[str, Sequence[str], str]]) -> 
         else:
             share.line(f"call void {text}")
         share.line("ret void")
-    name = share.add("apart")
+    name = share.finish("apart")
     parallel = out.module.declare("parallel", "void", "ptr, ptr, i64")
     out.line(f"call void {parallel}(ptr @{name}, ptr {place}, i64 {len(calls)})")

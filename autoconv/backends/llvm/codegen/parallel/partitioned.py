@@ -115,4 +115,4 @@ def _share(split: Split, module: ModuleText, body: str, frame: str, kinds: Seque
     rare = out.new(f"call i1 @{body}({', '.join(arguments)})")
     out.new(f"atomicrmw or ptr %frame, i8 {out.new(f'zext i1 {rare} to i8')} monotonic")
     out.line("ret void")
-    return out.add("share")
+    return out.finish("share")

@@ -59,7 +59,7 @@ def _philox(routine: Routine) -> str:
             place = out.new(f"getelementptr inbounds i64, ptr %bits, i64 {out.new(f'add i64 {first}, {lane}')}")
             out.line(f"store i64 {word}, ptr {place}")
     out.line("ret void")
-    return out.add("philox")
+    return out.finish("philox")
 
 
 def _product(out: FunctionText, x: str, factor: int) -> tuple[str, str]:

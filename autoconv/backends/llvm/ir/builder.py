@@ -1,0 +1,130 @@
+"""Typed instructions: what they yield has a type, and what they take is checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.backends.llvm.ir.module import ModuleText
+from autoconv.backends.llvm.ir.operand import Operand, WrongType, checked, type_of
+
+_FOLDED = {"add nsw": int.__add__, "sub nsw": int.__sub__, "mul nsw": int.__mul__}
+
+
+class Builder:
+    """Append instructions to the lines of a function.
+
+    The type of an instruction on numbers is that of its operands, and i64 if none of them has a type.
+    """
+
+    def __init__(self, module: ModuleText) -> None:
+        self.module = module
+        self._lines: list[str] = []
+        self._count = 0
+
+    def new(self, text: str) -> str:
+        """Append `%name = text` and return the name."""
+        self._count += 1
+        name = f"%v{self._count}"
+        self._lines.append(f"  {name} = {text}")
+        return name
+
+    def line(self, text: str) -> None:
+        self._lines.append(f"  {text}")
+
+    def _typed(self, type_: str, text: str) -> Operand:
+        return Operand.of(self.new(text), type_)
+
+    # ---- numbers
+
+    def op(self, name: str, x: object, y: object) -> Operand:
+        """Apply an instruction of two operands of one type, such as "lshr", "fadd" or "add nuw nsw"."""
+        kind = type_of(x, y)
+        return self._typed(kind, f"{name} {kind} {checked(x, kind)}, {checked(y, kind)}")
+
+    def _position(self, name: str, x: object, y: object) -> Operand:
+        if isinstance(x, int) and isinstance(y, int):
+            return Operand.of(_FOLDED[name](x, y), "i64")
+        return self.op(name, x, y)
+
+    def add(self, x: object, y: object) -> Operand:
+        """Add positions or counts, which do not overflow."""
+        return self._position("add nsw", x, y)
+
+    def sub(self, x: object, y: object) -> Operand:
+        return self._position("sub nsw", x, y)
+
+    def mul(self, x: object, y: object) -> Operand:
+        return self._position("mul nsw", x, y)
+
+    def cast(self, name: str, x: object, type_: str) -> Operand:
+        """Convert an operand, by an instruction such as "zext"."""
+        return self._typed(type_, f"{name} {type_of(x)} {x} to {type_}")
+
+    def icmp(self, test: str, x: object, y: object) -> Operand:
+        """Compare integers: "eq", "slt", "uge" and so on."""
+        kind = type_of(x, y)
+        return self._typed("i1", f"icmp {test} {kind} {checked(x, kind)}, {checked(y, kind)}")
+
+    def select(self, condition: object, x: object, y: object) -> Operand:
+        kind = type_of(x, y)
+        return self._typed(kind, f"select i1 {condition}, {kind} {checked(x, kind)}, {kind} {checked(y, kind)}")
+
+    # ---- memory
+
+    def is_null(self, pointer: object) -> Operand:
+        return self.is_same(pointer, "null")
+
+    def is_same(self, pointer: object, other: object) -> Operand:
+        """Compare pointers."""
+        return self._typed("i1", f"icmp eq ptr {checked(pointer, 'ptr')}, {checked(other, 'ptr')}")
+
+    def differs(self, pointer: object, other: object) -> Operand:
+        return self._typed("i1", f"icmp ne ptr {checked(pointer, 'ptr')}, {checked(other, 'ptr')}")
+
+    def load(self, type_: str, pointer: object, more: str = "") -> Operand:
+        """Load a value; `more` is metadata, such as its alias class."""
+        return self._typed(type_, f"load {type_}, ptr {checked(pointer, 'ptr')}{more}")
+
+    def store(self, type_: str, value: object, pointer: object, more: str = "") -> None:
+        self.line(f"store {type_} {checked(value, type_)}, ptr {checked(pointer, 'ptr')}{more}")
+
+    def gep(self, type_: str, pointer: object, index: object, inbounds: bool = True) -> Operand:
+        """Return the address `index` elements behind a pointer to elements of a type."""
+        word = "getelementptr inbounds" if inbounds else "getelementptr"
+        return self._typed("ptr", f"{word} {type_}, ptr {checked(pointer, 'ptr')}, i64 {checked(index, 'i64')}")
+
+    def field(self, struct: str, pointer: object, number: int) -> Operand:
+        """Return the address of a field of a struct."""
+        pointer = checked(pointer, "ptr")
+        return self._typed("ptr", f"getelementptr inbounds {struct}, ptr {pointer}, i32 0, i32 {number}")
+
+    # ---- calls
+
+    def call(self, name: str, *operands: object) -> Operand:
+        """Call a function of the module, by its name: one that is declared, or written already."""
+        result, types = self.module.types_of(name)
+        if len(types) != len(operands):
+            raise WrongType(f"{name} takes {len(types)} operands, and not {len(operands)}")
+        given = ", ".join([f"{kind} {checked(one, kind)}" for kind, one in zip(types, operands, strict=True)])
+        text = f"call {result} @{name}({given})"
+        if result != "void":
+            return self._typed(result, text)
+        self.line(text)
+        return _NOTHING
+
+    def call_c(self, name: str, result: str, types: str, *operands: Any, attributes: str = "") -> Operand:
+        """Call a function of a C library or an intrinsic one, which is declared with these types."""
+        self.module.declare(name, result, types, attributes)
+        return self.call(name, *operands)
+
+    def intrinsic(self, name: str, *operands: object) -> Operand:
+        """Call an intrinsic function whose operands and result are of one type, such as "smin"."""
+        kind = type_of(*operands)
+        return self.call_c(f"llvm.{name}.{kind}", kind, ", ".join([kind] * len(operands)), *operands)
+
+    def ret(self, value: object = "") -> None:
+        """Return a value, or nothing."""
+        self.line(f"ret {type_of(value)} {value}" if value != "" else "ret void")
+
+
+_NOTHING = Operand.of("", "void")
