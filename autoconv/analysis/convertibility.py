@@ -89,7 +89,7 @@ def rounds_depth(node: gast.AST, escapes: Escapes) -> int:
     return whole + (5 if node.handlers else 0) + (4 if node.finalbody else 0)
 
 
-def give_room(function: gast.AST, escapes: Escapes, wrap: Callable[[gast.AST], gast.AST]) -> None:
+def split_deep_tries(function: gast.AST, escapes: Escapes, wrap: Callable[[gast.AST], gast.AST]) -> None:
     """Make each try or with statement a region, by `wrap`, whose rounds would nest too deeply."""
     if not frame_of(function):
         _give_room_in(function.body, 0, escapes, wrap)

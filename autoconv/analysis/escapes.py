@@ -14,10 +14,10 @@ _NOTHING: frozenset[str] = frozenset()
 
 
 class Ways(NamedTuple):
-    """`escapes`: the exits that leave the statement. `falls`: whether it can also end normally."""
+    """`escapes`: the exits that leave the statement. `falls_through`: whether it can also end normally."""
 
     escapes: frozenset[str] = _NOTHING
-    falls: bool = True
+    falls_through: bool = True
 
 
 class Escapes:
@@ -29,11 +29,11 @@ class Escapes:
     def block(self, statements: Sequence[gast.AST]) -> Ways:
         """Return the exits of a block, including those of unreachable statements: Python compiles these as well."""
         found = [self.statement(statement) for statement in statements]
-        return Ways(_NOTHING.union(*(ways.escapes for ways in found)), all(ways.falls for ways in found))
+        return Ways(_NOTHING.union(*(ways.escapes for ways in found)), all(ways.falls_through for ways in found))
 
-    def falls(self, statements: Sequence[gast.AST]) -> bool:
+    def falls_through(self, statements: Sequence[gast.AST]) -> bool:
         """Return whether the statements can complete normally; starts with the last one, which mostly decides."""
-        return all(self.statement(statement).falls for statement in reversed(statements))
+        return all(self.statement(statement).falls_through for statement in reversed(statements))
 
     def leaves_in_finally(self, node: gast.AST) -> bool:
         """Return whether a statement has a finally with an early exit, which discards a pending exception."""
@@ -70,7 +70,7 @@ class Escapes:
             return Ways(_NOTHING, False)
         if isinstance(node, gast.If):
             body, orelse = self.block(node.body), self.block(node.orelse)
-            return Ways(body.escapes | orelse.escapes, body.falls or orelse.falls)
+            return Ways(body.escapes | orelse.escapes, body.falls_through or orelse.falls_through)
         if isinstance(node, LOOPS):
             return self._loop(node)
         if isinstance(node, (gast.With, gast.AsyncWith)):
@@ -87,11 +87,11 @@ class Escapes:
         endless = isinstance(node, gast.While) and isinstance(node.test, gast.Constant) and node.test.value
         escapes = (body.escapes & {RETURN}) | orelse.escapes
         breaks = BREAK in body.escapes
-        return Ways(escapes, breaks or (not endless and orelse.falls))
+        return Ways(escapes, breaks or (not endless and orelse.falls_through))
 
     def _try(self, node: gast.AST) -> Ways:
         body, orelse, final = self.block(node.body), self.block(node.orelse), self.block(node.finalbody)
         handlers = [self.block(handler.body) for handler in node.handlers]
         escapes = body.escapes | orelse.escapes | final.escapes
-        falls = (body.falls and orelse.falls) or any(h.falls for h in handlers)
-        return Ways(escapes.union(*(h.escapes for h in handlers)), falls and final.falls)
+        falls = (body.falls_through and orelse.falls_through) or any(h.falls_through for h in handlers)
+        return Ways(escapes.union(*(h.escapes for h in handlers)), falls and final.falls_through)

@@ -1,8 +1,9 @@
 """Liveness and definite assignment over structured code, in one backward pass over the tree.
 
 For a statement, `exposed` are the names it may read before writing them (upward-exposed uses), `killed` those it
-surely writes, and `modified` those it may write; `falls` is whether the next statement is reachable. The names live
-before a statement are exposed + (live after - killed). For a loop the fixed point of that equation has a closed form.
+surely writes, and `modified` those it may write; `falls_through` is whether the next statement is reachable.
+The names live before a statement are exposed + (live after - killed). For a loop the fixed point of that equation
+has a closed form.
 """
 
 from __future__ import annotations
@@ -26,22 +27,22 @@ class Activity(NamedTuple):
     exposed: frozenset[str] = NOTHING
     killed: frozenset[str] = NOTHING
     modified: frozenset[str] = NOTHING
-    falls: bool = True
+    falls_through: bool = True
 
     def then(self, later: Activity) -> Activity:
         """Return the activity of this piece followed by a later one."""
-        if not self.falls:
+        if not self.falls_through:
             return Activity(self.exposed, self.killed, self.modified | later.modified, False)
         return Activity(
             self.exposed | (later.exposed - self.killed),
             self.killed | later.killed,
             self.modified | later.modified,
-            later.falls,
+            later.falls_through,
         )
 
     def live_before(self, live_after: frozenset[str]) -> frozenset[str]:
         """Return the names live before the piece, given those live after it."""
-        if not self.falls:
+        if not self.falls_through:
             return self.exposed
         return self.exposed | (live_after - self.killed)
 
@@ -69,7 +70,7 @@ class Liveness:
             self._known[id(node)] = found
         return found[1]
 
-    def live_before_each(
+    def live_after_each(
         self, statements: Sequence[gast.AST], live_after: frozenset[str]
     ) -> list[frozenset[str]]:
         """Return the names live after each statement of a block."""
@@ -108,7 +109,7 @@ class Liveness:
             return expression(node.subject).then(joined)
         found = simple(node)
         if isinstance(node, _LEAVING) or (self._is_exit is not None and self._is_exit(node)):
-            found = found._replace(falls=False)
+            found = found._replace(falls_through=False)
         return found
 
     def either(self, *blocks: Sequence[gast.AST]) -> Activity:
@@ -136,9 +137,9 @@ class Liveness:
             if handler.type is not None:
                 exposed |= expression(handler.type).exposed
             modified |= inner.modified | bound  # Python deletes it after the handler
-            ends.append(Activity(killed=inner.killed - bound, falls=inner.falls))
+            ends.append(Activity(killed=inner.killed - bound, falls_through=inner.falls_through))
         joined = _join(ends)
-        return Activity(exposed, joined.killed | final.killed, modified, joined.falls and final.falls)
+        return Activity(exposed, joined.killed | final.killed, modified, joined.falls_through and final.falls_through)
 
 
 def simple(node: gast.AST) -> Activity:
@@ -211,12 +212,12 @@ def _maybe(activity: Activity) -> Activity:
 
 def _join(arms: list[Activity]) -> Activity:
     """Join alternative arms: unions, but killed is the intersection over the arms that fall through."""
-    falling = [arm for arm in arms if arm.falls] or arms
+    falling = [arm for arm in arms if arm.falls_through] or arms
     return Activity(
         frozenset().union(*(a.exposed for a in arms)),
         falling[0].killed.intersection(*(a.killed for a in falling)),
         frozenset().union(*(a.modified for a in arms)),
-        falling[0].falls,
+        falling[0].falls_through,
     )
 
 

@@ -144,7 +144,7 @@ class _Planner:
         defined: Defined,
     ) -> None:
         """Plan the regions of a block; `protected` names are live where an exception may lead."""
-        lives = self.liveness.live_before_each(statements, live_after)
+        lives = self.liveness.live_after_each(statements, live_after)
         for statement, live in zip(statements, lives, strict=True):
             self.statement(statement, live | self.kept, protected, defined)
             gone = self._deleted(statement)

@@ -49,7 +49,7 @@ def _scope_of(function: gast.AST, inlined: Container[int], known: _Known) -> Sco
                 if not isinstance(node.ctx, gast.Load):
                     scope.bound.add(node.id)
                 continue
-            if kind not in _SAYING:
+            if kind not in _RELEVANT_KINDS:
                 continue
             scope.bound.update(bindings(node))
             if isinstance(node, gast.Global):
@@ -106,7 +106,7 @@ BINDING = frozenset(
 
 
 # Node kinds that affect the names of a scope.
-_SAYING = BINDING | {gast.Global, gast.Nonlocal, gast.ClassDef, *FUNCTIONS, *COMPREHENSIONS}
+_RELEVANT_KINDS = BINDING | {gast.Global, gast.Nonlocal, gast.ClassDef, *FUNCTIONS, *COMPREHENSIONS}
 
 
 def free_names(scope: gast.AST) -> set[str]:

@@ -159,7 +159,7 @@ class _Buffer:
         while not self._is_over and not self._stopped:
             with self._filling:
                 self._compute()
-            self._hand_over()
+            self._append()
         close: Callable[[], None] | None = getattr(self._source, "close", None)
         if close is not None:
             close()
@@ -174,7 +174,7 @@ class _Buffer:
             self._in_hand, self._is_over = (None, error), True
         self._is_computing = False
 
-    def _hand_over(self) -> None:
+    def _append(self) -> None:
         """Append the element once there is room; the end mark needs none."""
         with self._changed:
             while len(self._items) >= self._size and not self._is_over and not self._stopped:

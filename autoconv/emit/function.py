@@ -15,7 +15,7 @@ from typing import Any
 import gast
 
 from autoconv.analysis.write_only_names import only_changed
-from autoconv.emit.generators import handing
+from autoconv.emit.generators import push_generator
 from autoconv.emit.relocate import Extent, rename_regions
 from autoconv.errors import ConversionError, Place, SourceError
 from autoconv.passes import run_passes
@@ -124,7 +124,7 @@ def rewritten(
         context = Context(filename, lines, Namer(module))
         if hands:  # the converted outer function may pass an Undefined for an unassigned name
             context.outer_names = frozenset(function.__code__.co_freevars) - {"__class__", build.OPERATORS}
-        if hands and not handing(module.body[0], context):
+        if hands and not push_generator(module.body[0], context):
             place = Place(filename, function.__code__.co_firstlineno)
             raise ConversionError("this generator function cannot hand out its values", place)
         if class_name:

@@ -31,14 +31,14 @@ _EXITS = ("BaseException", "BaseExceptionGroup", "GeneratorExit")
 _FRAME = ("StopIteration", "next", "locals", "eval", "exec")
 
 
-def handing(definition: Any, context: Context) -> bool:
+def push_generator(definition: Any, context: Context) -> bool:
     """Turn a generator function into one that passes its values to a consumer, its new first argument.
 
     The consumer returns True to end the iteration; a yield inside a try or with informs it of that statement.
     Returns False, without a change, where a value is sent into the generator, or where an expression evaluated before a
     yield would be evaluated after it.
     """
-    if not _can_hand(definition) or not _say_of_whom(definition):
+    if not _can_hand(definition) or not _expand_super(definition):
         return False
     name = "take_"
     while any(isinstance(node, gast.Name) and node.id == name for node in walk(definition)):
@@ -51,7 +51,7 @@ def handing(definition: Any, context: Context) -> bool:
     return True
 
 
-def _say_of_whom(definition: Any) -> bool:
+def _expand_super(definition: Any) -> bool:
     """Rewrite `super()` to `super(__class__, self)`, since the consumer becomes the first argument.
 
     Returns False if there is no argument that it could refer to.

@@ -25,7 +25,7 @@ from autoconv.numpy.operands import (
 from autoconv.numpy.ufuncs import call_ufunc, loop_of
 from autoconv.numpy.writes import changed, write_into
 from autoconv.ops.index_spec import parse_index
-from autoconv.runtime.arrays.assigned_values import of_program
+from autoconv.runtime.arrays.assigned_values import as_program_error
 from autoconv.runtime.tensors.conversion import is_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -72,7 +72,7 @@ def _as_safe_elements(function: Any, array: Any, values: Any) -> Any:
         try:
             function(np.zeros(1, numpy_dtype_of(array)), [False], np.zeros(1, numpy_dtype_of(values)))
         except TypeError as error:
-            raise of_program(error) from None
+            raise as_program_error(error) from None
     return _as_elements(array, values)
 
 
@@ -107,7 +107,7 @@ def _copied(number: Any, dtype: np.dtype[Any], casting: Any) -> Any:
     try:
         np.copyto(np.zeros((), dtype), kind(0) if isinstance(kind, type) else False, casting)
     except TypeError as error:
-        raise of_program(error) from None
+        raise as_program_error(error) from None
     return tensor(number, dtype)
 
 

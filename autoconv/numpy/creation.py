@@ -11,12 +11,10 @@ from autoconv.graph.dtypes import as_dtype
 from autoconv.numpy.kernels import whole_call
 from autoconv.numpy.operands import (
     cast,
-    chosen,
     common_dtype,
     computes,
     has_known_shape,
     holds_tensors,
-    in_rows,
     integer,
     is_weak,
     known_shape,
@@ -26,13 +24,15 @@ from autoconv.numpy.operands import (
     promotable,
     rank_of,
     refuse,
+    refuse_column_major,
+    refuse_options,
+    select_operands,
     sizes_of,
     tensor,
-    without,
 )
 from autoconv.numpy.shaping import shape_argument
 from autoconv.ops.index_spec import At, Gather, Slice
-from autoconv.runtime.arrays.assigned_values import check_sizes, discards_parts, is_beyond_memory
+from autoconv.runtime.arrays.assigned_values import check_sizes, is_beyond_memory, loses_imaginary_parts
 from autoconv.runtime.arrays.read_only import read_only
 from autoconv.runtime.recording.numpy_protocol import CREATING, FUNCTIONS
 from autoconv.runtime.tensors.conversion import as_tensor
@@ -67,7 +67,7 @@ def _of_shape(value: int) -> Callable[..., Tensor]:
     def run(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Tensor:
         _c_or_f(order)
         found = filled(shape, value, numpy_dtype(float if dtype is None else dtype))
-        in_rows(order, found.type.rank)
+        refuse_column_major(order, found.type.rank)
         return found
 
     return run
@@ -84,7 +84,7 @@ def full(
     wanted = numpy_dtype_of(fill_value) if dtype is None else numpy_dtype(dtype)
     value = _fill_value(fill_value, wanted)
     _c_or_f(order)
-    in_rows(order, None)
+    refuse_column_major(order, None)
     if rank_of(value):
         vector, static = shape_argument(shape)
         return apply("broadcast_to", value, *vector, shape=static)
@@ -104,7 +104,7 @@ def _fill_value(value: Any, dtype: np.dtype[Any]) -> Tensor:
     """Return the value that fills an array: Python ints must fit, floats are converted to ints with a C cast."""
     if not is_weak(value):
         return tensor(value, dtype)
-    if discards_parts(value, as_dtype(dtype)):
+    if loses_imaginary_parts(value, as_dtype(dtype)):
         refuse("fills a real array with a complex number, for which NumPy warns")
     is_float = dtype.kind in "iu" and promotable(value) is float
     return cast(tensor(value), dtype) if is_float else tensor(value, dtype)
@@ -116,7 +116,7 @@ def full_like(
     device: Any = None,
 ) -> Tensor:  # fmt: skip
     x = tensor(a)
-    in_rows(order, x.type.rank if shape is None else None)
+    refuse_column_major(order, x.type.rank if shape is None else None)
     wanted = x.dtype.numpy if dtype is None else numpy_dtype(dtype)
     if shape is not None:
         return full(shape, fill_value, wanted)
@@ -139,7 +139,7 @@ def _array(
     like: Any = None,
 ) -> Tensor:  # fmt: skip
     x = tensor(object, None if dtype is None else numpy_dtype(dtype))
-    in_rows(order, x.type.rank)
+    refuse_column_major(order, x.type.rank)
     for _ in range(integer(ndmin) - rank_of(x)) if ndmin else ():
         x = apply("expand_dims", x, axis=0)
     return apply("numpy_copy", x, how="copy", number=0) if copy and x is as_tensor(object) else x
@@ -163,7 +163,7 @@ def _in_order(a: Any, dtype: Any = None, *, like: Any = None) -> Tensor:
 
 @creates("asfortranarray")
 def _in_columns(a: Any, dtype: Any = None, *, like: Any = None) -> Tensor:
-    in_rows("F", tensor(a).type.rank)
+    refuse_column_major("F", tensor(a).type.rank)
     return _in_order(a, dtype)
 
 
@@ -173,7 +173,7 @@ def _in_columns(a: Any, dtype: Any = None, *, like: Any = None) -> Tensor:
 @creates("arange")
 def arange(*bounds: Any, dtype: Any = None, device: Any = None, like: Any = None, **named_bounds: Any) -> Tensor:
     given = [named_bounds.pop(name, None) for name in ("start", "stop", "step")]
-    without(**named_bounds)
+    refuse_options(**named_bounds)
     if len(bounds) == 4:
         *bounds, dtype = bounds  # type: ignore[assignment]
     if len(bounds) == 1 and given[1] is None:
@@ -296,7 +296,7 @@ def eye(
     N: Any, M: Any = None, k: Any = 0, dtype: Any = float, order: str = "C", *, device: Any = None, like: Any = None
 ) -> Tensor:
     _c_or_f(order)
-    in_rows(order, 2)
+    refuse_column_major(order, 2)
     if any(static_value(n) is None and as_tensor(n) is not None for n in (N, M)):
         across = apply("expand_dims", counted(N if M is None else M), axis=0)
         down = apply("expand_dims", apply("add", counted(N), tensor(integer(k), np.int64)), axis=1)
@@ -390,7 +390,7 @@ def trace_of_matrices(x: Any, /, *, offset: Any = 0, dtype: Any = None) -> Any:
 
 @computes("trace")
 def trace(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = None, out: Any = None) -> Any:
-    without(out=out)
+    refuse_options(out=out)
     if axis1 is None or axis2 is None:
         raise TypeError("'NoneType' object cannot be interpreted as an integer")
     options: dict[str, Any] = {} if dtype is None else {"dtype": as_dtype(numpy_dtype(dtype))}
@@ -438,7 +438,7 @@ def where(condition: Any, *branches: Any) -> Any:
         return FUNCTIONS[np.nonzero](condition)
     if len(branches) != 2:
         raise ValueError("either both or neither of x and y should be given")
-    x, y = chosen(*branches)
+    x, y = select_operands(*branches)
     return apply("select", tensor(condition, bool), x, y)
 
 

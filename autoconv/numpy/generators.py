@@ -10,13 +10,13 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.graph import Value
 from autoconv.numpy.creation import creates
-from autoconv.numpy.kernels import described
+from autoconv.numpy.kernels import encode_argument
 from autoconv.numpy.operands import integer, refuse, tensor
 from autoconv.ops.numpy.generators import drawn_type
 from autoconv.runtime.arrays.symbolic_arrays import fresh
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.recording.tracebacks import presented
-from autoconv.runtime.support.closure_contents import LateMethod
+from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.dispatch import graph_value, wrap_results
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -76,7 +76,7 @@ class SymbolicGenerator:
         return Draw(self, name)
 
 
-class Draw(LateMethod):
+class Draw(BoundSymbolicMethod):
     """The bound method `generator.normal` and the like."""
 
     __slots__ = ("generator", "method")
@@ -94,8 +94,8 @@ class Draw(LateMethod):
         args = tuple(_known_size(x) if i == place else x for i, x in enumerate(args))
         kwargs = {key: _known_size(x) if key == "size" else x for key, x in kwargs.items()}
         inputs: list[Tensor] = []
-        arguments = tuple(described(x, inputs) for x in args)
-        keywords = tuple((key, described(x, inputs)) for key, x in kwargs.items())
+        arguments = tuple(encode_argument(x, inputs) for x in args)
+        keywords = tuple((key, encode_argument(x, inputs)) for key, x in kwargs.items())
         type_ = drawn_type([x.type for x in inputs], self.method, arguments, keywords)
         operands = [region.lift(v) for v in (self.generator._value, *(graph_value(region, x) for x in inputs))]
         what = {"method": self.method, "arguments": arguments, "keywords": keywords, "type": type_}

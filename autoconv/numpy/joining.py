@@ -31,7 +31,7 @@ from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def together(arrays: Any, dtype: Any = None, casting: str = "same_kind") -> list[Tensor]:
+def common_arrays(arrays: Any, dtype: Any = None, casting: str = "same_kind") -> list[Tensor]:
     """Return the arrays of a sequence (or the rows of one array), all of one dtype."""
     if as_tensor(arrays) is not None:
         rows = tensor(arrays)
@@ -53,7 +53,7 @@ def together(arrays: Any, dtype: Any = None, casting: str = "same_kind") -> list
 def concatenate(
     arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
 ) -> Any:
-    parts = together(arrays, dtype, casting)
+    parts = common_arrays(arrays, dtype, casting)
     if axis is None:
         parts, axis = [apply("reshape", x, shape=(-1,)) for x in parts], 0
     if any(rank_of(x) == 0 for x in parts):
@@ -66,7 +66,7 @@ def concatenate(
 
 @computes("stack")
 def stack(arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind") -> Any:
-    parts = together(arrays, dtype, casting)
+    parts = common_arrays(arrays, dtype, casting)
     if not all(shapes_compatible(x.type.shape, parts[0].type.shape) for x in parts):
         raise ValueError("all input arrays must have the same shape")
     found = apply("stack", *parts, axis=axis_of(axis, rank_of(parts[0]) + 1))
@@ -75,7 +75,7 @@ def stack(arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, cas
 
 def _joined(least: Callable[..., Any] | None, axis: int) -> Callable[..., Any]:
     def run(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
-        parts = [tensor(x) if least is None else least(x) for x in together(tup)]
+        parts = [tensor(x) if least is None else least(x) for x in common_arrays(tup)]
         at = 0 if axis == 1 and least is atleast_1d and rank_of(parts[0]) == 1 else axis
         return concatenate(parts, at, dtype=dtype, casting=casting)
 
@@ -90,7 +90,7 @@ computes("dstack")(dstack)
 
 @computes("column_stack")
 def column_stack(tup: Any) -> Any:
-    parts = [apply("expand_dims", atleast_1d(x), axis=1) if rank_of(x) < 2 else x for x in together(tup)]
+    parts = [apply("expand_dims", atleast_1d(x), axis=1) if rank_of(x) < 2 else x for x in common_arrays(tup)]
     return concatenate(parts, 1)
 
 

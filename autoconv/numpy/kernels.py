@@ -30,8 +30,8 @@ def whole_call(name: str, by_values: bool, *args: Any, **kwargs: Any) -> Any:
     if kwargs.pop("out", None) is not None:
         refuse("is given out")
     inputs: list[Tensor] = []
-    arguments = tuple(described(x, inputs) for x in args)
-    keywords = tuple((key, described(x, inputs)) for key, x in kwargs.items())
+    arguments = tuple(encode_argument(x, inputs) for x in args)
+    keywords = tuple((key, encode_argument(x, inputs)) for key, x in kwargs.items())
     options: dict[str, Any] = {"by_values": True} if by_values else {}
     found = apply("numpy_call", *inputs, function=name, arguments=arguments, keywords=keywords, **options)
     kind = _named_results(name)
@@ -47,11 +47,11 @@ def _named_results(name: str) -> Any:
     return kind if hasattr(kind, "_make") else None
 
 
-def described(value: Any, inputs: list[Tensor]) -> tuple[Any, ...]:
+def encode_argument(value: Any, inputs: list[Tensor]) -> tuple[Any, ...]:
     """Encode an argument as an attribute of `numpy_call`; tensors and arrays are appended to the inputs."""
     if isinstance(value, (list, tuple)):
         kind = "list" if isinstance(value, list) else "tuple"
-        return (kind, *(described(item, inputs) for item in value))
+        return (kind, *(encode_argument(item, inputs) for item in value))
     if holds_tensors(value) or isinstance(value, np.ndarray):
         inputs.append(tensor(value))
         return ("number" if is_weak(value) else "input", len(inputs) - 1)

@@ -17,9 +17,9 @@ from autoconv.numpy.operands import (
     known_shape,
     rank_of,
     refuse,
+    refuse_options,
     tensor,
     tensors,
-    without,
 )
 from autoconv.numpy.products import dot, multiply
 from autoconv.numpy.shaping import swapaxes
@@ -277,7 +277,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
 
 @computes("linalg.multi_dot")
 def multi_dot(arrays: Any, *, out: Any = None) -> Any:
-    without(out=out)
+    refuse_options(out=out)
     parts = list(map(tensor, arrays))
     found = parts[0]
     for part in parts[1:]:

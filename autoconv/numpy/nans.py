@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.numpy.kernels import by_kernel, whole_call
-from autoconv.numpy.operands import NOTHING, cast, computes, given, refuse, tensor, without
+from autoconv.numpy.operands import NOTHING, cast, computes, given, refuse, refuse_options, tensor
 from autoconv.numpy.reductions import masked, reduced, total_of
 from autoconv.numpy.writes import write_into
 from autoconv.runtime.tensors.dispatch import apply
@@ -26,7 +26,7 @@ def _without_nans(a: Any, neutral: Any) -> tuple[Tensor, Tensor | None]:
 
 def _nan_total(name: str, neutral: int) -> Callable[..., Any]:
     def run(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **other: Any) -> Any:
-        without(**{key: given(value) for key, value in other.items()})
+        refuse_options(**{key: given(value) for key, value in other.items()})
         return total_of(name, neutral, None)(_without_nans(a, neutral)[0], axis, dtype, out, keepdims)
 
     return run
@@ -38,7 +38,7 @@ computes("nanprod")(_nan_total("prod", 1))
 
 @computes("nanmean")
 def _nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **other: Any) -> Any:
-    without(dtype=dtype, **{key: given(value) for key, value in other.items()})
+    refuse_options(dtype=dtype, **{key: given(value) for key, value in other.items()})
     x, present = _without_nans(a, 0)
     if present is None:
         return reduced("mean", x, axis, keepdims, out)
@@ -49,7 +49,7 @@ def _nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepd
 
 def _nan_extreme(name: str, worst: float) -> Callable[..., Any]:
     def run(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, **other: Any) -> Any:
-        without(**{key: given(value) for key, value in other.items()})
+        refuse_options(**{key: given(value) for key, value in other.items()})
         x, present = _without_nans(a, worst)
         found = reduced(name, x, axis, keepdims, None)
         if present is not None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, as_dtype
-from autoconv.runtime.arrays.assigned_values import holds_numbers, made, number_as, refuse_warning
+from autoconv.runtime.arrays.assigned_values import holds_numbers, number_as, refuse_warning, to_elements
 from autoconv.runtime.recording.numpy_protocol import FUNCTIONS, name_of, numpy_named, plain
 from autoconv.runtime.recording.regions import COMPILE, current_region
 from autoconv.runtime.recording.tracebacks import presented
@@ -109,7 +109,7 @@ def tensors(*values: Any) -> list[Tensor]:
     return [tensor(x, wanted) for x in values]
 
 
-def chosen(*values: Any) -> list[Tensor]:
+def select_operands(*values: Any) -> list[Tensor]:
     """`tensors` for functions that select elements from several operands.
 
     There NumPy converts Python ints to arrays first, and those to the dtype with a C cast, without a range check.
@@ -130,7 +130,7 @@ def _of_plain(x: Any, dtype: Any) -> Tensor:
     if type(x) in _WEAK:
         array = np.asarray(x, None if dtype is None else numpy_dtype(dtype))
     elif dtype is not None and isinstance(x, (list, tuple)) and holds_numbers(x):
-        array = made(x, as_dtype(numpy_dtype(dtype)))
+        array = to_elements(x, as_dtype(numpy_dtype(dtype)))
     else:
         array = np.asarray(x)
         if array.dtype == object or array.dtype.kind not in "biufcV":
@@ -215,7 +215,7 @@ def common_dtype(*values: Any) -> np.dtype[Any]:
 # ---- facts needed while tracing
 
 
-def in_rows(order: Any, rank: int | None) -> None:
+def refuse_column_major(order: Any, rank: int | None) -> None:
     """Refuse column-major order under `compile`: memory layout is not part of a graph, but results show it."""
     if order not in (None, "C", "K", "A") and rank not in (0, 1) and is_compiled():
         refuse(f"is given order {order!r}")
@@ -270,7 +270,7 @@ def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
     return np.lib.array_utils.normalize_axis_tuple(given, rank)
 
 
-def without(**options: Any) -> None:
+def refuse_options(**options: Any) -> None:
     """Refuse options that were given."""
     for name, value in options.items():
         if value is not None:

@@ -16,10 +16,10 @@ from autoconv.numpy.operands import (
     known_shape,
     rank_of,
     refuse,
+    refuse_options,
     sizes_of,
     tensor,
     tensors,
-    without,
 )
 from autoconv.numpy.shaping import moveaxis, shape_argument
 from autoconv.numpy.ufuncs import call_ufunc
@@ -99,7 +99,7 @@ def tensordot(a: Any, b: Any, /, axes: Any = 2, **kwargs: Any) -> Any:
 
 @computes("vecdot", "linalg.vecdot")
 def vecdot(x1: Any, x2: Any, /, *, axis: Any = -1, **kwargs: Any) -> Any:
-    without(**kwargs)
+    refuse_options(**kwargs)
     x, y = tensors(tensor(x1), tensor(x2))
     x, y = moveaxis(x, axis, -1), moveaxis(y, axis, -1)
     if known_shape(x)[-1] != known_shape(y)[-1]:
@@ -150,7 +150,7 @@ def cross(a: Any, b: Any, axisa: Any = -1, axisb: Any = -1, axisc: Any = -1, axi
 
 @computes("einsum")
 def einsum(*operands: Any, out: Any = None, optimize: Any = False, dtype: Any = None, **kwargs: Any) -> Any:
-    without(dtype=dtype, out=out)
+    refuse_options(dtype=dtype, out=out)
     if not operands or not isinstance(operands[0], str):
         refuse("is given its axes as lists")
     equation = operands[0].replace(" ", "")

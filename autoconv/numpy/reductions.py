@@ -23,9 +23,9 @@ from autoconv.numpy.operands import (
     numpy_dtype_of,
     rank_of,
     refuse,
+    refuse_options,
     size_of,
     tensor,
-    without,
 )
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into
@@ -178,7 +178,7 @@ def _spread(name: str) -> Callable[..., Any]:
         a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *,
         where: Any = NOTHING, mean: Any = NOTHING, correction: Any = NOTHING,
     ) -> Any:  # fmt: skip
-        without(mean=given(mean))
+        refuse_options(mean=given(mean))
         ddof = given(correction, ddof)
         x = tensor(a) if dtype is None else tensor(a, dtype)
         if type(ddof) not in (int, float):

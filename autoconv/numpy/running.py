@@ -19,9 +19,9 @@ from autoconv.numpy.operands import (
     known_shape,
     numpy_dtype,
     rank_of,
+    refuse_options,
     sizes_of,
     tensor,
-    without,
 )
 from autoconv.numpy.reductions import reduced
 from autoconv.numpy.shaping import shape_argument
@@ -119,7 +119,7 @@ def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
 
 @computes("ediff1d")
 def _ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
-    without(to_end=to_end, to_begin=to_begin)
+    refuse_options(to_end=to_end, to_begin=to_begin)
     x = apply("reshape", tensor(ary), shape=(-1,))
     ends = [apply("get_item", x, spec=(Slice(*bounds),)) for bounds in ((1, None), (None, -1))]
     return call_ufunc(np.subtract, *ends)

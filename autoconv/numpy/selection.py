@@ -12,7 +12,6 @@ from autoconv.numpy.operands import (
     NOTHING,
     axis_of,
     cast,
-    chosen,
     common_dtype,
     computes,
     given,
@@ -20,8 +19,9 @@ from autoconv.numpy.operands import (
     known_shape,
     rank_of,
     refuse,
+    refuse_options,
+    select_operands,
     tensor,
-    without,
 )
 from autoconv.numpy.shaping import WHOLE
 from autoconv.numpy.ufuncs import call_ufunc
@@ -100,7 +100,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
             kind = which.dtype.numpy
             raise TypeError(f"Cannot cast array data from {kind!r} to dtype('int64') according to the rule 'safe'")
         which = cast(which, np.int64)
-        rows = chosen(*choices)
+        rows = select_operands(*choices)
         if mode == "raise":
             return whole_call("choose", False, which, list(rows))
         which = _places(which, len(rows), mode)
@@ -115,7 +115,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
-    *choices, found = chosen(*choicelist, default)
+    *choices, found = select_operands(*choicelist, default)
     for condition, choice in reversed(list(zip(condlist, choices, strict=True))):
         flags = tensor(condition)
         if not flags.dtype.is_bool:
@@ -221,7 +221,7 @@ def _check_kind(kind: Any) -> None:
 
 @computes("sort")
 def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Tensor:
-    without(order=order)
+    refuse_options(order=order)
     _check_kind(kind)
     if kind is not None and stable is not None:
         refuse("is given a kind and stable")
@@ -237,7 +237,7 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable:
 @computes("argsort")
 def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Tensor:
     """Sort stably if requested; otherwise the order of equal elements is that of NumPy's routine on this processor."""
-    without(order=order)
+    refuse_options(order=order)
     _check_kind(kind)
     if kind is not None and stable is not None:
         refuse("is given a kind and stable")

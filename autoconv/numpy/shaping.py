@@ -17,7 +17,6 @@ from autoconv.numpy.operands import (
     computes,
     has_known_shape,
     holds_tensors,
-    in_rows,
     integer,
     is_compiled,
     is_weak,
@@ -27,6 +26,7 @@ from autoconv.numpy.operands import (
     promotable,
     rank_of,
     refuse,
+    refuse_column_major,
     sizes_of,
     tensor,
 )
@@ -385,7 +385,7 @@ def size(a: Any, axis: Any = None) -> Any:
 
 @computes("copy")
 def copy(a: Any, order: str = "K", subok: bool = False) -> Tensor:
-    in_rows(order, tensor(a).type.rank)
+    refuse_column_major(order, tensor(a).type.rank)
     return apply("numpy_copy", tensor(a), how="copy", number=0)
 
 

@@ -8,7 +8,17 @@ from typing import Any
 import numpy as np
 
 from autoconv.numpy.kernels import by_kernel
-from autoconv.numpy.operands import axis_of, cast, computes, integer, known_shape, rank_of, refuse, tensor, without
+from autoconv.numpy.operands import (
+    axis_of,
+    cast,
+    computes,
+    integer,
+    known_shape,
+    rank_of,
+    refuse,
+    refuse_options,
+    tensor,
+)
 from autoconv.numpy.shaping import WHOLE, roll
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.ops.index_spec import Slice
@@ -45,7 +55,7 @@ def _norm(norm: Any) -> str:
 
 def _one(name: str) -> Callable[..., Any]:
     def run(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> Tensor:
-        without(out=out)
+        refuse_options(out=out)
         x = _complex(a)
         at = axis_of(axis, rank_of(x))
         return apply(name, _sized(x, at, n), axes=(at,), norm=_norm(norm))
@@ -55,7 +65,7 @@ def _one(name: str) -> Callable[..., Any]:
 
 def _several(name: str, default: Any) -> Callable[..., Any]:
     def run(a: Any, s: Any = None, axes: Any = default, norm: Any = None, out: Any = None) -> Tensor:
-        without(out=out)
+        refuse_options(out=out)
         if not rank_of(tensor(a)):
             refuse("transforms an array without dimensions")
         if s is not None and axes is not None and len(s) != len(axes):
@@ -89,7 +99,7 @@ def _back(x: Tensor, axis: int) -> Tensor:
 
 @computes("fft.rfft")
 def rfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> Tensor:
-    without(out=out)
+    refuse_options(out=out)
     x = tensor(a)
     if x.dtype.is_complex:
         raise TypeError("ufunc 'rfft_n_even' did not contain a loop with signature matching complex elements")
@@ -100,7 +110,7 @@ def rfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = Non
 
 @computes("fft.irfft")
 def irfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> Tensor:
-    without(out=out)
+    refuse_options(out=out)
     x = _complex(a)
     at = axis_of(axis, rank_of(x))
     count = 2 * (known_shape(x)[at] - 1) if n is None else integer(n)
@@ -114,7 +124,7 @@ def irfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = No
 def _real_several(default: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Return the transform of real input over several axes, and its inverse; `default` are the axes."""
     def forth(a: Any, s: Any = None, axes: Any = default, norm: Any = None, out: Any = None) -> Tensor:
-        without(out=out)
+        refuse_options(out=out)
         x = tensor(a)
         if s is not None and axes is not None and len(s) != len(axes):
             raise ValueError("Shape and axes have different lengths.")
@@ -124,7 +134,7 @@ def _real_several(default: Any) -> tuple[Callable[..., Any], Callable[..., Any]]
         return _several("fft", None)(found, others, places[:-1], norm)
 
     def back(a: Any, s: Any = None, axes: Any = default, norm: Any = None, out: Any = None) -> Tensor:
-        without(out=out)
+        refuse_options(out=out)
         x = tensor(a)
         if s is not None and axes is not None and len(s) != len(axes):
             raise ValueError("Shape and axes have different lengths.")

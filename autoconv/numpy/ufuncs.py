@@ -19,15 +19,15 @@ from autoconv.numpy.kernels import whole_call
 from autoconv.numpy.operands import (
     cast,
     computes,
-    in_rows,
     integer,
     is_weak,
     numpy_dtype,
     promotable,
     rank_of,
     refuse,
+    refuse_column_major,
+    refuse_options,
     tensor,
-    without,
 )
 from autoconv.numpy.writes import write_into
 from autoconv.ops.numpy.shapes import MATMUL, core_dimensions
@@ -47,8 +47,8 @@ def call_ufunc(
     keepdims: Any = None,
 ) -> Any:  # fmt: skip
     """`ufunc(*inputs, …)`; the results have NumPy's dtypes."""
-    without(axes=axes, axis=axis, keepdims=keepdims)
-    in_rows(order, None)
+    refuse_options(axes=axes, axis=axis, keepdims=keepdims)
+    refuse_column_major(order, None)
     if len(inputs) > ufunc.nin:
         inputs, out = inputs[: ufunc.nin], inputs[ufunc.nin :] if ufunc.nout > 1 else inputs[ufunc.nin]
     if len(inputs) < ufunc.nin:

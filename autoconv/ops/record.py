@@ -1,6 +1,6 @@
 """The record of an op, and the registry of all ops.
 
-Every op is complete: `define` refuses a duplicate, and a missing gradient is written `none("reason")`. The
+Every op is complete: `define` refuses a duplicate, and a missing gradient is written `no_gradient("reason")`. The
 samples on each record are what the tests over `OPS` run: kernel against type rule, gradient against finite
 differences, every backend against the kernel.
 """
@@ -133,7 +133,7 @@ def define(**fields: Any) -> Op:
     return op
 
 
-def none(reason: str) -> NoGradient:
+def no_gradient(reason: str) -> NoGradient:
     """Mark an op as having no gradient, with the reason."""
     return NoGradient(reason)
 

@@ -90,7 +90,7 @@ class _Keep(FunctionPass, statements_only=True):
         rest = node.body[start:]
         kept = Untraced(PlainWrites(self.context, node, self.namer).visit_list(copied(rest)))
         _count_frames(kept.kept)
-        if Escapes().falls(rest):
+        if Escapes().falls_through(rest):
             kept.kept.append(build.placed(gast.Return(None), rest[-1]))
         node.body.insert(start, build.placed(kept, rest[0]))
 

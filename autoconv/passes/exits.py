@@ -33,7 +33,7 @@ from typing import Any
 
 import gast
 
-from autoconv.analysis.convertibility import give_room, staged_tries, statement_forms
+from autoconv.analysis.convertibility import split_deep_tries, staged_tries, statement_forms
 from autoconv.analysis.escapes import BREAK, CONTINUE, LOOPS, RETURN, TRIES, Escapes
 from autoconv.analysis.scopes import scope_of
 from autoconv.passes.base import Context, FunctionPass
@@ -74,7 +74,7 @@ class FunctionExits:
     def lower(self, function: Any) -> Any:
         """Lower the exits of the function in place; register its statement forms and its tries recorded in rounds."""
         if not is_lowered(function):
-            give_room(function, self.escapes, self._as_region)
+            split_deep_tries(function, self.escapes, self._as_region)
         reasons, native_return = statement_forms(function, self.escapes)
         self.forms, self.keeps_finals = reasons, bool(native_return)
         for key, reason in reasons.items():
@@ -85,7 +85,7 @@ class FunctionExits:
             return function
         returns = returns_of(function.body)
         valued = any(r.value is not None and not is_none(r.value) for r in returns)
-        falls = self.escapes.falls(function.body)
+        falls = self.escapes.falls_through(function.body)
         self.returned = self.namer.fresh("retval_") if valued else ""
         self.context.exit_names.add(self.returned)
         body = function.body
@@ -157,23 +157,23 @@ class FunctionExits:
             return (*self._exit(node, place), 0, True)
         if isinstance(node, LOOPS):
             lowered, pending = self._loop(node, place)
-            return lowered, pending, 0, not ways.falls
+            return lowered, pending, 0, not ways.falls_through
         if isinstance(node, gast.If):
             if ways.escapes and id(node) not in self.forms:
                 return self._if(node, rest, place)
             node.body, first = self.block(node.body, self._into(node, place))
             node.orelse, second = self.block(node.orelse, self._into(node, place))
             node.body = node.body or [build.placed(gast.Pass(), node)]
-            return [node], first | second, 0, not ways.falls
+            return [node], first | second, 0, not ways.falls_through
         pending = _NONE
         if id(node) in self.context.staged_tries:
             place = place.inside()
         if isinstance(node, (gast.With, gast.AsyncWith)):
             lowered, pending = self._with(node, place)
-            return lowered, pending, 0, not ways.falls and not pending
+            return lowered, pending, 0, not ways.falls_through and not pending
         elif isinstance(node, TRIES) and self.escapes.leaves_in_finally(node) and not self.keeps_finals:
             lowered, pending = self._leaving_finally(node, place.inside())
-            return lowered, pending, 0, not ways.falls and not pending
+            return lowered, pending, 0, not ways.falls_through and not pending
         elif isinstance(node, TRIES):
             pending = self._try(node, place, place)
         elif isinstance(node, gast.Match):
@@ -181,7 +181,7 @@ class FunctionExits:
                 case.body, left = self.block(case.body, place)
                 case.body = case.body or [build.placed(gast.Pass(), node)]
                 pending |= left
-        return [node], pending, 0, not ways.falls and not pending
+        return [node], pending, 0, not ways.falls_through and not pending
 
     def _into(self, node: Any, place: Place) -> Place:
         return place if id(node) in self.forms else place.inside()
@@ -207,7 +207,7 @@ class FunctionExits:
 
     def _if(self, node: Any, rest: list[Any], place: Place) -> tuple[list[Any], frozenset[str], int, bool]:
         """Lower an if; where only one arm falls through, near statements of the tail move to its end."""
-        falls = [self.escapes.falls(arm) for arm in (node.body, node.orelse)]
+        falls = [self.escapes.falls_through(arm) for arm in (node.body, node.orelse)]
         steps = 0 if node.orelse else self._ladder(rest, place.depth)
         moved = steps or (len(rest) if self._is_near(rest, place.depth) else 0)
         if falls[0] == falls[1]:
@@ -219,7 +219,7 @@ class FunctionExits:
                 node.body = [*node.body, *rest[:moved]]
             else:
                 node.orelse = [*node.orelse, *rest[:moved]]
-            falls = [self.escapes.falls(arm) for arm in (node.body, node.orelse)]
+            falls = [self.escapes.falls_through(arm) for arm in (node.body, node.orelse)]
         node.body, first = self.block(node.body, inner)
         node.orelse, second = self.block(node.orelse, inner)
         node.body = node.body or [build.placed(gast.Pass(), node)]
@@ -238,7 +238,7 @@ class FunctionExits:
         for position, statement in enumerate(rest):
             if not isinstance(statement, gast.If):
                 return position
-            falls = [self.escapes.falls(arm) for arm in (statement.body, statement.orelse)]
+            falls = [self.escapes.falls_through(arm) for arm in (statement.body, statement.orelse)]
             last = position == len(rest) - 1 or id(statement) in self.ladders
             if last or (falls[0] != falls[1] and self._is_near(rest[position + 1 :], depth)):
                 self.ladders.update(id(step) for step in rest[: position + 1])  # each step is examined once

@@ -13,7 +13,7 @@ from autoconv.backends.llvm.codegen.registry import BY_CLASS, BY_OP, native
 from autoconv.graph.dtypes import float64
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import TensorType
-from autoconv.ops.record import Op, none
+from autoconv.ops.record import Op, no_gradient
 
 CODEGEN = Path(llvm.__file__).parent / "codegen"
 ARRAY = TensorType(float64, (3,))
@@ -33,7 +33,7 @@ def test_the_lowering_of_a_new_op_is_one_function(clean):
 
     op = Op(
         name="test_first", graphdef="", result=lambda x, end: TensorType(float64, ()), kernel=lambda x, end: x[end],
-        gradient=none("not differentiated"),
+        gradient=no_gradient("not differentiated"),
     )
     for end in (0, -1):
         graph = Graph("first")

@@ -31,12 +31,12 @@ from autoconv.graph.types import (
     VariantType,
 )
 from autoconv.ops import OPS
-from autoconv.ops.record import Op, none
+from autoconv.ops.record import Op, no_gradient
 
 random_graph = run_path(str(Path(__file__).with_name("random_graphs.py")))["random_graph"]
 
 # An op that takes anything, so that every attribute and every type can stand in a graph.
-ANY = Op(name="any", graphdef="Any", result=lambda *_, **__: (), kernel=None, gradient=none("has no meaning"))
+ANY = Op(name="any", graphdef="Any", result=lambda *_, **__: (), kernel=None, gradient=no_gradient("has no meaning"))
 
 WHOLE = """\
 graph halve(%x: float32[?,n,2], %n: weak int64[], %'odd name': resource<float32[*]>) {

@@ -119,7 +119,7 @@ def _fold(fn: Callable[..., Any], elems: Any, initializer: Any, reverse: bool) -
     return result
 
 
-class _Learned(BaseException):
+class _ResultTypesKnown(BaseException):
     """Unwind the recording of a loop once the types of its results are known."""
 
     def __init__(self, template: Template | None, types: list[TensorType]) -> None:
@@ -140,7 +140,7 @@ def _collect(step: Any, rows: list[Tensor], state: Any, declared: Any, reverse: 
     while True:
         try:
             return _loop(step, rows, state, template, types, reverse)
-        except _Learned as found:
+        except _ResultTypesKnown as found:
             types = _common(types, found.types, template == found.template) if learned else found.types
             template, learned = found.template, True
 
@@ -183,7 +183,7 @@ def _loop(
     types: list[TensorType],
     reverse: bool,
 ) -> tuple[Any, Any]:
-    """Run `step` for every row in a graph loop; raise `_Learned` if a result's types are not those assumed."""
+    """Run `step` for every row in a graph loop; raise `_ResultTypesKnown` if a result's types are not those assumed."""
     length = leading_dimension(rows[0])
     arrays = [TensorArray(t.dtype, length, element_shape=t.shape, clear_after_read=False) for t in types]
 
@@ -194,7 +194,7 @@ def _loop(
         tensors = [convert_to_tensor(leaf) for leaf in leaves]
         kinds = [TensorType(t.dtype, t.type.shape) for t in tensors]
         if found != template or not _fits(kinds, types):
-            raise _Learned(found, kinds)
+            raise _ResultTypesKnown(found, kinds)
         return position + 1, [a.write(index, t) for a, t in zip(written, tensors, strict=True)], carried
 
     _, arrays, state = while_loop(lambda i, *_: i < length, body, (_counter(0), arrays, state))

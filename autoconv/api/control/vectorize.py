@@ -66,7 +66,7 @@ class NotBatched(Exception):
     """The function has to run row by row; `str()` is the reason."""
 
 
-def _says_its_size(node: Node, result: Value) -> bool:
+def _has_value_dependent_shape(node: Node, result: Value) -> bool:
     """Return whether the size of the result depends on values of the inputs."""
     return not _is_fixed(result) and all(map(_is_fixed, node.inputs))
 
@@ -156,7 +156,7 @@ class _Batch:
         """Run an op without a rule row by row; only results that are read are computed."""
         if not self.loops:
             raise NotBatched(f"the op {node.op.graphdef}")
-        if any(value in self.read and _says_its_size(node, value) for value in node.results):
+        if any(value in self.read and _has_value_dependent_shape(node, value) for value in node.results):
             raise NotBatched(f"the op {node.op.graphdef}, whose result may have another shape for each row")
         if self.warn:
             logging.getLogger("autoconv").warning(

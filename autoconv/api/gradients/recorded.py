@@ -10,7 +10,7 @@ from autoconv.runtime.recording.regions import Region
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 
-class Window:
+class RecordedInterval:
     """The nodes recorded while it was open.
 
     In the graph where it was opened, these are the nodes between opening and closing; in surrounding graphs none, and

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.api.control.functional import map_fn
-from autoconv.api.gradients.recorded import Window, symbolic_source
+from autoconv.api.gradients.recorded import RecordedInterval, symbolic_source
 from autoconv.graph.graph import Value
 from autoconv.runtime.objects.eager_gradients import eager_gradients
 from autoconv.runtime.objects.variable import Variable
@@ -80,7 +80,7 @@ class GradientTape:
     def _begin(self) -> None:
         orders = 2 if self._persistent else 1
         self._recorder = tape_recorders.Recorder(orders, self._watches_variables, self._recompute_every)
-        self._window = Window()
+        self._window = RecordedInterval()
         self._watched: list[Any] = []
 
     def __enter__(self) -> GradientTape:

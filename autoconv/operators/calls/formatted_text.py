@@ -15,7 +15,7 @@ from autoconv.operators.support.overrides import OVERRIDES
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.dict_views import DictView
 from autoconv.runtime.objects.rebuilt_arguments import is_rebuilt
-from autoconv.runtime.objects.symbolic_objects import apply_object, holds_made, holds_symbols
+from autoconv.runtime.objects.symbolic_objects import apply_object, holds_created_objects, holds_symbols
 from autoconv.runtime.recording.regions import COMPILE, current_region
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
@@ -76,7 +76,7 @@ def _is_late(*values: Any) -> bool:
         return False
     return any(
         type(v) in (DictView, Variant, SymbolicArray, StagedRange) or isinstance(v, SymbolicTensor)
-        or is_in_graph(v) or is_rebuilt(v) or holds_made(v)
+        or is_in_graph(v) or is_rebuilt(v) or holds_created_objects(v)
         or (isinstance(v, (tuple, list, dict)) and holds_symbols(v))
         for v in values
     )

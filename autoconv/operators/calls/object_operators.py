@@ -20,7 +20,7 @@ from autoconv.operators.values.class_inference import ITEMS, is_asked, kinds_of,
 from autoconv.operators.values.instances import by_kind, is_written
 from autoconv.operators.values.not_implemented import settled, unsettled
 from autoconv.runtime.objects import symbolic_objects
-from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, heap_instance, record_as_it_is
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, graph_object, record_raw
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
@@ -81,12 +81,12 @@ def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any])
     if not trace.made:
         return NotImplemented
     if op == "object_truth":
-        return _asked(operands[0], _TRUTH, lambda made: _truth(made), lambda: record_as_it_is(op, operands))
+        return _asked(operands[0], _TRUTH, lambda made: _truth(made), lambda: record_raw(op, operands))
     if op == "object_length":
-        return _asked(operands[0], ("__len__",), _length, lambda: record_as_it_is(op, operands))
+        return _asked(operands[0], ("__len__",), _length, lambda: record_raw(op, operands))
     if op in ("object_iterate", "object_unpack"):
         items = _as_items(operands[0], False)
-        return NotImplemented if items is operands[0] else record_as_it_is(op, [items], **attributes)
+        return NotImplemented if items is operands[0] else record_raw(op, [items], **attributes)
     asking = _asking_items(trace, name, [operand for operand in operands if not _gives_items(operand)])
     if asking is not None and function in ONE_BY_ONE and not attributes.get("keywords"):
         return ONE_BY_ONE[function](*operands)
@@ -100,7 +100,7 @@ def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any])
     if function in _OVER:
         items_of_each = [_as_items(operand, function in _ASKS_ITEMS) for operand in operands]
         if any(a is not b for a, b in zip(items_of_each, operands, strict=True)):
-            return record_as_it_is(op, items_of_each, **attributes)
+            return record_raw(op, items_of_each, **attributes)
     return NotImplemented
 
 
@@ -163,12 +163,12 @@ def _called(function: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -
     if not kinds:
         return NotImplemented
     of_ours = lambda made: called(made)(*arguments, **keywords)
-    return by_kind(function, kinds, of_ours, lambda: record_as_it_is("object_apply", [function], function="not_called"))
+    return by_kind(function, kinds, of_ours, lambda: record_raw("object_apply", [function], function="not_called"))
 
 
 def _applied(function: str, operands: Sequence[Any], attributes: dict[str, Any]) -> Any:
     """Apply an operator: the first operand's method, then the second's, then Python's own operation."""
-    plain = lambda: record_as_it_is("object_apply", operands, **attributes)
+    plain = lambda: record_raw("object_apply", operands, **attributes)
 
     mirrored = _SECOND.get(function)
 
@@ -218,7 +218,7 @@ def _first_answer(
 
 def second_operand(function: str, made: Any, other: Any) -> Any:
     """Evaluate `made <operator> other` after the method of the first operand returned NotImplemented."""
-    plain = lambda: record_as_it_is("object_apply", [made, other], function=function, keywords=())
+    plain = lambda: record_raw("object_apply", [made, other], function=function, keywords=())
     mirrored = _SECOND[function]
     return _asked(other, (mirrored,), lambda one: _first_answer(one, (mirrored,), (made,), function, plain), plain)
 
@@ -252,7 +252,7 @@ def _may_do_more(trace: Any, kind: type, name: str) -> bool:
 
 def _gives_items(operand: Any) -> bool:
     """Return whether the operand is known to be an instance of a user-defined iterable class."""
-    return heap_instance(operand) is not None and is_written(getattr(type(operand), "__iter__", None))
+    return graph_object(operand) is not None and is_written(getattr(type(operand), "__iter__", None))
 
 
 def _as_items(operand: Any, asks: bool) -> Any:

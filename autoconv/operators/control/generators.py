@@ -13,7 +13,7 @@ from autoconv.operators.regions.region_body import is_about_program
 from autoconv.operators.support.generator_expressions import Generated, Lazy
 from autoconv.operators.support.protected_names import BREAK
 from autoconv.runtime.recording.handler_stores import is_catchable
-from autoconv.runtime.recording.journal import Spot
+from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.recording.regions import COMPILE, Region, current_region
 from autoconv.runtime.support.spans import current_place
 
@@ -63,11 +63,11 @@ class Consumer:
         home = current_region()
         self.spots = [self._spot(position, name, home) for position, name in enumerate(names)]
 
-    def _spot(self, position: int, name: str, home: Any) -> Spot:
+    def _spot(self, position: int, name: str, home: Any) -> Location:
         def write(value: Any) -> None:
             self.state[position] = value
 
-        return Spot((id(self), position), name, lambda: self.state[position], write, self, home)
+        return Location((id(self), position), name, lambda: self.state[position], write, self, home)
 
     def __call__(self, item: Any, around: str = "") -> Any:
         """Run the body for one item and return whether the loop ends.

@@ -34,12 +34,12 @@ from autoconv.runtime.objects.symbolic_objects import (
     as_object,
     box,
     box_array,
+    box_named_tuple,
     build_object,
     constant_object,
-    heap_instance,
-    named,
-    record_as_it_is,
+    graph_object,
     record_object,
+    record_raw,
     unboxed,
 )
 from autoconv.runtime.recording.journal import MISSING
@@ -53,7 +53,8 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 def keep(frame: Any, position: int, value: Any, name: str) -> None:
     """Record a store of `value`, of the variable called `name`, into the graph dict `frame`."""
-    record_as_it_is("object_apply", [frame, position, named(_boxable(value, name))], function="setitem", keywords=())
+    boxed = box_named_tuple(_boxable(value, name))
+    record_raw("object_apply", [frame, position, boxed], function="setitem", keywords=())
 
 
 def kept(frame: Any, position: int, layouts: Sequence[Layout], name: str, before: Any, contract: str) -> Any:
@@ -107,8 +108,8 @@ def keep_parts(frame: Any, position: int, layouts: list[Layout], value: Any, reg
         layouts.append(layout)
     parts = [SymbolicObject(v) if isinstance(v.type, ObjectType) else _boxable(SymbolicTensor(v), "")
              for v in emit(value, layout, region)]  # fmt: skip
-    whole = record_as_it_is("object_build", [layouts.index(layout), *parts], kind="tuple")
-    record_as_it_is("object_apply", [frame, position, whole], function="setitem", keywords=())
+    whole = record_raw("object_build", [layouts.index(layout), *parts], kind="tuple")
+    record_raw("object_apply", [frame, position, whole], function="setitem", keywords=())
 
 
 def kept_parts(frame: Any, position: int, layouts: Sequence[Layout], name: str, before: Any) -> Any:
@@ -145,7 +146,7 @@ def contents_now(value: Any, body: Region) -> list[tuple[Any, Any]]:
         if type(part) in PLAIN and heap_of(part) is None and part._home is not None and part._home.is_inside(body):
             found.append((part, contents(part)))
         home = home_of(part, body)
-        if home is not None and home.is_inside(body) and has_attributes(part) and heap_instance(part) is None:
+        if home is not None and home.is_inside(body) and has_attributes(part) and graph_object(part) is None:
             found.append((part, tuple(attributes_of(part).items())))
             pending += attributes_of(part).values()
         elif is_structure(part):

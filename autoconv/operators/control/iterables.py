@@ -22,7 +22,7 @@ from autoconv.runtime.recording.journal import attribute_spot
 from autoconv.runtime.recording.regions import COMPILE, Region, current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import binary_dispatch, dispatch
-from autoconv.runtime.tensors.conversion import as_tensor, table_of, weak_constant
+from autoconv.runtime.tensors.conversion import as_tensor, constant_table, weak_constant
 from autoconv.runtime.tensors.static_values import constant_of
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
@@ -250,7 +250,7 @@ class StagedNumbers(Staged):
             return self.items[position]
         if isinstance(self.items, range):
             return StagedRange(self.items.start, self.items.stop, self.items.step).item(position)
-        found = dispatch.apply("gather", table_of(self.table), position, axis=0)
+        found = dispatch.apply("gather", constant_table(self.table), position, axis=0)
         return dispatch.apply("python_cast", found, dtype=found.type.dtype, weak=True)
 
 

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from autoconv.errors import StagingError
 from autoconv.operators.control.conditionals import if_exp, is_staged
 from autoconv.operators.control.variants import is_arm
-from autoconv.runtime.objects.containers import TracedDict, is_maybe, note_container
+from autoconv.runtime.objects.containers import TracedDict, is_optional, note_container
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import dispatch
@@ -32,18 +32,18 @@ def count(owner: TracedDict) -> Any:
     """Return the number of keys present."""
     total: Any = 0
     for value in dict.values(owner):
-        total = total + (dispatch.apply("select", _is_there(value), 1, 0) if is_maybe(value) else 1)
+        total = total + (dispatch.apply("select", _is_there(value), 1, 0) if is_optional(value) else 1)
     return total
 
 
 def has(owner: TracedDict, key: Any) -> Any:
     value = dict.get(owner, key, _NONE)
-    return _is_there(value) if is_maybe(value) else value is not _NONE
+    return _is_there(value) if is_optional(value) else value is not _NONE
 
 
 def _get(owner: TracedDict, key: Any, default: Any = None) -> Any:
     value = dict.get(owner, key, default)
-    if not is_maybe(value):
+    if not is_optional(value):
         return value
     return if_exp(_is_there(value), lambda: _found(key, value), lambda: default)
 
@@ -105,7 +105,7 @@ def _is_there(value: Any) -> Any:
 
 
 def _found(key: Any, value: Any) -> Any:
-    return value.__autoconv_present__(MISSING, KeyError(key)) if is_maybe(value) else value
+    return value.__autoconv_present__(MISSING, KeyError(key)) if is_optional(value) else value
 
 
 def _refuse(name: str) -> NoReturn:

@@ -35,7 +35,7 @@ from autoconv.operators.regions.region_body import Recorded, Suspended, record_b
 from autoconv.operators.support.speculation import emit_output
 from autoconv.runtime.objects.symbolic_objects import record_object
 from autoconv.runtime.recording.handler_stores import Stores
-from autoconv.runtime.recording.journal import Spot
+from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.recording.regions import COMPILE, Region, current_region, recording
 from autoconv.runtime.support.spans import current_place
 
@@ -86,7 +86,7 @@ class Recursion(Call):
         self.result: Layout = NEVER
         self.never_returns = False
         self.suspends = False
-        self.spots: dict[Any, Spot] = {}
+        self.spots: dict[Any, Location] = {}
         self.kept: list[Layout] = []
         self.wanted_kept: list[Layout] = []
         self.captures: list[Value] = []
@@ -165,7 +165,7 @@ class Recursion(Call):
             "arguments and results of one type at every call",
         )
 
-    def _settle(self, recorded: Recorded, turn: int, adopted: dict[Any, Spot]) -> bool:
+    def _settle(self, recorded: Recorded, turn: int, adopted: dict[Any, Location]) -> bool:
         """Return whether the round confirmed its assumptions; if not, set those of the next round to its findings."""
         parent, inner = self.region, recorded.region
         contract = parent.contract
@@ -238,18 +238,18 @@ class Recursion(Call):
             running.remove(self)
             inner.trace.stores.remove(stores)
 
-    def _stored(self, region: Region) -> list[Spot]:
+    def _stored(self, region: Region) -> list[Location]:
         """The spots to keep before an op that may raise."""
         return [] if self.frame is None else list(self.spots.values())
 
-    def _keep(self, spot: Spot, value: Any) -> None:
+    def _keep(self, spot: Location, value: Any) -> None:
         region = current_region()
         assert region is not None
         layout = kept_layout(value, region)
         self.seen[spot.key] = join_layouts(self.seen.get(spot.key, layout), layout, spot.name, region.contract)
         keep(self.frame, list(self.spots).index(spot.key), value, spot.name)
 
-    def written(self, spot: Spot) -> Any:
+    def written(self, spot: Location) -> Any:
         """Return the contents of the spot at the point where a call raised."""
         before = spot.read()
         self.handled = True
@@ -291,9 +291,9 @@ class Recursion(Call):
         return result
 
 
-def written_by_calls(region: Region) -> list[tuple[Spot, Any]]:
+def written_by_calls(region: Region) -> list[tuple[Location, Any]]:
     """Return the spots that the active recursive functions write, with their values where a call raised."""
-    found: dict[Any, tuple[Spot, Any]] = {}
+    found: dict[Any, tuple[Location, Any]] = {}
     for recursion in region.trace.calls:
         if isinstance(recursion, Recursion):
             for key, spot in recursion.spots.items():

@@ -44,7 +44,7 @@ from autoconv.operators.regions.shared_identity import frozen_where_shared
 from autoconv.operators.support.speculation import emit_output
 from autoconv.runtime.objects.containers import TracedList, UnmovedError, heap_of
 from autoconv.runtime.objects.symbolic_objects import box
-from autoconv.runtime.recording.journal import Spot
+from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.recording.regions import COMPILE, Region, current_region, recording
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import mutable_parts
@@ -61,7 +61,7 @@ def stage_loop(
     body: Body,
     state: Sequence[Any],
     names: Sequence[str],
-    spots: dict[tuple[Any, ...], Spot] | None = None,
+    spots: dict[tuple[Any, ...], Location] | None = None,
     peel: bool = True,
     limited: bool = False,
 ) -> tuple[Any, ...]:
@@ -142,7 +142,7 @@ def stage_loop(
     )
 
 
-def _widened_contents(spot: Spot, layout: Layout, value: Any, region: Region) -> Layout:
+def _widened_contents(spot: Location, layout: Layout, value: Any, region: Region) -> Layout:
     """Join the layouts of a spot's contents before the loop and after an iteration."""
     later = NEVER if value is NEVER else layout_of(value, region)
     if type(spot.owner) is TracedList and region.contract != COMPILE:
@@ -223,7 +223,7 @@ def _record_iteration(
     test: Any,
     body: Body,
     layouts: Sequence[Layout],
-    spots: dict[Any, Spot],
+    spots: dict[Any, Location],
     count: int,
     twins: frozenset[int],
 ) -> tuple[Recorded, Recorded, list[Callable[[], None]]]:
@@ -244,7 +244,7 @@ def _record_iteration(
 
 
 def _bind(
-    region: Region, layouts: Sequence[Layout], spots: dict[Any, Spot], count: int, twins: frozenset[int]
+    region: Region, layouts: Sequence[Layout], spots: dict[Any, Location], count: int, twins: frozenset[int]
 ) -> list[Any]:
     """Create parameters for the state, as Python values; write those of spots to them."""
     values = []
@@ -305,7 +305,7 @@ def _finish_loop(
     layouts: Sequence[Layout],
     initial: Sequence[Any],
     after: Sequence[Any],
-    spots: dict[Any, Spot],
+    spots: dict[Any, Location],
     count: int,
     twins: frozenset[int],
 ) -> tuple[Any, ...]:

@@ -45,7 +45,7 @@ from autoconv.operators.regions.unsharing import changed_copies, layout_as_left
 from autoconv.operators.support.narrowed_classes import note_class, note_results
 from autoconv.runtime.objects.containers import TracedDict, TracedList, UnmovedError
 from autoconv.runtime.objects.symbolic_objects import as_object, box
-from autoconv.runtime.recording.journal import MISSING, Spot
+from autoconv.runtime.recording.journal import MISSING, Location
 from autoconv.runtime.recording.regions import COMPILE, Region, current_region, recording
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -65,7 +65,7 @@ def stage_arms(
     while True:
         parent.trace.frozen = dict(frozen)  # this recording freezes objects anew
         recorded = _record_arms(parent, index, arms, inputs, count)
-        spots: dict[tuple[Any, ...], Spot] = {}
+        spots: dict[tuple[Any, ...], Location] = {}
         for arm in recorded:
             spots.update(arm.spots)
         titles = [*names, *(spot.name for spot in spots.values())]
@@ -196,7 +196,7 @@ def _joined(
     return joined
 
 
-def _joined_contents(spot: Spot, column: Sequence[Any], regions: Sequence[Region]) -> Layout | None:
+def _joined_contents(spot: Location, column: Sequence[Any], regions: Sequence[Region]) -> Layout | None:
     """Return the layout of a list's contents if its length is known only at run time; None for others."""
     if type(spot.owner) is not TracedList or regions[0].contract == COMPILE:
         return None
@@ -207,7 +207,7 @@ def _joined_contents(spot: Spot, column: Sequence[Any], regions: Sequence[Region
     return joined_lists([layout_of(value, region) for value, region in held], spot.name, regions[0].contract)
 
 
-def aligned(spot: Spot, column: list[Any], region: Region) -> list[Any]:
+def aligned(spot: Location, column: list[Any], region: Region) -> list[Any]:
     """Return a dict's contents on several paths with all keys on each: MISSING marks one whose presence varies."""
     if type(spot.owner) is not TracedDict or region.contract == COMPILE:
         return column

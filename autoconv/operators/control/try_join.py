@@ -25,7 +25,7 @@ from autoconv.operators.regions.shared_identity import frozen_where_shared, twin
 from autoconv.operators.support.protected_names import Undefined
 from autoconv.runtime.objects.containers import PLAIN, UnmovedError, materialise
 from autoconv.runtime.objects.symbolic_objects import as_object, box, record_object
-from autoconv.runtime.recording.journal import MISSING, Journal, Spot
+from autoconv.runtime.recording.journal import MISSING, Journal, Location
 from autoconv.runtime.recording.regions import COMPILE, recording, subregion
 
 
@@ -43,7 +43,7 @@ def join(trial: Any, start: Node | None, written: Journal) -> bool:
         if _moves(trial, start, arms, columns, titles, spots, written):
             return False
         layouts = [_joined(column, arms, title) for column, title in zip(columns, titles, strict=True)]
-        written.hand_on(before)
+        written.merge_into(before)
         same = twins(columns, [arm.region for arm in arms])
         alone = [column if n not in same else [NEVER] * len(arms) for n, column in enumerate(columns)]
         layouts = [NEVER if n in same else layout for n, layout in enumerate(layouts)]
@@ -92,7 +92,7 @@ def _moves(
     finally:
         found, trial.parent.journal = trial.parent.journal, before
     if not moved:
-        found.hand_on(before)
+        found.merge_into(before)
         return False
     # Graph objects created here may hold objects of the rounds, so they are created again after those are undone.
     found.roll_back()
@@ -125,7 +125,7 @@ def take_back(trial: Any, start: Node | None, written: Journal) -> None:
     written.roll_back()
 
 
-def _changed_before_raising(trial: Any, spot: Spot) -> bool:
+def _changed_before_raising(trial: Any, spot: Location) -> bool:
     assert trial.body is not None
     return trial.body.diverges and type(spot.owner) in PLAIN and spot.key in trial.body.written
 

@@ -49,11 +49,11 @@ from autoconv.runtime.objects.symbolic_objects import (
     SymbolicObject,
     as_object,
     box,
-    heap_instance,
+    graph_object,
     record_object,
 )
 from autoconv.runtime.recording.handler_stores import Stores, is_catchable, paused
-from autoconv.runtime.recording.journal import Journal, Spot, cells_spots
+from autoconv.runtime.recording.journal import Journal, Location, cells_spots
 from autoconv.runtime.recording.regions import COMPILE, Region, current_region, enter, recording, subregion
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import mutable_parts
@@ -85,9 +85,9 @@ class Trial:
         self.body: Recorded | None = None
         self.normal: Recorded | None = None
         self.ends: list[Recorded] = []
-        self.spots: dict[Any, Spot] = {}
+        self.spots: dict[Any, Location] = {}
         self.seen: dict[Any, list[Layout]] = {}
-        self.held: list[tuple[Spot, list[tuple[Any, Any]]]] = []
+        self.held: list[tuple[Location, list[tuple[Any, Any]]]] = []
         self.handed: list[Any] = []
         self.stores: Stores | None = None
 
@@ -113,10 +113,10 @@ class Trial:
                 self._stop_storing()
                 for region in (self.region, self.handler):
                     if region is not self.parent and region.journal is not None:  # left other than by a round's end
-                        region.journal.hand_on(self.parent.journal)
+                        region.journal.merge_into(self.parent.journal)
                 written, self.parent.journal = self.parent.journal, outer
                 if not completed:
-                    written.hand_on(outer)
+                    written.merge_into(outer)
             if again:
                 take_back(self, start, written)
                 for part in self.handed:
@@ -249,8 +249,8 @@ class Trial:
             outer.graph.nodes.append(node)
         journal = self.region.journal
         assert journal is not None
-        journal.hand_on(outer.journal)
-        self.region.became = outer
+        journal.merge_into(outer.journal)
+        self.region.merged_into = outer
         self.settled = True
         self.state = "settled"  # every clause is evaluated: only the first one splices
         enter(outer)
@@ -316,7 +316,7 @@ class Trial:
 
     # Variables at the point where the body raised
 
-    def _kept_spots(self, region: Region) -> Iterator[Spot]:
+    def _kept_spots(self, region: Region) -> Iterator[Location]:
         yield from self.cells
         inside: Region | None = region
         known = {spot.key for spot in self.cells}
@@ -328,7 +328,7 @@ class Trial:
                     yield spot
             inside = inside.parent
 
-    def _keep(self, spot: Spot, value: Any) -> None:
+    def _keep(self, spot: Location, value: Any) -> None:
         region = current_region()
         assert region is not None
         for part, _ in contents_now(value, self.region) if spot.key in self.moving else ():
@@ -352,7 +352,7 @@ class Trial:
         keep(self.frame, position, value, spot.name)
 
     def _kept_layout(self, value: Any, region: Region) -> Layout:
-        if heap_instance(value) is not None and self._is_made_here(value, region):
+        if graph_object(value) is not None and self._is_made_here(value, region):
             return Leaf(ObjectType(), as_object)  # the stand-in is local to the body
         return kept_layout(value, region)
 

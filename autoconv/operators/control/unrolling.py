@@ -25,11 +25,11 @@ from autoconv.runtime.objects.containers import (
     TracedList,
     TracedSet,
     contents,
+    has_optional_keys,
     heap_of,
     is_known,
     items_of,
     materialise,
-    may_lack_keys,
 )
 from autoconv.runtime.objects.dict_views import DictView
 from autoconv.runtime.objects.symbolic_objects import apply_object
@@ -161,7 +161,7 @@ def _iterator(iterable: Any) -> Any:
     if type(iterable) is TracedList:
         return list.__iter__(iterable)
     owner, view = _gone_over(iterable)
-    if owner is None or may_lack_keys(owner):
+    if owner is None or has_optional_keys(owner):
         return iter(iterable)
     return _from_end(owner, iterable) if view == _REVERSED else _entries(owner, view)
 

@@ -23,7 +23,7 @@ from autoconv.runtime.recording.program_reads import asked_by_program, is_of_pro
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import dispatch
-from autoconv.runtime.tensors.conversion import table_of
+from autoconv.runtime.tensors.conversion import constant_table
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.runtime.tensors.tensor_methods import TensorMethods, is_in_place, refuse_as_python
@@ -173,7 +173,7 @@ def _merged(tag: Any, values: Sequence[Any], group: Sequence[int]) -> Any:
 
 def _renumbered(tag: Any, table: Sequence[int]) -> Any:
     """Map the tag of a variant to new arm numbers."""
-    found = dispatch.apply("gather", table_of(np.array(table, np.int64)), tag, axis=0)
+    found = dispatch.apply("gather", constant_table(np.array(table, np.int64)), tag, axis=0)
     return dispatch.apply("python_cast", found, dtype=tag.type.dtype, weak=True)
 
 

@@ -18,7 +18,7 @@ from autoconv.operators.numpy.calls import gives_array, numpy_call
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.numpy_views import VIEWS, VIEWS_OF_ANY, loaded
 from autoconv.operators.values.list_arrays import joined, with_arrays
-from autoconv.runtime.arrays.assigned_values import cast_to, discards_parts, elements, made, stacked
+from autoconv.runtime.arrays.assigned_values import cast_to, elements, loses_imaginary_parts, stacked, to_elements
 from autoconv.runtime.arrays.members import member
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, fresh, new_array
 from autoconv.runtime.objects.symbolic_objects import holds_symbols
@@ -123,7 +123,7 @@ def _full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **op
         dtype = tensor.type.dtype.numpy
     wanted = _dtype(np.asarray(fill_value).dtype if dtype is None else dtype)
     if isinstance(fill_value, int):
-        made(fill_value, wanted)  # raises NumPy's own error
+        to_elements(fill_value, wanted)  # raises NumPy's own error
     if isinstance(fill_value, (bool, int, float)):
         return new_array(shape, wanted, fill_value)
     array = new_array(shape, wanted)
@@ -132,7 +132,7 @@ def _full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **op
 
 
 def _fill(array: SymbolicArray, value: Any) -> None:
-    if discards_parts(value, array.type.dtype):
+    if loses_imaginary_parts(value, array.type.dtype):
         raise StagingError("a complex number fills a real array, for which NumPy warns", current_place())
     tensor = as_tensor(value)
     if tensor is not None and tensor.type.weak and tensor.type.dtype.is_floating and array.type.dtype.is_integer:

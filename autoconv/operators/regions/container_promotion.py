@@ -31,15 +31,15 @@ from autoconv.operators.regions.shared_identity import wants_identity
 from autoconv.operators.regions.unsharing import copied
 from autoconv.operators.support.protected_names import Undefined
 from autoconv.runtime.objects.containers import PLAIN, container_spot, heap_of, materialise
-from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, heap_instance, holds_symbols
-from autoconv.runtime.recording.journal import Spot
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, graph_object, holds_symbols
+from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.recording.regions import COMPILE, Region, recording
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import mutable_parts
 
 
 def move_into_graph(
-    parent: Region, columns: Sequence[Sequence[Any]], layouts: Sequence[Layout], spots: Sequence[Spot], count: int
+    parent: Region, columns: Sequence[Sequence[Any]], layouts: Sequence[Layout], spots: Sequence[Location], count: int
 ) -> bool:
     """Move tracked containers into the graph whose structure, not only the values of their items, depends on a tensor.
 
@@ -81,7 +81,7 @@ def _home(value: Any, region: Region) -> Region | None:
 
 def is_moved(value: Any) -> bool:
     """Return whether a container or object is in the graph."""
-    return heap_of(value) is not None or heap_instance(value) is not None
+    return heap_of(value) is not None or graph_object(value) is not None
 
 
 def move_shared(parent: Region, arm: Recorded | None, values: Sequence[Any], hands_on: bool = False) -> bool:
@@ -156,7 +156,7 @@ def move_raised(parent: Region, arms: Iterable[Recorded]) -> bool:
     return found
 
 
-def move_new_into_graph(parent: Region, stepped: Recorded, spots: Sequence[Spot]) -> bool:
+def move_new_into_graph(parent: Region, stepped: Recorded, spots: Sequence[Location]) -> bool:
     """`move_into_graph` for spots that a loop's body writes for the first time."""
     columns, layouts = [], []
     for spot in spots:
@@ -167,7 +167,7 @@ def move_new_into_graph(parent: Region, stepped: Recorded, spots: Sequence[Spot]
     return move_into_graph(parent, columns, layouts, spots, 0)
 
 
-def refuse_changed_copies(region: Region, spots: Iterable[Spot], handled: Collection[int] = ()) -> None:
+def refuse_changed_copies(region: Region, spots: Iterable[Location], handled: Collection[int] = ()) -> None:
     """Raise StagingError for an object that one path changes and another replaces: copies would not share the change.
 
     Those in `handled` were copied in the state at the path's end.
@@ -243,14 +243,14 @@ def unnoted_changes(body: Any, inputs: Any, place: Any) -> Iterator[None]:
         )
 
 
-def _queue_spot(queue: deque[Any] | bytearray) -> Spot:
+def _queue_spot(queue: deque[Any] | bytearray) -> Location:
     """The contents of a deque or bytearray as a location that regions write."""
 
     def write(items: Any) -> None:
         queue.clear()
         queue.extend(items)
 
-    return Spot((id(queue),), f"a {type(queue).__name__}", lambda: tuple(queue), write, queue)
+    return Location((id(queue),), f"a {type(queue).__name__}", lambda: tuple(queue), write, queue)
 
 
 def same_items(now: Any, before: Any) -> bool:

@@ -21,7 +21,7 @@ from autoconv.runtime.objects.rebuilt_arguments import is_rebuilt
 from autoconv.runtime.objects.symbolic_objects import as_object
 from autoconv.runtime.recording.regions import COMPILE, Region, current_region
 from autoconv.runtime.support.attributes import attributes_of, has_attributes
-from autoconv.runtime.support.structure import flatten, holds_more, is_structure, plain_kind, structure_parts
+from autoconv.runtime.support.structure import flatten, is_structure, loses_on_rebuild, plain_kind, structure_parts
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.conversion import as_tensor, to_array, weak_dtype
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -173,7 +173,7 @@ def layout_of(value: Any, region: Region) -> Layout:
         # A value whose recording is deferred provides its type.
         known = getattr(value, "__autoconv_graph_type__", None)
         return Leaf(known or as_value(wrapper(value), region).type, value.__autoconv_wrap__())
-    whole = region.contract == COMPILE and holds_more(value)
+    whole = region.contract == COMPILE and loses_on_rebuild(value)
     if not whole and is_structure(value) and has_leaves(value, region):
         keys, parts = take_apart(value)
         return Parts(plain_kind(value), keys, tuple(layout_of(part, region) for part in parts))

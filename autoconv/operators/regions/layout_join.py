@@ -35,7 +35,7 @@ from autoconv.operators.regions.layout import (
 )
 from autoconv.runtime.arrays.symbolic_arrays import as_array
 from autoconv.runtime.objects.containers import heap_of, items_of
-from autoconv.runtime.objects.symbolic_objects import as_object, heap_instance
+from autoconv.runtime.objects.symbolic_objects import as_object, graph_object
 from autoconv.runtime.recording.regions import COMPILE, current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import plain_kind
@@ -161,7 +161,7 @@ def _opened_instance(layout: Layout, other: Layout) -> Layout:
         return layout
     if region is None or home_of(layout.value, region) is None:
         return layout
-    if heap_instance(layout.value) is not None:  # an object in the graph keeps its identity
+    if graph_object(layout.value) is not None:  # an object in the graph keeps its identity
         return instance_layout(layout.value, region, False)
     region.trace.frozen[id(layout.value)] = layout.value
     return instance_layout(layout.value, region)
@@ -174,8 +174,8 @@ def _in_graph(first: Layout, second: Layout) -> tuple[Layout, Layout]:
         return first, second
     if (
         type(first.value) is not type(second.value)
-        or heap_instance(first.value) is None
-        or heap_instance(second.value) is None
+        or graph_object(first.value) is None
+        or graph_object(second.value) is None
     ):
         return first, second
     return instance_layout(first.value, region, False), instance_layout(second.value, region, False)

@@ -37,14 +37,14 @@ from autoconv.operators.regions.layout_join import is_same_arm, number_kind
 from autoconv.operators.regions.shared_identity import wants_identity
 from autoconv.runtime.objects.containers import PLAIN, TracedList, items_of, traced, untraced_copy
 from autoconv.runtime.objects.rebuilt_arguments import note_rebuilt
-from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, named, unboxed
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, box_named_tuple, unboxed
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.recording.regions import COMPILE, Region, current_region
 from autoconv.runtime.support.attributes import HEAP, GraphAttributes, attributes_of, give_attributes, held_by
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import Template, pack
 from autoconv.runtime.tensors import dispatch
-from autoconv.runtime.tensors.conversion import as_tensor, table_of, to_array, weak_constant, weak_dtype
+from autoconv.runtime.tensors.conversion import as_tensor, constant_table, to_array, weak_constant, weak_dtype
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor
 
@@ -114,7 +114,7 @@ def _emit_leaf(value: Any, layout: Leaf, region: Region) -> Value:
     """Return the graph value of a leaf, converted to the layout's type."""
     type_ = layout.type
     if isinstance(type_, ObjectType):
-        return region.lift(named(value).value_in_graph)
+        return region.lift(box_named_tuple(value).value_in_graph)
     wrapper = getattr(type(value), "__autoconv_graph_value__", None)
     if wrapper is not None and type(value) is not SymbolicObject:
         return as_value(wrapper(value), region)
@@ -146,7 +146,7 @@ def _emit_arms(value: Any, layout: Arms, region: Region) -> list[Value]:
         positions = [_arm_index(layout, known) for known in held.arms]
         tag = value.tag
         if positions != list(range(len(positions))):
-            table = table_of(np.array(positions, np.int64))
+            table = constant_table(np.array(positions, np.int64))
             tag = dispatch.apply(
                 "python_cast", dispatch.apply("gather", table, tag, axis=0), dtype=weak_type(0).dtype, weak=True
             )

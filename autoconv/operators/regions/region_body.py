@@ -32,12 +32,12 @@ from autoconv.runtime.objects.symbolic_objects import (
     StagedException,
     apply_object,
     box,
-    holds_made,
+    holds_created_objects,
     holds_symbols,
     is_of_call,
     record_object,
 )
-from autoconv.runtime.recording.journal import MISSING, Journal, Spot
+from autoconv.runtime.recording.journal import MISSING, Journal, Location
 from autoconv.runtime.recording.regions import COMPILE, Region, current_region, recording, subregion
 from autoconv.runtime.recording.tracebacks import raised_by_us
 from autoconv.runtime.support.spans import current_place, is_own_file, place_of, span_of_error
@@ -93,7 +93,7 @@ class Recorded:
     region: Region
     results: Sequence[Any]
     written: dict[tuple[Any, ...], Any] = field(default_factory=dict)
-    spots: dict[tuple[Any, ...], Spot] = field(default_factory=dict)
+    spots: dict[tuple[Any, ...], Location] = field(default_factory=dict)
     diverges: bool = False
     suspended: bool = False
     wrote: bool = False  # for the test of a loop: whether it changes any state
@@ -110,7 +110,7 @@ class Recorded:
             for key, spot in self.spots.items():
                 spot.write(before[key])
 
-    def value_of(self, spot: Spot) -> Any:
+    def value_of(self, spot: Location) -> Any:
         return NEVER if self.diverges else self.written[spot.key] if spot.key in self.written else spot.read()
 
 
@@ -258,7 +258,7 @@ def record_raise(region: Region, error: BaseException) -> None:
     if region.contract == COMPILE:
         with recording(region):
             error.args = tuple(box(x) if _is_made_of_symbols(x) else x for x in given)
-            hidden = any(map(holds_made, vars(error).values()))
+            hidden = any(map(holds_created_objects, vars(error).values()))
     elif any(is_structure(argument) and has_leaves(argument, region) for argument in given):
         raise StagingError(
             f"{type(error).__name__} is raised with a list, dict or object of values that are known only when the "
@@ -299,7 +299,7 @@ def record_raise(region: Region, error: BaseException) -> None:
 
 def _is_made_of_symbols(value: Any) -> bool:
     """Return whether an exception's argument is no symbolic value itself but built from some, or by the program."""
-    if holds_made(value) or is_rebuilt(value) or is_of_call(value):
+    if holds_created_objects(value) or is_rebuilt(value) or is_of_call(value):
         return True
     if any(type(part) in PLAIN for part in mutable_parts(value)):
         return True
@@ -357,7 +357,7 @@ def unify_captures(regions: Sequence[Region], leading: int | Sequence[int] = 0) 
     return list(union)
 
 
-def write_spot(spot: Spot, value: Any) -> None:
+def write_spot(spot: Location, value: Any) -> None:
     """Write a value and note the write in the journal of the region being recorded."""
     region = current_region()
     journal = nearest_journal(region)
@@ -379,7 +379,7 @@ def write_spot(spot: Spot, value: Any) -> None:
     spot.write(value)
 
 
-def refuse_missing(spot: Spot, value: Any) -> None:
+def refuse_missing(spot: Location, value: Any) -> None:
     """Raise StagingError for a global name that may be unbound: reads of globals have no check for it."""
     values = value.values if type(value) is Variant else (value,)
     if any(isinstance(arm, Undefined) or (arm is MISSING and len(values) > 1) for arm in values):
@@ -389,7 +389,7 @@ def refuse_missing(spot: Spot, value: Any) -> None:
         )  # fmt: skip
 
 
-def _maybe_missing(spot: Spot, value: Variant) -> Variant:
+def _maybe_missing(spot: Location, value: Variant) -> Variant:
     """Convert a possibly missing value to the form that reads of its location expect."""
     region = current_region()
     if spot.kind == "attribute" and region is not None:

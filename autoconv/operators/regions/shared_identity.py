@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from autoconv.errors import StagingError
 from autoconv.operators.regions.layout import NEVER, Arms, Instance, Layout, Parts, Variant, home_of
 from autoconv.runtime.objects.rebuilt_arguments import refuse_identity
-from autoconv.runtime.objects.symbolic_objects import heap_instance
+from autoconv.runtime.objects.symbolic_objects import graph_object
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.attributes import attributes_of, has_attributes
 from autoconv.runtime.support.spans import current_place
@@ -64,7 +64,7 @@ def wants_identity(owner: Any) -> None:
     region = current_region()
     if region is None or region.trace.begin_again is None or home_of(owner, region) is None:
         return
-    if class_name(type(owner)) not in region.trace.made_early:
+    if class_name(type(owner)) not in region.trace.eagerly_created:
         region.trace.begin_again("class", class_name(type(owner)))
 
 
@@ -114,7 +114,7 @@ def _owned(values: Iterable[Any], seen: set[int]) -> Iterator[Any]:
     assert region is not None
     for value in values:
         if home_of(value, region) is not None and has_attributes(value):
-            if heap_instance(value) is not None:
+            if graph_object(value) is not None:
                 continue
             yield value
             parts: Iterable[Any] = attributes_of(value).values()

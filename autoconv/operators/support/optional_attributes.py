@@ -7,8 +7,8 @@ import inspect
 from typing import Any
 
 from autoconv.errors import StagingError
-from autoconv.runtime.objects.containers import PLAIN, heap_of, is_maybe
-from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, heap_instance, record_object
+from autoconv.runtime.objects.containers import PLAIN, heap_of, is_optional
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, graph_object, record_object
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.attributes import HEAP, held_by
@@ -49,7 +49,7 @@ class MaybeMissing:
         if found is MISSING:
             kind = f"type object {owner.__name__!r}" if instance is None else f"{owner.__name__!r} object"
             error = AttributeError(f"{kind} has no attribute {self.name!r}", name=self.name, obj=instance)
-            if instance is None or heap_instance(instance) is None:
+            if instance is None or graph_object(instance) is None:
                 error._autoconv_run_time = True  # type: ignore[attr-defined]
             raise error
         return found.__get__(instance, owner) if hasattr(type(found), "__get__") else found
@@ -64,7 +64,7 @@ class MaybeMissing:
 
 
 def may_be_missing(value: Any) -> bool:
-    return is_maybe(value)
+    return is_optional(value)
 
 
 def maybe_missing(owner: Any, name: Any) -> Any:
@@ -104,7 +104,7 @@ class _AnyAttribute:
                 f"the attribute {name!r} of a {kind.__name__}, others of which are in the graph, raises AttributeError",
                 current_place(),
             )
-        heap = heap_instance(instance)
+        heap = graph_object(instance)
         if heap is not None and current_region() is not None and not (name.startswith("__") and name.endswith("__")):
             return record_object("object_get_attribute", [heap], name=name)
         error = AttributeError(f"{kind.__name__!r} object has no attribute {name!r}", name=name, obj=instance)
@@ -134,7 +134,7 @@ def _heap_for(owner: Any, name: str) -> SymbolicObject | None:
     known = inspect.getattr_static(type(owner), name, None)
     if name == "__dict__" or (not isinstance(known, MaybeMissing) and hasattr(type(known), "__set__")):
         return None
-    return heap_instance(owner) if current_region() is not None else None
+    return graph_object(owner) if current_region() is not None else None
 
 
 def expect_any(region: Region, cls: type) -> None:
@@ -157,7 +157,7 @@ def has_attribute(x: Any, name: Any) -> Any:
     """`hasattr(x, name)` for a container or an object known only at run time; NotImplemented for others."""
     if type(x) in PLAIN and heap_of(x) is None:
         return hasattr(PLAIN[type(x)](), name)  # without the names that the trace adds
-    heap = x if type(x) is SymbolicObject else heap_instance(x)
+    heap = x if type(x) is SymbolicObject else graph_object(x)
     if heap is None:
         return NotImplemented
     if heap is not x:

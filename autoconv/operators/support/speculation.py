@@ -23,7 +23,7 @@ class Attempt:
 
     def keep(self) -> None:
         journal, output = self._close()
-        journal.hand_on(self.outer_journal)
+        journal.merge_into(self.outer_journal)
         for show in output:
             emit_output(self.region, show)
 

@@ -33,7 +33,7 @@ from autoconv.operators.values.numbers import as_python_number, math_override, r
 from autoconv.operators.values.type_queries import kind_of
 from autoconv.runtime.arrays.methods import is_scalar
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
-from autoconv.runtime.objects.containers import items_of, may_lack_keys
+from autoconv.runtime.objects.containers import has_optional_keys, items_of
 from autoconv.runtime.objects.number_methods import refuse_number
 from autoconv.runtime.objects.symbolic_objects import apply_object, is_object, unboxed
 from autoconv.runtime.recording.regions import COMPILE, current_region
@@ -85,7 +85,7 @@ def _len(x: Any) -> Any:
             return length_of(x, own)
         if items_of(x) is not None:
             return items_of(x).length()
-        if may_lack_keys(x):
+        if has_optional_keys(x):
             return count(x)
         return _not_negative(x.length()) if isinstance(x, Staged) else len(value_of(x))
     refuse_number(tensor, "object of type {!r} has no len()")

@@ -13,7 +13,7 @@ from autoconv.graph.graph import Value
 from autoconv.graph.types import ObjectType
 from autoconv.operators.support.narrowed_classes import classes_by, origin
 from autoconv.operators.values.instances import is_written
-from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, heap_instance
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, graph_object
 from autoconv.runtime.recording.regions import Region, Trace, current_region
 
 # Keys besides attribute names: the items of all containers, and names that carry objects between regions.
@@ -63,7 +63,7 @@ def may_be_made(operand: Any) -> bool:
     """Return whether the value may be an instance of a user-defined class in the graph."""
     region = current_region()
     if type(operand) is not SymbolicObject or region is None:
-        return heap_instance(operand) is not None
+        return graph_object(operand) is not None
     return bool(_possible(operand.value_in_graph, list(region.trace.made), region))
 
 
@@ -86,7 +86,7 @@ def note_stored(trace: Trace, op: str, name: str, operands: list[Any], attribute
             found.add(_holder(op, position, attributes))
     for holder in found - trace.holders:
         trace.holders.add(holder)
-        if holder in trace.relied and trace.begin_again is not None:
+        if holder in trace.assumed_free and trace.begin_again is not None:
             trace.begin_again("holder", holder)
 
 
@@ -165,7 +165,7 @@ def _outputs(node: Any, position: int) -> Iterator[Value]:
 def _is_holder(trace: Trace, name: str) -> bool:
     if name == ITEMS and any(isinstance(given.type, ObjectType) for given in trace.root.graph.parameters):
         return True  # an object argument may hold anything
-    trace.relied.add(name)
+    trace.assumed_free.add(name)
     return name in trace.holders
 
 

@@ -37,12 +37,12 @@ from autoconv.operators.support.generator_expressions import Lazy
 from autoconv.operators.support.protected_names import BREAK, NORMAL
 from autoconv.runtime.arrays.members import is_one_array
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
-from autoconv.runtime.objects.containers import PLAIN, heap_of, items_of, may_lack_keys
+from autoconv.runtime.objects.containers import PLAIN, has_optional_keys, heap_of, items_of
 from autoconv.runtime.objects.number_methods import refuse_number
 from autoconv.runtime.objects.symbolic_objects import (
     SymbolicObject,
     apply_object,
-    heap_instance,
+    graph_object,
     holds_symbols,
     truth_of,
 )
@@ -173,7 +173,7 @@ def _of_parts(name: str, x: Any, y: Any) -> Any:
         return _COMPARISONS[name](_fields(x), _fields(y))
     if dataclasses.is_dataclass(x) and type(x) is type(y) and name == "ne" and _is_generated(type(x).__eq__):
         return not_(eq(_fields(x), _fields(y)))
-    if name in ("eq", "ne") and any(heap_instance(v) is not None and type(v).__eq__ is object.__eq__ for v in (x, y)):
+    if name in ("eq", "ne") and any(graph_object(v) is not None and type(v).__eq__ is object.__eq__ for v in (x, y)):
         return truth_of(apply_object(name, x, y))
     if isinstance(x, _BY_CONTENTS) and (type(y) is SymbolicObject or heap_of(y) is not None):
         return apply_object(name, x, y)  # Python would see a list that has moved into the graph as empty
@@ -268,7 +268,7 @@ def in_(item: Any, container: Any) -> Any:
             container = tuple(container)
     if items_of(container) is not None:
         return container.count(item) > 0
-    if may_lack_keys(container):
+    if has_optional_keys(container):
         return has(container, item)
     own = users_method(container, "__contains__")
     if own is not None:
@@ -382,7 +382,7 @@ def is_not(a: Any, b: Any) -> Any:
 
 def is_in_graph(x: Any) -> bool:
     """Return whether an object or its contents are known only at run time."""
-    return type(x) is SymbolicObject or heap_of(x) is not None or heap_instance(x) is not None
+    return type(x) is SymbolicObject or heap_of(x) is not None or graph_object(x) is not None
 
 
 __all__ = ["eq", "ge", "gt", "in_", "is_", "is_not", "le", "lt", "ne", "not_in", "same_or_equal"]

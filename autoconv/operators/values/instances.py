@@ -20,11 +20,11 @@ from autoconv.operators.support.optional_attributes import STAND_INS, expect_any
 from autoconv.operators.values.builtins import called
 from autoconv.runtime.objects import symbolic_objects
 from autoconv.runtime.objects.containers import UnmovedError
-from autoconv.runtime.objects.symbolic_objects import ObjectMethod, SymbolicObject, heap_instance, record_object
-from autoconv.runtime.recording.journal import Spot
+from autoconv.runtime.objects.symbolic_objects import ObjectMethod, SymbolicObject, graph_object, record_object
+from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.recording.regions import Region, Trace, current_region
 from autoconv.runtime.support.attributes import HEAP, GraphAttributes, held_by
-from autoconv.runtime.support.closure_contents import LateMethod
+from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
 from autoconv.runtime.support.spans import current_place
 
 # Special methods that Python calls by itself and no operator covers (see `autoconv.operators.calls.object_operators`).
@@ -34,7 +34,7 @@ _SPECIAL = tuple(f"__{name}__" for name in _NAMES.split())
 
 def make_in_graph(value: Any) -> SymbolicObject:
     """Move an instance of a user-defined class into the graph, at the current point of the region being recorded."""
-    found = heap_instance(value)
+    found = graph_object(value)
     if found is not None:
         return found
     region = current_region()
@@ -96,22 +96,22 @@ def _is_operator(name: str) -> bool:
 def make_early(made: Any) -> None:
     """Move a new object into the graph at once, where a tensor decides which object of its class is changed."""
     region = current_region()
-    if region is not None and class_name(type(made)) in region.trace.made_early and made_here(made):
+    if region is not None and class_name(type(made)) in region.trace.eagerly_created and made_here(made):
         make_in_graph(made)
 
 
-def instance_spot(value: Any, trace: Trace) -> Spot:
+def instance_spot(value: Any, trace: Trace) -> Location:
     """The state of an object, its attributes or its graph object, as a location that regions write."""
 
     def read() -> Any:
-        heap = heap_instance(value)
+        heap = graph_object(value)
         return tuple(held_by(value).items()) if heap is None else heap
 
     def write(held: Any) -> None:
         _put(value, GraphAttributes({HEAP: held}) if type(held) is SymbolicObject else dict(held))
 
     home = trace.owned[id(value)][1] if trace.owned is not None else None
-    return Spot((id(value), HEAP), f"a {type(value).__name__}", read, write, value, home, "instance")
+    return Location((id(value), HEAP), f"a {type(value).__name__}", read, write, value, home, "instance")
 
 
 def stand_in(kind: type, heap: SymbolicObject, region: Region) -> Any:
@@ -123,7 +123,7 @@ def stand_in(kind: type, heap: SymbolicObject, region: Region) -> Any:
     return made
 
 
-class InstanceMethod(LateMethod):
+class InstanceMethod(BoundSymbolicMethod):
     """A bound method `x.name` of a graph object that may be an instance of a user-defined class."""
 
     __slots__ = ("kinds", "name", "owner")

@@ -38,7 +38,7 @@ from autoconv.runtime.objects.symbolic_objects import (
     SymbolicObject,
     apply_object,
     constant_object,
-    heap_instance,
+    graph_object,
     holds_symbols,
     record_object,
     unboxed,
@@ -47,7 +47,7 @@ from autoconv.runtime.recording.journal import attribute_spot, cells_spots
 from autoconv.runtime.recording.regions import COMPILE, current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import binary_dispatch, dispatch
-from autoconv.runtime.tensors.conversion import as_tensor, table_of, weak_dtype
+from autoconv.runtime.tensors.conversion import as_tensor, constant_table, weak_dtype
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import Tensor
 
@@ -119,7 +119,7 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
             held = constant_object(x if isinstance(x, (tuple, range)) else items)
             return unboxed(apply_object("getitem", held, index), TensorType(weak_dtype(items[0]), (), True))
         if items and all(type(item) is type(items[0]) and isinstance(item, (bool, int, float)) for item in items):
-            found = binary_dispatch.get_item(table_of(items), index)
+            found = binary_dispatch.get_item(constant_table(items), index)
             return dispatch.apply("python_cast", found, dtype=found.type.dtype, weak=True)
         region = current_region()
         mixed = region is not None and region.contract == COMPILE and len({_kind(item) for item in items}) > 1
@@ -295,7 +295,7 @@ def set_attr(owner: Any, attribute: str, value: Any) -> None:
     if is_described(owner, attribute):
         setattr(owner, attribute, value)
         return
-    heap = heap_instance(owner)
+    heap = graph_object(owner)
     if heap is not None:
         expect_missing(region, owner, attribute)
         record_object("object_set_attribute", [heap, value], name=attribute)
@@ -329,7 +329,7 @@ def del_attr(owner: Any, attribute: str) -> None:
     if is_described(owner, attribute):
         delattr(owner, attribute)
         return
-    heap = heap_instance(owner)
+    heap = graph_object(owner)
     if heap is not None:
         record_object("object_delete_attribute", [heap], name=attribute)
         return

@@ -17,7 +17,7 @@ from autoconv.operators.control.variants import raise_if
 from autoconv.operators.support.overrides import OVERRIDES, overrides
 from autoconv.operators.values.builtins import called, gone_over, is_array, is_compiled, is_weak, refuse_rows
 from autoconv.operators.values.numbers import value_of
-from autoconv.runtime.arrays.assigned_values import of_program
+from autoconv.runtime.arrays.assigned_values import as_program_error
 from autoconv.runtime.objects.symbolic_objects import apply_object, is_object
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
@@ -75,7 +75,7 @@ def _extreme_item(tensor: Any, name: str, reduce: str) -> Any:
     if not isinstance(size, int):
         raise_if(size == 0, _of_nothing(name))
     elif not size:
-        raise of_program(_of_nothing(name))
+        raise as_program_error(_of_nothing(name))
     if not (is_array(tensor) and tensor.dtype.is_floating):
         return dispatch.apply(reduce, tensor, axis=(0,), keepdims=False)
     least = dispatch.apply("select", tensor != tensor, -math.inf if name == "max" else math.inf, tensor)

@@ -10,7 +10,7 @@ import numpy as np
 from autoconv.graph.dtypes import DType, float32
 from autoconv.graph.types import ListType, TensorType, Type, leaves
 from autoconv.ops.gradients import flat
-from autoconv.ops.record import define, none, sample
+from autoconv.ops.record import define, no_gradient, sample
 from autoconv.ops.values.list_value import ListValue
 
 
@@ -51,7 +51,7 @@ list_empty_of = define(
 
 custom_gradient = define(
     name="custom_gradient", graphdef="IdentityN", result=_custom_types, kernel=_custom,
-    gradient=none("its region is what makes the cotangents"),
+    gradient=no_gradient("its region is what makes the cotangents"),
 )  # fmt: skip
 """`custom_gradient(*arguments, *results, *captures)` returns the results. Its region maps their cotangents and the
 captures to the cotangents of the arguments at the positions in the attribute `reached`."""

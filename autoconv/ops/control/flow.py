@@ -22,7 +22,7 @@ import numpy as np
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import TensorType, Type, is_subtype, join
-from autoconv.ops.record import define, none
+from autoconv.ops.record import define, no_gradient
 from autoconv.ops.values.list_value import ListValue
 
 
@@ -55,17 +55,17 @@ def _call_types(*inputs: Type, regions: Sequence[Graph], **_: Any) -> tuple[Type
 
 define(
     name="cond", graphdef="If", result=_cond_types, kernel=None,
-    gradient=none("differentiated by its regions"),
+    gradient=no_gradient("differentiated by its regions"),
     result_name=lambda name, index: f"{name}/Identity_{index}:0" if index else f"{name}/Identity:0",
 )  # fmt: skip
 define(
     name="while", graphdef="While", result=_while_types, kernel=None,
-    gradient=none("differentiated by its regions"),
+    gradient=no_gradient("differentiated by its regions"),
     result_name=lambda name, index: f"{name}:{index + 2}",  # TensorFlow's loops have two counters before the state
 )  # fmt: skip
 define(
     name="call", graphdef="PartitionedCall", result=_call_types, kernel=None,
-    gradient=none("differentiated by its region"),
+    gradient=no_gradient("differentiated by its region"),
     # recursion may exceed Python's limit
     effects=lambda types, attributes: Effects.RAISE if attributes.get("recursive") else Effects.PURE,
 )  # fmt: skip
@@ -81,7 +81,7 @@ def _try_types(*captures: Type, regions: Sequence[Graph], **rest: Any) -> tuple[
 
 define(
     name="try", graphdef="Try", result=_try_types, kernel=None,
-    gradient=none("differentiated by its regions"),
+    gradient=no_gradient("differentiated by its regions"),
 )  # fmt: skip
 
 
@@ -148,7 +148,7 @@ def format_data(value: Any) -> str:
 
 define(
     name="raise", graphdef="Raise", result=lambda *_, **__: (), kernel=_raise,
-    gradient=none("makes no value"), effects=Effects.RAISE | Effects.OUTPUT,
+    gradient=no_gradient("makes no value"), effects=Effects.RAISE | Effects.OUTPUT,
 )  # fmt: skip
 
 
@@ -165,7 +165,7 @@ def _absent(*, type: Type) -> Any:
 
 define(
     name="absent", graphdef="Absent", result=_absent_types, kernel=_absent,
-    gradient=none("stands where a variant's arm has no payload; never read"),
+    gradient=no_gradient("stands where a variant's arm has no payload; never read"),
 )  # fmt: skip
 
 __all__ = ["format_data"]

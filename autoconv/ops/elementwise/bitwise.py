@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv.graph.types import TensorType
 from autoconv.ops.elementwise.arithmetic import quiet
-from autoconv.ops.record import Op, define, none, sample
+from autoconv.ops.record import Op, define, no_gradient, sample
 from autoconv.ops.rules import broadcast
 
 _I = np.array([[12, -7, 0]], np.int32)
@@ -28,7 +28,7 @@ def _bits(name: str, graphdef: str, kernel: Callable[..., Any], bools: bool = Tr
 
     return define(
         name=name, graphdef=graphdef, result=result, kernel=quiet(kernel),
-        gradient=none("the result is an integer"), unify="all", elementwise=True, **facts,
+        gradient=no_gradient("the result is an integer"), unify="all", elementwise=True, **facts,
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType
 from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.gradients import dtype_of, flat
-from autoconv.ops.record import Builder, define, none, sample
+from autoconv.ops.record import Builder, define, no_gradient, sample
 from autoconv.ops.rules import same
 
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
@@ -155,7 +155,7 @@ saturate_cast = define(
 )  # fmt: skip
 bitcast = define(
     name="bitcast", graphdef="Bitcast", result=_bitcast_type, kernel=_bitcast,
-    gradient=none("reads a number's bits"),
+    gradient=no_gradient("reads a number's bits"),
     samples=(
         sample(_X, dtype=int64), sample(_X, dtype=int32),
         sample(np.array([[1, 2]], np.int32), dtype=int64),

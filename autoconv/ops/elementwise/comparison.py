@@ -10,7 +10,7 @@ import numpy as np
 from autoconv.graph.types import TensorType
 from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.gradients import unbroadcast
-from autoconv.ops.record import Builder, Gradient, Op, Sample, define, none, sample
+from autoconv.ops.record import Builder, Gradient, Op, Sample, define, no_gradient, sample
 from autoconv.ops.rules import broadcast, broadcast_to_bool
 
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, np.nan]])
@@ -38,7 +38,7 @@ def _comparison(name: str, graphdef: str, kernel: Callable[..., Any], **facts: A
     if any_dtype:
         samples += (sample(*_NAMES), sample(*_COMPLEX), sample(np.array([True, False]), np.array(True)))
     return define(
-        name=name, graphdef=graphdef, result=result, kernel=quiet(run), gradient=none("the result is a bool"),
+        name=name, graphdef=graphdef, result=result, kernel=quiet(run), gradient=no_gradient("the result is a bool"),
         unify="all", elementwise=True, samples=samples, **facts,
     )  # fmt: skip
 

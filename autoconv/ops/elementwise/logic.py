@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv.graph.types import TensorType
 from autoconv.ops.elementwise.arithmetic import quiet
-from autoconv.ops.record import Op, define, none, sample
+from autoconv.ops.record import Op, define, no_gradient, sample
 from autoconv.ops.rules import broadcast
 
 _P = np.array([[True], [False]])
@@ -25,7 +25,7 @@ def _logical(name: str, graphdef: str, kernel: Callable[..., Any], *inputs: Any,
 
     return define(
         name=name, graphdef=graphdef, result=result, kernel=quiet(kernel),
-        gradient=none("the result is a bool"), elementwise=True, samples=(sample(*inputs),), **facts,
+        gradient=no_gradient("the result is a bool"), elementwise=True, samples=(sample(*inputs),), **facts,
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType, Type
 from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.gradients import conjugated, dtype_of, unbroadcast
-from autoconv.ops.record import Builder, Gradient, Op, Sample, define, none, sample
+from autoconv.ops.record import Builder, Gradient, Op, Sample, define, no_gradient, sample
 from autoconv.ops.rules import broadcast
 
 Derivative = Callable[[Builder, Any, Any], Any]
@@ -262,6 +262,6 @@ xlogy = _binary("xlogy", "Xlogy", _xlogy, _xlogy_gradient, (SMALL, POSITIVE))
 xdivy = _binary("xdivy", "Xdivy", _xdivy, _xdivy_gradient, (SMALL, POSITIVE))
 copysign = _binary("copysign", "CopySign", np.copysign, _copysign_gradient, (SMALL, -SMALL), (SMALL, POSITIVE))
 nextafter = _binary(
-    "nextafter", "NextAfter", np.nextafter, none("steps by one unit in the last place"), (SMALL, POSITIVE)
+    "nextafter", "NextAfter", np.nextafter, no_gradient("steps by one unit in the last place"), (SMALL, POSITIVE)
 )
 

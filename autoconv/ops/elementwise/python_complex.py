@@ -17,7 +17,7 @@ from autoconv.graph.dtypes import bool_, complex128, float64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType
 from autoconv.ops.elementwise.python_numbers import gradient_of, to_python_array
-from autoconv.ops.record import Builder, define, none, sample
+from autoconv.ops.record import Builder, define, no_gradient, sample
 
 _Z, _X = np.array(0.5 - 1.25j), np.array(0.75)
 BOOL_CMATH = frozenset({"isnan", "isinf", "isfinite"})
@@ -104,7 +104,7 @@ def _part(*parts: Any, function: str, part: str) -> np.ndarray:
 
 define(
     name="python_complex_part", graphdef="PythonComplexPart", result=_part_type,
-    kernel=_part, gradient=none("it is made where gradients are there already"), effects=Effects.RAISE,
+    kernel=_part, gradient=no_gradient("it is made where gradients are there already"), effects=Effects.RAISE,
     samples=(
         sample(_X, _X, function="sqrt", part="imag"), sample(_X, _X, _X, _X, function="divide", part="real"),
     ),

@@ -19,7 +19,7 @@ from autoconv.errors import IntegerLimitError, OtherKindError
 from autoconv.graph.dtypes import DType, bool_, complex128, float64, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType, weak_rank
-from autoconv.ops.record import OPS, Builder, define, none, sample
+from autoconv.ops.record import OPS, Builder, define, no_gradient, sample
 
 _INT_LIMIT = 2**63  # magnitude of the ints of a graph
 _X, _Y = np.array(2.5), np.array(-1.5)
@@ -200,7 +200,7 @@ for _name, _graphdef, _function, _symbol in (
 ):
     define(
         name=f"python_{_name}", graphdef=_graphdef, result=_real_type(_symbol), kernel=python_kernel(_function),
-        gradient=none("piecewise constant, or not needed"), effects=Effects.RAISE, elementwise=True,
+        gradient=no_gradient("piecewise constant, or not needed"), effects=Effects.RAISE, elementwise=True,
         samples=(sample(_X, _Y), sample(_I, _J)),
     )  # fmt: skip
 
@@ -214,7 +214,7 @@ for _name, _graphdef, _function, _symbol in (
 ):
     define(
         name=f"python_{_name}", graphdef=_graphdef, result=_ordering_type(_symbol) if _symbol else _bool_type,
-        kernel=python_kernel(_function), gradient=none("a bool"), elementwise=True,
+        kernel=python_kernel(_function), gradient=no_gradient("a bool"), elementwise=True,
         samples=(sample(_X, _Y), sample(_I, np.array(2.5))),
     )  # fmt: skip
 
@@ -229,7 +229,7 @@ for _name, _graphdef, _function in (
     define(
         name=f"python_{_name}", graphdef=_graphdef,
         result=_int_type if _name in ("invert", "left_shift", "right_shift") else _bitwise_type,
-        kernel=python_kernel(_function), gradient=none("an integer"), effects=Effects.RAISE, elementwise=True,
+        kernel=python_kernel(_function), gradient=no_gradient("an integer"), effects=Effects.RAISE, elementwise=True,
         samples=(sample(*(_I, _J)[: 1 if _name == "invert" else 2]),),
     )  # fmt: skip
 
@@ -263,7 +263,7 @@ define(
 )  # fmt: skip
 define(
     name="python_int", graphdef="Cast", result=_int_type, kernel=python_kernel(int),
-    gradient=none("piecewise constant"), effects=Effects.RAISE, samples=(sample(_X), sample(_I)),
+    gradient=no_gradient("piecewise constant"), effects=Effects.RAISE, samples=(sample(_X), sample(_I)),
 )  # fmt: skip
 define(
     name="python_float", graphdef="Cast", result=_float_type, kernel=python_kernel(float),
@@ -271,7 +271,7 @@ define(
 )  # fmt: skip
 define(
     name="python_bool", graphdef="NotEqual", result=_bool_type, kernel=python_kernel(bool),
-    gradient=none("a bool"), samples=(sample(_I), sample(_X)),
+    gradient=no_gradient("a bool"), samples=(sample(_I), sample(_X)),
 )  # fmt: skip
 
 
@@ -282,7 +282,8 @@ def _round_type(x: TensorType, *, digits: int | None) -> TensorType:
 define(
     name="python_round", graphdef="Round", result=_round_type,
     kernel=python_kernel(lambda x, digits: round(x) if digits is None else round(x, digits)),
-    gradient=none("piecewise constant"), effects=Effects.RAISE, samples=(sample(_X, digits=None), sample(_X, digits=1)),
+    gradient=no_gradient("piecewise constant"), effects=Effects.RAISE,
+    samples=(sample(_X, digits=None), sample(_X, digits=1)),
 )  # fmt: skip
 
 
@@ -293,7 +294,7 @@ def _range_item(position: Any, start: Any, stop: Any, step: Any) -> np.ndarray:
 
 define(
     name="range_item", graphdef="RangeItem", result=lambda *_: TensorType(int64, (), True), kernel=_range_item,
-    gradient=none("an integer"), samples=(sample(_I, _I, np.array(100), np.array(2)),),
+    gradient=no_gradient("an integer"), samples=(sample(_I, _I, np.array(100), np.array(2)),),
 )  # fmt: skip
 
 
@@ -305,7 +306,7 @@ def _range_length(start: Any, stop: Any, step: Any) -> np.ndarray:
 
 define(
     name="range_length", graphdef="RangeLength", result=lambda *_: TensorType(int64, (), True), kernel=_range_length,
-    gradient=none("an integer"), samples=(sample(_I, np.array(100), np.array(2)), sample(_I, _I, np.array(-3))),
+    gradient=no_gradient("an integer"), samples=(sample(_I, np.array(100), np.array(2)), sample(_I, _I, np.array(-3))),
 )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from autoconv.graph.dtypes import bool_
 from autoconv.graph.types import TensorType
 from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.gradients import flat
-from autoconv.ops.record import Op, define, none, sample
+from autoconv.ops.record import Op, define, no_gradient, sample
 
 _X = np.array([[0.5, -1.25, 2.5], [3.75, -0.75, -2.25]])
 _I = np.array([7, -7, 0], np.int64)
@@ -41,7 +41,7 @@ def _question(name: str, graphdef: str, kernel: Callable[..., Any]) -> Op:
 
     return define(
         name=name, graphdef=graphdef, result=result, kernel=quiet(kernel),
-        gradient=none("the result is a bool"), elementwise=True, samples=(sample(_SPECIAL), sample(_I)),
+        gradient=no_gradient("the result is a bool"), elementwise=True, samples=(sample(_SPECIAL), sample(_I)),
     )  # fmt: skip
 
 

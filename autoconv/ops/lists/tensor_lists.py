@@ -15,7 +15,7 @@ from autoconv.graph.dtypes import DType, float64, int32
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ListType, Shape, TensorType, Type, join, shapes_compatible
 from autoconv.ops.gradients import dtype_of, flat
-from autoconv.ops.record import Builder, define, none, sample
+from autoconv.ops.record import Builder, define, no_gradient, sample
 from autoconv.ops.values.list_value import ListValue
 
 ROWS = ListValue(
@@ -269,7 +269,7 @@ def _list_add(first: ListValue, second: ListValue) -> Any:
 
 list_length = define(
     name="list_length", graphdef="TensorListLength", result=_length_type,
-    kernel=lambda list_: np.int32(list_.length), gradient=none("a length is an integer"), shape_only=(0,),
+    kernel=lambda list_: np.int32(list_.length), gradient=no_gradient("a length is an integer"), shape_only=(0,),
     samples=(sample(ROWS),),
 )  # fmt: skip
 list_concat = define(

@@ -20,11 +20,11 @@ from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ObjectType, TensorType, Type
 from autoconv.ops.elementwise.python_numbers import to_python_array
-from autoconv.ops.record import define, none
+from autoconv.ops.record import define, no_gradient
 
 NUMBERS = ObjectType("numbers")
 CURSOR = ObjectType("cursor")
-_NO_GRADIENT = none("it went through a list whose length the graph does not know")
+_NO_GRADIENT = no_gradient("it went through a list whose length the graph does not know")
 _READS = Effects.READ
 _MAKES = Effects.READ | Effects.WRITE
 _WHOLE = np.dtype(np.int64)

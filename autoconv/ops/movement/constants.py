@@ -11,7 +11,7 @@ from autoconv.graph.dtypes import DType, as_dtype, float32, float64
 from autoconv.graph.types import Dimension, TensorType, shapes_compatible
 from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.gradients import flat
-from autoconv.ops.record import Builder, define, none, sample
+from autoconv.ops.record import Builder, define, no_gradient, sample
 from autoconv.ops.rules import broadcast_shapes
 
 
@@ -136,7 +136,7 @@ def _range(start: Any, limit: Any, delta: Any, *, length: int | None = None) -> 
 
 range_ = define(
     name="range", graphdef="Range", result=_range_type, kernel=_range,
-    gradient=none("the length depends on the bounds"), unify="all",
+    gradient=no_gradient("the length depends on the bounds"), unify="all",
     samples=(
         sample(np.int32(2), np.int32(9), np.int32(3), length=3),
         sample(np.float64(0.0), np.float64(1.0), np.float64(0.25)),

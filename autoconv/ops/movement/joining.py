@@ -96,11 +96,11 @@ def _split_like(x: Any, *likes: Any, axis: int) -> Any:
 
 
 def _split_like_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    whole = b.concat(*_filled(b, results, cotangents), axis=attributes["axis"])
+    whole = b.concat(*_with_zeros(b, results, cotangents), axis=attributes["axis"])
     return (whole, *(None for _ in inputs[1:]))
 
 
-def _filled(b: Builder, results: Any, cotangents: Any) -> list[Any]:
+def _with_zeros(b: Builder, results: Any, cotangents: Any) -> list[Any]:
     """Replace missing cotangents, those of unused results, by zeros."""
     return [b.zeros_like(r) if ct is None else ct for r, ct in zip(results, cotangents, strict=True)]
 
@@ -186,7 +186,7 @@ def _unstack(x: Any, *, num: int, axis: int = 0) -> Any:
 def _unstack_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     if not results:
         return (b.zeros_like(inputs[0]),)
-    return (b.stack(*_filled(b, results, cotangents), axis=attributes.get("axis", 0)),)
+    return (b.stack(*_with_zeros(b, results, cotangents), axis=attributes.get("axis", 0)),)
 
 
 stack = define(
@@ -240,7 +240,7 @@ def _split(x: Any, lengths: Any = None, *, sizes: Any, axis: int = 0) -> Any:
 
 
 def _split_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    whole = b.concat(*_filled(b, results, cotangents), axis=attributes.get("axis", 0))
+    whole = b.concat(*_with_zeros(b, results, cotangents), axis=attributes.get("axis", 0))
     return (whole, *(None for _ in inputs[1:]))
 
 

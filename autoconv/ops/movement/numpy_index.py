@@ -22,7 +22,7 @@ def numpy_index(shape: tuple[int, ...], operands: tuple[Any, ...], spec: Spec) -
     try:
         _check(shape, entries, index)
     except OpError as error:
-        error.plain = _said_by_numpy(shape, index)
+        error.plain = _numpy_error(shape, index)
         raise
     return index
 
@@ -79,7 +79,7 @@ def _check_array(array: np.ndarray, size: int, axis: int) -> None:
         raise IndexOutOfRangeError(f"index {worst} is out of bounds for dimension {axis} of size {size}")
 
 
-def _said_by_numpy(shape: tuple[int, ...], index: tuple[Any, ...]) -> Exception | None:
+def _numpy_error(shape: tuple[int, ...], index: tuple[Any, ...]) -> Exception | None:
     """Return NumPy's error for the index, found on an array of the shape that takes no memory."""
     try:
         np.ndarray(shape, np.bool_, b"\0", 0, (0,) * len(shape))[index]

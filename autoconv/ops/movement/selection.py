@@ -12,7 +12,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.types import Dimension, TensorType, shapes_compatible
 from autoconv.ops.gradients import unbroadcast
 from autoconv.ops.movement.gather import check_indices
-from autoconv.ops.record import Builder, define, none, sample
+from autoconv.ops.record import Builder, define, no_gradient, sample
 from autoconv.ops.rules import broadcast_shapes, normalised_axis
 
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
@@ -62,7 +62,7 @@ select = define(
 where_indices = define(
     name="where_indices", graphdef="Where", result=_where_type,
     kernel=lambda condition: np.argwhere(condition).astype(np.int64),
-    gradient=none("coordinates are integers"), samples=(sample(_C), sample(_X > 0)),
+    gradient=no_gradient("coordinates are integers"), samples=(sample(_C), sample(_X > 0)),
 )  # fmt: skip
 
 

@@ -18,10 +18,10 @@ from autoconv.graph.types import ArrayType, Dimension, ObjectType, TensorType, T
 from autoconv.ops.index_spec import INPUT, At, Entry, NewAxis, Rest, Slice, Spec, aligned
 from autoconv.ops.movement.indexing import indexed_shape
 from autoconv.ops.movement.numpy_index import as_numpy
-from autoconv.ops.record import define, none, sample
+from autoconv.ops.record import define, no_gradient, sample
 from autoconv.ops.rules import diagonal_length
 
-_NO_GRADIENT = none("an array was changed in place")
+_NO_GRADIENT = no_gradient("an array was changed in place")
 
 
 def array_type(array: np.ndarray, dtype: DType) -> ArrayType:

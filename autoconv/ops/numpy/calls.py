@@ -16,7 +16,7 @@ from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import Dimension, TensorType, Type
 from autoconv.ops.elementwise.arithmetic import quiet
-from autoconv.ops.record import define, none, sample
+from autoconv.ops.record import define, no_gradient, sample
 
 Argument = tuple[Any, ...]
 
@@ -127,7 +127,7 @@ def _effects(types: Sequence[Type], attributes: Any) -> Effects:
 
 define(
     name="numpy_call", graphdef="NumpyCall", result=_result, kernel=quiet(_call),
-    gradient=none("NumPy computes it as a whole"), effects=_effects,
+    gradient=no_gradient("NumPy computes it as a whole"), effects=_effects,
     samples=(
         sample(np.array([0.5, -1.5]), function="modf", arguments=(("input", 0),)),
         sample(np.array([3, 1, 3]), function="unique", arguments=(("input", 0),), by_values=True),

@@ -15,7 +15,7 @@ from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ObjectType, TensorType, Type
 from autoconv.ops.numpy.calls import Argument, example, resolve
-from autoconv.ops.record import define, none
+from autoconv.ops.record import define, no_gradient
 
 GENERATOR = ObjectType("Generator")
 _EFFECTS = Effects.READ | Effects.WRITE | Effects.RAISE
@@ -89,11 +89,11 @@ def _draw_type(generator: Type, *inputs: Type, type: Any, **_: Any) -> Any:
 
 define(
     name="generator_make", graphdef="GeneratorMake", result=lambda *_: GENERATOR, kernel=_make,
-    gradient=none("a generator of random numbers"), effects=_EFFECTS,
+    gradient=no_gradient("a generator of random numbers"), effects=_EFFECTS,
 )  # fmt: skip
 define(
     name="generator_draw", graphdef="GeneratorDraw", result=_draw_type, kernel=_draw,
-    gradient=none("random numbers"), effects=_EFFECTS,
+    gradient=no_gradient("random numbers"), effects=_EFFECTS,
 )  # fmt: skip
 
 __all__ = ["GENERATOR", "drawn_type"]

@@ -19,12 +19,12 @@ from autoconv.graph.graph import Node
 from autoconv.graph.types import Shape, TensorType, Type
 from autoconv.ops.lists.typed_lists import items_of
 from autoconv.ops.python.objects import READS
-from autoconv.ops.record import define, none
+from autoconv.ops.record import define, no_gradient
 
 OF_OBJECTS, OF_NUMBERS = "list_array", "typed_list_array"
 # NumPy's functions that join the items of a list, with and without an axis argument.
 WITH_AXIS, WITHOUT_AXIS = frozenset({"concatenate", "stack"}), frozenset({"column_stack", "hstack", "vstack"})
-_NO_GRADIENT = none("it went through a list whose length the graph does not know")
+_NO_GRADIENT = no_gradient("it went through a list whose length the graph does not know")
 
 
 def is_guess(node: Node) -> bool:

@@ -15,14 +15,14 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.types import ObjectType, Shape, TensorType
 from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.gradients import dtype_of, flat, with_kept_axes
-from autoconv.ops.record import OPS, Builder, define, none, sample
+from autoconv.ops.record import OPS, Builder, define, no_gradient, sample
 from autoconv.ops.rules import broadcast, element_count, normalised_axes, reduced_shape, same
 
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
 _I = np.array([[7, -7, 5], [1, 2, -4]], np.int32)
 _P = np.array([[True, False], [True, True]])
-_FLAGS = none("the result is a bool")
-_INDEX = none("the result is an index")
+_FLAGS = no_gradient("the result is a bool")
+_INDEX = no_gradient("the result is an index")
 
 Axis = int | tuple[int, ...] | None
 
@@ -217,6 +217,6 @@ define(
 )  # fmt: skip
 define(
     name="numpy_tolist", graphdef="NumpyToList", result=lambda x: ObjectType("list" if x.shape else "any"),
-    kernel=lambda x: (np.asarray(x).tolist(),), gradient=none("a value of Python's own"),
+    kernel=lambda x: (np.asarray(x).tolist(),), gradient=no_gradient("a value of Python's own"),
     effects=Effects.READ | Effects.WRITE,
 )  # fmt: skip

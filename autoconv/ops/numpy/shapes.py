@@ -10,7 +10,7 @@ import numpy as np
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import Type
 from autoconv.ops.numpy.arrays import is_sure_to_fit
-from autoconv.ops.record import define, none, sample
+from autoconv.ops.record import define, no_gradient, sample
 
 UPDATE, MATMUL, DOT, SOLVE, SQUARE = "update", "matmul", "dot", "solve", "square"
 _SAYING: dict[str, Callable[[Any, Any], Any]] = {
@@ -62,7 +62,7 @@ def not_square(shape: Sequence[int]) -> Exception:
 
 define(
     name="numpy_shapes", graphdef="NumpyShapes", result=lambda *_, how: (), kernel=_check, effects=_effects,
-    gradient=none("it says nothing but whether shapes go together"), shape_only=(0, 1),
+    gradient=no_gradient("it says nothing but whether shapes go together"), shape_only=(0, 1),
     samples=(sample(np.ones(3), np.ones(1), how=UPDATE), sample(np.ones((2, 3)), np.ones(3), how=MATMUL)),
 )  # fmt: skip
 

@@ -16,9 +16,9 @@ import numpy as np
 from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import IterableType, IteratorType, TensorType, TupleType, Type
-from autoconv.ops.record import define, none
+from autoconv.ops.record import define, no_gradient
 
-_NO_GRADIENT = none("the elements of a dataset are where gradients end")
+_NO_GRADIENT = no_gradient("the elements of a dataset are where gradients end")
 # The functions of a dataset are the user's, and may have any side effect.
 _RUNS = Effects.READ | Effects.WRITE | Effects.OUTPUT | Effects.RAISE
 

@@ -41,9 +41,9 @@ from autoconv.ops.python.undo_log import (
     note_method,
     write_output,
 )
-from autoconv.ops.record import define, none
+from autoconv.ops.record import define, no_gradient
 
-NO_GRADIENT = none(
+NO_GRADIENT = no_gradient(
     "it went through an object of Python's own: a list or dict, or a variable as it was when an exception was raised"
 )
 READS = Effects.READ | Effects.RAISE

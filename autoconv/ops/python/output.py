@@ -7,7 +7,7 @@ from typing import Any
 from autoconv.graph.effects import Effects
 from autoconv.ops.control.flow import format_data
 from autoconv.ops.python.undo_log import write_output
-from autoconv.ops.record import define, none
+from autoconv.ops.record import define, no_gradient
 
 
 def _print(*data: Any, template: tuple[Any, ...]) -> tuple[()]:
@@ -18,5 +18,5 @@ def _print(*data: Any, template: tuple[Any, ...]) -> tuple[()]:
 
 define(
     name="python_print", graphdef="PrintV2", result=lambda *_, **__: (), kernel=_print,
-    gradient=none("makes no value"), effects=Effects.OUTPUT,
+    gradient=no_gradient("makes no value"), effects=Effects.OUTPUT,
 )  # fmt: skip

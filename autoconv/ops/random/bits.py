@@ -20,7 +20,7 @@ from autoconv.graph.types import TensorType, shapes_compatible
 from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.movement.constants import checked_shape, given_shape
 from autoconv.ops.random.threefry import Threefry
-from autoconv.ops.record import define, none, sample
+from autoconv.ops.record import define, no_gradient, sample
 from autoconv.ops.rules import same
 
 _BITS = 2**64
@@ -188,7 +188,7 @@ def seeded(rule: Callable[..., TensorType]) -> Callable[..., TensorType]:
     return with_seed
 
 
-_REASON = none("random numbers do not depend on what they are drawn with")
+_REASON = no_gradient("random numbers do not depend on what they are drawn with")
 _VECTOR = np.array([2, 3], np.int32)
 _SEED = np.array([7, 42], np.int64)
 
@@ -287,11 +287,11 @@ random_bits = define(
 )  # fmt: skip
 random_shuffle = define(
     name="random_shuffle", graphdef="RandomShuffle", result=same, kernel=_shuffle,
-    gradient=none("the permutation is not kept"), effects=Effects.RANDOM,
+    gradient=no_gradient("the permutation is not kept"), effects=Effects.RANDOM,
     samples=(sample(np.array([[1, 2], [3, 4], [5, 6]])),),
 )  # fmt: skip
 stateless_shuffle = define(
     name="stateless_shuffle", graphdef="StatelessShuffle", result=seeded(same), kernel=_stateless_shuffle,
-    gradient=none("the permutation is not kept"),
+    gradient=no_gradient("the permutation is not kept"),
     samples=(sample(_SEED, np.array([[1, 2], [3, 4], [5, 6]])),),
 )  # fmt: skip

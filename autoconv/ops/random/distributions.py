@@ -19,9 +19,9 @@ from autoconv.graph.types import TensorType
 from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.movement.constants import checked_shape, given_shape
 from autoconv.ops.random.bits import GLOBAL, Bits, from_seed, gaussian, seeded, unit
-from autoconv.ops.record import define, none, sample
+from autoconv.ops.record import define, no_gradient, sample
 
-_NO = none("random numbers are not differentiated through")
+_NO = no_gradient("random numbers are not differentiated through")
 _DIRECT = 10.0  # largest mean of Poisson numbers drawn by Knuth's products
 
 

@@ -12,7 +12,7 @@ from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.types import TensorType
 from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.gradients import conjugated, dtype_of, with_kept_axes
-from autoconv.ops.record import Builder, Gradient, NoGradient, Op, define, none, sample
+from autoconv.ops.record import Builder, Gradient, NoGradient, Op, define, no_gradient, sample
 from autoconv.ops.rules import broadcast_shapes, reduced_shape
 
 Axis = tuple[int, ...] | None
@@ -218,7 +218,7 @@ def _index_of(name: str, graphdef: str, kernel: Callable[..., Any]) -> Op:
 
     return define(
         name=name, graphdef=graphdef, result=result, kernel=quiet(run),
-        gradient=none("the result is an index"),
+        gradient=no_gradient("the result is an index"),
         samples=(sample(_X, axis=0, dtype=int64), sample(_I, axis=-1, dtype=int64)),
     )  # fmt: skip
 
@@ -253,8 +253,8 @@ reduce_max = _reduction(
 reduce_min = _reduction(
     "reduce_min", "Min", _min, _extremum_gradient, "if", (*_over(_X), *_TWO_AXES, *_over(_I))
 )
-reduce_any = _reduction("reduce_any", "Any", _any, none("the result is a bool"), "b", _over(_P))
-reduce_all = _reduction("reduce_all", "All", _all, none("the result is a bool"), "b", _over(_P))
+reduce_any = _reduction("reduce_any", "Any", _any, no_gradient("the result is a bool"), "b", _over(_P))
+reduce_all = _reduction("reduce_all", "All", _all, no_gradient("the result is a bool"), "b", _over(_P))
 reduce_logsumexp = _reduction(
     "reduce_logsumexp", "LogSumExp", _logsumexp, _logsumexp_gradient, "f", (*_over(_X), *_TWO_AXES)
 )

@@ -11,7 +11,7 @@ from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, int32
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import Shape, TensorType, shape_text, shapes_compatible
-from autoconv.ops.record import Builder, define, none, sample
+from autoconv.ops.record import Builder, define, no_gradient, sample
 from autoconv.ops.rules import normalised_axis
 
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
@@ -197,7 +197,7 @@ sort = define(
 )  # fmt: skip
 argsort = define(
     name="argsort", graphdef="ArgSort", result=_sort_rule("argsort", int32), kernel=_argsort,
-    gradient=none("the result is an index"),
+    gradient=no_gradient("the result is an index"),
     samples=(sample(_X, axis=-1, descending=False), sample(_I, axis=0, descending=True)),
 )  # fmt: skip
 top_k = define(
@@ -216,12 +216,12 @@ add_along_axis = define(
 )  # fmt: skip
 unique = define(
     name="unique", graphdef="UniqueWithCounts", result=_unique_type, kernel=_unique,
-    gradient=none("which elements are distinct is not continuous"),
+    gradient=no_gradient("which elements are distinct is not continuous"),
     samples=(sample(_I, dtype=int32), sample(_NAMES, dtype=int32)),
 )  # fmt: skip
 searchsorted = define(
     name="searchsorted", graphdef="SearchSorted", result=_searchsorted_type, kernel=_searchsorted,
-    unify=(0, 1), gradient=none("the result is an index"),
+    unify=(0, 1), gradient=no_gradient("the result is an index"),
     samples=(
         sample(np.array([0.5, 1.0, 2.0]), np.array([[1.0, 3.0]]), side="left", dtype=int32),
         sample(np.array([[1, 2], [0, 9]]), np.array([[2], [5]]), side="right", dtype=int32),

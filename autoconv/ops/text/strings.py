@@ -13,12 +13,12 @@ from autoconv.graph.dtypes import DType, bool_, float32, float64, int32, int64, 
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType
 from autoconv.ops.gradients import flat
-from autoconv.ops.record import define, none, sample
+from autoconv.ops.record import define, no_gradient, sample
 from autoconv.ops.rules import broadcast_shapes, reduced_shape
 from autoconv.ops.text.fingerprint import fingerprint
 from autoconv.ops.text.printing import element_text, filled_in
 
-NO_GRADIENT = none("strings have no gradient")
+NO_GRADIENT = no_gradient("strings have no gradient")
 
 
 def text_array(*items: str) -> np.ndarray:

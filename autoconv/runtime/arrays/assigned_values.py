@@ -43,7 +43,7 @@ def elements(value: Any, dtype: DType, is_single: bool = True) -> Tensor:
     if tensor is not None:
         return number_as(tensor, dtype) if tensor.weak or (is_single and _is_checked(value, dtype)) else tensor
     if isinstance(value, (bool, int, float, complex)):
-        return EagerTensor(made(value, dtype))
+        return EagerTensor(to_elements(value, dtype))
     if isinstance(value, (list, tuple)):
         value = _nested(value, dtype)
         if isinstance(value, Tensor):
@@ -80,7 +80,7 @@ def _assign(dtype: Any, value: Any) -> None:
     try:
         np.zeros(1, dtype)[0] = value
     except (TypeError, ValueError) as error:
-        raise of_program(error) from None
+        raise as_program_error(error) from None
 
 
 def check_sizes(shape: Any) -> None:
@@ -89,7 +89,7 @@ def check_sizes(shape: Any) -> None:
     try:
         np.empty(sizes)
     except TypeError as error:
-        raise of_program(error) from None
+        raise as_program_error(error) from None
 
 
 def _sample_size(size: Any) -> Any:
@@ -106,13 +106,13 @@ def element_of(value: Any, dtype: DType) -> Tensor:
     return number_as(tensor, dtype) if tensor.weak else cast_to(tensor, dtype)  # type: ignore[no-any-return]
 
 
-def made(value: Any, dtype: DType) -> np.ndarray:
+def to_elements(value: Any, dtype: DType) -> np.ndarray:
     """Convert Python numbers, or lists of them, to elements of the dtype; raise NumPy's errors as the program's."""
     try:
         with np.errstate(all="ignore"):
             return np.array(value, dtype.numpy)
     except (OverflowError, TypeError, ValueError) as error:
-        raise of_program(error) from None
+        raise as_program_error(error) from None
 
 
 def number_as(number: Tensor, dtype: DType) -> Tensor:
@@ -127,29 +127,29 @@ def number_as(number: Tensor, dtype: DType) -> Tensor:
 
 def refuse_complex(number: Any, dtype: DType) -> None:
     """Raise Python's TypeError where a Python complex number would become a real element."""
-    if discards_parts(number, dtype):
+    if loses_imaginary_parts(number, dtype):
         python: Any = int if dtype.is_integer else float
         try:
             python(0j)
         except TypeError as error:
-            raise of_program(error) from None
+            raise as_program_error(error) from None
 
 
 def refuse_warning(value: Any, dtype: DType) -> None:
     """Refuse under `compile` the conversion of NumPy's complex numbers to real elements, for which NumPy warns."""
     region = current_region()
-    if discards_parts(value, dtype) and not value.weak and region is not None and region.contract == COMPILE:
+    if loses_imaginary_parts(value, dtype) and not value.weak and region is not None and region.contract == COMPILE:
         raise StagingError("complex numbers are converted to real ones, for which NumPy warns", current_place())
 
 
-def discards_parts(number: Any, dtype: DType) -> bool:
+def loses_imaginary_parts(number: Any, dtype: DType) -> bool:
     """Return whether a number is complex and the dtype real."""
     tensor = as_tensor(number)
     is_complex = isinstance(number, complex) if tensor is None else tensor.type.dtype.is_complex
     return is_complex and not dtype.is_complex and not dtype.is_bool
 
 
-def goes_one_by_one(value: Any, type_: ArrayType) -> bool:
+def is_stored_item_by_item(value: Any, type_: ArrayType) -> bool:
     """Return whether an assigned list must be stored item by item: some numbers in it may be out of range.
 
     NumPy stores the items before such a number, and then raises.
@@ -178,7 +178,7 @@ def _fits(number: Any, dtype: DType) -> bool:
 def _nested(value: Any, dtype: DType) -> Any:
     """Convert a list, or a list of lists, to an array as NumPy does for elements of the dtype."""
     if holds_numbers(value):
-        return made(value, dtype)
+        return to_elements(value, dtype)
     if all(as_tensor(item) is None for item in value) and not any(isinstance(item, (list, tuple)) for item in value):
         return np.asarray(value)
     items = [_item(item, dtype) for item in value]
@@ -191,7 +191,7 @@ def _item(item: Any, dtype: DType) -> Any:
     if isinstance(item, (list, tuple)):
         return _nested(item, dtype)
     if isinstance(item, (bool, int, float, complex)):
-        return made(item, dtype)
+        return to_elements(item, dtype)
     tensor = as_tensor(item)
     if tensor is None or not (tensor.weak or _is_checked(item, dtype)):
         return item
@@ -255,7 +255,7 @@ def check_types(op: str, operands: Sequence[Any], into: Any = None) -> None:
     try:
         function(*map(sample, operands), out=None if into is None else np.zeros(1, into))
     except TypeError as error:
-        raise of_program(error) from None
+        raise as_program_error(error) from None
     except Exception:  # errors about the samples' elements or shapes
         pass
 
@@ -276,10 +276,10 @@ def check_broadcast(op: str, operands: Sequence[Any], into: Any = None, dtype: A
     if any(isinstance(a, int) and isinstance(b, int) and a != b and 1 not in (a, b) for a, b in pairs):
         check_types(op, operands, dtype)
         words = " ".join(shape_words(shape) for shape in (*shapes, *([] if into is None else [into])))
-        raise of_program(ValueError(f"operands could not be broadcast together with shapes {words} "))
+        raise as_program_error(ValueError(f"operands could not be broadcast together with shapes {words} "))
 
 
-def is_place(place: Sequence[int | None], shape: Sequence[Any]) -> bool:
+def fits_exactly(place: Sequence[int | None], shape: Sequence[Any]) -> bool:
     """Return whether a result of the shape may fill `place` without broadcasting; unknown sizes count as a match."""
     return len(place) == len(shape) and all(a == b or a is None or b is None for a, b in zip(shape, place, strict=True))
 
@@ -290,7 +290,7 @@ def shape_words(shape: Any) -> str:
     return f"({','.join(sizes)}{',' if len(sizes) == 1 else ''})"
 
 
-def of_program(error: Exception) -> Exception:
+def as_program_error(error: Exception) -> Exception:
     """Mark the error as raised by the program, not by its tracing."""
     if not isinstance(error, AutoconvError):
         error._autoconv_run_time = True  # type: ignore[attr-defined]
@@ -298,7 +298,7 @@ def of_program(error: Exception) -> Exception:
 
 
 __all__ = [
-    "as_value", "cast_to", "check_broadcast", "check_sizes", "check_types", "discards_parts", "element_of", "elements",
-    "goes_one_by_one", "holds_numbers", "is_place", "made", "may_fit", "number_as", "of_program",
-    "refuse_warning", "stacked",
+    "as_program_error", "as_value", "cast_to", "check_broadcast", "check_sizes", "check_types", "element_of", "elements",
+    "fits_exactly", "holds_numbers", "is_stored_item_by_item", "loses_imaginary_parts", "may_fit", "number_as",
+    "refuse_warning", "stacked", "to_elements",
 ]  # fmt: skip

@@ -13,12 +13,12 @@ from autoconv.errors import StagingError
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.graph import Value
 from autoconv.runtime.arrays import symbolic_arrays
-from autoconv.runtime.arrays.assigned_values import of_program
+from autoconv.runtime.arrays.assigned_values import as_program_error
 from autoconv.runtime.arrays.methods import CHANGING, attribute_of
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, fresh, strided
 from autoconv.runtime.recording.numpy_protocol import implementation
 from autoconv.runtime.recording.regions import Region, current_region
-from autoconv.runtime.support.closure_contents import LateMethod
+from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.conversion import as_tensor
@@ -54,7 +54,7 @@ def member(array: SymbolicArray, name: str) -> Any:
     return ArrayMember(name, lambda *args, **kwargs: fresh(found(*map(_loaded, args), **kwargs)))
 
 
-class ArrayMember(LateMethod):
+class ArrayMember(BoundSymbolicMethod):
     """A bound method `x.name` of a symbolic array."""
 
     __slots__ = ("name", "run")
@@ -196,8 +196,8 @@ def refuse_attribute(name: str) -> NoReturn:
     if name in ("shape", "strides", "dtype", "flat", "data", "real", "imag"):
         raise StagingError(f"the attribute {name!r} of an array is assigned", current_place())
     if hasattr(np.ndarray, name):
-        raise of_program(AttributeError(f"attribute {name!r} of 'numpy.ndarray' objects is not writable"))
-    raise of_program(AttributeError(f"'numpy.ndarray' object has no attribute {name!r}"))
+        raise as_program_error(AttributeError(f"attribute {name!r} of 'numpy.ndarray' objects is not writable"))
+    raise as_program_error(AttributeError(f"'numpy.ndarray' object has no attribute {name!r}"))
 
 
 def is_one_array(a: SymbolicArray, b: SymbolicArray) -> bool:

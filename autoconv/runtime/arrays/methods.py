@@ -22,7 +22,7 @@ from autoconv.runtime.objects.number_methods import number_attribute
 from autoconv.runtime.objects.symbolic_objects import as_object
 from autoconv.runtime.recording.numpy_protocol import implementation
 from autoconv.runtime.recording.regions import current_region
-from autoconv.runtime.support.closure_contents import LateMethod
+from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import binary_dispatch, dispatch
 from autoconv.runtime.tensors.conversion import as_tensor
@@ -49,7 +49,7 @@ def attribute_of(x: SymbolicTensor, name: str) -> Any:
     return _ATTRIBUTES[name](x) if name in _ATTRIBUTES else ArrayMethod(x, name)
 
 
-class ArrayMethod(LateMethod):
+class ArrayMethod(BoundSymbolicMethod):
     """A bound method `x.name` of a symbolic tensor."""
 
     __slots__ = ("name", "owner")

@@ -21,6 +21,7 @@ from autoconv.ops.index_spec import INPUT, At, Mask, Slice, Spec, aligned, cover
 from autoconv.ops.numpy.arrays import entries_of, is_sure_to_fit
 from autoconv.ops.numpy.shapes import UPDATE
 from autoconv.runtime.arrays.assigned_values import (
+    as_program_error,
     as_value,
     cast_to,
     check_broadcast,
@@ -28,17 +29,16 @@ from autoconv.runtime.arrays.assigned_values import (
     check_sizes,
     check_types,
     elements,
-    goes_one_by_one,
+    fits_exactly,
     is_beyond_memory,
-    is_place,
     is_static,
+    is_stored_item_by_item,
     may_fit,
-    of_program,
     refuse_warning,
     shape_words,
 )
 from autoconv.runtime.arrays.read_only import is_read_only
-from autoconv.runtime.arrays.views import same_memory
+from autoconv.runtime.arrays.views import view_layouts
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.spans import current_place
@@ -150,7 +150,7 @@ class SymbolicArray(TensorMethods):
 
     def __len__(self) -> int:
         if not self.ndim:
-            raise of_program(TypeError("len() of unsized object"))
+            raise as_program_error(TypeError("len() of unsized object"))
         known = self.known_shape[0]
         if known is None:
             raise StagingError("the length of an array is known only at run time", current_place())
@@ -159,7 +159,7 @@ class SymbolicArray(TensorMethods):
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the rows; for statements over the array are staged before they come here."""
         if not self.ndim:
-            raise of_program(TypeError("iteration over a 0-d array"))
+            raise as_program_error(TypeError("iteration over a 0-d array"))
         return (self[row] for row in range(len(self)))
 
     def __bool__(self) -> bool:
@@ -191,7 +191,7 @@ class SymbolicArray(TensorMethods):
     def store(self, value: Any) -> None:
         """`self[...] = value`."""
         self._about_to_change("assignment destination")
-        if goes_one_by_one(value, self.type):
+        if is_stored_item_by_item(value, self.type):
             for position, item in enumerate(value):
                 self[position] = item
             return
@@ -205,7 +205,7 @@ class SymbolicArray(TensorMethods):
         if shape is None or not may_fit(place, shape):
             known, wanted = shape_words(tensor.type.shape), shape_words(place)
             words = f"could not broadcast input array from shape {known} into shape {wanted}"
-            raise of_program(ValueError(words))
+            raise as_program_error(ValueError(words))
         _record("array_store", [self._value, _value_of(tensor)])
 
     def __getitem__(self, index: Any) -> Any:
@@ -235,7 +235,7 @@ class SymbolicArray(TensorMethods):
 
     def _about_to_change(self, what: str) -> None:
         if self.type.read_only:
-            raise of_program(ValueError(f"{what} is read-only"))
+            raise as_program_error(ValueError(f"{what} is read-only"))
 
     def _parsed(self, index: Any) -> tuple[Spec, list[Any]]:
         spec, operands = binary_dispatch.parsed_index(_indices(index))
@@ -243,7 +243,7 @@ class SymbolicArray(TensorMethods):
         covered = covered_dimensions(aligned(spec, self.ndim, operands, _rank))
         if covered > self.ndim:
             words = f"array is {self.ndim}-dimensional, but {covered} were indexed"
-            raise of_program(IndexError(f"too many indices for array: {words}"))
+            raise as_program_error(IndexError(f"too many indices for array: {words}"))
         return spec, operands
 
     def _view(self, spec: Spec, operands: Sequence[Any]) -> SymbolicArray:
@@ -259,9 +259,9 @@ class SymbolicArray(TensorMethods):
                 size = self.known_shape[axis]
                 if size is not None and not -size <= entry.index < size:
                     words = f"index {entry.index} is out of bounds for axis {axis} with size {size}"
-                    raise of_program(IndexError(words))
+                    raise as_program_error(IndexError(words))
             if isinstance(entry, Slice) and entry.step == 0:
-                raise of_program(ValueError("slice step cannot be zero"))
+                raise as_program_error(ValueError("slice step cannot be zero"))
 
     def _is_taken(self, taken: tuple[Any, Spec, tuple[Value, ...]], spec: Spec, operands: Sequence[Any]) -> bool:
         base, own_spec, values = taken
@@ -286,9 +286,9 @@ class SymbolicArray(TensorMethods):
         dtype, shape = found.type.dtype, found.type.shape
         if not np.can_cast(dtype.numpy, self.dtype, "same_kind"):
             check_types(op, (self.load(), _loaded(other)), self.dtype)
-        if shape is None or not is_place(self.known_shape, shape):
+        if shape is None or not fits_exactly(self.known_shape, shape):
             words = f"{shape_words(self.known_shape)} doesn't match the broadcast shape {shape_words(shape)}"
-            raise of_program(ValueError(f"non-broadcastable output operand with shape {words}"))
+            raise as_program_error(ValueError(f"non-broadcastable output operand with shape {words}"))
         self.store(cast_to(found, self.type.dtype))
         return self
 
@@ -376,7 +376,7 @@ def new_array(shape: Any, dtype: DType, fill: Any = None) -> SymbolicArray:
         else:
             known.append(operator.index(size))
     if any(size != INPUT and size < 0 for size in known):
-        raise of_program(ValueError("negative dimensions are not allowed"))
+        raise as_program_error(ValueError("negative dimensions are not allowed"))
     if is_beyond_memory([size for size in known if size != INPUT], dtype.size):
         raise StagingError("an array is created that does not fit into memory", current_place())
     node = _record("array_new", operands, shape=tuple(known), dtype=dtype, fill=fill)
@@ -391,7 +391,7 @@ def _check_size(size: SymbolicTensor) -> None:
 
 def strided(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
     """Return the views of the array that `like` makes; NotImplemented where `like` copies or the layout is unknown."""
-    found = same_memory(array.type, like)
+    found = view_layouts(array.type, like)
     if found is NotImplemented:
         return NotImplemented
     return [array if place is None else _strided(array, *place) for place in found]

@@ -12,7 +12,7 @@ from autoconv.graph.types import ArrayType
 View = tuple[int, tuple[int, ...], tuple[int, ...]]
 
 
-def same_memory(type_: ArrayType, like: Callable[[np.ndarray], Any]) -> Any:
+def view_layouts(type_: ArrayType, like: Callable[[np.ndarray], Any]) -> Any:
     """Return (offset in bytes, shape, strides) of each array that `like` makes; None stands for the operand itself.
 
     All of them share the operand's memory and are writeable. NotImplemented where one does not or is not, or where
@@ -50,4 +50,4 @@ def _address(array: np.ndarray) -> int:
     return found
 
 
-__all__ = ["same_memory"]
+__all__ = ["view_layouts"]

@@ -14,11 +14,11 @@ from autoconv.runtime.objects.containers import (
     TracedDict,
     TracedList,
     contents,
+    has_optional_keys,
     heap_of,
     is_known,
     items_of,
     materialise,
-    may_lack_keys,
     note_container,
     traced_result,
 )
@@ -68,7 +68,7 @@ def _forwarding(plain: type, name: str) -> Callable[..., Any]:
     def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         if self._items is not None or _grows(self, name, args):
             return (items_of(self) or self.grow()).call(self, name, args, kwargs)
-        if plain is dict and may_lack_keys(self):
+        if plain is dict and has_optional_keys(self):
             return self.call_maybe(name, args, kwargs)
         if self._heap is None and name == "__add__" and _is_late(args[0]):
             return apply_object("add", build_object("list", list.__iter__(self)), args[0])  # a new list

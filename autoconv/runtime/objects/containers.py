@@ -15,7 +15,7 @@ from autoconv.errors import StagingError
 from autoconv.runtime.objects.dict_views import DictView
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, as_object, build_object
 from autoconv.runtime.recording.handler_stores import paused
-from autoconv.runtime.recording.journal import MISSING, Spot
+from autoconv.runtime.recording.journal import MISSING, Location
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import plain_kind
@@ -173,14 +173,14 @@ def heap_of(value: Any) -> SymbolicObject | None:
     return value._heap if kind in PLAIN else value.heap if kind is DictView else None
 
 
-def is_maybe(value: Any) -> bool:
+def is_optional(value: Any) -> bool:
     """Return whether the presence of the value depends on a tensor."""
     return hasattr(type(value), "__autoconv_present__") and any(arm is MISSING for arm in value.values)
 
 
-def may_lack_keys(value: Any) -> bool:
+def has_optional_keys(value: Any) -> bool:
     """Return whether some keys of a dict are optional at run time, under `function`."""
-    return type(value) is TracedDict and any(map(is_maybe, dict.values(value)))
+    return type(value) is TracedDict and any(map(is_optional, dict.values(value)))
 
 
 def items_of(value: Any) -> Any:
@@ -272,10 +272,10 @@ def _put(container: Any, held: Any) -> None:
         set.update(container, held)
 
 
-def container_spot(container: Any) -> Spot:
+def container_spot(container: Any) -> Location:
     """Return the contents of a list, dict or set as a location that regions write."""
     plain = PLAIN.get(type(container), type(container))
-    return Spot(
+    return Location(
         (id(container),),
         f"a {plain.__name__}",
         lambda: contents(container),

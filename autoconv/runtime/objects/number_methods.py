@@ -10,7 +10,7 @@ from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.types import TensorType
 from autoconv.runtime.objects.symbolic_objects import record_object, unboxed
 from autoconv.runtime.recording.regions import COMPILE, current_region
-from autoconv.runtime.support.closure_contents import LateMethod
+from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
@@ -50,7 +50,7 @@ def refuse_number(x: Any, words: str) -> None:
         raise error
 
 
-class NumberMethod(LateMethod):
+class NumberMethod(BoundSymbolicMethod):
     """A bound method `x.name` of a symbolic Python number."""
 
     __slots__ = ("name", "owner")

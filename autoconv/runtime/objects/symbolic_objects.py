@@ -17,8 +17,8 @@ from autoconv.ops.python.objects import COLLECTIONS, NotAssigned
 from autoconv.runtime.objects.rebuilt_arguments import is_rebuilt, refuse_rebuilt
 from autoconv.runtime.recording.regions import COMPILE, Region, current_region
 from autoconv.runtime.support.attributes import HEAP, GraphAttributes
-from autoconv.runtime.support.closure_contents import LateMethod, hides, is_made
-from autoconv.runtime.support.identity import tells_apart
+from autoconv.runtime.support.closure_contents import BoundSymbolicMethod, captures_any, is_nested_function
+from autoconv.runtime.support.identity import compares_identity
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import own_items, plain_kind
 from autoconv.runtime.tensors import binary_dispatch, dispatch
@@ -49,7 +49,7 @@ _ARRAY = ObjectType("ndarray")
 _PLAIN_DUNDERS = frozenset({"__name__", "__qualname__", "__cause__", "__context__", "__doc__"})
 
 
-def heap_instance(value: Any) -> SymbolicObject | None:
+def graph_object(value: Any) -> SymbolicObject | None:
     """Return the graph's object for an object of the user's, or None."""
     held = getattr(value, "__dict__", None)
     return dict.get(held, HEAP) if type(held) is GraphAttributes else None
@@ -173,7 +173,7 @@ class StagedException(Exception):
         self.value = value
 
 
-class ObjectMethod(LateMethod):
+class ObjectMethod(BoundSymbolicMethod):
     """A bound method `x.name` of a symbolic object."""
 
     __slots__ = ("name", "owner")
@@ -213,22 +213,22 @@ def record_object(op: str, operands: Sequence[Any], **attributes: Any) -> Any:
         raise StagingError("a value that belongs to a graph is used after the graph was recorded", current_place())
     operands = list(operands)
     found = _operation(op, operands, attributes)
-    return record_as_it_is(op, operands, **attributes) if found is NotImplemented else found
+    return record_raw(op, operands, **attributes) if found is NotImplemented else found
 
 
-def named(value: Any) -> SymbolicObject:
+def box_named_tuple(value: Any) -> SymbolicObject:
     """Box a value of any class, under a name that is kept from one region to the next."""
     made = box(value)
     _operation("name", [made], {})
     return made
 
 
-def record_as_it_is(op: str, operands: Sequence[Any], **attributes: Any) -> Any:
+def record_raw(op: str, operands: Sequence[Any], **attributes: Any) -> Any:
     """Record a node as `record_object` does, without the registered `operation`: for operands of any class."""
     region = current_region()
     assert region is not None
     inputs = [region.lift(box(operand).value_in_graph) for operand in operands]
-    region.trace.identifies |= tells_apart(op, inputs, attributes)
+    region.trace.identifies |= compares_identity(op, inputs, attributes)
     results = [_wrapped(value) for value in region.record(op, inputs, attributes).results]
     return results[0] if len(results) == 1 else tuple(results)
 
@@ -250,19 +250,19 @@ def box(value: Any) -> SymbolicObject:
     if isinstance(value, (SymbolicTensor, EagerTensor)) or as_tensor(value) is not None:
         return _boxed_tensor(value, region)
     refuse_rebuilt(value, _AS_ITSELF)
-    if type(value) in (tuple, list, set, dict) and (holds_symbols(value) or holds_made(value)):
+    if type(value) in (tuple, list, set, dict) and (holds_symbols(value) or holds_created_objects(value)):
         return build_object(type(value).__name__, value)
     if _is_late_slice(value):
         return apply_object("slice", value.start, value.stop, value.step)  # type: ignore[no-any-return]
     if type(value) is tuple and any(map(_is_late_slice, value)):  # a multidimensional index
         return build_object("tuple", value)
     if isinstance(value, BaseException) and (
-        hasattr(value, "_autoconv_tensors") or holds_symbols(value.args) or holds_made(value.args)
+        hasattr(value, "_autoconv_tensors") or holds_symbols(value.args) or holds_created_objects(value.args)
     ):
         return _boxed_exception(value)
     if isinstance(value, tuple) and holds_symbols(value):
         raise StagingError("a named tuple of values known only at run time cannot be part of a list or dict")
-    if isinstance(value, (tuple, list, set, dict)) and (_holds_late(value) or holds_made(value)):
+    if isinstance(value, (tuple, list, set, dict)) and (_holds_late(value) or holds_created_objects(value)):
         raise StagingError(
             f"a {type(value).__name__} of values known only at run time becomes part of a list, dict or text",
             current_place(), "a list or dict of Python's own",
@@ -372,7 +372,7 @@ def holds_symbols(value: Any) -> bool:
     for item in items:
         if isinstance(item, (SymbolicTensor, SymbolicObject)) or hasattr(type(item), "__autoconv_box__"):
             return True
-        if heap_instance(item) is not None or is_rebuilt(item):
+        if graph_object(item) is not None or is_rebuilt(item):
             return True
         if type(item) in (tuple, list, set, dict) and holds_symbols(item):
             return True
@@ -387,12 +387,12 @@ def _holds_late(value: Any) -> bool:
 
 def is_of_call(value: Any) -> bool:
     """Return whether a function, method, partial, slice or class differs from call to call."""
-    return is_made(value) or hides_symbols(value)
+    return is_nested_function(value) or hides_symbols(value)
 
 
 def hides_symbols(value: Any) -> bool:
     """Return whether a function, method, partial, slice or class captures values that belong to this trace."""
-    return hides(value, _is_late)
+    return captures_any(value, _is_late)
 
 
 def _is_late(value: Any) -> bool:
@@ -400,7 +400,7 @@ def _is_late(value: Any) -> bool:
         return True
     region = current_region()
     owned = region.trace.owned if region is not None else None
-    if heap_instance(value) is not None or is_rebuilt(value):
+    if graph_object(value) is not None or is_rebuilt(value):
         return True
     return bool(owned) and id(value) in owned  # type: ignore[operator]
 
@@ -410,14 +410,14 @@ def _is_late_slice(value: Any) -> bool:
     return type(value) is slice and holds_symbols((value.start, value.stop, value.step))
 
 
-def holds_made(value: Any) -> bool:
+def holds_created_objects(value: Any) -> bool:
     """Return whether a value is, or a container holds, a user's object made by the traced code."""
     region = current_region()
     owned = region.trace.owned if region is not None else None
     if not owned or id(value) in owned:
         return bool(owned)
     items = [*value.keys(), *value.values()] if isinstance(value, dict) else value
-    return isinstance(value, (tuple, list, set, dict)) and any(map(holds_made, items))
+    return isinstance(value, (tuple, list, set, dict)) and any(map(holds_created_objects, items))
 
 
 def _wrapped(value: Value) -> Any:

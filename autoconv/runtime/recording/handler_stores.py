@@ -9,7 +9,7 @@ from typing import Any
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node, Value, is_recursive
 from autoconv.ops import OPS
-from autoconv.runtime.recording.journal import Spot
+from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.recording.regions import HandlerStores, Region, recording
 
 _UNKNOWN = object()
@@ -30,8 +30,8 @@ class Stores:
 
     def __init__(
         self,
-        spots: Callable[[Region], Iterable[Spot]],
-        write: Callable[[Spot, Any], None],
+        spots: Callable[[Region], Iterable[Location]],
+        write: Callable[[Location, Any], None],
         inside: Region | None = None,
         limits: bool = False,
     ) -> None:
@@ -40,21 +40,21 @@ class Stores:
         self._inside = inside
         self._limits = limits
         self._last: dict[tuple[int, Any], tuple[Any, Node | None, int]] = {}
-        self.is_storing = False
+        self.is_suspended = False
         self.calls = False
 
-    def holds(self, region: Region, spot: Spot) -> None:
+    def holds(self, region: Region, spot: Location) -> None:
         """Mark the location's present value as stored."""
         self._last[id(region), spot.key] = spot.read(), None, 0
 
     def before_node(self, region: Region, op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> None:
         """Store changed values before a node that may raise; called before each node is recorded."""
-        if self.is_storing or (self._inside is not None and not region.is_inside(self._inside)):
+        if self.is_suspended or (self._inside is not None and not region.is_inside(self._inside)):
             return
         if may_raise(op, inputs, attributes) and (self._limits or op not in _ONLY_LIMITS):
             self.store(region)
 
-    def spots(self, region: Region) -> Iterable[Spot]:
+    def spots(self, region: Region) -> Iterable[Location]:
         """Return the locations that are stored where the region raises."""
         return () if self._inside is not None and not region.is_inside(self._inside) else self._spots(region)
 
@@ -71,7 +71,7 @@ class Stores:
 
     def store(self, region: Region) -> None:
         """Record stores of the values that changed since they were last stored."""
-        self.is_storing = True
+        self.is_suspended = True
         try:
             for spot in list(self._spots(region)):
                 value = spot.read()
@@ -88,9 +88,9 @@ class Stores:
                     self._last[id(outer), spot.key] = _UNKNOWN, None, 0
                     outer = outer.parent
         finally:
-            self.is_storing = False
+            self.is_suspended = False
 
-    def _stored(self, region: Region, spot: Spot) -> Any:
+    def _stored(self, region: Region, spot: Location) -> Any:
         """Return the value last stored on the path to the region's present end, or `_UNKNOWN`."""
         outer: Region | None = region
         while outer is not None:
@@ -108,14 +108,14 @@ class Stores:
 @contextmanager
 def paused(every: Sequence[HandlerStores]) -> Iterator[None]:
     """Suspend these stores inside the block."""
-    before = [stores.is_storing for stores in every]
+    before = [stores.is_suspended for stores in every]
     for stores in every:
-        stores.is_storing = True
+        stores.is_suspended = True
     try:
         yield
     finally:
         for stores, storing in zip(every, before, strict=True):
-            stores.is_storing = storing
+            stores.is_suspended = storing
 
 
 def may_raise(op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> bool:

@@ -27,7 +27,7 @@ MISSING = Missing()
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class Location:
     """A mutable location: its accessors, its name in messages, and a key that identifies it.
 
     `home` is the region in which its owner was made, None for an owner from before the trace.
@@ -60,30 +60,30 @@ class Journal:
     """
 
     home: Any = None
-    spots: dict[tuple[Any, ...], Spot] = field(default_factory=dict)
+    spots: dict[tuple[Any, ...], Location] = field(default_factory=dict)
     before: dict[tuple[Any, ...], Any] = field(default_factory=dict)
     outer: Journal | None = None
     inherited: set[tuple[Any, ...]] = field(default_factory=set)  # attributes that only the owners' classes held before
 
-    def noted(self) -> Iterator[tuple[tuple[Any, ...], Spot]]:
+    def noted(self) -> Iterator[tuple[tuple[Any, ...], Location]]:
         """Iterate over all locations written so far, here and in the enclosing journals."""
         yield from self.spots.items()
         if self.outer is not None:
             yield from self.outer.noted()
 
-    def note(self, spot: Spot) -> None:
+    def note(self, spot: Location) -> None:
         if self._counts(spot):
             self.spots[spot.key] = spot
             self.before[spot.key] = spot.read()
             if _is_inherited(spot) and self.before[spot.key] is not MISSING:
                 self.inherited.add(spot.key)
 
-    def _counts(self, spot: Spot) -> bool:
+    def _counts(self, spot: Location) -> bool:
         return spot.key not in self.spots and (
             spot.home is None or self.home is None or not spot.home.is_inside(self.home)
         )
 
-    def hand_on(self, outer: Journal | None) -> None:
+    def merge_into(self, outer: Journal | None) -> None:
         """Merge the notes into `outer`, the journal of the enclosing region."""
         if outer is not None:
             for key, spot in self.spots.items():
@@ -104,7 +104,7 @@ class Journal:
         return after
 
 
-def _is_inherited(spot: Spot) -> bool:
+def _is_inherited(spot: Location) -> bool:
     held, name = getattr(spot.owner, "__dict__", None), spot.key[-1]
     if spot.kind != "attribute" or held is None or name in held:
         return False
@@ -112,7 +112,7 @@ def _is_inherited(spot: Spot) -> bool:
     return not hasattr(type(getattr_static(type(spot.owner), name, None)), "__set__")
 
 
-def attribute_spot(owner: Any, name: str, home: Any = None) -> Spot:
+def attribute_spot(owner: Any, name: str, home: Any = None) -> Location:
     def read() -> Any:
         if hasattr(type(owner).__dict__.get(name), "__autoconv_maybe_missing__") and name in held_by(owner):
             return held_by(owner)[name]
@@ -130,10 +130,10 @@ def attribute_spot(owner: Any, name: str, home: Any = None) -> Spot:
             setattr(owner, name, value)
 
     kind = owner if isinstance(owner, type) else type(owner)
-    return Spot((id(owner), name), f"{kind.__name__}.{name}", read, write, owner, home, "attribute")
+    return Location((id(owner), name), f"{kind.__name__}.{name}", read, write, owner, home, "attribute")
 
 
-def _reader(spot: Spot) -> Callable[[], Any]:
+def _reader(spot: Location) -> Callable[[], Any]:
     held, name = getattr(spot.owner, "__dict__", None), spot.key[-1]
     if spot.kind != "attribute" or type(held) is not dict or getattr_static(type(spot.owner), name, None) is not None:
         return spot.read
@@ -144,7 +144,7 @@ def _own_attribute(owner: Any, name: str) -> Any:
     return owner.__dict__.get(name, MISSING)
 
 
-def item_spot(owner: list[Any], place: int) -> Spot:
+def item_spot(owner: list[Any], place: int) -> Location:
     """Return the location of an item, an array, in a list."""
 
     def read() -> Any:
@@ -153,7 +153,7 @@ def item_spot(owner: list[Any], place: int) -> Spot:
     def write(value: Any) -> None:
         owner[place] = value
 
-    return Spot((id(owner), place), f"item {place} of a list", read, write, owner, kind="item")
+    return Location((id(owner), place), f"item {place} of a list", read, write, owner, kind="item")
 
 
 def _is_computed(known: Any) -> bool:
@@ -163,7 +163,7 @@ def _is_computed(known: Any) -> bool:
 
 def cells_spots(
     getter: Callable[[], tuple[Any, ...]], names: tuple[str, ...], homes: Mapping[int, Any]
-) -> list[Spot]:
+) -> list[Location]:
     """Return a location per shared name; its key is the cell, or the module's namespace for a global.
 
     `homes` are the cells of the functions being traced, by identity (`Trace.cells`).
@@ -179,7 +179,7 @@ def cells_spots(
     return spots
 
 
-def cell_spot(cell: Any, name: str, home: Any = None) -> Spot:
+def cell_spot(cell: Any, name: str, home: Any = None) -> Location:
     def read() -> Any:
         try:
             return cell.cell_contents
@@ -192,10 +192,10 @@ def cell_spot(cell: Any, name: str, home: Any = None) -> Spot:
         else:
             cell.cell_contents = value
 
-    return Spot((id(cell),), name, read, write, cell, home, "cell")
+    return Location((id(cell),), name, read, write, cell, home, "cell")
 
 
-def global_spot(namespace: dict[str, Any], name: str) -> Spot:
+def global_spot(namespace: dict[str, Any], name: str) -> Location:
     def read() -> Any:
         return namespace.get(name, MISSING)
 
@@ -205,4 +205,4 @@ def global_spot(namespace: dict[str, Any], name: str) -> Spot:
         else:
             namespace[name] = value
 
-    return Spot((id(namespace), name), name, read, write, namespace, kind="global")
+    return Location((id(namespace), name), name, read, write, namespace, kind="global")

@@ -13,7 +13,7 @@ from autoconv.runtime.recording.regions import COMPILE, current_region
 from autoconv.runtime.support.spans import is_own_file
 
 
-def is_asked_as_array(frame: Any) -> bool:
+def is_read_as_array(frame: Any) -> bool:
     """Return whether the read comes from a program whose tensors stand for NumPy's arrays."""
     region = current_region()
     return region is not None and region.trace.arrays and (_ASKED.by_program or is_of_program(frame))
@@ -39,7 +39,7 @@ def asked_by_program(value: Any, name: str) -> Any:
         _ASKED.by_program = before
 
 
-def check_asked(type_: TensorType, name: str, frame: Any) -> None:
+def refuse_tensor_attribute(type_: TensorType, name: str, frame: Any) -> None:
     """Raise Python's AttributeError where the program reads a tensor's attribute from a Python number."""
     region = current_region()
     if region is not None and region.contract == COMPILE and not is_own_file(frame.f_code.co_filename):
@@ -49,4 +49,4 @@ def check_asked(type_: TensorType, name: str, frame: Any) -> None:
         raise error
 
 
-__all__ = ["asked_by_program", "check_asked", "is_asked_as_array", "is_of_program"]
+__all__ = ["asked_by_program", "refuse_tensor_attribute", "is_read_as_array", "is_of_program"]

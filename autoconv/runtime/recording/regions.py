@@ -21,7 +21,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import TensorType, Type
 from autoconv.ops import OPS
-from autoconv.runtime.recording.journal import Journal, Spot
+from autoconv.runtime.recording.journal import Journal, Location
 from autoconv.runtime.support.spans import current_span, place_of
 
 FUNCTION, COMPILE = "function", "compile"
@@ -32,7 +32,7 @@ TURN, NODE = "turn", "node"  # units of the trace budget, see Trace.spend
 class HandlerStores(Protocol):
     """Stores of values that exception handlers read (see autoconv.runtime.recording.handler_stores)."""
 
-    is_storing: bool  # its own nodes are being recorded: nothing is stored meanwhile
+    is_suspended: bool  # its own nodes are being recorded: nothing is stored meanwhile
 
     def before_node(self, region: Region, op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> None:
         """Store what changed before a node that may raise."""
@@ -40,7 +40,7 @@ class HandlerStores(Protocol):
     def after_call(self, region: Region) -> None:
         """Store what a call may have changed."""
 
-    def spots(self, region: Region) -> Iterable[Spot]:
+    def spots(self, region: Region) -> Iterable[Location]:
         """Return the locations that are stored."""
 
 
@@ -78,7 +78,7 @@ class Trace:
     holders: names of attributes that hold objects of these classes
     relied: names of attributes that the trace assumes not to hold such objects
     made_early: names of the classes whose objects are all made in the graph
-    begin_again: restarts the trace with more entries in `made`, `holders` or `made_early`
+    begin_again: restarts the trace with more entries in `made`, `holders` or `eagerly_created`
     asked_by_class: True if an operation was dispatched on an object's class
     asked_by_python: True while a special method runs whose result Python itself takes
     given_items: for arguments that are lists of numbers, the type of an item and the nesting depth
@@ -129,8 +129,8 @@ class Trace:
     made: set[type] = field(default_factory=set)
     classes_of_results: dict[Value, tuple[frozenset[type], frozenset[type]]] = field(default_factory=dict)
     holders: set[str] = field(default_factory=set)
-    relied: set[str] = field(default_factory=set)
-    made_early: frozenset[str] = frozenset()
+    assumed_free: set[str] = field(default_factory=set)
+    eagerly_created: frozenset[str] = frozenset()
     asked_by_class: bool = False
     asked_by_python: bool = False
     begin_again: Any = None
@@ -162,8 +162,8 @@ class Region:
     """A graph being recorded.
 
     `captures` maps outer values to this graph's parameters, in order. `most_iterations` bounds the iterations of a loop
-    whose body sets it. `became` is the enclosing region into which the nodes were merged. `known_classes` holds (object
-    of the graph, class, whether it is an instance), facts that hold wherever the region runs.
+    whose body sets it. `merged_into` is the enclosing region into which the nodes were merged. `known_classes` holds
+    (object of the graph, class, whether it is an instance), facts that hold wherever the region runs.
     """
 
     graph: Graph
@@ -171,7 +171,7 @@ class Region:
     captures: dict[Value, Value] = field(default_factory=dict)
     journal: Journal | None = None
     most_iterations: Any = None
-    became: Region | None = None
+    merged_into: Region | None = None
     known_classes: list[tuple[Value, Any, bool]] = field(default_factory=list)
     _trace: Trace | None = None
 
@@ -188,8 +188,8 @@ class Region:
     def standing(self) -> Region:
         """The region that now contains this one's nodes."""
         region = self
-        while region.became is not None:
-            region = region.became
+        while region.merged_into is not None:
+            region = region.merged_into
         return region
 
     def is_inside(self, other: Region | None) -> bool:
@@ -275,7 +275,7 @@ class _Activity:
 
     def __init__(self) -> None:
         self.count = 0
-        self.pretended = 0
+        self.forced = 0
         self.tapes = 0
         self.lock = new_lock()
         self.own = _Own()
@@ -285,21 +285,21 @@ class _Activity:
     def add(self, change: int, pretended: int = 0) -> None:
         with self.lock:
             self.count += change
-            self.pretended += pretended
+            self.forced += pretended
             self.own.count += change
-            self.own.pretended += pretended
-            BUSY.value = self.count + self.pretended + self.tapes
-            self.on_change(not self.pretended and (self.here if self.count else True))
+            self.own.forced += pretended
+            BUSY.value = self.count + self.forced + self.tapes
+            self.on_change(not self.forced and (self.here if self.count else True))
 
     def add_tape(self, change: int) -> None:
         with self.lock:
             self.tapes += change
             self.own.tapes += change
-            BUSY.value = self.count + self.pretended + self.tapes
+            BUSY.value = self.count + self.forced + self.tapes
 
     def forget_others(self) -> None:
         """Drop the counts of other threads, in a forked child."""
-        self.count, self.pretended, self.tapes = self.own.count, self.own.pretended, self.own.tapes
+        self.count, self.forced, self.tapes = self.own.count, self.own.forced, self.own.tapes
         self.add(0)
 
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from autoconv.errors import AutoconvError, Place
 from autoconv.graph.graph import Span
 from autoconv.runtime.recording.regions import current_region
-from autoconv.runtime.support.spans import is_own_file, is_region, place_of, shown, span_of
+from autoconv.runtime.support.spans import is_own_file, is_region, place_of, span_of, user_frames
 
 Class = TypeVar("Class", bound=type)
 
@@ -107,7 +107,7 @@ _DEFINITION = re.compile(r"\s*(async\s+)?def\b|.*\blambda\b")
 
 
 def _present(error: BaseException) -> None:
-    if _raised_by_us(error.__traceback__):
+    if _from_package(error.__traceback__):
         error.__dict__.setdefault("_autoconv_raised_by_us", True)
     entries = [entry for span in reversed(_recorded_at(error)) for entry in _entries_of(span)]
     entries += _users(error.__traceback__)
@@ -117,7 +117,7 @@ def _present(error: BaseException) -> None:
     error.__traceback__ = _chained(entries)
 
 
-def _raised_by_us(trace: TracebackType | None) -> bool:
+def _from_package(trace: TracebackType | None) -> bool:
     """Return whether the error was raised in this package, not in user's code called from it."""
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
@@ -126,7 +126,7 @@ def _raised_by_us(trace: TracebackType | None) -> bool:
 
 def raised_by_us(error: BaseException) -> bool:
     """Return whether this package raised the error; `present` records it, as it removes the frames."""
-    return "_autoconv_raised_by_us" in error.__dict__ or _raised_by_us(error.__traceback__)
+    return "_autoconv_raised_by_us" in error.__dict__ or _from_package(error.__traceback__)
 
 
 def _recorded_at(error: BaseException) -> list[Span]:
@@ -142,7 +142,7 @@ def _users(trace: TracebackType | None) -> list[TracebackType]:
         every.append(trace)
         trace = trace.tb_next
     entries: list[TracebackType] = []
-    for entry, is_users in zip(every, shown([entry.tb_frame.f_code for entry in every]), strict=True):
+    for entry, is_users in zip(every, user_frames([entry.tb_frame.f_code for entry in every]), strict=True):
         if is_users:
             code = entry.tb_frame.f_code
             if is_region(code) and entries and entries[-1].tb_frame.f_code.co_name == code.co_name:

@@ -14,24 +14,24 @@ from typing import Any
 _CONTAINERS = (tuple, list, set, frozenset, dict)
 
 
-class LateMethod:
+class BoundSymbolicMethod:
     """Base of bound methods of symbolic values, called while tracing; the slots of a subclass hold its captures."""
 
     __slots__ = ()
     __autoconv_function__ = True
 
 
-_MADE_BY = (FunctionType, MethodType, functools.partial, slice, type, LateMethod)
+_MADE_BY = (FunctionType, MethodType, functools.partial, slice, type, BoundSymbolicMethod)
 
 
-def is_made(value: Any) -> bool:
+def is_nested_function(value: Any) -> bool:
     """Return whether the value is a function defined inside another one, or a method or partial of one."""
     while isinstance(value, (functools.partial, MethodType)):
         value = value.func if isinstance(value, functools.partial) else value.__func__
     return isinstance(value, FunctionType) and "<locals>" in value.__qualname__
 
 
-def hides(value: Any, is_late: Callable[[Any], bool]) -> bool:
+def captures_any(value: Any, is_late: Callable[[Any], bool]) -> bool:
     """Return whether a function, method, partial, slice or class captures, at any depth, a value with `is_late`.
 
     False for values of other kinds.
@@ -60,7 +60,7 @@ def _parts(value: Any) -> Iterator[Any]:
         yield from (value.func, *value.args, *value.keywords.values())
     elif isinstance(value, slice):
         yield from (value.start, value.stop, value.step)
-    elif isinstance(value, LateMethod):
+    elif isinstance(value, BoundSymbolicMethod):
         slots: Sequence[str] = type(value).__slots__
         yield from (getattr(value, slot) for slot in slots)
     elif isinstance(value, type) and "<locals>" in value.__qualname__:  # a class of the module existed before the call

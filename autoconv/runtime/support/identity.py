@@ -30,7 +30,7 @@ _METHODS_WHOLE = frozenset(
 )  # fmt: skip
 
 
-def tells_apart(op: str, inputs: Sequence[Value], attributes: Any) -> bool:
+def compares_identity(op: str, inputs: Sequence[Value], attributes: Any) -> bool:
     """Return whether a node over objects may compare a float by identity."""
     kinds = [value.type.kind if isinstance(value.type, ObjectType) else "" for value in inputs]
     if op == "object_build":
@@ -65,4 +65,4 @@ def refuse_nans(graph: Graph) -> None:
 
 IDENTIFIED = "identified"  # the `how` attribute of a box with a NaN check
 
-__all__ = ["IDENTIFIED", "refuse_nans", "tells_apart"]
+__all__ = ["IDENTIFIED", "refuse_nans", "compares_identity"]

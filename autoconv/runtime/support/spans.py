@@ -67,7 +67,7 @@ def span_of(positions: Iterable[Position]) -> Span | None:
 def span_of_error(error: BaseException) -> Span | None:
     """Return the span where the user's code raised an error that was caught here, with its callers."""
     entries = list(_entries(error.__traceback__))
-    users = shown([entry.tb_frame.f_code for entry in entries])
+    users = user_frames([entry.tb_frame.f_code for entry in entries])
     raised = [(e.tb_frame.f_code, e.tb_lasti) for e, is_users in zip(entries, users, strict=True) if is_users]
     # A function whose handler is running is in the traceback already.
     passed = {id(entry.tb_frame) for entry in entries}
@@ -88,7 +88,7 @@ def depth_of_level(level: int) -> int:
     while frame is not None:
         frames.append(frame)
         frame = frame.f_back
-    users = reversed(shown([frame.f_code for frame in reversed(frames)]))
+    users = reversed(user_frames([frame.f_code for frame in reversed(frames)]))
     counted, inside = 0, False
     for depth, (frame, is_users) in enumerate(zip(frames, users, strict=True), 1):
         if not is_users:
@@ -119,7 +119,7 @@ def is_own_file(filename: str) -> bool:
     return filename.startswith(PACKAGE)
 
 
-def shown(codes: Sequence[CodeType]) -> list[bool]:
+def user_frames(codes: Sequence[CodeType]) -> list[bool]:
     """Return which frames, outermost first, are the user's: not of this package, nor of a library called by it."""
     found: list[bool] = []
     hidden, before = False, ""
@@ -168,7 +168,7 @@ def _positions(frame: FrameType | None, left_out: Collection[int] = ()) -> list[
         if not left_out or id(frame) not in left_out:
             found.append((code, frame.f_lasti))
         frame = frame.f_back
-    users = shown([code for code, _ in reversed(found)])
+    users = user_frames([code for code, _ in reversed(found)])
     return [position for position, is_users in zip(found, reversed(users), strict=True) if is_users]
 
 

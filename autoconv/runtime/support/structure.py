@@ -107,7 +107,7 @@ def is_mutable_dataclass(value: Any) -> bool:
     return parameters is not None and not parameters.frozen
 
 
-def holds_more(value: Any) -> bool:
+def loses_on_rebuild(value: Any) -> bool:
     """Return whether flattening and rebuilding would lose something.
 
     Two cases: attributes besides the items or fields; dict keys whose own `__eq__` may make them equal to other keys.

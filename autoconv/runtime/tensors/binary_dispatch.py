@@ -61,7 +61,7 @@ def unary(op_name: str, x: Any) -> Any:
     return _as_arrays(op_name, x) if _are_arrays() and not x.weak else apply(op_name, x)
 
 
-def itself(x: Any) -> Any:
+def positive(x: Any) -> Any:
     """`+x`: under `compile` an int for a Python bool; NumPy has no such operator for bools."""
     region = current_region()
     if region is None or region.contract != COMPILE or not x.type.dtype.is_bool:
@@ -84,7 +84,7 @@ def item_at(x: Any, index: Any, spec: Spec, operands: list[Any]) -> Any:
     except IndexError:
         if not _are_arrays() or x.weak:
             raise
-    raise _said_by_numpy(x.type.shape, index)  # outside the handler, so that the program's error has no context of ours
+    raise _numpy_error(x.type.shape, index)  # outside the handler, so that the program's error has no context of ours
 
 
 def parsed_index(index: Any) -> tuple[Spec, list[Any]]:
@@ -101,7 +101,7 @@ def parsed_index(index: Any) -> tuple[Spec, list[Any]]:
     raise plain
 
 
-def _said_by_numpy(shape: Any, index: Any) -> Exception:
+def _numpy_error(shape: Any, index: Any) -> Exception:
     """Return NumPy's error for an invalid index into an array of the shape."""
     try:
         # A broadcast scalar, which takes no memory.

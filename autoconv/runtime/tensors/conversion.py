@@ -42,7 +42,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
         array = np.full(wanted, array) if array.size == 1 else array.reshape(wanted)
     if region is not None:
         return record_constant(region, array, name=name)
-    if _gives_an_array(value) or (isinstance(value, np.ndarray) and np.may_share_memory(array, value)):
+    if _has_array_protocol(value) or (isinstance(value, np.ndarray) and np.may_share_memory(array, value)):
         array = array.copy()  # the program may write to its own array; a tensor is immutable
     return EagerTensor(array)
 
@@ -130,7 +130,7 @@ def to_array(value: Any, dtype: DType | None = None) -> np.ndarray:
         raise TypeError(f"{value!r} has a value only at run time; it cannot become a constant.")
     if isinstance(value, (list, tuple, TensorShape)):
         value = _plain_nested(value)
-    if isinstance(value, (np.ndarray, np.generic)) or _gives_an_array(value):
+    if isinstance(value, (np.ndarray, np.generic)) or _has_array_protocol(value):
         array = np.asarray(value)
         if array.dtype.kind in "SU":
             array = _bytes_array(array)
@@ -170,7 +170,7 @@ def record_constant(region: Region, array: np.ndarray, weak: bool = False, name:
     return SymbolicTensor(node.results[0])
 
 
-def table_of(values: Any) -> Any:
+def constant_table(values: Any) -> Any:
     """Convert a table of this package to an array, or to a constant of the graph being recorded."""
     region, array = current_region(), np.array(values)
     if region is None:
@@ -267,12 +267,12 @@ def _plain_nested(value: Any) -> Any:
         return items
     if isinstance(value, EagerTensor) and value.dtype.is_string:
         return value.numpy()  # bytes, which a list may mix with text
-    if isinstance(value, EagerTensor) or is_variable(value) or _gives_an_array(value):
+    if isinstance(value, EagerTensor) or is_variable(value) or _has_array_protocol(value):
         return np.asarray(value)
     return value
 
 
-def _gives_an_array(value: Any) -> bool:
+def _has_array_protocol(value: Any) -> bool:
     """True for an object of another library that implements `__array__`."""
     return hasattr(type(value), "__array__") and not isinstance(value, (np.ndarray, np.generic, Tensor))
 

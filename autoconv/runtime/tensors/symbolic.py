@@ -12,7 +12,7 @@ from autoconv.errors import InaccessibleTensorError, OperatorNotAllowedInGraphEr
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType
-from autoconv.runtime.recording.program_reads import check_asked, is_asked_as_array
+from autoconv.runtime.recording.program_reads import is_read_as_array, refuse_tensor_attribute
 from autoconv.runtime.recording.regions import COMPILE, current_region, defined_at, is_in_scope, out_of_scope
 from autoconv.runtime.support.remedies import BY_COMPILE
 from autoconv.runtime.support.shape import TensorShape, as_shape
@@ -45,25 +45,25 @@ class SymbolicTensor(Tensor):
         """
         type_ = self.type
         if type_.weak:
-            check_asked(self.type, "dtype", sys._getframe(1))
+            refuse_tensor_attribute(self.type, "dtype", sys._getframe(1))
             return standalone_dtype(type_)
         refuse_as_dtype(sys._getframe(1))
-        return type_.dtype.numpy if is_asked_as_array(sys._getframe(1)) else type_.dtype  # type: ignore[return-value]
+        return type_.dtype.numpy if is_read_as_array(sys._getframe(1)) else type_.dtype  # type: ignore[return-value]
 
     @property
     def shape(self) -> TensorShape:
         """The shape. A program with NumPy's arrays gets a tuple, with a symbolic number for an unknown size."""
         dims = self.type.shape
         if self.weak:
-            check_asked(self.type, "shape", sys._getframe(1))
-        elif dims is not None and is_asked_as_array(sys._getframe(1)):
+            refuse_tensor_attribute(self.type, "shape", sys._getframe(1))
+        elif dims is not None and is_read_as_array(sys._getframe(1)):
             return tuple(d if isinstance(d, int) else size_of(self, axis) for axis, d in enumerate(dims))  # type: ignore[return-value]
         return TensorShape(dims)
 
     @property
     def ndim(self) -> int | None:
         if self.weak:
-            check_asked(self.type, "ndim", sys._getframe(1))
+            refuse_tensor_attribute(self.type, "ndim", sys._getframe(1))
         return self.type.rank
 
     @property

@@ -254,7 +254,7 @@ class TensorMethods:
 
     @presented
     def __pos__(self) -> Any:
-        return EXPRESSIONS().itself(self)
+        return EXPRESSIONS().positive(self)
 
     @presented
     def __abs__(self) -> Any:

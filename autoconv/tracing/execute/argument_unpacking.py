@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from autoconv.runtime.support.attributes import slots_of
-from autoconv.runtime.support.structure import Template, fields_of, holds_more
+from autoconv.runtime.support.structure import Template, fields_of, loses_on_rebuild
 from autoconv.tracing.guards.python_codegen import FunctionWriter, TooLong
 from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.cache_key import Key, LeafKey, Literal, ObjectKey, Reference, TensorKey, is_single_with_more
@@ -135,12 +135,12 @@ class _Takes:
             self.at(inner, child)
 
     def _require_no_more(self, found: str, kind: type) -> None:
-        """Require that there are no attributes besides the fields (see `holds_more`)."""
+        """Require that there are no attributes besides the fields (see `loses_on_rebuild`)."""
         fields = set(fields_of(kind))
         if not {name for name, _ in slots_of(kind)} <= fields:
             raise _Unusual
         if kind.__dictoffset__:
-            more = self.writer.constant(holds_more)
+            more = self.writer.constant(loses_on_rebuild)
             self.writer.require(f"{found}.__dict__.keys() <= {self.writer.constant(fields)} or not {more}({found})")
 
     def _leaf(self, place: str, leaf: LeafKey) -> None:

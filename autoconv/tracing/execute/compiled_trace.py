@@ -19,7 +19,7 @@ from autoconv.operators.regions.marshalling import rebuild
 from autoconv.optimise import optimise
 from autoconv.runtime.objects.variable import Storage, Variable
 from autoconv.runtime.recording import tape_recorders
-from autoconv.runtime.recording.journal import Spot
+from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.recording.regions import Region
 from autoconv.runtime.recording.tracebacks import present, presented
 from autoconv.runtime.tensors.dispatch import graph_value
@@ -96,7 +96,7 @@ class ConcreteFunction:
         owner: Any,
         name: str,
         arrays: bool = False,
-        spots: Sequence[Spot] = (),
+        spots: Sequence[Location] = (),
     ) -> None:
         self.recorded = graph
         self.optimised = optimised

@@ -22,7 +22,7 @@ from autoconv.errors import (
 )
 from autoconv.operators.regions.region_body import is_about_program
 from autoconv.paths import PACKAGE
-from autoconv.runtime.support.spans import is_own_file, shown
+from autoconv.runtime.support.spans import is_own_file, user_frames
 
 _REFUSALS = (
     AutoconvError, InaccessibleTensorError, IntegerLimitError, ItemAssignmentError, OperatorNotAllowedInGraphError,
@@ -71,7 +71,7 @@ def is_of_program(fault: BaseException, raised: BaseException | None) -> bool:
     return raised is not None and (isinstance(raised, type(fault)) or isinstance(fault, type(raised)))
 
 
-def described(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """Return the error in one line, with its place in this package."""
     text = str(error).partition("\n")[0]
     return f"{type(error).__name__}: {text}{getattr(error, '_autoconv_place', '') or _place(error)}"
@@ -88,12 +88,12 @@ def _place(error: BaseException) -> str:
 
 
 def raise_fault(name: str, error: BaseException) -> NoReturn:
-    raise InternalError(f"autoconv failed while it traced or compiled {name}: {described(error)}") from error
+    raise InternalError(f"autoconv failed while it traced or compiled {name}: {error_text(error)}") from error
 
 
 def meets_fault(explanation: Any, error: BaseException) -> None:
     """Count the error for `explain()`; raises InternalError in strict mode."""
-    explanation.faults[described(error)] += 1
+    explanation.faults[error_text(error)] += 1
     if SETTINGS.strict:
         raise_fault(explanation.name, error)
 
@@ -108,7 +108,7 @@ def _innermost(error: BaseException) -> tuple[Any, int] | None:
         entries.append((trace.tb_frame.f_code, trace.tb_lasti))
         trace = trace.tb_next
     found = None
-    for (code, at), is_users in zip(entries, shown([code for code, _ in entries]), strict=True):
+    for (code, at), is_users in zip(entries, user_frames([code for code, _ in entries]), strict=True):
         if is_users:
             found = None
         elif is_own_file(code.co_filename):
@@ -118,4 +118,4 @@ def _innermost(error: BaseException) -> tuple[Any, int] | None:
 
 _FOLDER = os.path.dirname(os.path.dirname(PACKAGE))  # that the package lies in
 
-__all__ = ["described", "is_of_program", "meets_fault", "notes_fault"]
+__all__ = ["error_text", "is_of_program", "meets_fault", "notes_fault"]

@@ -16,7 +16,7 @@ from autoconv.ops.python.objects import COLLECTIONS
 from autoconv.runtime.arrays.symbolic_arrays import fresh
 from autoconv.runtime.objects.symbolic_objects import apply_object, constant_object, record_object
 from autoconv.runtime.recording.handler_stores import Stores
-from autoconv.runtime.recording.journal import MISSING, Spot
+from autoconv.runtime.recording.journal import MISSING, Location
 from autoconv.runtime.recording.regions import Trace
 from autoconv.runtime.support.structure import mutable_parts
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -36,7 +36,7 @@ class Restage(AbandonTrace):
 
     def __init__(
         self,
-        spots: Sequence[Spot] = (),
+        spots: Sequence[Location] = (),
         arguments: Sequence[str] = (),
         learned: Sequence[tuple[str, Any]] = (),
         memory: bool = False,
@@ -49,7 +49,7 @@ class Restage(AbandonTrace):
         self.arguments = frozenset(arguments)
         self.learned = frozenset(learned)
 
-    def is_of_new_class(self, known: Sequence[Spot]) -> bool:
+    def is_of_new_class(self, known: Sequence[Location]) -> bool:
         """Return whether an attribute belongs to a class that every trace creates anew, as the last one did."""
         classes = {(spot.owner.__module__, spot.owner.__qualname__) for spot in known if isinstance(spot.owner, type)}
         owners = [spot.owner for spot in self.spots if isinstance(spot.owner, type)]
@@ -90,7 +90,7 @@ class Outside:
                 spot.write(leaf)
             self.stores.holds(root, spot)
 
-    def about_to_write(self, owner: Any, what: str, spots: Sequence[Spot] = ()) -> None:
+    def about_to_write(self, owner: Any, what: str, spots: Sequence[Location] = ()) -> None:
         """Raise Restage if `owner`, or the value of a spot, has to become an input; RunPlain if it cannot."""
         assert self.trace.owned is not None
         if id(owner) in self.trace.owned:
@@ -129,7 +129,7 @@ class Outside:
     def _run_plain(self, what: str) -> NoReturn:
         raise RunPlain(f"{what}, which has to happen on every call")
 
-    def take_in(self, spots: Sequence[Spot]) -> NoReturn:
+    def take_in(self, spots: Sequence[Location]) -> NoReturn:
         """Restart the trace with the values of the spots as inputs."""
         raise Restage(spots)
 
@@ -166,7 +166,7 @@ class Outside:
             self.about_to_write(tensor, "an array without dimensions is created")
         return fresh(tensor, scalars=True)
 
-    def _holders(self, owners: Sequence[Any], but: Sequence[Spot] = ()) -> list[Spot]:
+    def _holders(self, owners: Sequence[Any], but: Sequence[Location] = ()) -> list[Location]:
         """Return all spots that reach one of the owners: a write through one name is read through another."""
         known = self.known.union(spot.key for spot in but)
         found = {s.key: s for s in self.guards.holders() if any(_holds(s.read(), owner) for owner in owners)}
@@ -174,14 +174,14 @@ class Outside:
             self._run_plain("an argument is changed")
         return [spot for key, spot in found.items() if key not in known]
 
-    def _refuse_new(self, missing: Sequence[Spot]) -> None:
+    def _refuse_new(self, missing: Sequence[Location]) -> None:
         """Raise RunPlain where each trace writes an attribute of another object, probably made by the call itself."""
         for spot in missing:
             alike = [other for other in self.spots if _is_same_attribute(spot, other) and other.key not in self.written]
             if len(alike) >= _MOST_UNWRITTEN:
                 self._run_plain(f"{spot.name} is written, whose object the call itself seems to create")
 
-    def _is_made_here(self, spot: Spot) -> bool:
+    def _is_made_here(self, spot: Location) -> bool:
         """Return whether the spot is a cell of a function that the traced code itself called."""
         return len(spot.key) == 1 and not self.guards.knows(spot.key)
 
@@ -190,7 +190,7 @@ _CHANGING = (list, dict, set)
 _MOST_UNWRITTEN = 3  # objects of a class, with an attribute that one trace wrote and the next did not
 
 
-def _is_same_attribute(one: Spot, other: Spot) -> bool:
+def _is_same_attribute(one: Location, other: Location) -> bool:
     is_attribute = one.kind == other.kind == "attribute"
     return is_attribute and one.key[-1] == other.key[-1] and type(one.owner) is type(other.owner)
 
@@ -203,7 +203,7 @@ def _is_array(key: Any) -> bool:
     return isinstance(key, ArrayKey) or (isinstance(key, TensorKey) and key.origin == "array")
 
 
-def _record_store(spot: Spot, value: Any) -> None:
+def _record_store(spot: Location, value: Any) -> None:
     owner = constant_object(spot.owner)
     if spot.kind == "cell":
         if value is MISSING:

@@ -17,7 +17,7 @@ import numpy as np
 
 from autoconv.config import SETTINGS
 from autoconv.operators.calls.call import is_user_code
-from autoconv.runtime.recording.journal import MISSING, Spot, attribute_spot, cell_spot, global_spot, item_spot
+from autoconv.runtime.recording.journal import MISSING, Location, attribute_spot, cell_spot, global_spot, item_spot
 from autoconv.runtime.support.attributes import attributes_of
 from autoconv.runtime.support.structure import own_items
 from autoconv.tracing.guards.external_reads import Reads, kinds_reached, mentions
@@ -54,7 +54,7 @@ class Guards:
 
     python: bool = False
     skip: frozenset[Any] = frozenset()
-    take_in: Callable[[list[Spot]], Any] = list
+    take_in: Callable[[list[Location]], Any] = list
     meet: Callable[[type, bool], Any] = lambda kind, is_outer: None
     kinds: set[type] = field(default_factory=set)  # classes of values that are read
     of_objects: set[type] = field(default_factory=set)  # classes with instances outside the trace
@@ -65,7 +65,7 @@ class Guards:
     _seen: set[Any] = field(default_factory=set)
     _pending: list[tuple[str, Callable[[], Any], Place | None]] = field(default_factory=list)
     _unlooked: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)
-    _spots: list[Spot] = field(default_factory=list)
+    _spots: list[Location] = field(default_factory=list)
     _others: list[Any] = field(default_factory=list)
     _single: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
     # True if a frozenset is read, and a function is from a file without the word "frozenset" (see
@@ -129,7 +129,7 @@ class Guards:
 
     def add_value(self, name: str, value: Any) -> None:
         """Guard the contents of an object (an argument, say) without keeping the object alive."""
-        self._spots.append(Spot((id(value), name), name, lambda: value, lambda _: None))
+        self._spots.append(Location((id(value), name), name, lambda: value, lambda _: None))
         try:
             self._watch(name, weakref.ref(value), (id(value), name))
         except TypeError:
@@ -206,7 +206,7 @@ class Guards:
         """Return whether a name with that key existed before the trace."""
         return key in self._seen
 
-    def holders(self) -> Iterator[Spot]:
+    def holders(self) -> Iterator[Location]:
         """Iterate over the spots from which the trace may have read a value.
 
         These are the names and, in the objects and lists that they lead to, attributes and arrays among the items of
@@ -258,7 +258,7 @@ class Guards:
         self._single.clear()
         return bool(changed)
 
-    def moved(self) -> Iterator[tuple[Spot, Any]]:
+    def moved(self) -> Iterator[tuple[Location, Any]]:
         """Iterate over the names and attributes whose arrays and numbers changed, as spots with their new values."""
         for name, read, expected, place in self.checks:
             value = read()
@@ -268,7 +268,7 @@ class Guards:
                 container, key = place
                 yield (cell_spot(container, name) if key is None else global_spot(container, key)), value
 
-    def _moved_parts(self, value: Any, expected: Any, depth: int) -> Iterator[tuple[Spot, Any]]:
+    def _moved_parts(self, value: Any, expected: Any, depth: int) -> Iterator[tuple[Location, Any]]:
         """Do the work of `moved` for the parts of an object or a list; `expected` is its former fingerprint."""
         if isinstance(value, (list, tuple)) and expected[0] is type(value) and len(expected[1]) == len(value):
             for place, (part, before) in enumerate(zip(value, expected[1], strict=True)):
@@ -337,7 +337,7 @@ def _refuse_names_of_text(names: frozenset[str], function: types.FunctionType) -
             raise RunPlain(f"{name} is called, which may read and write any name")
 
 
-def _spots_in(value: Any, seen: set[int], depth: int) -> Iterator[Spot]:
+def _spots_in(value: Any, seen: set[int], depth: int) -> Iterator[Location]:
     """Iterate over the attributes and arrays inside a value, as spots, to that depth; `seen` are visited ids."""
     if id(value) in seen or not depth:
         return

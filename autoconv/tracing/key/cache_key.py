@@ -12,7 +12,7 @@ from typing import Any
 from autoconv.graph.types import ResourceType, TensorType, is_subtype
 from autoconv.runtime.support.attributes import attributes_of
 from autoconv.runtime.support.shape import TensorSpec
-from autoconv.runtime.support.structure import Template, holds_more
+from autoconv.runtime.support.structure import Template, loses_on_rebuild
 from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.trace_types import TracingContext
 
@@ -200,7 +200,7 @@ def accepts(general: Key, key: Key) -> bool:
 
 def orders_of(parts: list[Any]) -> tuple[Any, ...]:
     """Return the keys of all dicts among `parts`, in order and with their types."""
-    dicts = [part for part in parts if isinstance(part, dict) and not holds_more(part)]
+    dicts = [part for part in parts if isinstance(part, dict) and not loses_on_rebuild(part)]
     return tuple(tuple((type(key), key) for key in part) for part in dicts)
 
 

@@ -16,10 +16,10 @@ import numpy as np
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import TensorType, is_subtype
 from autoconv.runtime.objects.variable import Variable
-from autoconv.runtime.recording.journal import MISSING, Spot
+from autoconv.runtime.recording.journal import MISSING, Location
 from autoconv.runtime.recording.regions import COMPILE
 from autoconv.runtime.support.shape import TensorShape, TensorSpec
-from autoconv.runtime.support.structure import MissingFieldError, flatten, holds_more, is_structure
+from autoconv.runtime.support.structure import MissingFieldError, flatten, is_structure, loses_on_rebuild
 from autoconv.runtime.tensors.conversion import constant, to_array, weak_dtype
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
@@ -61,7 +61,7 @@ class Call:
     arguments: dict[str, Any]
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = field(default_factory=dict)
-    spots: tuple[Spot, ...] = ()
+    spots: tuple[Location, ...] = ()
     by_object: bool = False  # arrays come in as objects, as they could not be traced as memory
     learned: frozenset[tuple[str, Any]] = frozenset()
     why: str = ""  # the reason for the trace, if known before it was bound again
@@ -98,7 +98,7 @@ class Signature:
         simple = input_signature is None and all(p.kind not in _COLLECTING for p in parameters)
         self.looks_into = True  # whether lists are keyed by their apparent items
         # Further values that are not flattened.
-        self.is_leaf: Callable[[Any], bool] | None = holds_more if contract == COMPILE else None
+        self.is_leaf: Callable[[Any], bool] | None = loses_on_rebuild if contract == COMPILE else None
         self._defaults = {p.name: p.default for p in parameters} if simple else None
         self._by_name = {p.name for p in parameters if p.kind is not p.POSITIONAL_ONLY}
         self._by_position = sum(p.kind is not p.KEYWORD_ONLY for p in parameters)
@@ -188,7 +188,7 @@ class Signature:
         items, depth = items_of(value) if self.looks_into and type(value) is list else ("", 0)
         return ObjectKey(type(value).__name__, items, depth)
 
-    def add_spots(self, call: Call, spots: Sequence[Spot]) -> None:
+    def add_spots(self, call: Call, spots: Sequence[Location]) -> None:
         """Append the contents of the locations to the leaves and to the key."""
         values = [spot.look() for spot in spots]
         call.leaves += values

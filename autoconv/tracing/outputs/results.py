@@ -20,16 +20,16 @@ from autoconv.operators.support.protected_names import Undefined, ld
 from autoconv.operators.values.tensor_lists import mapped
 from autoconv.runtime.arrays.read_only import is_read_only
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
-from autoconv.runtime.objects.containers import TracedSet, heap_of, items_of, may_lack_keys
+from autoconv.runtime.objects.containers import TracedSet, has_optional_keys, heap_of, items_of
 from autoconv.runtime.objects.dict_views import DictView
 from autoconv.runtime.objects.rebuilt_arguments import rebuilt_in, refuse_rebuilt
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, hides_symbols, is_of_call
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.recording.regions import COMPILE, Trace, current_region
 from autoconv.runtime.recording.tracebacks import at_definition
-from autoconv.runtime.support.closure_contents import LateMethod
+from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
 from autoconv.runtime.support.remedies import BY_COMPILE
-from autoconv.runtime.support.structure import flatten, holds_more, is_structure, pack
+from autoconv.runtime.support.structure import flatten, is_structure, loses_on_rebuild, pack
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -78,9 +78,9 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
         return box(value)
     if items_of(value) is not None and trace.contract != COMPILE:
         return mapped(value, functools.partial(_standalone, trace=trace, function=function))
-    if may_lack_keys(value):
+    if has_optional_keys(value):
         return {key: _standalone(held, trace, function) for key, held in dict.items(value)}
-    whole = holds_more if trace.contract == COMPILE else None
+    whole = loses_on_rebuild if trace.contract == COMPILE else None
     if is_structure(value) and not (whole is not None and whole(value)):
         leaves, template = flatten(value, whole)
         return pack(template, [_standalone(leaf, trace, function) for leaf in leaves])
@@ -138,7 +138,7 @@ def _kind(value: Any) -> str:
     """Return the value's name in Python's terms, with an article."""
     if isinstance(value, Staged):
         return f"a {type(value).__name__.removeprefix('Staged').lower()}"
-    if isinstance(value, (LateMethod, BuiltinMethodType, MethodWrapperType)):
+    if isinstance(value, (BoundSymbolicMethod, BuiltinMethodType, MethodWrapperType)):
         return "a method"
     if isinstance(value, (HeldIterator, Iterator)) and value.__class__ is not GeneratorType:
         return "an iterator"

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.runtime.recording.journal import Spot
+from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.support.logs import log
-from autoconv.runtime.support.structure import holds_more
+from autoconv.runtime.support.structure import loses_on_rebuild
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.guards.external_writes import Restage
 from autoconv.tracing.key.array_keys import ArrayKey
@@ -28,7 +28,7 @@ _MOST_LEARNED = 32  # facts that a function's traces may learn about the objects
 
 
 def _is_object(value: Any) -> bool:
-    return dataclasses.is_dataclass(value) or holds_more(value)
+    return dataclasses.is_dataclass(value) or loses_on_rebuild(value)
 
 
 class Learning:
@@ -46,7 +46,7 @@ class Learning:
         self._memory = False  # whether arrays are traced as memory, because some trace changes one in place
         self._not_open: set[Key] = set()  # keys with open sizes for which tracing failed
         self._by_object: set[Key] = set()  # keys of calls whose arrays are passed as objects, not as memory
-        self._spots: Bounded[Key, list[Spot]] = Bounded(MOST_KEYS)
+        self._spots: Bounded[Key, list[Location]] = Bounded(MOST_KEYS)
         self.sizes = Settling()
         self._moving: dict[Any, bool] = {}  # spots made inputs because they change; False after a failed trace
 
@@ -168,7 +168,7 @@ class Learning:
         self._rebind(call)
         return True
 
-    def _take(self, call: Call, spots: Sequence[Spot]) -> None:
+    def _take(self, call: Call, spots: Sequence[Location]) -> None:
         base = self._bind_arguments(call.args, call.kwargs).key
         known = self._spots.setdefault(base, [])
         known += [spot for spot in spots if spot.key not in {other.key for other in known}]

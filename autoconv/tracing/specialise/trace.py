@@ -277,7 +277,7 @@ def _python_rules(trace: Trace, call: Call, guards: Guards) -> Outside:
     trace.without_dimensions = outside.without_dimensions
     trace.begin_again = begin_again
     trace.holders = {name for how, name in call.learned if how == "holder"}
-    trace.made_early = frozenset(name for how, name in call.learned if how == "class")
+    trace.eagerly_created = frozenset(name for how, name in call.learned if how == "class")
     trace.stores.append(outside.stores)
     trace.python_print = python_contract.python_print
     trace.attribute = attribute_of

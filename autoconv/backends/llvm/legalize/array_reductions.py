@@ -22,7 +22,7 @@ from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import ArrayType, TensorType, dense_strides
 from autoconv.ops import OPS
 from autoconv.ops.index_spec import Spec
-from autoconv.ops.record import Op, none
+from autoconv.ops.record import Op, no_gradient
 
 _REDUCTIONS = ("sum", "prod", "mean", "max", "min", "any", "all")
 KINDS = {
@@ -107,7 +107,7 @@ def value_of(inputs: Sequence[Any], steps: Sequence[Any]) -> Any:
 
 TOTAL = Op(
     name="array_total", graphdef="ArrayTotal", kernel=_total, effects=Effects.READ | Effects.RAISE,
-    result=lambda *_, **__: None, gradient=none("made by the native backend"),  # type: ignore[arg-type, return-value]
+    result=lambda *_, **__: None, gradient=no_gradient("made by the native backend"),  # type: ignore[arg-type, return-value]
 )  # fmt: skip
 
 
@@ -120,7 +120,7 @@ def _part_type(x: TensorType, *operands: TensorType, spec: Spec) -> Any:
 # A part of a tensor, read in place.
 PART = Op(
     name="tensor_part", graphdef="TensorPart", kernel=OPS["get_item"].kernel, effects=Effects.RAISE, result=_part_type,
-    gradient=none("made by the native backend"),
+    gradient=no_gradient("made by the native backend"),
 )  # fmt: skip
 
 __all__ = ["KINDS", "PART", "TOTAL", "Total", "total_of", "value_of"]

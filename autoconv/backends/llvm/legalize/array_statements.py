@@ -26,7 +26,7 @@ from autoconv.ops import OPS
 from autoconv.ops.analysis.alias import DISJOINT, Overlaps
 from autoconv.ops.index_spec import INPUT, is_basic
 from autoconv.ops.numpy.shapes import UPDATE
-from autoconv.ops.record import Op, none
+from autoconv.ops.record import Op, no_gradient
 
 _MOST_STEPS = 64
 
@@ -54,7 +54,7 @@ def _assign(x: np.ndarray, *inputs: Any, steps: tuple[Step, ...]) -> tuple[()]:
 
 ASSIGN = Op(
     name="array_assign", graphdef="ArrayAssign", result=lambda *_, steps: (), kernel=_assign,
-    gradient=none("made by the native backend"), effects=Effects.READ | Effects.WRITE | Effects.RAISE,
+    gradient=no_gradient("made by the native backend"), effects=Effects.READ | Effects.WRITE | Effects.RAISE,
 )  # fmt: skip
 
 

@@ -28,9 +28,9 @@ from autoconv.graph.graph import Graph, Node, Value, clone, has_recursion, node_
 from autoconv.graph.types import ObjectType, TensorType, Type
 from autoconv.ops import OPS
 from autoconv.ops.analysis.value_range import is_inside
-from autoconv.ops.record import Op, none
+from autoconv.ops.record import Op, no_gradient
 
-_NATIVE = none("made by the native backend")
+_NATIVE = no_gradient("made by the native backend")
 _DTYPES: dict[type, DType] = {bool: bool_, int: int64, float: float64}
 _CELL = ObjectType("cell")
 CELL = Op(
