@@ -298,7 +298,7 @@ def as_program_error(error: Exception) -> Exception:
 
 
 __all__ = [
-    "as_program_error", "as_value", "cast_to", "check_broadcast", "check_sizes", "check_types", "element_of", "elements",
-    "fits_exactly", "holds_numbers", "is_stored_item_by_item", "loses_imaginary_parts", "may_fit", "number_as",
-    "refuse_warning", "stacked", "to_elements",
+    "as_program_error", "as_value", "cast_to", "check_broadcast", "check_sizes", "check_types", "element_of",
+    "elements", "fits_exactly", "holds_numbers", "is_stored_item_by_item", "loses_imaginary_parts", "may_fit",
+    "number_as", "refuse_warning", "stacked", "to_elements",
 ]  # fmt: skip

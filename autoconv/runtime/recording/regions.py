@@ -263,7 +263,7 @@ class _UntracedHere:
 class _Own(threading.local):
     """The share of one thread in the counts of `_Activity`."""
 
-    count = pretended = tapes = 0
+    count = forced = tapes = 0
 
 
 class _Activity:
@@ -282,12 +282,12 @@ class _Activity:
         self.here = _UntracedHere()
         self.on_change: Callable[[object], None] = lambda untraced: None
 
-    def add(self, change: int, pretended: int = 0) -> None:
+    def add(self, change: int, forced: int = 0) -> None:
         with self.lock:
             self.count += change
-            self.forced += pretended
+            self.forced += forced
             self.own.count += change
-            self.own.forced += pretended
+            self.own.forced += forced
             BUSY.value = self.count + self.forced + self.tapes
             self.on_change(not self.forced and (self.here if self.count else True))
 
