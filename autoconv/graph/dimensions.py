@@ -7,7 +7,7 @@ of two dimensions. An unknown dimension (None) makes every expression of it unkn
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -183,6 +183,24 @@ def value_of(dimension: int | Symbol, values: Mapping[str, int]) -> int:
             total += count
         return total
     return dimension if isinstance(dimension, int) else values[dimension.name]
+
+
+def substituted(dimension: Dimension, value: Callable[[Symbol], Dimension]) -> Dimension:
+    """Return a dimension with `value(symbol)` in the place of each symbol that is not an expression."""
+    if isinstance(dimension, Quotient):
+        dividend, divisor = substituted(dimension.dividend, value), substituted(dimension.divisor, value)
+        return rounded_down(dividend, divisor)
+    if isinstance(dimension, Minimum):
+        return least(substituted(dimension.first, value), substituted(dimension.second, value))
+    if isinstance(dimension, Sum):
+        total: Dimension = 0
+        for monomial, count in dimension.terms:
+            term: Dimension = count
+            for symbol in monomial:
+                term = times(term, substituted(symbol, value))
+            total = plus(total, term)
+        return total
+    return value(dimension) if isinstance(dimension, Symbol) else dimension
 
 
 def plain_symbols(dimension: int | Symbol) -> Iterator[Symbol]:

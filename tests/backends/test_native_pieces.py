@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autoconv.backends.llvm.analysis.index_map import Span
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import below, count, plus, times
 from autoconv.backends.llvm.ir.module import ModuleText
+from autoconv.graph import dimensions
+from autoconv.graph.types import Symbol
 from tests.backends.native import alike
 
 SHAPES: list[tuple[int, ...]] = [(5,), (16,), (33,), (254,), (3, 40), (7, 31), (2, 3, 50), (4, 1), (1, 19), (3, 0)]
@@ -80,7 +83,16 @@ def test_what_is_known_of_positions() -> None:
     assert below(out, moved, 10) is True
     assert below(out, moved, 0) is False
     assert below(out, moved, 4) is None  # 9 - i < 4 from i = 6 on
-    assert below(out, plus(out, "%i", 3), 5) is None  # i + 3 < 5 up to i = 2
-    assert out.cuts == {"%i": {2, 6}}
     assert below(out, "%elsewhere", 4) is None
     assert below(out, 3, 4) is True
+
+
+def test_where_what_is_known_of_positions_changes() -> None:
+    i = Symbol("i")
+    span = Span(i, 0, 10)
+    assert span.below(dimensions.plus(dimensions.times(i, -1), 9), 4) is None  # from i = 6 on
+    assert span.below(dimensions.plus(i, 3), 5) is None  # up to i = 2
+    assert span.cuts == {2, 6}
+    assert span.below(dimensions.plus(i, Symbol("n")), 4) is None
+    assert span.below(dimensions.times(i, i), 200) is None
+    assert span.below(dimensions.plus(i, 3), 13) is True

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import count
 from typing import Any
 
-from autoconv.backends.llvm.analysis.indexing import counted, first_of, is_indexed, place
+from autoconv.backends.llvm.analysis.index_map import (
+    IndexMap,
+    Nearest,
+    Point,
+    Remainder,
+    Wrapped,
+    pick,
+    reshape,
+    variable,
+    variables,
+)
+from autoconv.backends.llvm.analysis.indexing import counted, first_of, gather_map, is_indexed
 from autoconv.backends.llvm.analysis.representation import sizes
 from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
-from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.index_arith import Index, Position, below, linear, plus, times, unravelled
+from autoconv.backends.llvm.ir.index_arith import Index, Position, below, plus, times
 from autoconv.backends.llvm.ir.scalars import Element, Pair
+from autoconv.graph.dimensions import plus as plus_of
+from autoconv.graph.dimensions import times as times_of
 from autoconv.graph.dtypes import DType, bool_, int64
 from autoconv.graph.graph import Node, Value
+from autoconv.graph.types import Dimension, Symbol
 from autoconv.ops.index_spec import INPUT, At, NewAxis, Rest, Slice, aligned
 
 # A number that needs no array; or (value, index, function applied to the element found there).
@@ -47,9 +61,9 @@ def viewed(b: Any, node: Node, index: Index, picks: Sequence[Position]) -> Place
     source = node.inputs[0]
     if name in ("real", "imag"):
         return source, index, (_real if name == "real" else _imag)
-    if is_indexed(node):
-        return source, place(b, node, index, picks), None
-    return source, _MAPS[name](b.out, node, index, picks), None
+    found = index_map(node)
+    assert found is not None, name
+    return source, found.write(b, index, picks), None
 
 
 def _number(b: Any, number: int, dtype: DType) -> Element:
@@ -125,111 +139,115 @@ def _text(position: Position) -> str:
     return str(position)
 
 
-def mapped(out: FunctionText, node: Node, index: Index) -> Index | None:
-    """Return the index in the source for a fixed permutation, reshape or broadcast; None for other views."""
-    return _MAPS[node.op.name](out, node, index, ()) if node.op.name in _STRAIGHT else None
+# ---- index maps of the ops
 
 
-# ---- index maps
+def index_map(node: Node) -> IndexMap | None:
+    """Return the map from an index of the node's result to the index in its first operand; None if there is none."""
+    if is_indexed(node):
+        return gather_map(node)
+    return _MAPS[node.op.name](node) if node.op.name in _MAPS else None
 
 
-def _transpose(out: FunctionText, node: Node, index: Index, picks: Any) -> Index:
-    rank = len(index)
+def _shapes(node: Node) -> tuple[Point, Point]:
+    """Return the shapes of the source and the result, in dimensions."""
+    source, result = node.inputs[0].type.shape, node.results[0].type.shape  # type: ignore[union-attr]
+    assert source is not None and result is not None
+    return source, result
+
+
+def _identity(node: Node) -> IndexMap:
+    return IndexMap(variables(len(_shapes(node)[0])))
+
+
+def _transpose(node: Node) -> IndexMap:
+    rank = len(_shapes(node)[0])
     perm = node.attributes.get("perm")
     order = range(rank)[::-1] if perm is None else [p % rank for p in perm]
-    back: list[Position] = [0] * rank
-    for position, axis in zip(index, order, strict=True):
-        back[axis] = position
-    return tuple(back)
+    return IndexMap(tuple(variable(order.index(axis)) for axis in range(rank)))
 
 
-def _matrix_transpose(out: FunctionText, node: Node, index: Index, picks: Any) -> Index:
-    return (*index[:-2], index[-1], index[-2])
+def _matrix_transpose(node: Node) -> IndexMap:
+    own = variables(len(_shapes(node)[0]))
+    return IndexMap((*own[:-2], own[-1], own[-2]))
 
 
-def _reverse(out: FunctionText, node: Node, index: Index, picks: Any) -> Index:
-    shape = sizes(node.inputs[0].type)
+def _reverse(node: Node) -> IndexMap:
+    shape = _shapes(node)[0]
     axes = {a % len(shape) for a in node.attributes["axis"]}
-    return tuple(plus(out, times(out, i, -1), plus(out, shape[d], -1)) if d in axes else i for d, i in enumerate(index))
+    own = enumerate(variables(len(shape)))
+    return IndexMap(tuple(plus_of(times_of(i, -1), plus_of(shape[d], -1)) if d in axes else i for d, i in own))
 
 
-def _roll(out: FunctionText, node: Node, index: Index, picks: Any) -> Index:
+def _roll(node: Node) -> IndexMap:
     """Map an index through a rotation: positions shifted below the start wrap around."""
-    shape = sizes(node.inputs[0].type)
-    found = list(index)
+    shape = _shapes(node)[0]
+    found: list[Dimension] = list(variables(len(shape)))
     for shift, axis in zip(node.attributes["shift"], node.attributes["axis"], strict=True):
         size = shape[axis]
-        if not isinstance(size, int):
-            found[axis] = _rolled(out, found[axis], shift, size)
-            continue
-        moved = plus(out, found[axis], -shift % size if size else 0)
-        verdict = below(out, moved, size) if size else None
-        if isinstance(moved, int):
-            found[axis] = moved % size if size else 0
-        elif verdict is not None:
-            found[axis] = moved if verdict else plus(out, moved, -size)
-        elif size:
-            beyond = out.new(f"icmp sge i64 {moved}, {size}")
-            found[axis] = out.new(f"select i1 {beyond}, i64 {plus(out, moved, -size)}, i64 {moved}")
-    return tuple(found)
+        by = Remainder.of(-shift, size) if isinstance(size, Symbol) else -shift % size if size else 0
+        found[axis] = Wrapped.of(plus_of(found[axis], by), size)
+    return IndexMap(tuple(found))
 
 
-def _rolled(out: FunctionText, position: Position, shift: int, size: str) -> Position:
-    """Rotate a position in an open dimension."""
-    left = out.new(f"srem i64 {-shift}, {size}")
-    moved = plus(out, position, out.new(f"select i1 {out.new(f'icmp slt i64 {left}, 0')}, i64 "
-                                        f"{plus(out, left, size)}, i64 {left}"))  # fmt: skip
-    beyond = out.new(f"icmp sge i64 {moved}, {size}")
-    return out.new(f"select i1 {beyond}, i64 {out.new(f'sub nsw i64 {moved}, {size}')}, i64 {moved}")
+def _padding(node: Node) -> IndexMap:
+    source, pairs = _shapes(node)[0], node.attributes["paddings"]
+    return IndexMap(
+        tuple(
+            Nearest.of(plus_of(i, times_of(before, -1)), size) if before or after else i
+            for i, size, (before, after) in zip(variables(len(source)), source, pairs, strict=True)
+        )
+    )
 
 
-def _reshape(out: FunctionText, node: Node, index: Index, picks: Any) -> Index:
-    source, result = sizes(node.inputs[0].type), sizes(node.results[0].type)
-    if [s for s in source if s != 1] == [s for s in result if s != 1]:
-        left = iter([i for i, size in zip(index, result, strict=True) if size != 1])
-        return tuple(0 if size == 1 else next(left) for size in source)
-    return unravelled(out, linear(out, index, result), source)
+def _reshape(node: Node) -> IndexMap:
+    source, result = _shapes(node)
+    return reshape(result, source, (sizes(node.results[0].type), sizes(node.inputs[0].type)))
 
 
-def _broadcast(out: FunctionText, node: Node, index: Index, picks: Any) -> Index:
-    own = sizes(node.inputs[0].type)
-    return tuple(0 if size == 1 else i for size, i in zip(own, index[len(index) - len(own) :], strict=True))
+def _broadcast(node: Node) -> IndexMap:
+    own, whole = _shapes(node)
+    lead = len(whole) - len(own)
+    return IndexMap(tuple(0 if size == 1 else variable(lead + d) for d, size in enumerate(own)))
 
 
-def _get_item(out: FunctionText, node: Node, index: Index, picks: Sequence[Position]) -> Index:
-    """Map an index through a subscript: ints drop a dimension, slices keep it, newaxis adds one."""
-    shape = sizes(node.inputs[0].type)
-    given, dynamic = iter(index), iter(picks)
-    found: list[Position] = []
-    for entry, _, axis, count in aligned(node.attributes["spec"], len(shape)):
+def item_map(node: Node) -> IndexMap:
+    """Map an index of the part that single indices and slices select: ints drop a dimension, newaxis adds one."""
+    shape = node.inputs[0].type.shape  # type: ignore[union-attr]
+    assert shape is not None
+    taken, picked = count(), count()
+    found: list[Dimension] = []
+    for entry, _, axis, width in aligned(node.attributes["spec"], len(shape)):
         if isinstance(entry, NewAxis):
-            next(given)
+            next(taken)
         elif isinstance(entry, Rest):
-            found += [next(given) for _ in range(count)]
+            found += [variable(next(taken)) for _ in range(width)]
         elif isinstance(entry, At):
-            found.append(next(dynamic) if entry.index == INPUT else counted(out, entry.index, shape[axis]))
+            single = entry.index == INPUT
+            found.append(pick(next(picked)) if single else counted(entry.index, shape[axis]))
         elif isinstance(entry, Slice):
-            start, step = first_of(out, entry, shape[axis])
-            found.append(plus(out, times(out, next(given), step), start))
-    return tuple(found)
+            start, step = first_of(entry, shape[axis])
+            found.append(plus_of(times_of(variable(next(taken)), step), start))
+    return IndexMap(tuple(found))
 
 
-def item_index(out: FunctionText, node: Node, index: Index, picks: Sequence[Position]) -> Index:
-    """Return the index in the whole array of the element at `index` of the subscripted part."""
-    return _get_item(out, node, index, picks)
+def _gather_one(node: Node) -> IndexMap:
+    rank = len(_shapes(node)[0])
+    axis = node.attributes.get("axis", 0) % rank
+    own = variables(rank - 1)
+    return IndexMap((*own[:axis], pick(0), *own[axis:]))
 
 
-def _gather_one(out: FunctionText, node: Node, index: Index, picks: Sequence[Position]) -> Index:
-    axis = node.attributes.get("axis", 0) % len(sizes(node.inputs[0].type))
-    return (*index[:axis], picks[0], *index[axis:])
+def _one_hot_map(node: Node) -> IndexMap:
+    rank = len(_shapes(node)[1])
+    axis, own = node.attributes.get("axis", -1) % rank, variables(rank)
+    return IndexMap((*own[:axis], *own[axis + 1 :]))
 
 
-_MAPS: dict[str, Callable[..., Index]] = {
+_MAPS: dict[str, Callable[[Node], IndexMap]] = {
     "transpose": _transpose, "matrix_transpose": _matrix_transpose, "reverse": _reverse, "reshape": _reshape,
     "reshape_like": _reshape, "expand_dims": _reshape, "squeeze": _reshape, "broadcast_to": _broadcast,
-    "broadcast_to_shape_of": _broadcast, "get_item": _get_item, "gather": _gather_one, "roll": _roll,
+    "broadcast_to_shape_of": _broadcast, "get_item": item_map, "set_item": item_map, "add_at_item": item_map,
+    "gather": _gather_one, "roll": _roll, "pad": _padding, "real": _identity, "imag": _identity,
+    "set_diag": _identity, "matrix_band_part": _identity, "one_hot": _one_hot_map,
 }  # fmt: skip
-_STRAIGHT = frozenset(
-    {"transpose", "matrix_transpose", "reshape", "reshape_like", "expand_dims", "squeeze", "broadcast_to",
-     "broadcast_to_shape_of"}
-)  # fmt: skip

@@ -8,14 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from autoconv.backends.llvm.analysis.classify import ROLES
+from autoconv.backends.llvm.analysis.index_map import IndexMap, loaded, pick, variable, variables
 from autoconv.backends.llvm.analysis.representation import is_array, is_scalar, sizes
-from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
-from autoconv.backends.llvm.ir.index_arith import Index, Position, is_known, plus, times
-from autoconv.graph.dimensions import slice_length
-from autoconv.graph.dtypes import int64
+from autoconv.backends.llvm.ir.index_arith import Position, is_known
+from autoconv.graph.dimensions import plus, slice_length, times
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension, Shape, Symbol
 from autoconv.ops.index_spec import INPUT, Aligned, At, Gather, NewAxis, Rest, Slice, aligned, is_fixed
@@ -191,77 +191,72 @@ def _is_single(given: Any) -> bool:
 # ---- from the part to the whole
 
 
-def place(b: Any, node: Node, index: Index, picks: Any) -> Index:
-    """Return the index in the whole of the element at `index` of the part.
-
-    `picks` are the single dynamic indices of a subscript; `b.at(value, index)` reads arrays of positions.
-    """
+def gather_map(node: Node) -> IndexMap:
+    """Return the map from an index of the part to the index in the whole, with loaded positions."""
     name = node.op.name
     if name in ITEMS:
-        return _item_place(b, node, index, picks)
+        return _item_map(node)
     (found,) = positions(node)
-
-    def at(value: Value, where: Index) -> Position:
-        return b.cast(b.at(value, where), int64).ir  # type: ignore[no-any-return]
-
-    if name in ALONG:
-        axis = _axis(node)
-        return (*index[:axis], at(found, index), *index[axis + 1 :])
     rank = len(sizes(found.type))
+    whole = len(whole_shape(node))
+    if name in ALONG:
+        axis, own = _axis(node), variables(rank)
+        return IndexMap((*own[:axis], loaded(found, own), *own[axis + 1 :]))
+    batch = node.attributes.get("batch_dims", 0)
     if name in VECTORS:
-        depth, batch = sizes(found.type)[-1], node.attributes.get("batch_dims", 0)
-        lead = rank - 1
-        vector = [at(found, (*index[:lead], column)) for column in range(depth)]
-        return (*index[:batch], *vector, *index[lead:])
-    axis, batch = _axis(node), node.attributes.get("batch_dims", 0)
+        depth, lead = sizes(found.type)[-1], rank - 1
+        own = variables(lead + whole - batch - depth)
+        vector = [loaded(found, (*own[:lead], column)) for column in range(depth)]
+        return IndexMap((*own[:batch], *vector, *own[lead:]))
+    axis = _axis(node)
     after = axis + rank - batch
-    return (*index[:axis], at(found, (*index[:batch], *index[axis:after])), *index[after:])
+    own = variables(after + whole - axis - 1)
+    return IndexMap((*own[:axis], loaded(found, (*own[:batch], *own[axis:after])), *own[after:]))
 
 
 def _item_entries(node: Node) -> list[Aligned]:
     return aligned(node.attributes["spec"], len(sizes(node.inputs[0].type)), positions(node))
 
 
-def _item_place(b: Any, node: Node, index: Index, picks: Any) -> Index:
+def _item_map(node: Node) -> IndexMap:
     """Map an index through a subscript with arrays of positions.
 
     The arrays are broadcast against each other. Their dimensions stay in place if the arrays are adjacent, else they
     come first. Single indices among arrays count as arrays.
     """
     entries = _item_entries(node)
-    shape = sizes(node.inputs[0].type)
+    shape: Any = node.inputs[0].type.shape  # type: ignore[union-attr]
     advanced = [i for i, part in enumerate(entries) if isinstance(part.entry, (At, Gather))]
     common = max(len(sizes(entries[i].operands[0].type)) for i in advanced if entries[i].operands)
     side_by_side = advanced == list(range(advanced[0], advanced[-1] + 1))
     before = 0
     if side_by_side:
         before = sum(1 if isinstance(part.entry, NewAxis) else part.width for part in entries[: advanced[0]])
-    array_index = index[before : before + common]
-    rest = iter((*index[:before], *index[before + common :]))
-    dynamic = iter(picks)
-    found: list[Position] = []
-    for entry, given, axis, count in entries:
+    array_index = tuple(variable(before + d) for d in range(common))
+    rest = (variable(d) for d in count() if not before <= d < before + common)
+    picked = (pick(i) for i in count())
+    found: list[Dimension] = []
+    for entry, given, axis, width in entries:
         if isinstance(entry, NewAxis):
             next(rest)
         elif isinstance(entry, Rest):
-            found += [next(rest) for _ in range(count)]
+            found += [next(rest) for _ in range(width)]
         elif isinstance(entry, At):
-            found.append(next(dynamic) if entry.index == INPUT else counted(b.out, entry.index, shape[axis]))
+            found.append(next(picked) if entry.index == INPUT else counted(entry.index, shape[axis]))
         elif isinstance(entry, Gather) and _is_single(given):
-            found.append(next(dynamic))
+            found.append(next(picked))
         elif isinstance(entry, Gather):
             own = sizes(given[0].type)
-            aligned = array_index[len(array_index) - len(own) :]
-            where = tuple(0 if n == 1 else i for n, i in zip(own, aligned, strict=True))
-            position = b.cast(b.at(given[0], where), int64)
-            found.append(b.select(position < 0, position + b.wrap(int64, str(shape[axis])), position).ir)
+            own_index = array_index[len(array_index) - len(own) :]
+            where = tuple(0 if n == 1 else i for n, i in zip(own, own_index, strict=True))
+            found.append(loaded(given[0], where, shape[axis]))
         elif isinstance(entry, Slice):
-            start, step = first_of(b.out, entry, shape[axis])
-            found.append(plus(b.out, times(b.out, next(rest), step), start))
-    return tuple(found)
+            start, step = first_of(entry, shape[axis])
+            found.append(plus(times(next(rest), step), start))
+    return IndexMap(tuple(found))
 
 
-def first_of(out: Any, entry: Slice, size: Position) -> tuple[Position, int]:
+def first_of(entry: Slice, size: Dimension) -> tuple[Dimension, int]:
     """Return the start and step of a slice with constant bounds."""
     if isinstance(size, int):
         start, stop, step = slice(*entry.parts).indices(size)
@@ -269,17 +264,17 @@ def first_of(out: Any, entry: Slice, size: Position) -> tuple[Position, int]:
         return start, 1 if is_one else step  # step times stride must not overflow
     start, step = entry.start, 1 if entry.step is None else entry.step
     if start is None:
-        return (0, step) if step > 0 else (plus(out, size, -1), step)
-    return counted(out, start, size), step
+        return (0, step) if step > 0 else (plus(size, -1), step)
+    return counted(start, size), step
 
 
-def counted(out: Any, position: int | Symbol, size: Position) -> Position:
+def counted(position: int | Symbol, size: Dimension) -> Dimension:
     """Normalise a position to count from the start."""
     if isinstance(position, Symbol):
-        return dimension(out, position)
+        return position
     if isinstance(size, int):
         return position % size
-    return position if position >= 0 else plus(out, size, position)
+    return position if position >= 0 else plus(size, position)
 
 
 # ---- roles

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from autoconv.backends.llvm.analysis.representation import is_open, register_of
@@ -67,29 +67,35 @@ def _types(graph: Graph) -> Iterator[Type]:
 
 def write_dimension(out: FunctionText, symbol: Symbol) -> None:
     """Compute a derived dimension into its register."""
-    out.line(f"{register_of(symbol)} = add i64 {_computed(out, symbol)}, 0")
+    out.line(f"{register_of(symbol)} = add i64 {dimension(out, symbol)}, 0")
 
 
 def dimension(out: FunctionText, size: Dimension) -> Position:
     """Return a dimension as a constant or a register; a derived dimension is computed again."""
-    return _computed(out, size) if isinstance(size, Symbol) else size or 0
+    return write_position(out, size, register_of)
 
 
-def _computed(out: FunctionText, symbol: Symbol) -> Position:
+def write_position(out: FunctionText, size: Dimension, held: Callable[[Symbol], Position]) -> Position:
+    """Return a dimension or a position as a constant or a register; `held` gives the registers of its symbols."""
+    return _computed(out, size, held) if isinstance(size, Symbol) else size or 0
+
+
+def _computed(out: FunctionText, symbol: Symbol, held: Callable[[Symbol], Position]) -> Position:
     if isinstance(symbol, Quotient):
-        x, y = dimension(out, symbol.dividend), dimension(out, symbol.divisor)
+        x, y = (write_position(out, size, held) for size in (symbol.dividend, symbol.divisor))
         towards_zero, rest = out.new(f"sdiv i64 {x}, {y}"), out.new(f"srem i64 {x}, {y}")
         # Floor: subtract 1 if the remainder is negative.
         return out.new(f"add i64 {towards_zero}, {out.new(f'ashr i64 {rest}, 63')}")
     if isinstance(symbol, Minimum):
         low = out.module.declare("llvm.smin.i64", "i64", "i64, i64")
-        return out.new(f"call i64 {low}(i64 {dimension(out, symbol.first)}, i64 {dimension(out, symbol.second)})")
+        x, y = (write_position(out, size, held) for size in (symbol.first, symbol.second))
+        return out.new(f"call i64 {low}(i64 {x}, i64 {y})")
     if not isinstance(symbol, Sum):
-        return register_of(symbol)
+        return held(symbol)
     total: Position = 0
     for monomial, count in symbol.terms:
         term: Position = count
         for factor in monomial:
-            term = product(out, term, dimension(out, factor))
+            term = product(out, term, write_position(out, factor, held))
         total = plus(out, total, term)
     return total

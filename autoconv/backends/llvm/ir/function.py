@@ -34,11 +34,9 @@ class FunctionText(Builder):
         self.falls = False  # an index may fall
         self._has_hints = False
         self.block = "entry"
-        # For index_arith.py: registers as counter, factor and offset; the ranges of counters; the counts at which the
-        # behaviour of a counter's loop changes.
+        # For index_arith.py: registers as counter, factor and offset; the ranges of counters.
         self.lines: dict[str, tuple[str, int, int]] = {}
         self.limits: dict[str, tuple[int, int]] = {}
-        self.cuts: dict[str, set[int]] = {}
 
     def length(self) -> int:
         """Return the number of lines so far."""

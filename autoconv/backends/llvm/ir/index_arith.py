@@ -1,7 +1,7 @@
 """Arithmetic on the positions of an index: constants where known, else registers.
 
 A register that is affine in a loop counter (factor · counter + offset) is recorded. `below` then decides bounds for
-whole ranges of the counter, and records where a loop has to be split into such ranges.
+whole ranges of the counter.
 """
 
 from __future__ import annotations
@@ -96,8 +96,6 @@ def below(out: FunctionText, position: Position, limit: Position) -> bool | None
         return True
     if ends[0] >= limit:
         return False
-    if factor in (1, -1):
-        out.cuts.setdefault(counter, set()).add(limit - offset if factor == 1 else offset - limit + 1)
     return None
 
 
@@ -128,3 +126,25 @@ def unravelled(out: FunctionText, offset: Position, shape: Sequence[Position]) -
         else:
             index.append(0)
     return (offset, *reversed(index)) if len(shape) else ()
+
+
+def wrapped(out: FunctionText, position: Position, size: Position) -> Position:
+    """Return a position below twice the size, reduced to below it."""
+    if isinstance(size, str):
+        beyond = out.new(f"icmp sge i64 {position}, {size}")
+        return out.new(f"select i1 {beyond}, i64 {out.new(f'sub nsw i64 {position}, {size}')}, i64 {position}")
+    if isinstance(position, int) or not size:
+        return position % size if size and isinstance(position, int) else position
+    verdict = below(out, position, size)
+    if verdict is not None:
+        return position if verdict else plus(out, position, -size)
+    beyond = out.new(f"icmp sge i64 {position}, {size}")
+    return out.new(f"select i1 {beyond}, i64 {plus(out, position, -size)}, i64 {position}")
+
+
+def remainder(out: FunctionText, position: Position, size: Position) -> Position:
+    """Return the remainder of a position by a size, which is not negative."""
+    if isinstance(position, int) and isinstance(size, int):
+        return position % size
+    left = out.new(f"srem i64 {position}, {size}")
+    return out.new(f"select i1 {out.new(f'icmp slt i64 {left}, 0')}, i64 {plus(out, left, size)}, i64 {left}")

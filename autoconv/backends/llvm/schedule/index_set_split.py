@@ -1,9 +1,19 @@
-"""Split innermost loops into pieces that vectorise."""
+"""Split innermost loops into pieces that vectorise: where a rotated or padded array begins or ends."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
 
+from autoconv.backends.llvm.analysis.contiguity import base_of
+from autoconv.backends.llvm.analysis.index_map import Loaded, Point, Span
+from autoconv.backends.llvm.analysis.index_maps import index_map
+from autoconv.backends.llvm.analysis.indexing import gather_map, updates
+from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, sizes
+from autoconv.backends.llvm.schedule.plan import Plan
+from autoconv.graph.graph import Node, Value
+from autoconv.graph.types import Symbol
+
+COUNTER = Symbol("%count")  # of the loop that is split
 VECTOR = 64  # bytes of the longest supported vectors
 _SHORT_ROW = 1024  # counts up to which the remainder after the last whole vector takes noticeable time
 _MOST = 6  # pieces of a loop, each of which is emitted separately
@@ -38,3 +48,61 @@ def in_vectors(low: int, high: int, lanes: int) -> Iterator[tuple[int, int]]:
     else:
         yield low, high - over
         yield high - lanes, high
+
+
+def cuts(plan: Plan, nodes: Sequence[Node], index: Point, span: Span, held: Container[Value]) -> set[int]:
+    """Return the counts within the span at which the elements that the nodes read at `index` change.
+
+    `held` are the values that the loops read from memory.
+    """
+    reader = _Reader(plan, span, held)
+    for node in nodes:
+        kind = plan.roles[node]
+        if kind == "scatter":
+            reader.operand(updates(node), index)
+            reader.positions(gather_map(node).apply(index) or ())
+        elif kind in ("place", "reduce"):
+            reader.visit(node.inputs[0], index)
+        else:
+            reader.visit(node.results[0], index)
+    return span.cuts
+
+
+class _Reader:
+    """Follows the elements that one element is computed from, with their indices as data."""
+
+    def __init__(self, plan: Plan, span: Span, held: Container[Value]) -> None:
+        self.plan = plan
+        self.span = span
+        self.held = held
+        self._seen: set[tuple[Value, Point]] = set()
+
+    def visit(self, value: Value, index: Point) -> None:
+        node = value.node
+        if is_scalar(value.type) or value in self.held or (value, index) in self._seen:
+            return
+        self._seen.add((value, index))
+        base = base_of(value, self.plan.views)
+        if node is None or (base is not value and base in self.held and is_dense(base.type)):
+            return
+        if value in self.plan.views or self.plan.roles[node] == "copy":
+            found = index_map(node)
+            source = found.apply(index, self.span) if found is not None else None
+            if source is not None:
+                self.positions(source)
+                self.visit(node.inputs[0], source)
+            return
+        for operand in node.inputs:
+            self.operand(operand, index)
+
+    def positions(self, index: Point) -> None:
+        for position in index:
+            if isinstance(position, Loaded):
+                self.visit(position.value, position.index)
+
+    def operand(self, operand: Value, index: Point) -> None:
+        """Visit an operand at the index of the result to which it is broadcast."""
+        if not is_scalar(operand.type):
+            own = sizes(operand.type)
+            aligned = (*[0] * (len(own) - len(index)), *index[max(len(index) - len(own), 0) :])
+            self.visit(operand, tuple(0 if size == 1 else i for size, i in zip(own, aligned, strict=True)))

@@ -12,18 +12,17 @@ import math
 from collections.abc import Sequence
 
 from autoconv.backends.llvm.analysis.classify import reduced_axes
-from autoconv.backends.llvm.analysis.index_maps import mapped
+from autoconv.backends.llvm.analysis.index_map import Point, variable
+from autoconv.backends.llvm.analysis.index_maps import index_map
 from autoconv.backends.llvm.analysis.indexing import is_indexed
 from autoconv.backends.llvm.analysis.representation import is_scalar, sizes
-from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.index_arith import Index, is_known
-from autoconv.backends.llvm.ir.module import ModuleText
+from autoconv.backends.llvm.ir.index_arith import is_known
 from autoconv.backends.llvm.schedule.matmul_tiling import Product, tiles_of
 from autoconv.backends.llvm.schedule.plan import Item, Plan
 from autoconv.backends.llvm.schedule.reduction_depth import register_depth
 from autoconv.graph.graph import Node, Value
-from autoconv.ops.index_spec import Slice
 
+_ROW = variable(0)
 _FEWEST = 16  # least rows of a product
 
 
@@ -183,7 +182,7 @@ class _Run:
         if kind == "reduce" and (not register_depth(node, shape) or 0 in reduced_axes(node)):
             return False
         own = shape if kind == "reduce" else sizes(node.results[0].type)
-        index: Index = ("row", *(0 if size == 1 else f"%o{d}" for d, size in enumerate(own[1:])))
+        index: Point = (_ROW, *(0 if size == 1 else variable(d) for d, size in enumerate(own[1:], 1)))
         if kind == "copy":
             return not any(map(self._reads, node.inputs))
         if own[0] != self.rows:
@@ -198,20 +197,16 @@ class _Run:
                 return False
         return True
 
-    def _is_at_row(self, value: Value, index: Index) -> bool:
+    def _is_at_row(self, value: Value, index: Point) -> bool:
         """Return whether an element that a member computes lies in the row of the index."""
         if value in self._made:
-            return index[0] == "row"
+            return index[0] == _ROW
         if value not in self.plan.views or not self._reads(value):
             return True
         node = value.node
         assert node is not None
         if any(map(self._reads, node.inputs[1:])) or is_scalar(node.inputs[0].type):
             return False
-        if node.op.name == "get_item" and not is_indexed(node):
-            first = node.attributes["spec"][0]
-            whole = isinstance(first, Slice) and first.is_whole
-            rest = len(sizes(node.inputs[0].type)) - 1
-            return whole and index[0] == "row" and self._is_at_row(node.inputs[0], ("row", *["%x"] * rest))
-        source = mapped(FunctionText(ModuleText()), node, index)
+        found = index_map(node) if not is_indexed(node) else None
+        source = found.apply(index) if found is not None else None
         return source is not None and self._is_at_row(node.inputs[0], source)

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import math
 
-from autoconv.backends.llvm.analysis.index_maps import mapped
+from autoconv.backends.llvm.analysis.index_map import Point, variable
+from autoconv.backends.llvm.analysis.index_maps import index_map
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, sizes
-from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.index_arith import Index, is_known
-from autoconv.backends.llvm.ir.module import ModuleText
+from autoconv.backends.llvm.ir.index_arith import is_known
 from autoconv.backends.llvm.schedule.plan import Item, Plan
 from autoconv.backends.llvm.schedule.reduction_depth import register_depth
 from autoconv.graph.graph import Node, Value
@@ -117,9 +116,9 @@ class _Chain:
     def _keeps_to_rows(self, into: int, depth: int) -> bool:
         """Return whether each element depends, among earlier loops' values, only on the same element or its row's."""
         target = self.plan.all_items[into]
-        own = tuple(0 if size == 1 else f"%o{d}" for d, size in enumerate(self.shape))
+        own = tuple(0 if size == 1 else variable(d) for d, size in enumerate(self.shape))
         row_nodes = [node for row in self.rows for node in self.plan.all_items[row].nodes]
-        places: dict[Value, Index] = {}
+        places: dict[Value, Point] = {}
         for node in (*target.nodes, *self.item.nodes, *row_nodes):
             (value,) = node.results
             place = own if self._is_full(node) else _row_place(value, own, depth)
@@ -132,7 +131,7 @@ class _Chain:
     def _is_full(self, node: Node) -> bool:
         return self.plan.roles[node] == "element" and sizes(node.results[0].type) == self.shape
 
-    def _reads_well(self, node: Node, index: Index, places: dict[Value, Index]) -> bool:
+    def _reads_well(self, node: Node, index: Point, places: dict[Value, Point]) -> bool:
         operands = node.inputs[:1] if self.plan.roles[node] == "reduce" else node.inputs
         for value in operands:
             if is_scalar(value.type):
@@ -144,7 +143,7 @@ class _Chain:
                 return False
         return True
 
-    def _is_at(self, value: Value, index: Index, places: dict[Value, Index]) -> bool:
+    def _is_at(self, value: Value, index: Point, places: dict[Value, Point]) -> bool:
         if value in places:
             return places[value] == index
         if value not in self.plan.views:
@@ -153,13 +152,14 @@ class _Chain:
         assert node is not None
         if not any(base in places for base, _ in self.plan.bases(value)):
             return True
-        source = mapped(FunctionText(ModuleText()), node, index)
+        found = index_map(node)
+        source = found.apply(index) if found is not None else None
         if source is None:
             return False
         return is_scalar(node.inputs[0].type) or self._is_at(node.inputs[0], source, places)
 
 
-def _row_place(value: Value, own: Index, depth: int) -> Index | None:
+def _row_place(value: Value, own: Point, depth: int) -> Point | None:
     """Return the index of a row's number in terms of the outer loops; None if the value is not one per row."""
     if not is_dense(value.type):
         return None

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autoconv.backends.llvm.analysis.contiguity import base_of
+from autoconv.backends.llvm.analysis.index_map import Span
 from autoconv.backends.llvm.analysis.index_maps import CUT, Place, viewed
-from autoconv.backends.llvm.analysis.indexing import SCATTERS, place, updates
+from autoconv.backends.llvm.analysis.indexing import SCATTERS, gather_map, updates
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, sizes
 from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
 from autoconv.backends.llvm.codegen.loops.reductions import MemoryReduction, Reduction, RegisterReduction
@@ -21,13 +22,14 @@ from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import register
-from autoconv.backends.llvm.schedule.index_set_split import VECTOR, in_vectors, straight
+from autoconv.backends.llvm.schedule.index_set_split import COUNTER, VECTOR, cuts, in_vectors, straight
 from autoconv.backends.llvm.schedule.partition import Split, choose_split
 from autoconv.backends.llvm.schedule.plan import Item, Plan
 from autoconv.backends.llvm.schedule.reduction_depth import BLOCK, register_depth
 from autoconv.backends.llvm.schedule.row_blocks import is_flat
 from autoconv.backends.llvm.schedule.symbolic_partition import OpenSplit, choose_open_split
 from autoconv.graph.graph import Node, Value
+from autoconv.graph.types import Symbol
 
 
 class LoopWriter(ElementWriter):
@@ -267,14 +269,16 @@ class KernelText:
                 self._dimension((*index, i), shape, registers, sums)
 
             if all(size == 1 for size in shape[depth + 1 :]):
-                self._innermost(shape[depth], first, last, write)
+                self._innermost(index, shape[depth], first, last, write)
             else:
                 with self.out.loop(first, last) as i:
                     write(i)
         for one in inner:
             one.finish(index)
 
-    def _innermost(self, size: int, first: str, last: str, write: Callable[[Position], None]) -> None:
+    def _innermost(
+        self, index: Index, size: int, first: str, last: str, write: Callable[[Position], None]
+    ) -> None:
         """Write the innermost loop from `first` to `last`, cut where rolled or padded arrays begin or end.
 
         Between the cuts, consecutive iterations read adjacent elements.
@@ -284,7 +288,7 @@ class KernelText:
             with out.loop(first, last) as i:
                 write(i)
             return
-        pieces = straight(size, lambda low, high: self._cuts(low, high, write)) if self._is_cut else [(0, size)]
+        pieces = straight(size, lambda low, high: self._cuts(index, low, high)) if self._is_cut else [(0, size)]
         if whole and self._may_repeat:
             pieces = [part for piece in pieces for part in in_vectors(*piece, self._lanes)]
         for low, high in pieces:
@@ -300,17 +304,13 @@ class KernelText:
                 count(out, i, low, high)
                 write(i)
 
-    def _cuts(self, low: int, high: int, write: Callable[[Position], None]) -> set[int]:
-        """Return the counts at which the body changes, found by writing it into a text that is discarded."""
-        kept = self.out, self.b, self._memo
-        self.out = FunctionText(ModuleText())
-        self.b = LoopWriter(self.out, not self.b.in_loop, self.element)
-        self._memo = {}
-        count(self.out, "%count", low, high)
-        write("%count")
-        cuts = self.out.cuts.get("%count", set())
-        self.out, self.b, self._memo = kept
-        return cuts
+    def _cuts(self, index: Index, low: int, high: int) -> set[int]:
+        """Return the counts of the innermost loop at which the elements that are read change."""
+        span = Span(COUNTER, low, high)
+        outer = (Symbol(i) if isinstance(i, str) else i for i in index)
+        rank = len(self._item.shape or ())
+        place = (*outer, COUNTER, *[0] * (rank - len(index) - 1))
+        return cuts(self._plan, self._item.nodes, place, span, self._names)
 
     def _body(self, index: Index, flat: bool, sums: Any, nodes: Sequence[Node] | None = None) -> None:
         self._memo.clear()
@@ -340,7 +340,7 @@ class KernelText:
         (result,) = node.results
         type_: Any = result.type
         found = self.b.cast(self._operand(updates(node), result, index), type_.dtype)
-        target = place(self.b, node, index, self._pick_names.get(node, []))
+        target = gather_map(node).write(self.b, index, self._pick_names.get(node, []))
         offset = linear(self.out, target, sizes(type_))
         combine = SCATTERS[node.op.name].combine
         if combine is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autoconv.backends.llvm.analysis.index_maps import item_index
+from autoconv.backends.llvm.analysis.index_maps import item_map
 from autoconv.backends.llvm.analysis.indexing import item_shape
 from autoconv.backends.llvm.analysis.representation import is_scalar, sizes
 from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
@@ -49,7 +49,7 @@ def _write_part(
         element = load(b, value.dtype, region.data(value), linear(region.out, place, own))
     x = node.inputs[0]
     dtype = x.dtype
-    target = item_index(region.out, node, index, region.picks.get(node, []))
+    target = item_map(node).write(b, index, region.picks.get(node, []))
     offset = linear(region.out, target, sizes(x.type))
     element = b.cast(element, dtype)
     if node.op.name == "add_at_item":
