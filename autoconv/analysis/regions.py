@@ -303,8 +303,8 @@ class _Planner:
         return frozenset(name for part in walk(node) for name in _deleted_by(part))
 
     def _is_guard(self, test: Any) -> bool:
-        """Return whether this is `ag__.goes_on(exit_)`."""
-        return build.is_operation(test, "goes_on")
+        """Return whether this is `ag__.no_exit(exit_)`."""
+        return build.is_operation(test, "no_exit")
 
 
 def _leaves(node: Any) -> bool:

@@ -39,7 +39,17 @@ from autoconv.operators.calls.try_statements import (
     watching,
 )
 from autoconv.operators.control import variants as _variants  # registers the operators of variants
-from autoconv.operators.control.conditionals import and_, holds, if_exp, if_stmt, not_, operand, or_, switch_stmt, test
+from autoconv.operators.control.conditionals import (
+    and_,
+    assertion,
+    if_exp,
+    if_stmt,
+    not_,
+    operand,
+    or_,
+    switch_stmt,
+    test,
+)
 from autoconv.operators.control.exception_groups import left_of_group, split_group
 from autoconv.operators.control.loops import for_stmt, iterate, while_stmt
 from autoconv.operators.support.converted_modules import module
@@ -53,12 +63,12 @@ from autoconv.operators.support.protected_names import (
     after_loop,
     completed,
     deleted,
-    goes_on,
+    exits_loop,
     ld,
     ld_inlined,
     ld_outer,
-    leaves,
     let,
+    no_exit,
     returned,
     users_names,
 )
@@ -81,13 +91,13 @@ from autoconv.operators.values.items import (
     del_attr,
     del_item,
     get_item,
-    own,
+    local_cells,
+    outer_names,
     replaced,
     set_attr,
     set_item,
     set_item_in,
     set_item_of,
-    shared,
     slice,
 )
 from autoconv.runtime.recording.regions import follow
@@ -110,17 +120,18 @@ follow(_set_untraced)
 __module__ = __name__  # for code that reads `__module__` of everything in its namespace
 
 __all__ = [
-    "_list_methods", "_set_operators", "_variants", "after_loop", "and_", "as_exception", "attempts", "augment_item_of",
-    "begin", "bitand", "bitor", "bitxor", "BREAK", "call", "caught", "class_of", "class_statement", "completed",
-    "context", "CONTINUE", "del_attr", "del_item", "deleted", "dict_of", "do_not_convert", "end", "entering", "eq",
-    "exception", "for_stmt", "formatted", "ge", "generator", "get_item", "goes_on", "gt", "holds", "iadd", "iand",
-    "if_exp", "if_stmt", "ifloordiv", "ilshift", "imatmul", "imod", "imul", "in_", "ior", "ipercent", "ipow", "irshift",
-    "is_", "is_instance", "is_mapping", "is_not", "is_sequence", "isub", "ItemAssignmentError", "iterate", "itruediv",
-    "ixor", "ld", "ld_inlined", "ld_outer", "le", "leaves", "left_of_group", "let", "list_of", "lt", "managed",
-    "match_argument", "module", "ne", "nested", "new", "new_dict", "new_set", "NORMAL", "not_", "not_in", "operand",
-    "or_", "own", "percent", "raising", "replaced", "rest_of", "RETURN", "returned", "set_attr", "set_item",
-    "set_item_in", "set_item_of", "set_of", "shared", "slice", "split_group", "SPREAD", "spread", "sub", "switch_stmt",
-    "test", "text", "Undefined", "unpacked", "unwound", "users_names", "watch", "watched", "watching", "while_stmt",
+    "_list_methods", "_set_operators", "_variants", "after_loop", "and_", "as_exception", "assertion", "attempts",
+    "augment_item_of", "begin", "bitand", "bitor", "bitxor", "BREAK", "call", "caught", "class_of",
+    "class_statement", "completed", "context", "CONTINUE", "del_attr", "del_item", "deleted", "dict_of",
+    "do_not_convert", "end", "entering", "eq", "exception", "exits_loop", "for_stmt", "formatted", "ge", "generator",
+    "get_item", "gt", "iadd", "iand", "if_exp", "if_stmt", "ifloordiv", "ilshift", "imatmul", "imod", "imul", "in_",
+    "ior", "ipercent", "ipow", "irshift", "is_", "is_instance", "is_mapping", "is_not", "is_sequence", "isub",
+    "ItemAssignmentError", "iterate", "itruediv", "ixor", "ld", "ld_inlined", "ld_outer", "le", "left_of_group",
+    "let", "list_of", "local_cells", "lt", "managed", "match_argument", "module", "ne", "nested", "new", "new_dict",
+    "new_set", "no_exit", "NORMAL", "not_", "not_in", "operand", "or_", "outer_names", "percent", "raising",
+    "replaced", "rest_of", "RETURN", "returned", "set_attr", "set_item", "set_item_in", "set_item_of", "set_of",
+    "slice", "split_group", "SPREAD", "spread", "sub", "switch_stmt", "test", "text", "Undefined", "unpacked",
+    "unwound", "users_names", "watch", "watched", "watching", "while_stmt",
 ]  # fmt: skip
 
 # Operators that may raise on plain values, by the wrapper that removes their frames from the traceback.
@@ -131,7 +142,7 @@ _QUIET = {
     quiet_logic: "and_ or_",
     quiet_branch: "if_stmt switch_stmt",
     quiet_loop: "while_stmt for_stmt",
-    quiet: "list_of set_of dict_of generator holds set_item_of augment_item_of",
+    quiet: "list_of set_of dict_of generator assertion set_item_of augment_item_of",
 }
 for _quiet, _names in _QUIET.items():
     globals().update({_name: _quiet(globals()[_name]) for _name in _names.split()})

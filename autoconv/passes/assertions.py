@@ -5,7 +5,7 @@ def f(x):
     raise ValueError(f'bad {x}') from x
 # becomes
 def f(x):
-    assert ag__.holds(x > 0, lambda: x), x
+    assert ag__.assertion(x > 0, lambda: x), x
     raise ag__.raising(lambda: ValueError(f'bad {x}')) from ag__.as_exception(x)
 """
 
@@ -29,13 +29,13 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 class Assertions(FunctionPass, statements_only=True):
     def visit_Assert(self, node: Any) -> Any:
         self.generic(node)
-        if build.is_operation(node.test, "holds"):
+        if build.is_operation(node.test, "assertion"):
             return node
         if node.msg is None:
-            node.test = build.placed(build.operate("holds", node.test), node.test)
+            node.test = build.placed(build.operate("assertion", node.test), node.test)
         elif not cannot_be_deferred(node.msg):
             message = self.context.mark(build.thunk(copy.deepcopy(node.msg)))
-            node.test = build.placed(build.operate("holds", node.test, message), node.test)
+            node.test = build.placed(build.operate("assertion", node.test, message), node.test)
         return node
 
     def visit_Raise(self, node: Any) -> Any:

@@ -17,13 +17,13 @@ from autoconv.syntax.tree import walk, walk_scope
 
 
 def begin_own(names: Names) -> list[Any]:
-    """Return `ag__.own(lambda: (x, y))` for a function whose regions are functions already.
+    """Return `ag__.local_cells(lambda: (x, y))` for a function whose regions are functions already.
 
     Empty if no inner function writes one of its names.
     """
     own = tuple(sorted((names.shared & names.bound) - names.declared))
     mark = names.context.mark
-    return [gast.Expr(build.operate("own", mark(build.thunk(build.loads(own)))))] if own else []
+    return [gast.Expr(build.operate("local_cells", mark(build.thunk(build.loads(own)))))] if own else []
 
 
 def written_inside(statement: Any, context: Context) -> set[str]:

@@ -51,7 +51,7 @@ class ControlFlow(FunctionPass, statements_only=True):
         scope = user_scope(node, self.context)
         plan = make_plan(node, scope, self.context)
         node.body = _Regions(self.context, self.function, self.namer, scope, plan).block(node.body)
-        if not any(isinstance(s, gast.Expr) and build.is_operation(s.value, "own") for s in node.body):
+        if not any(isinstance(s, gast.Expr) and build.is_operation(s.value, "local_cells") for s in node.body):
             start = body_start(node.body)
             own = begin_own(Names(self.context, scope.parameters, node.body))
             node.body[start:start] = [build.placed(statement, node.body[start]) for statement in own]

@@ -53,7 +53,7 @@ class Effects(FunctionPass, statements_only=True):
     def _accessors(self, function: Any) -> bool:
         """Return whether the function calls `shared` already; mark its accessor functions as generated."""
         for statement in function.body:
-            if isinstance(statement, gast.Expr) and build.is_operation(statement.value, "shared"):
+            if isinstance(statement, gast.Expr) and build.is_operation(statement.value, "outer_names"):
                 names = {argument.id for argument in statement.value.args[:2]}
                 for inner in function.body:
                     if isinstance(inner, gast.FunctionDef) and inner.name in names:
@@ -77,7 +77,7 @@ class Effects(FunctionPass, statements_only=True):
         statements = [
             mark(build.function(getter, (), [gast.Return(build.loads(names))])),
             mark(build.function(setter, (values,), [*declare, write])),
-            gast.Expr(build.operate("shared", build.name(getter), build.name(setter), build.strings(names))),
+            gast.Expr(build.operate("outer_names", build.name(getter), build.name(setter), build.strings(names))),
         ]
         return [build.placed(statement, node.body[0]) for statement in statements]
 

@@ -16,10 +16,10 @@ tail moves into the other arm instead.
             if x > 3:
                 retval_ = x
                 exit_1 = ag__.RETURN
-            if ag__.leaves(exit_1):
+            if ag__.exits_loop(exit_1):
                 break
         exit_ = ag__.after_loop(exit_1)
-        if ag__.goes_on(exit_):
+        if ag__.no_exit(exit_):
             retval_ = -1
             exit_ = ag__.RETURN
         return ag__.returned(retval_)
@@ -145,7 +145,7 @@ class FunctionExits:
 
     def _guard(self, code: ExitCode, body: list[Any], like: Any) -> Any:
         code.read = self.guarded = True
-        test = build.operate("goes_on", build.name(code.name))
+        test = build.operate("no_exit", build.name(code.name))
         return self.context.mark(build.placed(gast.If(test, body, []), like))
 
     def _statement(
@@ -273,7 +273,7 @@ class FunctionExits:
         after: list[Any] = []
         if leaving & {BREAK, RETURN}:
             code.read = True
-            leaves = build.operate("leaves", build.name(code.name))
+            leaves = build.operate("exits_loop", build.name(code.name))
             check = gast.If(leaves, [gast.Break()], [])
             node.body.append(self.context.mark(build.placed(check, node)))
             before.append(build.placed(self._set(code, "NORMAL"), node))
@@ -338,7 +338,7 @@ class FunctionExits:
         code = self._new_code()
         code.read = self.guarded = True
         pending = self._try(node, place, place._replace(code=code))
-        goes_on = build.operate("goes_on", build.name(code.name))
+        goes_on = build.operate("no_exit", build.name(code.name))
         again = self.context.mark(gast.If(goes_on, [gast.Raise(None, None)], []))
         around = gast.Try([node], [gast.ExceptHandler(build.name("BaseException"), None, [again])], [], [])
         self.context.staged_tries[id(around)] = around

@@ -75,10 +75,10 @@ def make_plan(function: Any, scope: Scope, context: Context) -> Plan:
 
 
 def is_exit_check(statement: Any) -> bool:
-    """Return whether the statement is the `if ag__.leaves(exit_): break` at the end of a loop body."""
+    """Return whether the statement is the `if ag__.exits_loop(exit_): break` at the end of a loop body."""
     return (
         isinstance(statement, gast.If)
-        and build.is_operation(statement.test, "leaves")
+        and build.is_operation(statement.test, "exits_loop")
         and isinstance(statement.body[0], gast.Break)
     )
 

@@ -194,7 +194,7 @@ def operand(value: Any) -> Any:
     return test(value, "the operands after it have to be evaluated in place")
 
 
-def holds(condition: Any, message: Thunk | None = None) -> Any:
+def assertion(condition: Any, message: Thunk | None = None) -> Any:
     """Evaluate the condition of an assert; a tensor under trace is checked when the graph runs."""
     condition = asked(condition)
     if not is_staged(condition):

@@ -79,12 +79,12 @@ def returned(value: Any) -> Any:
     return value if drop is None else drop(value)
 
 
-def goes_on(code: Any) -> Any:
+def no_exit(code: Any) -> Any:
     """True if no early exit was taken."""
     return code == NORMAL
 
 
-def leaves(code: Any) -> Any:
+def exits_loop(code: Any) -> Any:
     """True if a loop is left by a break or a return."""
     return code > CONTINUE
 

@@ -401,7 +401,7 @@ _MUTATORS = frozenset(
 )  # fmt: skip
 
 
-def shared(getter: Any, setter: Any, names: tuple[str, ...]) -> None:
+def outer_names(getter: Any, setter: Any, names: tuple[str, ...]) -> None:
     """Journal the outer names that a function may write, while a region is traced."""
     region = current_region()
     if region is None:
@@ -412,7 +412,7 @@ def shared(getter: Any, setter: Any, names: tuple[str, ...]) -> None:
         check(getter, f"the outer name {names[0]!r} is written", cells_spots(getter, names, region.trace.cells))
 
 
-def own(read: Any) -> None:
+def local_cells(read: Any) -> None:
     """Register the function's local names that inner functions or regions share as cells of this region.
 
     They do not exist for the regions around it. `read` is a closure that refers to them.
