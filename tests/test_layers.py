@@ -80,7 +80,7 @@ WITHIN = {
     "optimise": ("symbolic", "unboxing"),
 }  # fmt: skip
 BELOW = {
-    "ops": {"record", "rules", "gradients", "index_spec", "builder"},
+    "ops": {"record", "rules", "gradients", "index_spec", "builder", "traits"},
     "optimise": {
         "common", "dead", "fold", "hoist", "inline", "list_elements", "memory_to_value", "overflow", "promote_arrays",
         "simplify",

@@ -282,7 +282,7 @@ class ReverseBuilder(GraphBuilder):
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         apply, op = super().__getattr__(name), OPS[name]
-        if op.shape_only != (0,):
+        if op.traits.shape_only != (0,):
             return apply
 
         def apply_to_shape(x: Any, **attributes: Any) -> Any:
@@ -304,7 +304,7 @@ class ReverseBuilder(GraphBuilder):
 
     def _value(self, op: Op, operand: Any, position: int, operands: Sequence[Any]) -> Value:
         if isinstance(operand, Value) and operand.graph is not self.graph:
-            if position in op.shape_only and not self._level.has(operand):
+            if position in op.traits.shape_only and not self._level.has(operand):
                 if isinstance(operand.type, TensorType) and is_static(operand.type):
                     return self.zeros_like(operand)  # type: ignore[no-any-return]
                 return self._level.resolve_shape(operand)

@@ -189,7 +189,7 @@ class _Conversion:
         """Return the enclosing region's arrays that the node's regions write."""
         found: dict[Value, None] = {}
         for inner in (inner for graph in node.regions for inner in graph.walk()):
-            if inner.op.name in ("array_store", "array_set"):
+            if inner.op.traits.stores_into is not None:
                 for root in self._overlaps.roots(inner.inputs[0]):
                     if root in region.contents:
                         found[root] = None
@@ -223,7 +223,7 @@ class _Conversion:
     def _while(self, region: WrittenRegion, node: Node) -> None:
         count = node.attributes["state"]
         written = self._written(node, region)
-        if any(inner.op.name in ("array_store", "array_set") for inner in node.regions[0].walk()):
+        if any(inner.op.traits.stores_into is not None for inner in node.regions[0].walk()):
             refuse("an array is changed by the test of a loop")
         plain = [i for i in range(count) if not isinstance(node.inputs[i].type, ArrayType)]
         references = [i for i in range(count) if i not in plain]

@@ -268,7 +268,7 @@ def node_effects(op: Op, regions: Iterable[Graph], attributes: Mapping[str, Any]
     total = own_effects(op, attributes, inputs)
     for region in regions:
         total |= region.effects
-    if op.elementwise and len(inputs) > 1 and not total & Effects.RAISE and _may_not_broadcast(inputs):
+    if op.traits.elementwise and len(inputs) > 1 and not total & Effects.RAISE and _may_not_broadcast(inputs):
         total |= Effects.RAISE
     return total
 

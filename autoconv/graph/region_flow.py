@@ -11,8 +11,6 @@ from collections.abc import Iterator
 
 from autoconv.graph.graph import Graph, Node, Value
 
-CONTROL = frozenset({"cond", "while", "call", "try"})  # ops whose regions are entered and left by edges alone
-
 
 def edges(node: Node) -> Iterator[tuple[Value | None, Value]]:
     """Iterate over the edges of a control node; none for other nodes.

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass, field, fields
+from typing import Any, Protocol
 
 from autoconv.errors import StagingError
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType, Type
-
-if TYPE_CHECKING:
-    pass
+from autoconv.ops.traits import Traits
 
 OPS: dict[str, Op] = {}
+_NO_TRAITS = Traits()
+_TRAITS = frozenset(field.name for field in fields(Traits))
 
 
 class Builder(Protocol):
@@ -81,10 +81,7 @@ class Op:
                     other ops through the Builder `b`; or none("reason")
     effects         side effects, or a rule over (input types, attributes)
     unify           inputs that must have one dtype: their indices, or "all"
-    commutative     f(x, y) == f(y, x)
-    identity        the e for which f(x, e) == x
-    shape_only      inputs of which only the shape is read (of a list: the length too)
-    elementwise     every element of the result depends on the same element of the (broadcast) inputs alone
+    traits          facts that analyses, passes and backends read
     result_name     (name of the node, index) -> name of a result in printed tensors
     samples         inputs for the tests over the registry
     """
@@ -96,10 +93,7 @@ class Op:
     gradient: Gradient | NoGradient
     effects: Effects | EffectRule = Effects.PURE
     unify: tuple[int, ...] | str = ()
-    commutative: bool = False
-    identity: int | float | bool | None = None
-    elementwise: bool = False
-    shape_only: tuple[int, ...] = ()
+    traits: Traits = _NO_TRAITS
     result_name: Callable[[str, int], str] | None = None
     samples: tuple[Sample, ...] = ()
 
@@ -124,9 +118,13 @@ class Op:
         return f"<Op {self.name}>"
 
 
-def define(**fields: Any) -> Op:
-    """Make an op and add it to `OPS`; raises ValueError when the name is taken."""
-    op = Op(**fields)
+def define(**facts: Any) -> Op:
+    """Make an op and add it to `OPS`; raises ValueError when the name is taken.
+
+    `facts` are fields of `Op`, and of its `Traits`.
+    """
+    traits = Traits(**{name: facts.pop(name) for name in _TRAITS & facts.keys()})
+    op = Op(**facts, traits=traits)
     if op.name in OPS:
         raise ValueError(f"the op {op.name!r} is defined twice")
     OPS[op.name] = op

@@ -21,7 +21,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, compute_effects, copied_regions, copy_node
 from autoconv.graph.rewrite import attributes_key, begin_copy
 from autoconv.graph.types import TensorType
-from autoconv.ops.analysis.aliasing_ops import leaving
+from autoconv.ops.analysis.escape import escaping_arrays
 
 
 def common(graph: Graph, contract: str = "function") -> Graph:
@@ -40,7 +40,7 @@ def common(graph: Graph, contract: str = "function") -> Graph:
 def _common(graph: Graph, copies: dict[Graph, Graph], contract: str) -> Graph:
     copy, values = begin_copy(graph)
     copies[graph] = copy
-    kept = leaving(graph) if contract == "compile" else set()
+    kept = escaping_arrays(graph) if contract == "compile" else set()
     found: dict[Hashable, Sequence[Value]] = {}
     reads: dict[Hashable, Sequence[Value]] = {}
     for node in graph.nodes:
@@ -74,10 +74,10 @@ def _may_swap(node: Node) -> bool:
     Strings concatenate, and complex products round differently. For zeros of different sign, maximum and the like may
     return either. Sums and products of floats, the ops with an identity, are exact under swapping.
     """
-    if not node.op.commutative or len(node.inputs) != 2:
+    if not node.op.traits.commutative or len(node.inputs) != 2:
         return False
     types = [value.type for value in (*node.inputs, *node.results)]
     dtypes = [type_.dtype for type_ in types if isinstance(type_, TensorType)]
     if len(dtypes) < len(types) or any(dtype.is_string or dtype.is_complex for dtype in dtypes):
         return False
-    return node.op.identity is not None or not dtypes[-1].is_floating
+    return node.op.traits.identity is not None or not dtypes[-1].is_floating

@@ -42,11 +42,10 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, compute_effects, copied_regions, copy_node, has_recursion
 from autoconv.graph.rewrite import begin_copy
 from autoconv.graph.types import TensorType
-from autoconv.ops.analysis.aliasing_ops import VIEWS
 from autoconv.ops.rules import element_count
 
-# Ops that cost nothing inside of a loop: constants, and views that backends do not materialise.
-_FREE = VIEWS | {"constant", "absent", "fill", "zeros_like", "ones_like", "one_hot", "broadcast_to", "shape", "rank"}
+# Ops that cost nothing inside of a loop, besides views and generated elements, which backends do not materialise.
+_FREE = frozenset({"constant", "absent", "broadcast_to", "shape", "rank"})
 
 
 def hoist(graph: Graph, contract: str = "function") -> Graph:
@@ -87,9 +86,10 @@ def _lift(
         for node in region.nodes:
             if not outside.reaches(node):
                 continue
-            if node.op.name in _FREE:
+            traits = node.op.traits
+            if traits.view or traits.generates or node.op.name in _FREE:
                 outside.free.update(node.results)
-            elif node.inputs and (not node.op.elementwise or _does_not_grow(node)):
+            elif node.inputs and (not node.op.traits.elementwise or _does_not_grow(node)):
                 gone.add(node)
                 lifted += [(region, value, found) for value, found in outside.lift(node)]
     if not lifted:

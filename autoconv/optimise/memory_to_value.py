@@ -11,8 +11,6 @@ from autoconv.ops.analysis.alias import DISJOINT, Overlaps
 
 _PARTS = ("array_view", "array_transpose", "array_diagonal")
 _READS = frozenset({"array_load", *_PARTS, "array_strided", "array_size"})
-_STORES = frozenset({"array_store", "array_set"})
-_MAKES = frozenset({"array_new", "array_of"})
 
 
 class ReadOnly:
@@ -51,9 +49,9 @@ class ReadOnly:
             for i, value in enumerate(node.inputs):
                 self._users.setdefault(value, []).append((node, i))
             arrays = [value for value in node.inputs if isinstance(value.type, ArrayType)]
-            if node.op.name in _STORES:
+            if node.op.traits.stores_into is not None:
                 self._writers.append((node, arrays[:1]))
-            elif node.op.name not in _READS | _MAKES | {"cond", "while"}:
+            elif not node.op.traits.allocates and node.op.name not in _READS | {"cond", "while"}:
                 if arrays:
                     self._writers.append((node, arrays))
                 elif node.effects & Effects.WRITE:

@@ -27,7 +27,7 @@ from autoconv.graph.graph import Graph, Node, Value, compute_effects, copied_reg
 from autoconv.graph.rewrite import begin_copy
 from autoconv.graph.types import TensorType
 from autoconv.ops import OPS
-from autoconv.ops.analysis.aliasing_ops import leaving
+from autoconv.ops.analysis.escape import escaping_arrays
 
 Rule = Callable[[Graph, Node, Sequence[Value]], Value | None]
 
@@ -48,7 +48,7 @@ def simplify(graph: Graph, contract: str = "function") -> Graph:
 def _simplified(graph: Graph, contract: str, copies: dict[Graph, Graph]) -> Graph:
     copy, values = begin_copy(graph)
     copies[graph] = copy
-    kept = leaving(graph) if contract == "compile" else set()
+    kept = escaping_arrays(graph) if contract == "compile" else set()
     for node in graph.nodes:
         inputs = [values[value] for value in node.inputs]
         rule, before = _RULES.get(node.op.name, _identity_of_op), len(copy.nodes)
@@ -114,12 +114,12 @@ def _is_neutral(number: Any, wanted: Any, of_sum: bool) -> bool:
 def _identity_of_op(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     """f(x, e) = x, for the identity e in the op's record."""
     op = node.op
-    if op.identity is None or len(inputs) != 2:
+    if op.traits.identity is None or len(inputs) != 2:
         return None
     x, y = inputs
-    if _is_neutral(_number(y), op.identity, op.name == "add"):
+    if _is_neutral(_number(y), op.traits.identity, op.name == "add"):
         return _same(x, node)
-    if op.commutative and _is_neutral(_number(x), op.identity, op.name == "add"):
+    if op.traits.commutative and _is_neutral(_number(x), op.traits.identity, op.name == "add"):
         return _same(y, node)
     return None
 

@@ -208,7 +208,9 @@ def _could_be_made(node: Node) -> bool:
 
 def _from_shapes(node: Node, inputs: Sequence[Value]) -> np.ndarray | None:
     """Evaluate an op that reads only shapes, if all of them are static."""
-    if len(node.results) != 1 or not inputs or node.effects or set(node.op.shape_only) != set(range(len(inputs))):
+    if len(node.results) != 1 or not inputs or node.effects:
+        return None
+    if set(node.op.traits.shape_only) != set(range(len(inputs))):
         return None
     result = node.results[0].type
     if not isinstance(result, TensorType) or result.weak or node.op.kernel is None:

@@ -85,7 +85,7 @@ def _repeat(graph: Graph, known: dict[Value, Any], random: Random) -> Node | Non
     if not plain:
         return None
     node = random.choice(plain)
-    inputs = node.inputs[::-1] if node.op.commutative and random.random() < 0.5 else node.inputs
+    inputs = node.inputs[::-1] if node.op.traits.commutative and random.random() < 0.5 else node.inputs
     return graph.add(node.op, inputs, node.attributes)
 
 

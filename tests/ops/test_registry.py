@@ -181,10 +181,10 @@ def test_facts(op: Op, sample: Sample) -> None:
     if not results:
         pytest.skip("no results")
     result = results[0]
-    if op.commutative and len(inputs) == 2:
+    if op.traits.commutative and len(inputs) == 2:
         np.testing.assert_array_equal(result, run(op, *inputs[::-1], **attributes)[0])
-    if op.identity is not None and (inputs[0].dtype == bool) == isinstance(op.identity, bool):
-        neutral = np.full(np.shape(inputs[0]), op.identity, inputs[0].dtype)
+    if op.traits.identity is not None and (inputs[0].dtype == bool) == isinstance(op.traits.identity, bool):
+        neutral = np.full(np.shape(inputs[0]), op.traits.identity, inputs[0].dtype)
         np.testing.assert_array_equal(run(op, inputs[0], neutral, **attributes)[0], inputs[0])
 
 

@@ -135,7 +135,7 @@ class _Batch:
     def _batched(self, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
         if any(not isinstance(value.type, TensorType) or value.type.weak for value in node.results):
             raise NotBatched(f"the op {node.op.graphdef}, whose result is a Python number or a list")
-        if node.op.elementwise:
+        if node.op.traits.elementwise:
             return apply(node.op.name, *self._aligned(node, inputs, flags), **node.attributes)
         rule = _RULES.get(node.op.name)
         found = rule(self, node, inputs, flags) if rule is not None else None

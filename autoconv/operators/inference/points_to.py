@@ -13,7 +13,7 @@ import numpy as np
 
 from autoconv.graph.dtypes import DType, bfloat16
 from autoconv.graph.graph import Node, Value
-from autoconv.graph.region_flow import CONTROL, edges
+from autoconv.graph.region_flow import edges
 from autoconv.graph.types import ArrayType, Dimension, ObjectType, TensorType, Type
 from autoconv.ops.python.objects import NotAssigned
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
@@ -224,7 +224,7 @@ class Flow:
     def _collect(self, node: Node) -> None:
         """Collect the data-flow edges of a node; a recursive function that is being recorded may lack some outputs."""
         name = node.op.name
-        if name in CONTROL:
+        if node.op.traits.control:
             self._edges += [(source, target) for source, target in edges(node) if source is not None]
         elif name in RULES:
             self._nodes.append(node)

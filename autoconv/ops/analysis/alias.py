@@ -13,9 +13,6 @@ from autoconv.ops.index_spec import At, Slice
 from autoconv.ops.numpy.arrays import entries_of
 
 DISJOINT, EQUAL, OVERLAP, UNKNOWN = "apart", "same", "some", "maybe"
-_VIEWS = frozenset({"array_view", "array_strided", "array_transpose", "array_diagonal", "array_part"})
-_NEW = frozenset({"array_new", "array_of"})
-_STORES = frozenset({"array_store", "array_set"})
 _MOST_WORK = 200  # steps of np.shares_memory's exact algorithm
 
 
@@ -79,9 +76,9 @@ class Overlaps:
             for value in node.results:
                 if not isinstance(value.type, ArrayType):
                     continue
-                if node.op.name in _NEW:
+                if node.op.traits.allocates:
                     self._roots[value] = frozenset({value})
-                elif node.op.name not in _VIEWS:
+                elif not node.op.traits.view:
                     self._feeds.setdefault(value, []).extend(result_sources(node, value.index))
             for region in node.regions:
                 for parameter in region.parameters:
@@ -111,7 +108,7 @@ class Overlaps:
 def written_parameters(graph: Graph) -> list[int]:
     """Return the positions of the array parameters that stores of the graph may write."""
     places = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
-    written = [node.inputs[0] for node in graph.walk() if node.op.name in _STORES]
+    written = [node.inputs[0] for node in graph.walk() if node.op.traits.stores_into is not None]
     if not places or not written:
         return []
     overlaps = Overlaps(graph)
@@ -120,7 +117,7 @@ def written_parameters(graph: Graph) -> list[int]:
 
 def base_of(value: Value) -> Value:
     """Return the base of a view, through views of views."""
-    while value.node is not None and value.node.op.name in _VIEWS:
+    while value.node is not None and value.node.op.traits.view:
         value = value.node.inputs[0]
     return value
 
@@ -128,7 +125,7 @@ def base_of(value: Value) -> Value:
 def _same_view(a: Value, b: Value) -> bool:
     """Return whether both are made by the same steps from the same values."""
     while a is not b:
-        if a.node is None or b.node is None or a.node.op is not b.node.op or a.node.op.name not in _VIEWS:
+        if a.node is None or b.node is None or a.node.op is not b.node.op or not a.node.op.traits.view:
             return False
         if a.node.attributes != b.node.attributes or a.node.inputs[1:] != b.node.inputs[1:]:
             return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
-from autoconv.graph.region_flow import CONTROL, edges
+from autoconv.graph.region_flow import edges
 from autoconv.graph.types import ObjectType
 
 _COPIES = frozenset({"list", "dict", "set", "sorted"})
@@ -36,7 +36,7 @@ def fresh_objects(graph: Graph) -> frozenset[Value]:
 
 def _collect(node: Node, feeds: dict[Value, list[Value]], foreign: list[Value]) -> None:
     """Collect the sources of the node's results and its regions' parameters."""
-    if node.op.name in CONTROL and not is_recursive(node):
+    if node.op.traits.control and not is_recursive(node):
         for source, target in edges(node):
             if source is None:  # an exception
                 foreign.append(target)
@@ -49,7 +49,7 @@ def _collect(node: Node, feeds: dict[Value, list[Value]], foreign: list[Value]) 
 
 def _makes(node: Node) -> bool:
     """Return whether the node allocates a new list, dict or set of Python's own classes, or a user's object."""
-    if node.op.name in ("object_build", "object_make"):
+    if node.op.traits.allocates:
         return True
     if node.op.name != "object_apply":
         return False

@@ -57,17 +57,20 @@ define(
     name="cond", graphdef="If", result=_cond_types, kernel=None,
     gradient=no_gradient("differentiated by its regions"),
     result_name=lambda name, index: f"{name}/Identity_{index}:0" if index else f"{name}/Identity:0",
+    control=True,
 )  # fmt: skip
 define(
     name="while", graphdef="While", result=_while_types, kernel=None,
     gradient=no_gradient("differentiated by its regions"),
     result_name=lambda name, index: f"{name}:{index + 2}",  # TensorFlow's loops have two counters before the state
+    control=True,
 )  # fmt: skip
 define(
     name="call", graphdef="PartitionedCall", result=_call_types, kernel=None,
     gradient=no_gradient("differentiated by its region"),
     # recursion may exceed Python's limit
     effects=lambda types, attributes: Effects.RAISE if attributes.get("recursive") else Effects.PURE,
+    control=True,
 )  # fmt: skip
 
 
@@ -82,6 +85,7 @@ def _try_types(*captures: Type, regions: Sequence[Graph], **rest: Any) -> tuple[
 define(
     name="try", graphdef="Try", result=_try_types, kernel=None,
     gradient=no_gradient("differentiated by its regions"),
+    control=True,
 )  # fmt: skip
 
 

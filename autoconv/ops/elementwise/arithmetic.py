@@ -109,6 +109,7 @@ def _divide_type(x: TensorType, y: TensorType, **_: Any) -> TensorType:
 divide = define(
     name="divide", graphdef="RealDiv", result=_divide_type, kernel=quiet(np.true_divide),
     gradient=_divide_gradient, unify="all", elementwise=True, samples=(sample(_X, _Y),),
+    costly=True,
 )  # fmt: skip
 
 

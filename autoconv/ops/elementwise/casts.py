@@ -147,6 +147,7 @@ cast = define(
         sample(_X, dtype=float64), sample(_X, dtype=int32), sample(_I, dtype=float32),
         sample(_P, dtype=int64), sample(_COMPLEX, dtype=float64), sample(_I, dtype=uint8),
     ),
+    may_alias=True,
 )  # fmt: skip
 saturate_cast = define(
     name="saturate_cast", graphdef="SaturateCast", result=_saturate_type, kernel=quiet(_saturate),
@@ -160,16 +161,20 @@ bitcast = define(
         sample(_X, dtype=int64), sample(_X, dtype=int32),
         sample(np.array([[1, 2]], np.int32), dtype=int64),
     ),
+    may_alias=True,
 )  # fmt: skip
 identity = define(
     name="identity", graphdef="Identity", result=same, kernel=lambda x: x, gradient=_identity_gradient,
     elementwise=True, samples=(sample(_X), sample(np.array(b"a", object))),
+    view=True,
 )  # fmt: skip
 stop_gradient = define(
     name="stop_gradient", graphdef="StopGradient", result=same, kernel=lambda x: x, gradient=flat,
     elementwise=True, samples=(sample(_X, differentiable=()),),
+    may_alias=True,
 )  # fmt: skip
 check_numerics = define(
     name="check_numerics", graphdef="CheckNumerics", result=_floating_type, kernel=quiet(_check_numerics),
     gradient=_check_gradient, effects=Effects.RAISE, samples=(sample(_X, message="x"),),
+    may_alias=True,
 )  # fmt: skip

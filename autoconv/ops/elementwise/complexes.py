@@ -23,7 +23,7 @@ _I = np.array([7, -7, 0], np.int64)
 
 
 def _unary(
-    name: str, graphdef: str, kernel: Callable[..., Any], gradient: Gradient, *inputs: Any, real: bool
+    name: str, graphdef: str, kernel: Callable[..., Any], gradient: Gradient, *inputs: Any, real: bool, **facts: Any
 ) -> Op:
     """Define an elementwise op; `real` is whether a complex operand gives a real result."""
 
@@ -34,7 +34,7 @@ def _unary(
 
     return define(
         name=name, graphdef=graphdef, result=result, kernel=quiet(kernel), gradient=gradient,
-        elementwise=True, samples=tuple(map(sample, inputs)),
+        elementwise=True, samples=tuple(map(sample, inputs)), **facts,
     )  # fmt: skip
 
 
@@ -122,7 +122,7 @@ def _complex_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, at
 abs_ = _unary("abs", "Abs", np.abs, _abs_gradient, _X, _Z, _I, real=True)
 sign = _unary("sign", "Sign", _sign, _sign_gradient, _X, _Z, _I, real=False)
 conjugate = _unary("conjugate", "Conj", np.conjugate, _conjugate_gradient, _X, _Z, real=False)
-real = _unary("real", "Real", np.real, _real_gradient, _X, _Z, real=True)
+real = _unary("real", "Real", np.real, _real_gradient, _X, _Z, real=True, may_alias=True)
 imag = _unary("imag", "Imag", lambda x: np.imag(x).copy(), _imag_gradient, _X, _Z, real=True)
 angle = _unary("angle", "Angle", _angle, _angle_gradient, _X, _Z, real=True)
 complex_ = define(

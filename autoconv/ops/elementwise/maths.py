@@ -48,7 +48,7 @@ def numeric_rule(name: str, complex_too: bool = True) -> Callable[..., TensorTyp
 
 def unary(
     name: str, graphdef: str, kernel: Callable[..., Any], derivative: Derivative, *inputs: Any,
-    rule: Callable[..., TensorType] | None = None,
+    rule: Callable[..., TensorType] | None = None, costly: bool = True,
 ) -> Op:  # fmt: skip
     """Define an elementwise op of one operand; `derivative(b, x, y)` is dy/dx, and `inputs` are the samples."""
 
@@ -58,7 +58,7 @@ def unary(
 
     return define(
         name=name, graphdef=graphdef, result=rule or floating_rule(name), kernel=quiet(kernel),
-        gradient=gradient, elementwise=True, samples=tuple(map(sample, inputs)),
+        gradient=gradient, elementwise=True, costly=costly, samples=tuple(map(sample, inputs)),
     )  # fmt: skip
 
 
@@ -206,7 +206,7 @@ def _rsqrt(x: Any) -> Any:
 
 square = unary(
     "square", "Square", np.square, lambda b, x, y: b.multiply(x, 2.0), SMALL, COMPLEX, INTEGERS,
-    rule=numeric_rule("square"),
+    rule=numeric_rule("square"), costly=False,
 )  # fmt: skip
 sqrt = unary("sqrt", "Sqrt", np.sqrt, lambda b, x, y: b.divide(0.5, y), POSITIVE, COMPLEX)
 rsqrt = unary(
@@ -246,20 +246,20 @@ power = _binary(
     (POSITIVE, np.array([[2.0], [-1.5]])), sample(SMALL, np.array(3.0), differentiable=(0,)),
     (COMPLEX, COMPLEX[::-1]),
     (INTEGERS, np.array([3, 2, 0], np.int64)),
-    rule=numeric_rule("power"), effects=_power_effects,
+    rule=numeric_rule("power"), effects=_power_effects, costly=True,
 )  # fmt: skip
 squared_difference = _binary(
     "squared_difference", "SquaredDifference", lambda x, y: np.square(np.subtract(x, y)),
     _squared_difference_gradient, (SMALL, POSITIVE), (INTEGERS, INTEGERS[::-1]),
     rule=numeric_rule("squared_difference", complex_too=False), commutative=True,
 )  # fmt: skip
-atan2 = _binary("atan2", "Atan2", np.arctan2, _atan2_gradient, (SMALL, POSITIVE), (SMALL, -POSITIVE))
-hypot = _binary("hypot", "Hypot", np.hypot, _hypot_gradient, (SMALL, POSITIVE), commutative=True)
+atan2 = _binary("atan2", "Atan2", np.arctan2, _atan2_gradient, (SMALL, POSITIVE), (SMALL, -POSITIVE), costly=True)
+hypot = _binary("hypot", "Hypot", np.hypot, _hypot_gradient, (SMALL, POSITIVE), commutative=True, costly=True)
 logaddexp = _binary(
-    "logaddexp", "LogAddExp", np.logaddexp, _logaddexp_gradient, (SMALL, POSITIVE), commutative=True
+    "logaddexp", "LogAddExp", np.logaddexp, _logaddexp_gradient, (SMALL, POSITIVE), commutative=True, costly=True
 )
-xlogy = _binary("xlogy", "Xlogy", _xlogy, _xlogy_gradient, (SMALL, POSITIVE))
-xdivy = _binary("xdivy", "Xdivy", _xdivy, _xdivy_gradient, (SMALL, POSITIVE))
+xlogy = _binary("xlogy", "Xlogy", _xlogy, _xlogy_gradient, (SMALL, POSITIVE), costly=True)
+xdivy = _binary("xdivy", "Xdivy", _xdivy, _xdivy_gradient, (SMALL, POSITIVE), costly=True)
 copysign = _binary("copysign", "CopySign", np.copysign, _copysign_gradient, (SMALL, -SMALL), (SMALL, POSITIVE))
 nextafter = _binary(
     "nextafter", "NextAfter", np.nextafter, no_gradient("steps by one unit in the last place"), (SMALL, POSITIVE)

@@ -187,6 +187,7 @@ define(
     name="python_divide", graphdef="RealDiv", result=_quotient_type, kernel=python_kernel(operator.truediv),
     gradient=gradient_of("divide"), effects=Effects.RAISE, elementwise=True,
     samples=(sample(_X, _Y), sample(_I, _J), sample(_Y, _Z)),
+    costly=True,
 )  # fmt: skip
 define(
     name="python_power", graphdef="Pow", result=_arithmetic_type, kernel=python_kernel(_power),
@@ -260,6 +261,7 @@ def _cast_effects(types: Any, attributes: Any) -> Effects:
 define(
     name="python_cast", graphdef="Cast", result=_cast_type, kernel=_cast, gradient=_cast_gradient,
     effects=_cast_effects, elementwise=True, samples=(sample(_X, dtype=float64), sample(_I, dtype=float64)),
+    may_alias=True,
 )  # fmt: skip
 define(
     name="python_int", graphdef="Cast", result=_int_type, kernel=python_kernel(int),

@@ -28,7 +28,7 @@ def _rounding(name: str, graphdef: str, kernel: Callable[..., Any]) -> Op:
         return x if x.dtype.kind in "iu" else kernel(x)
 
     return define(
-        name=name, graphdef=graphdef, result=result, kernel=quiet(run), gradient=flat, elementwise=True,
+        name=name, graphdef=graphdef, result=result, kernel=quiet(run), gradient=flat, elementwise=True, may_alias=True,
         samples=(sample(_X + 0.125), sample(_I)),
     )  # fmt: skip
 

@@ -303,6 +303,7 @@ einsum = define(
         sample(_X, equation="ij->j"),
         sample(_X, _Y, equation="ij,jk"),
     ),
+    may_alias=True,
 )  # fmt: skip
 
 

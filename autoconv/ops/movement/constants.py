@@ -73,11 +73,13 @@ zeros_like = define(
     name="zeros_like", graphdef="ZerosLike", result=_like_type, kernel=_zeros_like, gradient=flat,
     shape_only=(0,),
     samples=(sample(np.array([1.5, 2.0])), sample(np.array([[1, 2]]), dtype=float32)),
+    generates=True,
 )  # fmt: skip
 ones_like = define(
     name="ones_like", graphdef="OnesLike", result=_like_type, kernel=_ones_like, gradient=flat,
     shape_only=(0,),
     samples=(sample(np.array([1.5, 2.0])), sample(np.array([[1, 2]]), dtype=float32)),
+    generates=True,
 )  # fmt: skip
 
 
@@ -108,6 +110,7 @@ fill = define(
         sample(np.array(2.5), shape=(2, 3)),
         sample(np.array(2.5), np.array([2, 3], np.int32), shape=(None, 3)),
     ),
+    generates=True,
 )  # fmt: skip
 
 

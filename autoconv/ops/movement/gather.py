@@ -128,6 +128,7 @@ ungather = define(
         sample(np.arange(16.0).reshape(2, 2, 4), _I, _X, axis=0, differentiable=(0,)),
         sample(np.arange(12.0).reshape(2, 3, 2), _I, _B, axis=2, batch_dims=1, differentiable=(0,)),
     ),
+    shape_only=(2,),
 )  # fmt: skip
 
 
@@ -262,12 +263,14 @@ gather_nd = define(
         sample(_X, _ND), sample(_X, _ROWS), sample(_B, np.array([[[2], [0]], [[1], [1]]]), batch_dims=1),
         sample(_X, np.zeros((2, 0), np.int32)),
     ),
+    may_alias=True,
 )  # fmt: skip
 ungather_nd = define(
     name="ungather_nd", graphdef="ScatterNd",
     result=lambda x, indices, like, **_: x.with_shape(like.shape), kernel=_ungather_nd,
     gradient=_ungather_nd_gradient,
     samples=(sample(np.array([1.5, 2.5, 0.5]), _ND, _X, differentiable=(0,)),),
+    shape_only=(2,),
 )  # fmt: skip
 scatter_nd = define(
     name="scatter_nd", graphdef="ScatterNd", result=_scatter_type, kernel=_scatter_nd,

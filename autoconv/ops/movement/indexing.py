@@ -302,6 +302,7 @@ get_item = define(
         sample(_X, _MASK, spec=(Mask(), Slice(1, 3, None)), differentiable=(0,)),
         sample(_X, np.array([1, 0]), np.array(2), spec=(Gather(), _ROWS[0], At(INPUT))),
     ),
+    view=True,
 )  # fmt: skip
 set_item = define(
     name="set_item", graphdef="TensorStridedSliceUpdate", result=_set_item_type, kernel=_set_item,

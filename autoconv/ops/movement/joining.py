@@ -130,6 +130,7 @@ split_like = define(
     name="split_like", graphdef="SplitV", result=_split_like_type, kernel=_split_like,
     gradient=_split_like_gradient,
     samples=(sample(np.vstack([_X, _Y]), _X, _Y, axis=0, differentiable=(0,)),),
+    may_alias=True,
 )  # fmt: skip
 
 
@@ -197,6 +198,7 @@ stack = define(
 unstack = define(
     name="unstack", graphdef="Unpack", result=_unstack_type, kernel=_unstack, gradient=_unstack_gradient,
     samples=(sample(_X, num=2, axis=0), sample(_X, num=3, axis=-1)),
+    may_alias=True,
 )  # fmt: skip
 
 
@@ -251,4 +253,5 @@ split = define(
         sample(_X, sizes=(None, None), axis=0),
         sample(_X, np.array([1, -1]), sizes=(1, None), axis=-1),
     ),
+    view=True,
 )  # fmt: skip

@@ -143,4 +143,5 @@ unpad = define(
         sample(np.arange(18.0).reshape(3, 6), paddings=_PAIRS, mode="SYMMETRIC"),
         sample(np.arange(18.0).reshape(3, 6), paddings=_PAIRS, mode="CONSTANT"),
     ),
+    may_alias=True,
 )  # fmt: skip

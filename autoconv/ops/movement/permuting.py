@@ -54,12 +54,14 @@ transpose = define(
     name="transpose", graphdef="Transpose", result=_transpose_type, kernel=_transpose,
     gradient=_transpose_gradient,
     samples=(sample(_X, perm=None), sample(_X[None], perm=(2, 0, 1))),
+    view=True,
 )  # fmt: skip
 matrix_transpose = define(
     name="matrix_transpose", graphdef="Transpose", result=_matrix_transpose_type,
     kernel=lambda x: np.swapaxes(x, -1, -2),
     gradient=lambda b, inputs, results, cotangents, attributes: (b.matrix_transpose(cotangents[0]),),
     samples=(sample(_X), sample(_X[None])),
+    view=True,
 )  # fmt: skip
 
 
@@ -101,6 +103,7 @@ reverse = define(
     name="reverse", graphdef="ReverseV2", result=_reverse_type, kernel=lambda x, *, axis: np.flip(x, axis),
     gradient=lambda b, inputs, results, cotangents, attributes: (b.reverse(cotangents[0], **attributes),),
     samples=(sample(_X, axis=(0,)), sample(_X, axis=(0, -1))),
+    view=True,
 )  # fmt: skip
 roll = define(
     name="roll", graphdef="Roll", result=_roll_type, kernel=_roll, gradient=_roll_gradient,

@@ -117,6 +117,7 @@ one_hot = define(
             np.array([0, 2]), np.array(2.5), np.array(0.5), np.array(4), depth=None, axis=0, dtype=float64
         ),
     ),
+    generates=True,
 )  # fmt: skip
 
 

@@ -131,11 +131,13 @@ def _reshape_like(x: Any, like: Any) -> Any:
 reshape = define(
     name="reshape", graphdef="Reshape", result=_reshape_type, kernel=_reshape, gradient=_reshape_back,
     samples=(sample(_X, shape=(3, -1)), sample(_X, np.array([6, 1]), shape=(None, 1))),
+    view=True, same_order=True,
 )  # fmt: skip
 reshape_like = define(
     name="reshape_like", graphdef="Reshape", result=lambda x, like: x.with_shape(like.shape), shape_only=(1,),
     kernel=_reshape_like, gradient=_reshape_back,
     samples=(sample(_X, np.zeros((3, 2)), differentiable=(0,)),),
+    may_alias=True, same_order=True,
 )  # fmt: skip
 
 
@@ -199,16 +201,19 @@ expand_dims = define(
     name="expand_dims", graphdef="ExpandDims", result=_expand_dims_type,
     kernel=lambda x, *, axis: np.expand_dims(x, axis), gradient=_expand_dims_gradient,
     samples=(sample(_X, axis=0), sample(_X, axis=-1)),
+    view=True, same_order=True,
 )  # fmt: skip
 squeeze = define(
     name="squeeze", graphdef="Squeeze", result=_squeeze_type, kernel=_squeeze, gradient=_reshape_back,
     samples=(sample(_X[:, None], axis=None), sample(_X[None, :, None], axis=(-2,))),
+    view=True, same_order=True,
 )  # fmt: skip
 ensure_shape = define(
     name="ensure_shape", graphdef="EnsureShape", result=_ensure_shape_type, kernel=_ensure_shape,
     effects=Effects.RAISE,
     gradient=lambda b, inputs, results, cotangents, attributes: (cotangents[0],),
     samples=(sample(_X, shape=(None, 3)), sample(_X, shape=None)),
+    may_alias=True,
 )  # fmt: skip
 
 
@@ -227,4 +232,5 @@ ensure_same_shape = define(
     shape_only=(1,),
     gradient=lambda b, inputs, results, cotangents, attributes: (cotangents[0], None),
     samples=(sample(_X, np.zeros((2, 3)), differentiable=(0,)),),
+    may_alias=True,
 )  # fmt: skip

@@ -77,6 +77,7 @@ def _view_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effec
 define(
     name="array_view", graphdef="ArrayView", result=_view_type, effects=_view_effects, gradient=_NO_GRADIENT,
     kernel=lambda x, *operands, spec: x[basic_index(operands, spec)],
+    view=True,
 )  # fmt: skip
 
 
@@ -98,6 +99,7 @@ class _Interface:
 define(
     name="array_strided", graphdef="ArrayStrided", kernel=_strided, gradient=_NO_GRADIENT,
     result=lambda x, *, offset, shape, strides: replace(x, shape=shape, strides=strides),
+    view=True,
 )  # fmt: skip
 define(
     name="array_transpose", graphdef="ArrayTranspose", gradient=_NO_GRADIENT,
@@ -105,6 +107,7 @@ define(
         x, shape=tuple(x.shape[a] for a in perm), strides=tuple(x.strides[a] for a in perm)
     ),
     kernel=lambda x, *, perm: x.transpose(perm),
+    view=True,
 )  # fmt: skip
 
 
@@ -118,6 +121,7 @@ def _diagonal_type(x: ArrayType, *, offset: int) -> ArrayType:
 define(
     name="array_diagonal", graphdef="ArrayDiagonal", result=_diagonal_type, gradient=_NO_GRADIENT,
     kernel=lambda x, *, offset: x.diagonal(offset, -2, -1),
+    view=True,
 )  # fmt: skip
 define(
     name="array_size", graphdef="ArraySize", gradient=_NO_GRADIENT,
@@ -150,6 +154,7 @@ def _part_type(x: ArrayType, *, which: str) -> ArrayType:
 define(
     name="array_part", graphdef="ArrayPart", result=_part_type, gradient=_NO_GRADIENT,
     kernel=lambda x, *, which: getattr(x, which),
+    view=True,
 )  # fmt: skip
 
 # ---- elements
@@ -185,6 +190,7 @@ def _store(x: np.ndarray, value: Any) -> tuple[()]:
 define(
     name="array_store", graphdef="ArrayStore", result=lambda *_: (), kernel=_store, gradient=_NO_GRADIENT,
     effects=_store_effects,
+    stores_into=0,
 )  # fmt: skip
 
 
@@ -197,6 +203,7 @@ def _set(x: np.ndarray, value: Any, *operands: Any, spec: Spec) -> tuple[()]:
 define(
     name="array_set", graphdef="ArraySet", result=lambda *_, spec: (), kernel=_set, gradient=_NO_GRADIENT,
     effects=Effects.WRITE | Effects.RAISE,
+    stores_into=0,
 )  # fmt: skip
 
 
@@ -218,6 +225,7 @@ def _new(*sizes: Any, shape: tuple[Any, ...], dtype: DType, fill: Any = None) ->
 define(
     name="array_new", graphdef="ArrayNew", result=_new_type, kernel=_new, gradient=_NO_GRADIENT,
     effects=lambda types, attributes: Effects.WRITE | Effects.RAISE if types else Effects.WRITE,
+    allocates=True,
 )  # fmt: skip
 def _of_type(x: TensorType, *, read_only: bool = False) -> ArrayType:
     shape = _ranked(x.shape)
@@ -232,6 +240,7 @@ def _of(x: Any, *, read_only: bool = False) -> np.ndarray:
 
 define(
     name="array_of", graphdef="ArrayOf", gradient=_NO_GRADIENT, effects=Effects.WRITE, result=_of_type, kernel=_of,
+    allocates=True,
 )  # fmt: skip
 
 

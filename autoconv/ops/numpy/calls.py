@@ -136,6 +136,7 @@ define(
             arguments=(("list", ("input", 0), ("input", 1)),), keywords=(("dtype", ("dtype", "float32")),),
         ),
     ),
+    may_alias=True,
 )  # fmt: skip
 
 __all__ = ["Argument", "example", "resolve"]

@@ -214,6 +214,7 @@ def _read_only(x: Any) -> Any:
 define(
     name="numpy_read_only", graphdef="NumpyReadOnly", result=same, kernel=_read_only,
     gradient=lambda b, inputs, results, cotangents, attributes: (cotangents[0],), samples=(sample(_X), sample(_I)),
+    view=True,
 )  # fmt: skip
 define(
     name="numpy_tolist", graphdef="NumpyToList", result=lambda x: ObjectType("list" if x.shape else "any"),

@@ -89,4 +89,5 @@ py_call = define(
     samples=(
         sample(np.array([3, 4]), function=_halved, dtypes=(float64,), shapes=((None,),), differentiable=()),
     ),
+    may_alias=True, irreversible=True,
 )  # fmt: skip

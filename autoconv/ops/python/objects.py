@@ -228,6 +228,7 @@ def _build_effects(_: Any, attributes: Any) -> Effects:
 define(
     name="object_build", graphdef="ObjectBuild", result=lambda *_, kind: ObjectType(kind), kernel=_build,
     gradient=NO_GRADIENT, effects=_build_effects,
+    allocates=True,
 )  # fmt: skip
 
 
@@ -241,6 +242,7 @@ def _make(*values: Any, kind: type, names: tuple[str, ...]) -> tuple[Any]:
 define(
     name="object_make", graphdef="ObjectMake", result=lambda *_, kind, names: ObjectType(kind.__name__), kernel=_make,
     gradient=NO_GRADIENT, effects=CHANGES & ~Effects.RAISE,
+    allocates=True,
 )  # fmt: skip
 
 
@@ -451,6 +453,7 @@ def _make_exception(*arguments: Any, kind: Any) -> tuple[Any]:
 define(
     name="object_exception", graphdef="ObjectException", result=lambda *_, kind: ObjectType("Exception"),
     kernel=_make_exception, gradient=NO_GRADIENT, effects=CHANGES,
+    allocates=True,
 )  # fmt: skip
 
 
@@ -466,6 +469,7 @@ def _print(*values: Any, sep: Any, end: Any) -> tuple[()]:
 define(
     name="object_print", graphdef="PrintV2", result=_nothing, kernel=_print, gradient=NO_GRADIENT,
     effects=Effects.OUTPUT | READS,
+    prints=True,
 )  # fmt: skip
 
 __all__ = [

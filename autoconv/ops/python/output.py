@@ -19,4 +19,5 @@ def _print(*data: Any, template: tuple[Any, ...]) -> tuple[()]:
 define(
     name="python_print", graphdef="PrintV2", result=lambda *_, **__: (), kernel=_print,
     gradient=no_gradient("makes no value"), effects=Effects.OUTPUT,
+    prints=True,
 )  # fmt: skip

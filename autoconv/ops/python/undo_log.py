@@ -36,9 +36,7 @@ _NOTED = frozenset(
     }
 )  # fmt: skip
 LOCAL = "typed_list_"  # prefix of ops that write to the run's own objects
-PRINTS = frozenset({"python_print", "object_print"})  # their output is counted
 DRAW = "generator_draw"
-_LASTING = frozenset({"print", "py_call"})
 _CONSTANT = (
     str, bytes, int, float, bool, complex, tuple, frozenset, range, slice, types.NoneType, np.generic,
 )  # fmt: skip
@@ -149,7 +147,7 @@ def may_not_undo(node: Node) -> bool:
 
 def is_irreversible(node: Node) -> bool:
     """Return whether the node has an irreversible side effect."""
-    return _cannot_undo(node) and node.op.name not in ("array_store", "array_set")
+    return _cannot_undo(node) and node.op.traits.stores_into is None
 
 
 def restoring(run: Callable[..., Any], arrays: Callable[..., list[np.ndarray]]) -> Callable[..., Any]:
@@ -176,7 +174,7 @@ def _cannot_undo(node: Node) -> bool:
     if node.regions:
         return False  # nodes in regions are tested individually
     known = node.op.name in _NOTED or node.op.name.startswith(LOCAL) or not node.effects & Effects.WRITE
-    return bool(node.effects & Effects.RANDOM) or node.op.name in _LASTING or not known
+    return bool(node.effects & Effects.RANDOM) or node.op.traits.irreversible or not known
 
 
 def undoing(run: Callable[..., Any], stops: bool = False) -> Callable[..., Any]:

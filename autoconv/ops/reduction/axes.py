@@ -14,6 +14,7 @@ from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.gradients import conjugated, dtype_of, with_kept_axes
 from autoconv.ops.record import Builder, Gradient, NoGradient, Op, define, no_gradient, sample
 from autoconv.ops.rules import broadcast_shapes, reduced_shape
+from autoconv.ops.traits import ALL, ANY, MAX, MEAN, MIN, PROD, SUM, Reduction
 
 Axis = tuple[int, ...] | None
 
@@ -37,7 +38,7 @@ _TWO_AXES = (sample(_CUBE, axis=(0, -1), keepdims=False), sample(_CUBE, axis=(-3
 
 def _reduction(
     name: str, graphdef: str, kernel: Callable[..., Any], gradient: Gradient | NoGradient, kinds: str,
-    samples: tuple[Any, ...],
+    samples: tuple[Any, ...], reduction: Reduction | None = None,
 ) -> Op:  # fmt: skip
     """Define a reduction; `kinds` are the allowed dtypes: b bool, i integer, f floating, c complex."""
 
@@ -50,8 +51,9 @@ def _reduction(
         return kernel(x, checked_axis(x, axis), keepdims)
 
     return define(
-        name=name, graphdef=graphdef, result=result, kernel=quiet(run), gradient=gradient, samples=samples
-    )
+        name=name, graphdef=graphdef, result=result, kernel=quiet(run), gradient=gradient, samples=samples,
+        reduction=reduction,
+    )  # fmt: skip
 
 
 def kind(dtype: DType) -> str:
@@ -244,17 +246,17 @@ def _sum_to_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, att
 
 _NUMBERS = (*_over(_X), *_TWO_AXES, *_over(_I), sample(_COMPLEX, axis=(1,), keepdims=False))
 
-reduce_sum = _reduction("reduce_sum", "Sum", _sum, _sum_gradient, "ifc", _NUMBERS)
-reduce_prod = _reduction("reduce_prod", "Prod", _prod, _prod_gradient, "ifc", _NUMBERS)
-reduce_mean = _reduction("reduce_mean", "Mean", _mean, _mean_gradient, "ifc", _NUMBERS)
+reduce_sum = _reduction("reduce_sum", "Sum", _sum, _sum_gradient, "ifc", _NUMBERS, SUM)
+reduce_prod = _reduction("reduce_prod", "Prod", _prod, _prod_gradient, "ifc", _NUMBERS, PROD)
+reduce_mean = _reduction("reduce_mean", "Mean", _mean, _mean_gradient, "ifc", _NUMBERS, MEAN)
 reduce_max = _reduction(
-    "reduce_max", "Max", _max, _extremum_gradient, "if", (*_over(_X), *_TWO_AXES, *_over(_I))
+    "reduce_max", "Max", _max, _extremum_gradient, "if", (*_over(_X), *_TWO_AXES, *_over(_I)), MAX
 )
 reduce_min = _reduction(
-    "reduce_min", "Min", _min, _extremum_gradient, "if", (*_over(_X), *_TWO_AXES, *_over(_I))
+    "reduce_min", "Min", _min, _extremum_gradient, "if", (*_over(_X), *_TWO_AXES, *_over(_I)), MIN
 )
-reduce_any = _reduction("reduce_any", "Any", _any, no_gradient("the result is a bool"), "b", _over(_P))
-reduce_all = _reduction("reduce_all", "All", _all, no_gradient("the result is a bool"), "b", _over(_P))
+reduce_any = _reduction("reduce_any", "Any", _any, no_gradient("the result is a bool"), "b", _over(_P), ANY)
+reduce_all = _reduction("reduce_all", "All", _all, no_gradient("the result is a bool"), "b", _over(_P), ALL)
 reduce_logsumexp = _reduction(
     "reduce_logsumexp", "LogSumExp", _logsumexp, _logsumexp_gradient, "f", (*_over(_X), *_TWO_AXES)
 )
@@ -271,4 +273,5 @@ sum_to_shape_of = define(
         sample(_X, _X, differentiable=(0,)), sample(_X, np.zeros(()), differentiable=(0,)),
         sample(np.arange(12.0).reshape(2, 3, 2), np.zeros((3, 1)), differentiable=(0,)),
     ),
+    may_alias=True, reduction=SUM,
 )  # fmt: skip

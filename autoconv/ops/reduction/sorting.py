@@ -213,6 +213,7 @@ add_along_axis = define(
     name="add_along_axis", graphdef="AddAlongAxis", result=_add_along_type, kernel=_add_along,
     gradient=_add_along_gradient, effects=Effects.RAISE,
     samples=(sample(_X[:, :2], np.array([[2, 0], [1, 1]]), _X, axis=1, differentiable=(0,)),),
+    shape_only=(2,),
 )  # fmt: skip
 unique = define(
     name="unique", graphdef="UniqueWithCounts", result=_unique_type, kernel=_unique,

@@ -136,4 +136,5 @@ print_ = define(
     name="print", graphdef="PrintV2", result=_print_type, kernel=_print, gradient=flat,
     effects=Effects.OUTPUT,
     samples=(sample(np.array([1.5, 2.0]), template=("x:", 0)), sample(template=("done",), stream="stdout")),
+    irreversible=True,
 )  # fmt: skip

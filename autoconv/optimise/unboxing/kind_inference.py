@@ -12,7 +12,7 @@ from typing import Any
 
 from autoconv.graph.dtypes import bfloat16, bool_, float16, float64, int64
 from autoconv.graph.graph import Graph, Node, Value
-from autoconv.graph.region_flow import CONTROL, edges
+from autoconv.graph.region_flow import edges
 from autoconv.graph.types import ObjectType, TensorType
 from autoconv.optimise.unboxing.irreversible import late_nodes
 
@@ -285,7 +285,7 @@ class Kinds:
             self.raise_kind_of(value, OTHER)
 
     def _flow_through(self, node: Node) -> None:
-        if node.op.name in CONTROL:
+        if node.op.traits.control:
             for source, target in edges(node):
                 if source is None:  # an exception
                     self._escape(target)

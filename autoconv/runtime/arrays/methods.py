@@ -106,7 +106,7 @@ def _gives_scalar(node: Any) -> bool:
         return bool(node.inputs[0].type.shape) and is_fixed(node.attributes["spec"], At)
     if name == "squeeze":  # a product of two vectors
         return node.inputs[0].node is not None and node.inputs[0].node.op.name == "matmul"
-    return name in _GIVE_SCALARS or (node.op.elementwise and name != "identity")
+    return name in _GIVE_SCALARS or (node.op.traits.elementwise and name != "identity")
 
 
 def _axis(name: str, axis: Any) -> Any:

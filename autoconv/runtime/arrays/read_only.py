@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from autoconv.graph.graph import Value
-from autoconv.ops.analysis.aliasing_ops import VIEWS
 from autoconv.runtime.recording.regions import Trace, current_region
 from autoconv.runtime.tensors.dispatch import graph_value
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -26,7 +25,7 @@ def is_read_only(value: Value, trace: Trace) -> bool:
     """Return whether the value is an array that NumPy makes read-only, or a view of one."""
     if not trace.read_only:
         return False
-    while value not in trace.read_only and value.node is not None and value.node.op.name in VIEWS:
+    while value not in trace.read_only and value.node is not None and value.node.op.traits.view:
         value = value.node.inputs[0]
     return value in trace.read_only
 

@@ -56,7 +56,7 @@ def _computes_typed(node: Node) -> bool:
 
     False for an op that only moves or compares them.
     """
-    if node.op.name in ("array_store", "array_set"):
+    if node.op.traits.stores_into is not None:
         dtypes = {value.dtype for value in node.inputs if isinstance(value.type, (ArrayType, TensorType))}
         return len({dtype for dtype in dtypes if dtype.is_floating or dtype.is_complex}) > 1
     return not node.regions and node.op.name not in _MOVING and any(map(_is_typed, node.results))

@@ -15,7 +15,6 @@ from autoconv.ops.python.objects import NotAssigned
 from autoconv.ops.python.undo_log import (
     DRAW,
     LOCAL,
-    PRINTS,
     can_undo,
     is_irreversible,
     makes_all_generators,
@@ -26,7 +25,6 @@ from autoconv.optimise.overflow import may_be_another, may_exceed, may_run_code,
 from autoconv.tracing.guards.python_contract import RunPlain
 
 Run = Callable[..., Any]
-_PRINTING = PRINTS | {"print", "py_call"}
 
 
 def can_run_again(graph: Graph) -> bool:
@@ -34,11 +32,12 @@ def can_run_again(graph: Graph) -> bool:
     lasting = Effects.RANDOM if _is_on_its_own(graph) else Effects.WRITE | Effects.RANDOM
     if not any(
         (node.effects & lasting and not node.regions and not node.op.name.startswith(LOCAL))
-        or node.op.name in _PRINTING
+        or node.op.traits.prints
+        or node.op.traits.irreversible
         for node in graph.walk()
     ):
         return True
-    prints = any(node.op.name in PRINTS for node in graph.walk())
+    prints = any(node.op.traits.prints for node in graph.walk())
     return can_undo(graph) and not prints and not _has_objects(graph) and not written_parameters(graph)
 
 
@@ -63,7 +62,7 @@ def taking_back(graph: Graph, run: Run, entry: Run | None, leaves: Sequence[int]
     objects = _has_objects(graph)
     arrays = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
     ends = may_exceed(graph) or any(may_be_another(node) or may_run_code(node) for node in graph.walk())
-    prints = any(node.op.name in PRINTS for node in graph.walk())
+    prints = any(node.op.traits.prints for node in graph.walk())
     if not ends and (arrays or not objects or not can_undo(graph)):
         return run, entry
     places = arrays if objects else written_parameters(graph)

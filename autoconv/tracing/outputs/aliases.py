@@ -12,7 +12,6 @@ import numpy as np
 from autoconv.backends.interpreter import compile_graph, node_function
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import TensorType
-from autoconv.ops.analysis.aliasing_ops import VIEWS
 from autoconv.ops.index_spec import is_basic
 
 
@@ -106,7 +105,7 @@ def _origin(value: Value) -> Value:
 def _aliased_results(node: Node, aliases: set[Value]) -> set[int]:
     if node.op.name == "get_item" and not is_basic(node.attributes["spec"]):
         return set()  # advanced indexing copies
-    if node.op.name in VIEWS or node.op.name == "broadcast_to" or _takes_parts(node):
+    if node.op.traits.view or node.op.name == "broadcast_to" or _takes_parts(node):
         return set(range(len(node.results))) if node.inputs[0] in aliases else set()
     if node.op.name == "cond":
         return _through_regions(node, node.inputs[1:], aliases, 0)

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from autoconv.errors import StagingError
 from autoconv.graph.graph import Graph, Node, Value
-from autoconv.graph.region_flow import CONTROL, edges
+from autoconv.graph.region_flow import edges
 from autoconv.runtime.support.spans import place_of
 
 _ASKING = frozenset({"object_isinstance", "object_truth"})  # their results do not refer to the function
@@ -73,7 +73,7 @@ class _Leaks:
     def _follow_into(self, node: Node) -> None:
         """Propagate through the regions of a node: captures, loop state, and results."""
         known = self.known
-        if node.op.name not in CONTROL:
+        if not node.op.traits.control:
             if not known.isdisjoint(node.inputs) or any(not known.isdisjoint(r.outputs) for r in node.regions):
                 _refuse(node)
             return

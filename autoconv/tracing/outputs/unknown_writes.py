@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from autoconv.graph.graph import Graph, Node, Value
-from autoconv.graph.region_flow import CONTROL, edges, result_sources
+from autoconv.graph.region_flow import edges, result_sources
 from autoconv.graph.types import ObjectType
 from autoconv.operators.calls.call import is_user_code
 from autoconv.ops.python.objects import FUNCTIONS
@@ -28,7 +28,6 @@ _WRITES = frozenset(
 )  # fmt: skip
 _IN_PLACE = frozenset(name for name in FUNCTIONS if name.startswith("i") and name[1:] in FUNCTIONS)
 _SETS = frozenset({"setitem", "delitem"}) | _IN_PLACE
-_NEW = frozenset({"object_build", "object_make", "object_box", "object_exception"})
 # Operations that return an item of a container, or an iterator over items; Python's other functions and methods
 # return new objects.
 _ITEMS = frozenset({"getitem", "reversed", "iter", "next", "min", "max", "slice", "zip", "enumerate"})
@@ -122,7 +121,7 @@ class _Origins:
             return self._joined(_sources(node, value.index) or None)
         if node.op.name == "object_constant":
             return "constant"
-        if node.op.name in _NEW:
+        if node.op.traits.allocates or node.op.name == "object_box":
             return "new"
         if node.op.name == "identity":
             return self.of(node.inputs[0])
@@ -144,7 +143,7 @@ class _Origins:
 
 def _sources(node: Node, index: int) -> list[Value]:
     """Return the possible sources of a result of a node with regions."""
-    if node.op.name in CONTROL:
+    if node.op.traits.control:
         return result_sources(node, index)
     return [region.outputs[index] for region in node.regions if index < len(region.outputs)]
 

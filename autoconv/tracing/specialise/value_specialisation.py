@@ -136,7 +136,7 @@ def _sizes(node: Node) -> list[Value]:
 
     There are none where the open size may come from another input's shape.
     """
-    if node.regions or node.op.elementwise or not any(map(_is_open, node.results)):
+    if node.regions or node.op.traits.elementwise or not any(map(_is_open, node.results)):
         return []
     if any(map(_is_open, node.inputs)) and node.op.name not in _PARTS:
         return []

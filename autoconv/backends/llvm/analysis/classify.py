@@ -25,17 +25,12 @@ from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.rewrite import attributes_key
 from autoconv.ops.elements import ELEMENTS
 from autoconv.ops.index_spec import At, NewAxis, Rest, Slice, is_fixed
+from autoconv.ops.traits import Reduction
 
-LOOP_REDUCTIONS = {
-    "reduce_sum": "sum", "reduce_prod": "prod", "reduce_max": "max", "reduce_min": "min", "reduce_any": "any",
-    "reduce_all": "all", "reduce_mean": "mean", "sum_to_shape_of": "sum",
-}  # fmt: skip
-GENERATED = frozenset({"zeros_like", "ones_like", "fill", "one_hot"})
 MAPPED = frozenset({
     "transpose", "matrix_transpose", "reverse", "expand_dims", "squeeze", "reshape", "reshape_like", "broadcast_to",
     "broadcast_to_shape_of", "get_item", "roll", "pad",
 })  # fmt: skip
-_OF_SHAPES = frozenset({"zeros_like", "ones_like", "shape", "dimension", "size", "outline", "numpy_shapes"})
 # Registered role functions by op name; a function returns None to leave the node to the rules here.
 ROLES: dict[str, Callable[[Node], str | None]] = {}
 # Role functions, as in ROLES, of nodes with complex operands or results.
@@ -59,15 +54,10 @@ OPEN_ROLE: list[Callable[[Node], str]] = []
 
 def read_inputs(node: Node) -> tuple[Value, ...]:
     """Return the inputs whose elements the node reads; an input used for its shape alone is not read."""
-    if node.op.name in _OF_SHAPES:
-        return ()
     if node.op.name in ("fill", "reshape", "broadcast_to"):
         return node.inputs[:1]
-    if node.op.name in ("broadcast_to_shape_of", "reshape_like", "sum_to_shape_of"):
-        return node.inputs[:1]
-    if node.op.name in ("ungather", "ungather_nd", "add_along_axis"):
-        return node.inputs[:2]
-    return node.inputs
+    unread = node.op.traits.shape_only
+    return tuple(value for i, value in enumerate(node.inputs) if i not in unread) if unread else node.inputs
 
 
 def role(node: Node) -> str:
@@ -97,19 +87,19 @@ def role(node: Node) -> str:
     if len(node.results) != 1:
         return "kernel"
     (result,) = node.results
-    if (node.op.elementwise or all(map(is_scalar, types))) and has_element_rule(node):
+    if (node.op.traits.elementwise or all(map(is_scalar, types))) and has_element_rule(node):
         if is_scalar(result.type):
             return "scalar"
         # A node that may raise flags exceptional elements in its loop; its kernel then decides.
         return "element" if node.effects in (Effects.PURE, Effects.RAISE) else "kernel"
-    if name in GENERATED:
+    if node.op.traits.generates:
         return "view" if is_array(result.type) and generates(node) else "kernel"
     if name in MAPPED:
         known = is_array(node.inputs[0].type) or (name.startswith("broadcast") and is_array(result.type))
         return "view" if known and maps(node) else "kernel"
     if name == "gather":
         return "view" if picks_one(node) else "kernel"
-    if name in LOOP_REDUCTIONS:
+    if node.op.traits.reduction is not None:
         return "reduce" if is_array(node.inputs[0].type) and reduces(node) else "kernel"
     if name in ("set_item", "add_at_item"):
         return "update" if is_array(node.inputs[0].type) and _updates(node) else "kernel"
@@ -216,12 +206,19 @@ def picks_one(node: Node) -> bool:
 
 def reduces(node: Node) -> bool:
     dtype = node.inputs[0].dtype
-    kind = LOOP_REDUCTIONS[node.op.name]
+    kind = reduction_of(node).kind
     if is_narrow(dtype) and not _is_inside(node):
         return False  # each step would round
     if kind == "mean":
         return bool(dtype.is_floating)
     return not (dtype.is_bool and kind not in ("any", "all"))
+
+
+def reduction_of(node: Node) -> Reduction:
+    """Return how the node folds elements."""
+    found = node.op.traits.reduction
+    assert found is not None
+    return found
 
 
 def _is_inside(node: Node) -> bool:

@@ -11,8 +11,6 @@ from functools import reduce
 
 from autoconv.backends.llvm.analysis.classify import (
     COUNTED,
-    GENERATED,
-    LOOP_REDUCTIONS,
     MAPPED,
     OPEN,
     OPEN_ROLE,
@@ -54,10 +52,10 @@ def open_role(node: Node) -> str:
         return "extent"
     if name in ("shape", "outline"):
         return "view"
-    if node.op.elementwise and has_element_rule(node):
+    if node.op.traits.elementwise and has_element_rule(node):
         together = all(_goes_into(value.type, result.type) for value in node.inputs)
         return "element" if together and node.effects in (Effects.PURE, Effects.RAISE) else "kernel"
-    if name in GENERATED:
+    if node.op.traits.generates:
         return "view" if is_dense(result.type) and generates(node) else "kernel"
     if is_indexed(node):
         return indexed_role(node)
@@ -67,7 +65,7 @@ def open_role(node: Node) -> str:
         return "view" if _maps(node) else "kernel"
     if name == "gather":
         return "view" if picks_one(node) else "kernel"
-    if name in LOOP_REDUCTIONS:
+    if node.op.traits.reduction is not None:
         return "reduce" if reduces(node) and _keeps_sizes(node) else "kernel"
     if name == "concat":
         return "join" if _lie_side_by_side(node) else "kernel"

@@ -8,8 +8,6 @@ from autoconv.backends.llvm.analysis.representation import is_array, is_dense
 from autoconv.graph.graph import Value
 from autoconv.ops.index_spec import At, Entry, NewAxis, Rest, Slice
 
-_SAME_ORDER = frozenset({"reshape", "reshape_like", "expand_dims", "squeeze"})
-
 
 def is_contiguous(value: Value) -> bool:
     """Return whether a view has all elements of its source, at the same offsets in memory."""
@@ -18,7 +16,7 @@ def is_contiguous(value: Value) -> bool:
         return False
     if node.op.name == "get_item":
         return all(isinstance(entry, (NewAxis, Rest)) or _is_whole(entry) for entry in node.attributes["spec"])
-    return node.op.name in _SAME_ORDER
+    return node.op.traits.same_order
 
 
 def _is_whole(entry: Entry) -> bool:

@@ -9,11 +9,10 @@ from autoconv.backends.llvm.analysis.representation import is_scalar
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import TensorType
-from autoconv.ops.analysis.aliasing_ops import PASSING, VIEWS
 from autoconv.ops.numpy.list_arrays import OF_NUMBERS, OF_OBJECTS
 
 _ALWAYS = frozenset({"element", "reduce", "matmul", "whole", "join", "search", "scatter", "scalar"})
-_GENERATORS = frozenset({"zeros_like", "ones_like", "fill", "one_hot", OF_OBJECTS, OF_NUMBERS})
+_OF_LISTS = frozenset({OF_OBJECTS, OF_NUMBERS})
 
 
 def made_outputs(graph: Graph, made: Sequence[bool] = ()) -> list[bool]:
@@ -55,14 +54,14 @@ def _made_results(node: Node, known: set[Value]) -> list[bool]:
         return _through_loop(node, given)
     if node.regions or node.op.name == "constant":
         return [False] * count
-    if kind in _ALWAYS or node.op.name in _GENERATORS:
+    if kind in _ALWAYS or node.op.traits.generates or node.op.name in _OF_LISTS:
         return [True] * count
-    if kind in ("view", "update") or node.op.name in VIEWS:
+    if kind in ("view", "update") or node.op.traits.view:
         return [bool(given) and given[0]] * count
     if not all(isinstance(value.type, TensorType) for value in (*node.inputs, *node.results)):
         return [False] * count
     harmless = not node.effects & ~(Effects.RAISE | Effects.RANDOM)
-    return [harmless and (node.op.name not in PASSING or all(given))] * count
+    return [harmless and (not node.op.traits.may_alias or all(given))] * count
 
 
 def _through_loop(node: Node, given: list[bool]) -> list[bool]:

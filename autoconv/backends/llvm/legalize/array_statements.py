@@ -314,7 +314,7 @@ class _Statements:
         for node in self._writes:
             if not first < self._positions[node] < last or node.op.name in ("array_new", "array_of"):
                 continue
-            if node.op.name not in ("array_store", "array_set"):
+            if node.op.traits.stores_into is None:
                 return False
             if self._overlaps.between(node.inputs[0], load.inputs[0]) != DISJOINT:
                 return False
@@ -341,7 +341,7 @@ def _has_sizes(type_: ArrayType, steps: Sequence[Step]) -> bool:
 
 def _is_element(node: Node) -> bool:
     """Return whether a node computes its result elementwise, without effects."""
-    if len(node.results) != 1 or not node.op.elementwise:
+    if len(node.results) != 1 or not node.op.traits.elementwise:
         return False
     if own_effects(node.op, node.attributes, node.inputs) is not Effects.PURE:  # the fused node checks sizes itself
         return False

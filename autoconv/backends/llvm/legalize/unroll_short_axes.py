@@ -20,17 +20,18 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from autoconv.backends.llvm.analysis.classify import LOOP_REDUCTIONS, reduced_axes, role
+from autoconv.backends.llvm.analysis.classify import reduced_axes, reduction_of, role
 from autoconv.backends.llvm.analysis.contiguity import is_contiguous
 from autoconv.backends.llvm.analysis.representation import is_array, is_scalar, sizes
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, clone
 from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.index_spec import At, Rest
+from autoconv.ops.traits import PROD, SUM
 
 _MOST = 4  # largest length of the last dimension
 _FEWEST = 16  # least number of vectors that is worth it
-_JOINED = {"sum": "add", "prod": "multiply"}  # elementwise op of a reduction over the components
+_JOINED = (SUM, PROD)  # reductions over the components
 
 
 def split_components(graph: Graph) -> Graph:
@@ -96,7 +97,7 @@ def _chosen(graph: Graph) -> set[Node]:
 
 
 def _is_of_vectors(node: Node) -> bool:
-    if not node.op.elementwise or node.effects is not Effects.PURE or len(node.results) != 1:
+    if not node.op.traits.elementwise or node.effects is not Effects.PURE or len(node.results) != 1:
         return False
     (result,) = node.results
     if not is_array(result.type) or role(node) != "element":
@@ -106,12 +107,12 @@ def _is_of_vectors(node: Node) -> bool:
 
 
 def _can_reduce(node: Node) -> bool:
-    kind = LOOP_REDUCTIONS.get(node.op.name)
-    if kind is None or node.op.name == "sum_to_shape_of" or role(node) != "reduce":
+    reduction = node.op.traits.reduction
+    if reduction is None or node.op.name == "sum_to_shape_of" or role(node) != "reduce":
         return False
     last = len(sizes(node.inputs[0].type)) - 1
     same = node.results[0].dtype is node.inputs[0].dtype
-    return same and (kind in _JOINED or last not in reduced_axes(node))
+    return same and (reduction in _JOINED or last not in reduced_axes(node))
 
 
 def _components(b: GraphBuilder, value: Value, count: int) -> list[Value]:
@@ -139,7 +140,7 @@ def _reduced(b: GraphBuilder, node: Node, parts: list[Value]) -> Value:
     rest = tuple(sorted(axes - {last}))
     reduce, keepdims = getattr(b, node.op.name), bool(node.attributes.get("keepdims"))
     if last in axes:
-        join = getattr(b, _JOINED[LOOP_REDUCTIONS[node.op.name]])
+        join = getattr(b, reduction_of(node).combine)
         total = parts[0]
         for part in parts[1:]:
             total = join(total, part)

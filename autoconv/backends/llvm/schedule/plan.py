@@ -26,7 +26,6 @@ WHOLE = frozenset({"memory", "object", "kernel", "pair", "control", "matmul", "u
 _BY_ELEMENTS = frozenset(
     {"matmul", "search", "element", "reduce", "view", "copy", "place", "pick", "join", "alias", "whole"}
 )
-_RESHAPES = frozenset({"reshape", "reshape_like", "expand_dims", "squeeze"})
 
 
 @dataclass(eq=False)
@@ -132,7 +131,7 @@ class Plan:
 
         That is cheaper than computing each element's index in the source.
         """
-        if node.op.name not in _RESHAPES or not is_dense(node.inputs[0].type):
+        if not node.op.traits.same_order or not is_dense(node.inputs[0].type):
             return False
         before, after = ([s for s in sizes(v.type) if s != 1] for v in (node.inputs[0], node.results[0]))
         return (before != after or not looked_through) and all(self.roles[reader] in _BY_ELEMENTS for reader in readers)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Protocol
 
-from autoconv.backends.llvm.analysis.classify import LOOP_REDUCTIONS, reduced_axes
+from autoconv.backends.llvm.analysis.classify import reduced_axes, reduction_of
 from autoconv.backends.llvm.analysis.representation import is_dense, sizes
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Index, Position, element_count, is_known, linear
@@ -27,9 +27,6 @@ def _kept_index(node: Node, index: Index) -> Index:
     return tuple(0 if d in axes else i for d, i in enumerate(index))[len(index) - kept :]
 
 
-_STARTS = {"sum": 0, "mean": 0, "prod": 1, "any": False, "all": True}
-
-
 class LoopNest(Protocol):
     """The loop nest that a reduction is written into."""
 
@@ -45,19 +42,15 @@ class Reduction:
     def __init__(self, kernel: LoopNest, node: Node) -> None:
         self.kernel = kernel
         self.node = node
-        self.kind = LOOP_REDUCTIONS[node.op.name]
+        self.reduction = reduction_of(node)
+        self.kind = self.reduction.kind
         dtype = node.inputs[0].dtype
         self.dtype = float32 if is_narrow(dtype) else dtype  # dtype of the accumulator
         self.pointer = kernel.stores.get(node.results[0], "")  # "" for a row's sum that is only read within the row
         self.result_shape = sizes(node.results[0].type)
 
     def identity(self) -> str:
-        if self.kind in ("max", "min"):
-            sign = 1 if self.kind == "min" else -1
-            if self.dtype.is_floating:
-                return literal(sign * float("inf"), self.dtype)
-            return literal(self.dtype.max if sign > 0 else self.dtype.min, self.dtype)
-        return literal(_STARTS[self.kind], self.dtype)
+        return literal(self.reduction.neutral(self.dtype), self.dtype)
 
     def combine(self, total: str, element: Element, ordered: bool = False) -> str:
         out, kind = self.kernel.out, register(self.dtype)

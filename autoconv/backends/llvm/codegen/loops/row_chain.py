@@ -13,9 +13,6 @@ from autoconv.backends.llvm.ir.index_arith import Index, is_known, linear
 from autoconv.backends.llvm.ir.scalars import Element, load, store
 from autoconv.backends.llvm.ir.types import memory
 from autoconv.graph.graph import Node, Value
-from autoconv.ops.elements.maths import is_elementary
-
-_COSTLY = frozenset({"divide", "sqrt", "rsqrt", "reciprocal", "sigmoid", "softplus", "elu", "selu", "python_divide"})
 
 
 class RowsText(KernelText):
@@ -48,8 +45,7 @@ class RowsText(KernelText):
         node = value.node
         if node is None or node not in self._phase_of or self._plan.roles[node] != "element":
             return False
-        name = node.op.name
-        return is_elementary(name) or name in _COSTLY or any(self._is_costly(operand) for operand in node.inputs)
+        return node.op.traits.costly or any(self._is_costly(operand) for operand in node.inputs)
 
     def _place_of(self, value: Value) -> tuple[str, bool] | None:
         """Return the memory of a kept value, and whether it holds a single row; None if there is no memory."""

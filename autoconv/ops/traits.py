@@ -1,0 +1,74 @@
+"""Facts about ops that analyses, passes and backends read: each is stated once, on the op's record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from autoconv.graph.dtypes import DType
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """How a reduction folds elements.
+
+    kind            its name in native code
+    combine         the op that folds two elements, commutative and associative up to rounding
+    start           its neutral element; None for the lowest or highest number of the dtype
+    """
+
+    kind: str
+    combine: str
+    start: int | bool | None
+
+    def neutral(self, dtype: DType) -> Any:
+        """Return the neutral element, by which the reduction of nothing is defined."""
+        if self.start is not None:
+            return self.start
+        sign = 1 if self.combine == "minimum" else -1
+        if dtype.is_floating:
+            return sign * float("inf")
+        return dtype.max if sign > 0 else dtype.min
+
+
+SUM, PROD, MEAN = Reduction("sum", "add", 0), Reduction("prod", "multiply", 1), Reduction("mean", "add", 0)
+MAX, MIN = Reduction("max", "maximum", None), Reduction("min", "minimum", None)
+ANY, ALL = Reduction("any", "logical_or", False), Reduction("all", "logical_and", True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traits:
+    """Facts about an op; tests check them against its kernel. What is not stated is false.
+
+    elementwise     every element of the result depends on the same element of the (broadcast) inputs alone
+    commutative     f(x, y) == f(y, x)
+    identity        the e for which f(x, e) == x
+    shape_only      inputs of which only the shape is read (of a list: the length too)
+    view            results share the memory of the first input, as in NumPy, or are that input itself
+    may_alias       results may share the memory of an input: trivial cases of the kernel, and unknown functions
+    same_order      the result has the elements of the first input in the same order, under another shape
+    generates       elements are computed from their index and scalars: no array is read
+    allocates       the result is a new array in memory, container or instance, to which nothing else refers
+    stores_into     the input whose elements the op writes
+    control         the regions are entered and left along the edges of `graph/region_flow.py` alone
+    prints          it prints for Python's `print`: output that is counted, so that a rerun suppresses it
+    irreversible    it has an effect outside of the program that nothing records: printing, calls of Python
+    costly          an element takes longer to compute than to load: divisions and elementary functions
+    reduction       how elements along axes are folded
+    """
+
+    elementwise: bool = False
+    commutative: bool = False
+    identity: int | float | bool | None = None
+    shape_only: tuple[int, ...] = ()
+    view: bool = False
+    may_alias: bool = False
+    same_order: bool = False
+    generates: bool = False
+    allocates: bool = False
+    stores_into: int | None = None
+    control: bool = False
+    prints: bool = False
+    irreversible: bool = False
+    costly: bool = False
+    reduction: Reduction | None = None

@@ -1,0 +1,222 @@
+"""Each trait of each op, against its kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autoconv  # noqa: F401
+from autoconv.graph.dtypes import as_dtype
+from autoconv.graph.effects import Effects
+from autoconv.graph.region_flow import edges
+from autoconv.ops import OPS
+from autoconv.ops.elements import ELEMENTS
+from autoconv.ops.elements.maths import is_elementary
+from autoconv.ops.index_spec import At, Slice
+from autoconv.ops.record import Op, Sample
+from autoconv.ops.traits import Traits
+from tests.graph.random_graphs import random_graph
+
+X = np.arange(1.0, 25.0).reshape(2, 3, 4)
+SQUARE = np.arange(9.0).reshape(3, 3)
+
+
+def stating(fact: Callable[[Traits], Any]) -> list[Op]:
+    found = [op for op in OPS.values() if fact(op.traits)]
+    assert found
+    return found
+
+
+def over(ops: list[Op]) -> Any:
+    return pytest.mark.parametrize("op", [pytest.param(op, id=op.name) for op in ops])
+
+
+def samples_of(op: Op) -> Iterator[Sample]:
+    """Samples over arrays."""
+    for one in op.samples:
+        if all(isinstance(x, (np.ndarray, np.generic)) for x in one.inputs):
+            yield one
+
+
+def run(op: Op, *inputs: Any, **attributes: Any) -> tuple[Any, ...]:
+    assert op.kernel is not None
+    with np.errstate(all="ignore"):
+        results = op.kernel(*inputs, **attributes)
+    return results if isinstance(results, tuple) else (results,)
+
+
+def is_same(a: Any, b: Any) -> bool:
+    a, b = np.asarray(a), np.asarray(b)
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    return bool(np.array_equal(a, b, equal_nan=a.dtype.kind in "fc"))
+
+
+# Views of arrays in memory have samples nowhere else.
+IN_MEMORY: dict[str, tuple[np.ndarray, dict[str, Any]]] = {
+    "array_view": (X, {"spec": (At(1), Slice(None, None, 2))}),
+    "array_strided": (X, {"offset": 8, "shape": (2, 2), "strides": (96, 8)}),
+    "array_transpose": (X, {"perm": (2, 0, 1)}),
+    "array_diagonal": (SQUARE, {"offset": 0}),
+    "array_part": (X + 1j, {"which": "imag"}),
+}
+# Kernels that copy a view which NumPy gives, and samples that NumPy copies: an index of arrays.
+COPIED = {"numpy_read_only"}
+
+
+@over(stating(lambda traits: traits.view))
+def test_view(op: Op) -> None:
+    assert not op.traits.may_alias
+    given = [(one.inputs, one.attributes) for one in samples_of(op)]
+    if op.name in IN_MEMORY:
+        x, attributes = IN_MEMORY[op.name]
+        given.append(((x,), attributes))
+    shared = False
+    for inputs, attributes in given:
+        for result in run(op, *inputs, **attributes):
+            if isinstance(inputs[0], np.ndarray) and isinstance(result, np.ndarray) and result.size:
+                shared |= np.shares_memory(result, inputs[0])
+    assert given
+    assert shared or op.name in COPIED
+
+
+@over(stating(lambda traits: traits.same_order))
+def test_same_order(op: Op) -> None:
+    for one in samples_of(op):
+        (result,) = run(op, *one.inputs, **one.attributes)
+        assert is_same(np.ravel(result), np.ravel(one.inputs[0]))
+
+
+@over(stating(lambda traits: traits.shape_only))
+def test_shape_only(op: Op) -> None:
+    """Other elements of these inputs give equal results."""
+    for one in samples_of(op):
+        inputs = list(one.inputs)
+        for position in op.traits.shape_only:
+            inputs[position] = other_elements(np.asarray(inputs[position]))
+        for a, b in zip(run(op, *one.inputs, **one.attributes), run(op, *inputs, **one.attributes), strict=True):
+            assert is_same(a, b)
+
+
+def other_elements(x: np.ndarray) -> np.ndarray:
+    if x.dtype.kind == "O":
+        return np.full(x.shape, b"other", object)
+    return ~x if x.dtype.kind == "b" else np.full(x.shape, 77, x.dtype) - x  # type: ignore[no-any-return]
+
+
+@over(stating(lambda traits: traits.generates))
+def test_generates(op: Op) -> None:
+    """An element depends on its index and scalars alone: elements of a larger result are the same."""
+    assert not op.traits.view and not op.traits.elementwise
+    for one in samples_of(op):
+        (result,) = run(op, *one.inputs, **one.attributes)
+        arrays = [x for i, x in enumerate(one.inputs) if np.ndim(x) and i not in op.traits.shape_only]
+        assert not any(isinstance(x, np.ndarray) and np.shares_memory(x, result) for x in arrays)
+        assert all(x.dtype.kind in "iu" for x in arrays)  # positions and sizes, never elements that are moved
+
+
+@over(stating(lambda traits: traits.stores_into is not None))
+def test_stores_into(op: Op) -> None:
+    x = X.copy()
+    attributes = {"spec": (At(1),)} if op.name == "array_set" else {}
+    assert run(op, x, np.array(7.0), **attributes) in ((), ((),))
+    assert not is_same(x, X)
+    assert op.traits.stores_into == 0
+
+
+MADE = {
+    "array_new": ((), {"shape": (2, 3), "dtype": as_dtype("float64"), "fill": 0}),
+    "array_of": ((X,), {}),
+    "object_build": (((1,), 2), {"kind": "list"}),
+    "object_make": ((1, 2), {"kind": type("Place", (), {}), "names": ("x", "y")}),
+    "object_exception": (("text",), {"kind": ValueError}),
+}
+
+
+@over(stating(lambda traits: traits.allocates))
+def test_allocates(op: Op) -> None:
+    """Each run gives an object of its own."""
+    inputs, attributes = MADE[op.name]
+    (first,), (second,) = (run(op, *inputs, **attributes) for _ in range(2))
+    assert first is not second
+    assert not any(first is given for given in inputs)
+    if isinstance(first, np.ndarray):
+        assert first.base is None and not np.shares_memory(first, second)
+        assert not any(isinstance(x, np.ndarray) and np.shares_memory(first, x) for x in inputs)
+
+
+@over(stating(lambda traits: traits.control))
+def test_control(op: Op) -> None:
+    assert op.kernel is None
+
+
+def test_edges_are_those_of_control_ops():
+    """Nodes of other ops have no edges, those of control ops some."""
+    seen = set()
+    for seed in range(40):
+        for node in random_graph(Random(seed))[0].walk():
+            assert bool(list(edges(node))) <= node.op.traits.control
+            seen.add(node.op.name) if node.op.traits.control else None
+    assert seen
+
+
+@over(stating(lambda traits: traits.prints or traits.irreversible))
+def test_printing(op: Op) -> None:
+    assert not (op.traits.prints and op.traits.irreversible)
+    effects = op.effects if isinstance(op.effects, Effects) else Effects.OUTPUT
+    assert effects & Effects.OUTPUT
+
+
+# Their output effect keeps them in the graph and in order; iterators write as well, which nothing records.
+SILENT = {"assert_true", "raise", "object_raise", "iterator_make", "iterator_advance", "iterator_next"}
+
+
+def test_every_op_with_output_states_how_it_is_recorded():
+    for op in OPS.values():
+        if isinstance(op.effects, Effects) and op.effects & Effects.OUTPUT and op.name not in SILENT:
+            assert op.traits.prints or op.traits.irreversible, op.name
+
+
+def test_costly():
+    """All elementary functions are, and only ops whose elements are computed one by one."""
+    for name in ELEMENTS:
+        if name in OPS and is_elementary(name):
+            assert OPS[name].traits.costly, name
+    assert all(op.traits.elementwise for op in stating(lambda traits: traits.costly))
+
+
+@over(stating(lambda traits: traits.reduction))
+def test_reduction(op: Op) -> None:
+    """A fold from the neutral element gives the result; a reduction of nothing gives the neutral element."""
+    reduction = op.traits.reduction
+    assert reduction is not None
+    combine = OPS[reduction.combine]
+    assert combine.traits.commutative and combine.traits.elementwise
+    is_bool = reduction.kind in ("any", "all")
+    x = np.array([True, False, True]) if is_bool else np.array([1.5, -2.0, 4.0, 0.5])
+    neutral = np.asarray(reduction.neutral(as_dtype(x.dtype)), x.dtype)
+    total = neutral
+    for element in x:
+        assert is_same(run(combine, neutral, element)[0], element)
+        (total,) = run(combine, total, element)
+    wanted = total / len(x) if reduction.kind == "mean" else total
+    like, attributes = ((np.zeros(()),), {}) if op.name == "sum_to_shape_of" else ((), {"axis": None})
+    assert is_same(run(op, x, *like, **attributes)[0], np.asarray(wanted))
+    if reduction.kind != "mean":
+        assert is_same(run(op, x[:0], *like, **attributes)[0], neutral)
+    if reduction.start is not None and combine.traits.identity is not None:
+        assert reduction.start == combine.traits.identity
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int64", "float32"])
+def test_neutral_elements_of_extremes(dtype: str) -> None:
+    for name, pick in (("reduce_max", np.maximum), ("reduce_min", np.minimum)):
+        reduction = OPS[name].traits.reduction
+        assert reduction is not None
+        neutral = np.asarray(reduction.neutral(as_dtype(dtype)), dtype)
+        for x in (np.array([0, 1, 100], dtype), np.array([neutral], dtype)):
+            assert is_same(pick(x, neutral), x)
