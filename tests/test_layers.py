@@ -307,6 +307,17 @@ def test_sub_packages_in_order(parent):
                     assert rank(target) <= rank(module), f"{module} imports {target}"
 
 
+# What other parts of the package may import of the backends; the modules of a backend are its own.
+OF_BACKENDS = {f"autoconv.backends{name}" for name in ("", ".protocol", ".call_form", ".interpreter")}
+
+
+def test_backends_are_used_through_their_protocol():
+    for module, targets in edges().items():
+        if not module.startswith("autoconv.backends"):
+            inner = {target for target in targets if target.startswith("autoconv.backends")}
+            assert inner <= OF_BACKENDS, f"{module} imports {inner - OF_BACKENDS}"
+
+
 def test_packages_are_small():
     for folder in {path.parent for path in FILES}:
         modules = [path for path in folder.glob("*.py") if path.name != "__init__.py"]

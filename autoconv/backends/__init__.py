@@ -1,60 +1,36 @@
-"""Backends, each of which compiles a graph to a function.
+"""Backends, each of which compiles graphs to functions; `protocol.py` has what they offer.
 
-BACKENDS maps names to `compile(graph, form=None) -> run`. With a CallForm, `run.entry` may accept a user's call
-directly.
+`BACKENDS` maps the names in the settings to backends. `compile_graph` uses the configured one.
 """
 
 from __future__ import annotations
 
-import ctypes
 import warnings
-from collections.abc import Callable
-from typing import Any
 
-from autoconv.backends import interpreter, llvm
 from autoconv.backends.call_form import CallForm
-from autoconv.backends.interpreter import Run
-from autoconv.backends.llvm.runtime.call_dispatch import dispatching_method, is_dispatchable, is_readable
-from autoconv.backends.llvm.runtime.library import make_ready_ahead, shared_address
-from autoconv.backends.llvm.target.abi import UnknownLayout
+from autoconv.backends.interpreter import Interpreter
+from autoconv.backends.llvm.backend import NativeBackend
+from autoconv.backends.protocol import Backend, CompiledGraph, Unsupported
 from autoconv.config import SETTINGS
 from autoconv.graph.graph import Graph
 
+REFERENCE = Interpreter()
+BACKENDS: dict[str, Backend] = {"llvm": NativeBackend(), "reference": REFERENCE}
 
-def _native(graph: Graph, form: CallForm | None = None) -> Run:
-    """Compile to native code; on an unsupported Python, NumPy or machine warn once and use the reference."""
+
+def current() -> Backend:
+    """Return the configured backend."""
+    return BACKENDS[SETTINGS.backend]
+
+
+def compile_graph(graph: Graph, form: CallForm | None = None) -> CompiledGraph:
+    """Compile by the configured backend; where it does not run, warn once and use the reference from then on."""
     try:
-        return llvm.compile_graph(graph, form)
-    except (UnknownLayout, ImportError) as error:
+        return current().compile(graph, form)
+    except Unsupported as error:
         warnings.warn(f"graphs run without native code: {error}", RuntimeWarning, stacklevel=2)
-        BACKENDS["llvm"] = _reference
-        return interpreter.compile_graph(graph)
+        BACKENDS[SETTINGS.backend] = REFERENCE
+        return REFERENCE.compile(graph)
 
 
-def _reference(graph: Graph, form: CallForm | None = None) -> Run:
-    return interpreter.compile_graph(graph)
-
-
-def dispatching(
-    owner: type,
-    slot: int,
-    slow: Any,
-    failed: Any,
-    detour: ctypes.c_int64,
-    busy: ctypes.c_int64,
-    variable: Any,
-    default: Any,
-) -> Any:
-    """Return the native `__call__` of a class, see `llvm/runtime/call_dispatch.py`."""
-    return dispatching_method(shared_address, owner, slot, slow, failed, detour, busy, variable, default)
-
-
-def expect_graphs() -> None:
-    """Start preparing the backend in the background, as graphs are about to be traced."""
-    if BACKENDS[SETTINGS.backend] is _native:
-        make_ready_ahead()
-
-
-BACKENDS: dict[str, Callable[..., Run]] = {"llvm": _native, "reference": _reference}
-
-__all__ = ["BACKENDS", "dispatching", "expect_graphs", "is_dispatchable", "is_readable"]
+__all__ = ["BACKENDS", "REFERENCE", "compile_graph", "current"]

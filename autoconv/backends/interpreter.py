@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.backends.call_form import CallForm
 from autoconv.backends.heap_stack import LIMITS, compile_recursive
+from autoconv.backends.protocol import Dispatch
 from autoconv.errors import OpError, Place
 from autoconv.graph.graph import Graph, Node, Span, has_recursion
 from autoconv.paths import PACKAGE
@@ -18,16 +20,77 @@ Function = Callable[..., Any]
 Compile = Callable[[Graph], Run]
 
 
+class InterpretedGraph:
+    """A graph that runs node by node. `notes` give the reason where native code was wanted."""
 
-def compile_graph(graph: Graph) -> Run:
+    entry = None
+    kernel_calls = None
+    keeps_nothing = False
+    sizes = None
+
+    def __init__(self, graph: Graph, notes: Sequence[str] = ()) -> None:
+        self.notes = list(notes)
+        slots: dict[Any, int] = {}
+        for value in graph.parameters:
+            slots[value] = len(slots)
+        self._steps: list[tuple[Function, list[int], list[int]]] = []
+        for node in graph.nodes:
+            inputs = [slots[value] for value in node.inputs]
+            outputs = [slots.setdefault(value, len(slots)) for value in node.results]
+            self._steps.append((node_function(node, InterpretedGraph), inputs, outputs))
+        self._empty = [None] * (len(slots) - len(graph.parameters))
+        self._results = [slots[value] for value in graph.outputs]
+
+    def __call__(self, arguments: Sequence[Any], /) -> list[Any]:
+        frame = [*arguments, *self._empty]
+        for function, inputs, outputs in self._steps:
+            found = function(*[frame[slot] for slot in inputs])
+            if len(outputs) == 1:
+                frame[outputs[0]] = found[0] if type(found) is tuple else found
+            elif outputs:
+                for slot, value in zip(outputs, found, strict=True):
+                    frame[slot] = value
+        return [frame[slot] for slot in self._results]
+
+
+class RecursiveGraph(InterpretedGraph):
+    """A graph with recursive functions. `compile_region` compiles its regions without recursion."""
+
+    def __init__(self, graph: Graph, compile_region: Compile) -> None:
+        self.notes = []
+        self._run = compile_with_recursion(graph, compile_region)
+
+    def __call__(self, arguments: Sequence[Any], /) -> list[Any]:
+        return self._run(arguments)
+
+
+def compile_graph(graph: Graph) -> InterpretedGraph:
     """Compile a graph to a function from parameter values (arrays, storages, lists) to output values.
 
     Exceptions of kernels carry the user's spans in `_autoconv_spans`, and errors of this package a `place`.
     Recursive functions may recurse as deep as Python's limit allows.
     """
-    if has_recursion(graph):
-        return compile_with_recursion(graph, _compile)
-    return _compile(graph)
+    return RecursiveGraph(graph, InterpretedGraph) if has_recursion(graph) else InterpretedGraph(graph)
+
+
+class Interpreter:
+    """The reference backend. Compiled graphs run for all sizes, and have no entries."""
+
+    name = "reference"
+    symbolic = None
+
+    def compile(self, graph: Graph, form: CallForm | None = None) -> InterpretedGraph:
+        return compile_graph(graph)
+
+    def describe(self, graph: Graph) -> list[str]:
+        return [f"kernel: {node.op.name}" for node in graph.walk() if node.op.name != "constant"]
+
+    def make_ready(self) -> None: ...
+
+    def dispatching(self, dispatch: Dispatch) -> None: ...
+
+    def can_dispatch(self, cells: Sequence[Any], entries: Sequence[Callable[..., Any]]) -> bool:
+        return False
 
 
 def compile_with_recursion(graph: Graph, compile_region: Compile, within: bool = False) -> Callable[..., list[Any]]:
@@ -36,32 +99,6 @@ def compile_with_recursion(graph: Graph, compile_region: Compile, within: bool =
     For `within` see `compile_recursive`.
     """
     return compile_recursive(graph, lambda node: node_function(node, compile_region), locate, is_own, within)
-
-
-def _compile(graph: Graph) -> Run:
-    slots: dict[Any, int] = {}
-    for value in graph.parameters:
-        slots[value] = len(slots)
-    steps: list[tuple[Function, list[int], list[int]]] = []
-    for node in graph.nodes:
-        inputs = [slots[value] for value in node.inputs]
-        outputs = [slots.setdefault(value, len(slots)) for value in node.results]
-        steps.append((node_function(node, _compile), inputs, outputs))
-    size, count = len(slots), len(graph.parameters)
-    results = [slots[value] for value in graph.outputs]
-
-    def run(arguments: Sequence[Any]) -> list[Any]:
-        frame = [*arguments, *[None] * (size - count)]
-        for function, inputs, outputs in steps:
-            found = function(*[frame[slot] for slot in inputs])
-            if len(outputs) == 1:
-                frame[outputs[0]] = found[0] if type(found) is tuple else found
-            elif outputs:
-                for slot, value in zip(outputs, found, strict=True):
-                    frame[slot] = value
-        return [frame[slot] for slot in results]
-
-    return run
 
 
 def is_own(filename: str) -> bool:

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends import BACKENDS
-from autoconv.config import SETTINGS
+from autoconv.backends import compile_graph
 from autoconv.data.elements import components, leaf_type, rebuild, spec_leaves, spec_of
 from autoconv.data.nodes import Bindings, Run
 from autoconv.errors import StagingError
@@ -61,7 +60,7 @@ class ElementFunction:
     def _compiled(self) -> Callable[[Sequence[Any]], list[Any]]:
         """Compile at first use: many datasets are never iterated over."""
         if self._code is None:
-            self._code = BACKENDS[SETTINGS.backend](self._graph)
+            self._code = compile_graph(self._graph)
         return self._code
 
     def runner(self, bindings: Bindings) -> Run:

@@ -9,7 +9,7 @@ import numpy as np
 
 import autoconv as tf
 from autoconv.autodiff.vjp import vjp
-from autoconv.backends import BACKENDS
+from autoconv.backends import REFERENCE
 from autoconv.graph.graph import Graph, copy_node
 from autoconv.graph.verify import verify
 from autoconv.ops.builder import GraphBuilder
@@ -37,7 +37,7 @@ def run(graph: Graph, *inputs: Any) -> list[Any]:
     verify(graph)
     finished = optimise(graph)
     verify(finished)
-    return BACKENDS["reference"](finished)([x if isinstance(x, ListValue) else np.asarray(x) for x in inputs])
+    return REFERENCE.compile(finished)([x if isinstance(x, ListValue) else np.asarray(x) for x in inputs])
 
 
 def slopes(function: Callable[[Any], float], x: Any, h: float = 1e-4) -> Any:

@@ -134,9 +134,9 @@ def test_unused_nodes_of_a_function_that_calls_itself_go():
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_runs(backend, capsys):
-    factorial = BACKENDS[backend](from_text(FACTORIAL, OPS))
+    factorial = BACKENDS[backend].compile(from_text(FACTORIAL, OPS))
     assert [int(factorial([n])[0]) for n in (0, 1, 5)] == [1, 1, 120]
-    even = BACKENDS[backend](from_text(EVEN, OPS))
+    even = BACKENDS[backend].compile(from_text(EVEN, OPS))
     assert [bool(even([n])[0]) for n in (0, 2, 3)] == [True, True, False]
     assert capsys.readouterr().out == "odd 1\nodd 2\nodd 0\n"
 

@@ -16,7 +16,7 @@ import pytest
 import autoconv
 from autoconv.api.gradients.tape import dense
 from autoconv.autodiff.vjp import vjp
-from autoconv.backends import BACKENDS
+from autoconv.backends import REFERENCE
 from autoconv.graph.dtypes import bool_
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import TensorType, join_shapes
@@ -68,7 +68,7 @@ def prepared(graph: Graph, op: Op, sample: Sample) -> Callable[..., list[Any]]:
         np.zeros_like(r) if ct is None else ct
         for r, ct in zip(registry.run(op, *sample.inputs, **sample.attributes), given, strict=True)
     ]
-    compiled = BACKENDS["reference"](finished)
+    compiled = REFERENCE.compile(finished)
     # Copies of the seeds: a graph may write into what it alone holds.
     return lambda *more: compiled([*map(np.asarray, sample.inputs), *more, *map(np.copy, seeds)])
 

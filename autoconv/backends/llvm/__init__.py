@@ -49,7 +49,7 @@ class NativeGraph:
         given, graph = graph, legalize(graph)
         module = ModuleText()
         declare_shared(module)
-        module.open = self.open = open_sizes(graph, given.needs)
+        module.open = self.sizes = open_sizes(graph, given.needs)
         module.sizes = tuple(map(register_of, module.open.symbols))
         calls = Calls(module, compile_region)
         if form is not None and not can_call(graph, form):
@@ -93,31 +93,20 @@ class NativeGraph:
         return list(found)
 
 
-class Interpreted:
-    """A graph without machine code, run by the reference backend; `notes` give the reason."""
-
-    def __init__(self, graph: Graph, why: str) -> None:
-        self._run = interpreter.compile_graph(graph)
-        self.notes = [f"no native code: {why}"]
-
-    def __call__(self, arguments: Sequence[Any]) -> list[Any]:
-        return self._run(arguments)
-
-
-def compile_graph(graph: Graph, form: CallForm | None = None) -> interpreter.Run:
+def compile_graph(graph: Graph, form: CallForm | None = None) -> NativeGraph | interpreter.InterpretedGraph:
     """Compile to a NativeGraph, or by the reference backend if no node of the graph has a native lowering.
 
     In graphs with recursive functions that have no native form, conditions and loops without such calls are native.
     Raises abi.UnknownLayout on an unsupported Python or NumPy.
     """
     if has_recursion(graph) and not recursion.has_form(graph):
-        return interpreter.compile_with_recursion(graph, compile_region)
+        return interpreter.RecursiveGraph(graph, compile_region)
     if not _is_worth_it(graph):
         return interpreter.compile_graph(graph)
     try:
         return NativeGraph(graph, form)
     except NoMachineCode as error:
-        return Interpreted(graph, str(error))
+        return interpreter.InterpretedGraph(graph, [f"no native code: {error}"])
 
 
 def compile_region(graph: Graph) -> interpreter.Run:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autoconv.backends.llvm.describe import describe
+from autoconv.backends import current
 from autoconv.errors import TargetError
 from autoconv.graph.attribute_parser import parse_type
 from autoconv.graph.graph import Graph
@@ -49,7 +49,7 @@ def stages(function: Callable[..., Any], specs: str, contract: str, spans: bool 
         keep(name, to_text(graph, spans))
 
     optimised = optimise(concrete.recorded, contract=traced.contract, dump=dump)
-    keep(NATIVE, "\n".join(describe(optimised)) + "\n")
+    keep(NATIVE, "\n".join(current().describe(optimised)) + "\n")
     return found
 
 

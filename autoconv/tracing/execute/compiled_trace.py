@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from autoconv.autodiff.memory import functional
-from autoconv.backends import BACKENDS
+from autoconv.backends import compile_graph
+from autoconv.backends.protocol import CompiledGraph
 from autoconv.config import SETTINGS
 from autoconv.errors import AutoconvError, StagingError
 from autoconv.graph.graph import Graph, Node, Span, Value
@@ -32,7 +33,7 @@ from autoconv.tracing.execute.differentiable import Derivable
 from autoconv.tracing.execute.donation import donated_leaves
 from autoconv.tracing.execute.rollback import can_run_again, taking_back
 from autoconv.tracing.execute.run_values import run_value, taped_input
-from autoconv.tracing.execute.symbolic_shapes import ByShape, depends_on_shapes
+from autoconv.tracing.execute.symbolic_shapes import ByShape, needs_shapes
 from autoconv.tracing.guards.guards import Guards
 from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.cache_key import Key, ObjectKey, SpecKey, TensorKey, VariableKey
@@ -145,18 +146,16 @@ class ConcreteFunction:
             form_key, donated = unpacked.key, [i for i, at in enumerate(unpacked.places) if at in donated]
         what = (form_key, self.captures, layout, guards, contract, self._arrays_out, shares, self._first_of)
         form = call_form(*what, donated, self.function_name, len(spots))
-        compile_graph = BACKENDS[SETTINGS.backend]
-        if SETTINGS.backend == "llvm" and depends_on_shapes(optimised):
-            self._run: Any = ByShape(optimised, compile_graph, contract, form)
-        else:
-            self._run = compile_graph(optimised, form)
+        self._compiled: CompiledGraph = (
+            ByShape(optimised, contract, form) if needs_shapes(optimised) else compile_graph(optimised, form)
+        )
+        self._run: Any = self._compiled
         # The entry for calls with only tensors, arrays and numbers, and whether its guards are checked before it in
         # Python.
-        self.entry: Callable[..., Any] | None = getattr(self._run, "entry", None)
+        self.entry: Callable[..., Any] | None = self._compiled.entry
         self.asks_guards = self.entry is not None and needs_asking(guards)
         # Whether arrays are copied, as the program may change them later.
-        self._copies = not getattr(self._run, "keeps_nothing", False)
-        self._compiled = self._run
+        self._copies = not self._compiled.keeps_nothing
         self._is_native = SETTINGS.backend != "reference"
         self.can_run_again = can_run_again(optimised)  # whether a run that met its limits has no side effects
         if contract == "compile" and not self.can_run_again:
@@ -194,7 +193,7 @@ class ConcreteFunction:
     @property
     def kernel_calls(self) -> list[tuple[str, Span | None]]:
         """The same as `kernels`, with the user's source line of each op."""
-        found: list[tuple[str, Span | None]] | None = getattr(self._compiled, "kernel_calls", None)
+        found = self._compiled.kernel_calls
         if found is not None:
             return list(found)
         idle = ("constant", "identity")
@@ -208,7 +207,7 @@ class ConcreteFunction:
     @property
     def size_notes(self) -> list[str]:
         """Lines about the native code of a trace of several shapes: code per shape, and failures of LLVM."""
-        return list(getattr(self._compiled, "notes", ()))
+        return list(self._compiled.notes)
 
     @property
     def name(self) -> bytes:

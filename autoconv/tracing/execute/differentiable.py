@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.autodiff.vjp import Split, split
-from autoconv.backends import BACKENDS
-from autoconv.config import SETTINGS
+from autoconv.backends import compile_graph
 from autoconv.errors import StagingError
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph
@@ -18,7 +17,7 @@ from autoconv.ops.values.list_value import ListValue
 from autoconv.optimise import optimise
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.tensors.tensor import EagerTensor
-from autoconv.tracing.execute.symbolic_shapes import ByShape, depends_on_shapes
+from autoconv.tracing.execute.symbolic_shapes import ByShape, needs_shapes
 
 _LASTING = Effects.WRITE | Effects.OUTPUT | Effects.RANDOM
 
@@ -128,10 +127,7 @@ class Derivable:
 
 
 def _compiled(graph: Graph, contract: str) -> Any:
-    compile_graph = BACKENDS[SETTINGS.backend]
-    if SETTINGS.backend == "llvm" and depends_on_shapes(graph):
-        return ByShape(graph, compile_graph, contract, None)
-    return compile_graph(graph)
+    return ByShape(graph, contract, None) if needs_shapes(graph) else compile_graph(graph)
 
 
 class Parts:

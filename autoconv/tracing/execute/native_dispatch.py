@@ -10,7 +10,8 @@ import ctypes
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autoconv.backends import dispatching, is_dispatchable, is_readable
+from autoconv.backends import current
+from autoconv.backends.protocol import Dispatch
 from autoconv.config import DETOUR
 from autoconv.forks import new_lock
 from autoconv.runtime.recording.regions import BUSY
@@ -27,7 +28,7 @@ def straight(
 
     It is empty where one of these does not have the memory layout that native code expects.
     """
-    if not (is_readable(cell) and is_readable(gate) and all(map(is_dispatchable, entries))):
+    if not current().can_dispatch((cell, gate), entries):
         return ()
     with _LOCK:
         if not _INSTALLED:
@@ -44,8 +45,15 @@ def _install(owner: Any) -> bool:
     slot = _offset(owner)
     if slot is None:
         return False
-    owner.__call__ = dispatching(owner, slot, owner.__call__, owner._failed, DETOUR, BUSY, VARIABLE, DEFAULT)
-    return True
+    call = current().dispatching(
+        Dispatch(
+            owner=owner, slot=slot, slow=owner.__call__, failed=owner._failed, detour=DETOUR, busy=BUSY,
+            variable=VARIABLE, default=DEFAULT,
+        )
+    )  # fmt: skip
+    if call is not None:
+        owner.__call__ = call
+    return call is not None
 
 
 def _offset(owner: type) -> int | None:

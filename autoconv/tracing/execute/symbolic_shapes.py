@@ -14,17 +14,15 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.backends import compile_graph, current
 from autoconv.backends.call_form import CallForm
-from autoconv.backends.llvm.analysis.symbolic_sizes import OpenSizes, open_sizes
-from autoconv.backends.llvm.describe import has_bounds_for_kernels, kernels, takes_bounds
-from autoconv.backends.llvm.ir.index_arith import UnknownSize
+from autoconv.backends.protocol import CompiledGraph, OpenSizes, UnknownSize
 from autoconv.graph.graph import Graph, Span
 from autoconv.graph.types import ArrayType, Dimension, Symbol, TensorType, Type
 from autoconv.optimise import optimise
 from autoconv.optimise.specialise import CannotSpecialise, generalise, is_static, specialise
 from autoconv.optimise.symbolic.bounds import with_known_bounds
 
-Run = Callable[[Sequence[Any]], list[Any]]
 _ENTRIES = 4  # entries tried for a call before its arguments' shapes are read
 Shapes = tuple[tuple[int, ...], ...]
 Pattern = tuple[tuple[Dimension, ...], ...]
@@ -34,9 +32,9 @@ MOST_TRIES = 4  # shapes of a pattern that an op refuses, before the pattern has
 MOST_SEEN = 256  # shapes that are remembered to notice when they recur
 
 
-def depends_on_shapes(graph: Graph) -> bool:
-    """Return whether the graph was traced for arguments of more than one shape."""
-    return any(not is_static(value.type) for value in graph.parameters)
+def needs_shapes(graph: Graph) -> bool:
+    """Return whether a graph, traced for arguments of more than one shape, needs code by shape."""
+    return current().symbolic is not None and any(not is_static(value.type) for value in graph.parameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +45,7 @@ class AnySize:
     """
 
     pattern: Pattern
-    run: Run
+    run: CompiledGraph
     sizes: OpenSizes
     lost: tuple[str, ...]
 
@@ -71,20 +69,22 @@ class ByShape:
     The choice of code only affects the order in which sums are added up. `compilations` counts the compilations.
     """
 
-    def __init__(self, graph: Graph, compile_graph: Callable[..., Run], contract: str, form: CallForm | None) -> None:
+    keeps_nothing = False
+    sizes = None
+
+    def __init__(self, graph: Graph, contract: str, form: CallForm | None) -> None:
         self._graph = graph
-        self._compile = compile_graph
         self._contract = contract
         self._form = form
         self._for_all: tuple[Callable[..., Any], ...] = ()  # entries of code for any size
         self._entries: tuple[Callable[..., Any], ...] = ()  # entries of code for single shapes
         self._open = [i for i, value in enumerate(graph.parameters) if not is_static(value.type)]
-        self._runs: dict[Shapes, Run] = {}
+        self._runs: dict[Shapes, CompiledGraph] = {}
         self._general: dict[Pattern, AnySize | None] = {}
         self._undecided: Counter[Pattern] = Counter()
         self._seen: set[Shapes] = set()
-        self._any: Run | None = None
-        self._last: Run | None = None
+        self._any: CompiledGraph | None = None
+        self._last: CompiledGraph | None = None
         self.compilations = 0
 
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
@@ -94,7 +94,7 @@ class ByShape:
             run = self._last = self._chosen(shapes)
         return run(arguments)
 
-    def _chosen(self, shapes: Shapes) -> Run:
+    def _chosen(self, shapes: Shapes) -> CompiledGraph:
         general = self._general_for(shapes)
         if general is not None and not general.lost:
             return general.run
@@ -124,9 +124,9 @@ class ByShape:
         return (*self._for_all, *self._entries)
 
     @property
-    def kernel_calls(self) -> list[tuple[str, Span | None]] | None:
+    def kernel_calls(self) -> Sequence[tuple[str, Span | None]] | None:
         """The ops that run by kernels in the code made last; None if no call came yet."""
-        return getattr(self._last, "kernel_calls", None) if self._last is not None else None
+        return self._last.kernel_calls if self._last is not None else None
 
     @property
     def notes(self) -> list[str]:
@@ -142,7 +142,7 @@ class ByShape:
         if self._runs:
             found.append(f"{len(self._runs)} compilations, one for each shape")
         runs = [*self._runs.values(), *(general.run for general in tuple(self._general.values()) if general)]
-        found += [note for run in runs for note in getattr(run, "notes", ())]
+        found += [note for run in runs for note in run.notes]
         return found
 
     # ---- any size
@@ -165,44 +165,45 @@ class ByShape:
 
     def _made_general(self, pattern: Pattern, shapes: Shapes) -> AnySize | None:
         """Return code for any size or None; raises CannotSpecialise where these shapes are inconclusive."""
+        code = current().symbolic
+        if code is None:
+            return None
         try:
             graph, needs = generalise(self._graph, self._types(pattern))
             graph = optimise(graph, contract=self._contract)
             graph.needs = tuple(needs)
-            sizes = open_sizes(graph, needs)
+            sizes = code.sizes(graph, needs)
         except (CannotSpecialise, ValueError):
             return None
         try:
-            bound = with_known_bounds(graph, takes_bounds)
-            graph = bound if bound is not None and not has_bounds_for_kernels(bound) else graph
-            lost = kernels(graph, library=False)
+            bound = with_known_bounds(graph, code.takes_bounds)
+            graph = bound if bound is not None and not code.has_bounds_for_kernels(bound) else graph
+            lost = code.kernels(graph, library=False)
         except (TypeError, ValueError):  # the lowering of some op needs numbers: each shape has its own code then
             return None
         if lost:
-            for name in kernels(specialise(self._graph, self._types(shapes))):
+            for name in code.kernels(specialise(self._graph, self._types(shapes))):
                 if name in lost:
                     lost.remove(name)
         try:
             run = self._compiled(graph)
         except UnknownSize:  # there is no code for some combination of these ops: each shape has its own then
             return None
-        entry = getattr(run, "entry", None)
-        if entry is not None and not lost:
-            self._for_all = (*self._for_all, entry)
-        return AnySize(pattern, run, getattr(run, "open", sizes), tuple(lost))
+        if run.entry is not None and not lost:
+            self._for_all = (*self._for_all, run.entry)
+        return AnySize(pattern, run, run.sizes or sizes, tuple(lost))
 
     # ---- one shape
 
-    def _run_for(self, shapes: Shapes) -> Run:
+    def _run_for(self, shapes: Shapes) -> CompiledGraph:
         try:
             narrow = optimise(specialise(self._graph, self._types(shapes)), contract=self._contract)
         except CannotSpecialise:
             run = self._for_any()
         else:
             run = self._compiled(narrow)
-            entry = getattr(run, "entry", None)
-            if entry is not None:
-                self._entries = (entry, *self._entries[: _ENTRIES - 1])
+            if run.entry is not None:
+                self._entries = (run.entry, *self._entries[: _ENTRIES - 1])
         self._runs[shapes] = run
         return run
 
@@ -214,13 +215,13 @@ class ByShape:
             types[i] = replace(type_, shape=shape)
         return types
 
-    def _compiled(self, graph: Graph) -> Run:
+    def _compiled(self, graph: Graph) -> CompiledGraph:
         self.compilations += 1
-        return self._compile(graph, self._form)
+        return compile_graph(graph, self._form)
 
-    def _for_any(self) -> Run:
+    def _for_any(self) -> CompiledGraph:
         if self._any is None:
-            self._any = self._compile(self._graph)
+            self._any = compile_graph(self._graph)
         return self._any
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends import BACKENDS
+from autoconv.backends import REFERENCE
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.runtime.objects.variable import Variable
@@ -37,7 +37,7 @@ def evaluator(trace: Trace, call: Call, outer: Region | None) -> Callable[[Value
         for captured, parameter in trace.captures.values():
             known[parameter] = captured._array if isinstance(captured, EagerTensor) else captured
         part = Graph("initial value", list(graph.parameters), nodes, [value])
-        (array,) = BACKENDS["reference"](part)([known.get(parameter) for parameter in graph.parameters])
+        (array,) = REFERENCE.compile(part)([known.get(parameter) for parameter in graph.parameters])
         return array
 
     return evaluate

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends import expect_graphs
+from autoconv.backends import current
 from autoconv.emit.converted import ABOUT_TO_CONVERT, changed_names
 from autoconv.errors import StagingError
 from autoconv.forks import TRACE, new_lock, undone_in_children
@@ -64,7 +64,7 @@ from autoconv.tracing.views import logs as trace_logs
 _COUNTER = iter(range(1, 1 << 62))
 LOCK = new_lock(waited=TRACE)
 # A function that no earlier process converted has no cached native code either.
-ABOUT_TO_CONVERT.append(lambda: expect_graphs() if current_region() is not None else None)
+ABOUT_TO_CONVERT.append(lambda: current().make_ready() if current_region() is not None else None)
 
 
 @dataclass(slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +13,7 @@ from grammar.simple import ERRORS
 import autoconv
 from autoconv import errors
 from autoconv.backends import BACKENDS
+from autoconv.backends.protocol import Backend
 from autoconv.config import SETTINGS
 from autoconv.emit.module import convert_source
 from autoconv.errors import ConversionError
@@ -164,11 +164,11 @@ def _subsets(program: Program, compiled: Any, names: dict[str, Any], expected: l
     (concrete,) = compiled.concrete_functions
     kept = concrete._run, concrete.optimised
     every = [row.name for row in OPTIMISATIONS]
-    for backend, compile_graph in BACKENDS.items():
+    for used, backend in BACKENDS.items():
         for skip in ([], every, *([name] for name in every)):
-            run = _prepared(concrete, compile_graph, skip)
+            run = _prepared(concrete, backend, skip)
             if isinstance(run, str):
-                return f"{backend} without {skip}: {normal(run)}", run
+                return f"{used} without {skip}: {normal(run)}", run
             fresh = load(program.source, "<program>")
             before = {name: names[name] for name in fresh if name in names and isinstance(fresh[name], (int, float))}
             names.update({name: fresh[name] for name in before})
@@ -182,14 +182,14 @@ def _subsets(program: Program, compiled: Any, names: dict[str, Any], expected: l
             concrete._run, concrete.optimised = kept
             kind, details = difference(expected, found, program.inputs)
             if kind:
-                return f"{backend} without {skip}: {kind}", details
+                return f"{used} without {skip}: {kind}", details
     return "", ""
 
 
-def _prepared(concrete: Any, compile_graph: Callable[..., Any], skip: list[str]) -> str | None:
+def _prepared(concrete: Any, backend: Backend, skip: list[str]) -> str | None:
     try:
         concrete.optimised = optimise(concrete.recorded, skip=skip, contract="compile")
-        concrete._run = compile_graph(concrete.optimised)
+        concrete._run = backend.compile(concrete.optimised)
     except Exception as error:
         return repr(error)
     return None

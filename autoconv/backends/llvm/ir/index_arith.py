@@ -10,13 +10,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.protocol import UnknownSize
 
 Position = int | str  # a constant, or the name of an i64 register
 Index = tuple[Position, ...]
-
-
-class UnknownSize(TypeError):
-    """An open size was used where a constant is required."""
 
 
 class Size(str):

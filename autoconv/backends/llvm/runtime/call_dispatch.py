@@ -19,6 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.backends.llvm.runtime.llvm_text import read
+from autoconv.backends.protocol import Dispatch
 
 _DEFINITION, _OWNER, _BUFFER = 16, 24, 16  # offsets in bytes in a builtin function object (two) and a ctypes object
 _MOST_ON_STACK = 1024  # arguments that are copied to the stack; more go to the heap
@@ -46,33 +47,22 @@ class _MethodDefinition(ctypes.Structure):
 _KEPT: list[Any] = []  # objects that machine code refers to
 
 
-def dispatching_method(
-    address: Callable[[str], int],
-    owner: type,
-    slot: int,
-    slow: Any,
-    failed: Any,
-    detour: ctypes.c_int64,
-    busy: ctypes.c_int64,
-    variable: Any,
-    default: Any,
-) -> Any:
-    """Return the method descriptor that replaces `owner.__call__`.
+def dispatching_method(address: Callable[[str], int], given: Dispatch) -> Any:
+    """Return the method descriptor that replaces the `__call__` of a class.
 
-    `slot` is the offset of the instances' slot, and `address(name)` the address of each of FUNCTIONS in the loaded
-    code. A process has one such class.
+    `address(name)` is the address of each of FUNCTIONS in the loaded code. A process has one such class.
     """
     definition = _MethodDefinition(b"__call__", address("dispatch"), 0x0080 | 0x0002, None)
-    _KEPT.extend((definition, slow, failed, detour, busy, variable, default))
+    _KEPT.extend((definition, given))
     for name, value in (
-        ("slow", id(slow)), ("failed", id(failed)), ("missing", id(NotImplemented)), ("slot", slot),
-        ("detour", ctypes.addressof(detour)), ("busy", ctypes.addressof(busy)),
-        ("variable", id(variable)), ("default", id(default)),
+        ("slow", id(given.slow)), ("failed", id(given.failed)), ("missing", id(NotImplemented)), ("slot", given.slot),
+        ("detour", ctypes.addressof(given.detour)), ("busy", ctypes.addressof(given.busy)),
+        ("variable", id(given.variable)), ("default", id(given.default)),
     ):  # fmt: skip
         ctypes.c_int64.from_address(address(f"dispatch_{name}")).value = value
     make = ctypes.pythonapi.PyDescr_NewMethod
     make.restype, make.argtypes = ctypes.py_object, [ctypes.py_object, ctypes.c_void_p]
-    return make(owner, ctypes.addressof(definition))
+    return make(given.owner, ctypes.addressof(definition))
 
 
 def is_dispatchable(entry: Any) -> bool:

@@ -1,0 +1,58 @@
+"""The native backend, as the rest of the package sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autoconv.backends import llvm
+from autoconv.backends.call_form import CallForm
+from autoconv.backends.llvm import describe
+from autoconv.backends.llvm.analysis.symbolic_sizes import open_sizes
+from autoconv.backends.llvm.runtime.call_dispatch import dispatching_method, is_dispatchable, is_readable
+from autoconv.backends.llvm.runtime.library import make_ready_ahead, shared_address
+from autoconv.backends.llvm.target.abi import UnknownLayout
+from autoconv.backends.protocol import CompiledGraph, Dispatch, OpenSizes, Unsupported
+from autoconv.graph.graph import Graph, Node
+from autoconv.graph.types import Symbol
+
+
+class NativeCodeForAnySize:
+    """The answers about graphs with open dimensions."""
+
+    def sizes(self, graph: Graph, needs: Sequence[Symbol]) -> OpenSizes:
+        return open_sizes(graph, needs)
+
+    def takes_bounds(self, node: Node) -> bool:
+        return describe.takes_bounds(node)
+
+    def has_bounds_for_kernels(self, graph: Graph) -> bool:
+        return describe.has_bounds_for_kernels(graph)
+
+    def kernels(self, graph: Graph, library: bool = True) -> list[str]:
+        return describe.kernels(graph, library)
+
+
+class NativeBackend:
+    """Compiles graphs to machine code by LLVM."""
+
+    name = "llvm"
+    symbolic = NativeCodeForAnySize()
+
+    def compile(self, graph: Graph, form: CallForm | None = None) -> CompiledGraph:
+        try:
+            return llvm.compile_graph(graph, form)
+        except (UnknownLayout, ImportError) as error:
+            raise Unsupported(str(error)) from error
+
+    def describe(self, graph: Graph) -> list[str]:
+        return describe.describe(graph)
+
+    def make_ready(self) -> None:
+        make_ready_ahead()
+
+    def dispatching(self, dispatch: Dispatch) -> Any:
+        return dispatching_method(shared_address, dispatch)
+
+    def can_dispatch(self, cells: Sequence[Any], entries: Sequence[Callable[..., Any]]) -> bool:
+        return all(map(is_readable, cells)) and all(map(is_dispatchable, entries))

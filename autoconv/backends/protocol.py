@@ -1,0 +1,121 @@
+"""What the rest of the package may ask of a backend, and of the graphs it compiles.
+
+A backend is a `Backend`. It is registered in `autoconv.backends.BACKENDS`, and no other package imports its modules.
+What it offers beyond running graphs is optional: native entries for users' calls, native dispatch between them, and
+code for any size (`SymbolicCode`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from autoconv.backends.call_form import CallForm
+from autoconv.graph.graph import Graph, Node, Span
+from autoconv.graph.types import Symbol
+
+
+class Unsupported(Exception):
+    """A backend cannot run in this process: its Python, NumPy or machine differ from what it is written for."""
+
+
+class UnknownSize(TypeError):
+    """An open size was used where a constant is required: a graph has no code for any size."""
+
+
+class OpenSizes(Protocol):
+    """The open dimensions that code for any size takes."""
+
+    def allow(self, values: Mapping[str, int]) -> bool:
+        """Return whether the code is valid for these values of plain symbols."""
+
+
+class CompiledGraph(Protocol):
+    """A graph that can be run: a function from a list of arguments to a list of results."""
+
+    @property
+    def entry(self) -> Callable[..., Any] | None:
+        """A function that takes a user's call as its CallForm describes it, or returns NotImplemented; or None."""
+
+    @property
+    def kernel_calls(self) -> Sequence[tuple[str, Span | None]] | None:
+        """The ops that run by their kernels, with the user's lines; None: all."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What the user has to be told about the code, a line each."""
+
+    @property
+    def keeps_nothing(self) -> bool:
+        """Whether results and side effects hold no reference to arguments."""
+
+    @property
+    def sizes(self) -> OpenSizes | None:
+        """The open dimensions that the code was compiled for, if they are other than the graph's."""
+
+    def __call__(self, arguments: Sequence[Any], /) -> list[Any]:
+        """Run the graph. Exceptions of kernels carry the user's spans in `_autoconv_spans`."""
+
+
+class SymbolicCode(Protocol):
+    """The part of a backend that compiles a graph for any size: `compile` then takes graphs with open dimensions."""
+
+    def sizes(self, graph: Graph, needs: Sequence[Symbol]) -> OpenSizes:
+        """Return the open dimensions of a graph; raise ValueError if the parameters do not determine one."""
+
+    def takes_bounds(self, node: Node) -> bool:
+        """Return whether attributes of a node may contain dimensions."""
+
+    def has_bounds_for_kernels(self, graph: Graph) -> bool:
+        """Return whether dimensions occur in attributes of a node that runs by its kernel."""
+
+    def kernels(self, graph: Graph, library: bool = True) -> list[str]:
+        """Return the ops that would run by kernels; unless `library`, without those that call libraries either way."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dispatch:
+    """What native dispatch between the entries of an object needs, see `llvm/runtime/call_dispatch.py`.
+
+    `slot` is the offset in instances of `owner` of a tuple: a call counter, a gate, a plain function, and the entries.
+    `slow` takes the calls that no entry takes, and `failed` an entry's exceptions. Calls stop while `detour` is not 0;
+    `busy` is the number of graphs being recorded, and `variable` a context variable with its `default`.
+    """
+
+    owner: type
+    slot: int
+    slow: Callable[..., Any]
+    failed: Callable[..., Any]
+    detour: ctypes.c_int64
+    busy: ctypes.c_int64
+    variable: Any
+    default: Any
+
+
+class Backend(Protocol):
+    """Compiles graphs."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the settings."""
+
+    @property
+    def symbolic(self) -> SymbolicCode | None:
+        """Code for any size; None where a compiled graph runs for all sizes as it is."""
+
+    def compile(self, graph: Graph, form: CallForm | None = None) -> CompiledGraph:
+        """Compile a graph; with a CallForm, `entry` may take a user's call. Raise Unsupported where nothing runs."""
+
+    def describe(self, graph: Graph) -> list[str]:
+        """Describe how a graph is run, a line for each step."""
+
+    def make_ready(self) -> None:
+        """Start preparing in the background, as graphs are about to be compiled."""
+
+    def dispatching(self, dispatch: Dispatch) -> Any:
+        """Return a native `__call__` for the owner; None without native dispatch."""
+
+    def can_dispatch(self, cells: Sequence[Any], entries: Sequence[Callable[..., Any]]) -> bool:
+        """Return whether native dispatch can read these ctypes numbers and call these entries."""
