@@ -88,16 +88,16 @@ class KernelCalls:
             elif native.made_as is not None:  # the same memory under another shape
                 native = self._reshaped(native, value.type)
                 boxes.append(native.slot or "")
-            place = out.new(f"getelementptr inbounds ptr, ptr {arguments}, i64 {i}")
-            out.line(f"store ptr {native.ir}, ptr {place}")
+            place = out.gep("ptr", arguments, i)
+            out.store("ptr", native.ir, place)
         for i, number in enumerate(more, len(node.inputs)):
             box = self.boxed(number)
             boxes.append(box.slot or "")
-            out.line(f"store ptr {box.ir}, ptr {out.new(f'getelementptr inbounds ptr, ptr {arguments}, i64 {i}')}")
-        found = out.new(f"call ptr @call_python(ptr {function(out)}, ptr {arguments}, i64 {count})")
+            out.store("ptr", box.ir, out.gep("ptr", arguments, i))
+        found = out.call("call_python", function(out), arguments, count)
         for slot in boxes:
             body.release(slot)
-        body.check(out.new(f"icmp eq ptr {found}, null"))
+        body.check(out.is_null(found))
         return self._unpacked(node, found)
 
     def _shown(self, value: Value) -> Object:
@@ -120,9 +120,9 @@ class KernelCalls:
         if not is_known(shape):
             return self._viewed(array, type_.dtype, shape)  # type: ignore[union-attr]
         function, argument = self.body.calls.object(lambda x: x.reshape(shape)), out.alloca("ptr")
-        out.line(f"store ptr {array.ir}, ptr {argument}")
-        made = out.new(f"call ptr @call_python(ptr {function(out)}, ptr {argument}, i64 1)")
-        self.body.check(out.new(f"icmp eq ptr {made}, null"))
+        out.store("ptr", array.ir, argument)
+        made = out.call("call_python", function(out), argument, 1)
+        self.body.check(out.is_null(made))
         return self.body.own(made)
 
     def _viewed(
@@ -136,23 +136,22 @@ class KernelCalls:
             strides.append(stride)
             stride = product(out, stride, size)
         kind, descriptor = (self.body.calls.object(item)(out) for item in (np.ndarray, dtype.numpy))
-        address = out.new(f"load ptr, ptr {out.new(f'getelementptr inbounds i8, ptr {array.ir}, i64 {abi.DATA}')}")
+        address = out.load("ptr", out.gep("i8", array.ir, abi.DATA))
         places = [self.body.dimensions(numbers) for numbers in (shape, strides[::-1])]
-        made = out.new(
-            f"call ptr @new_view(ptr {kind}, ptr {descriptor}, i32 {len(shape)}, ptr {places[0]}, ptr {places[1]}, "
-            f"ptr {address}, ptr {array.ir}, i32 {abi.WRITABLE_FLAGS})"
+        made = out.call(
+            "new_view", kind, descriptor, len(shape), places[0], places[1], address, array.ir, abi.WRITABLE_FLAGS
         )
-        self.body.check(out.new(f"icmp eq ptr {made}, null"))
+        self.body.check(out.is_null(made))
         return self.body.own(made)
 
     def boxed(self, element: Element) -> Object:
         """Return the number as an array of rank 0."""
         out = self.out
         descriptor = self.body.calls.object(element.dtype.numpy)
-        made = out.new(f"call ptr @new_array(i32 0, ptr null, ptr {descriptor(out)})")
-        self.body.check(out.new(f"icmp eq ptr {made}, null"))
-        address = out.new(f"getelementptr inbounds i8, ptr {made}, i64 {abi.DATA}")
-        pointer = out.new(f"load ptr, ptr {address}")
+        made = out.call("new_array", 0, "null", descriptor(out))
+        self.body.check(out.is_null(made))
+        address = out.gep("i8", made, abi.DATA)
+        pointer = out.load("ptr", address)
         store(ElementWriter(out), element, pointer, 0)
         return self.body.own(made)
 
@@ -166,8 +165,8 @@ class KernelCalls:
             return natives
         body.module.declare("PyTuple_GetItem", "ptr", "ptr, i64")
         for i, value in enumerate(node.results):
-            ir = out.new(f'call ptr @"PyTuple_GetItem"(ptr {found}, i64 {i})')
-            out.line(f"call void @retain(ptr {ir})")
+            ir = out.call("PyTuple_GetItem", found, i)
+            out.call("retain", ir)
             natives.append(self._held(value, body.own(ir)))
         body.release(whole.slot or "")
         return natives
@@ -183,9 +182,9 @@ class KernelCalls:
         out.branch_if(fits, fine, wrong)
         out.begin(wrong)
         refuse, argument = body.calls.object(_refuse_sizes)(out), out.alloca("ptr")
-        out.line(f"store ptr {object_.ir}, ptr {argument}")
-        found = out.new(f"call ptr @call_python(ptr {refuse}, ptr {argument}, i64 1)")
-        body.check(out.new(f"icmp eq ptr {found}, null"))
+        out.store("ptr", object_.ir, argument)
+        found = out.call("call_python", refuse, argument, 1)
+        body.check(out.is_null(found))
         out.branch(fine)
         out.begin(fine)
 
@@ -197,8 +196,8 @@ class KernelCalls:
         if not is_scalar(value.type):
             return object_
         out = self.out
-        address = out.new(f"getelementptr inbounds i8, ptr {object_.ir}, i64 {abi.DATA}")
-        element = load(ElementWriter(out), value.dtype, out.new(f"load ptr, ptr {address}"), 0)
+        address = out.gep("i8", object_.ir, abi.DATA)
+        element = load(ElementWriter(out), value.dtype, out.load("ptr", address), 0)
         self.body.release(object_.slot or "")
         return element
 

@@ -64,11 +64,11 @@ class Body:
     def own(self, ir: str) -> Object:
         """Store a new reference into a slot of its own."""
         slot = self.out.slot()
-        self.out.line(f"store ptr {ir}, ptr {slot}")
+        self.out.store("ptr", ir, slot)
         return Object(ir, slot)
 
     def release(self, slot: str) -> None:
-        self.out.line(f"call void @release(ptr {slot})")
+        self.out.call("release", slot)
 
     def let_go(self, slot: str, type_: Type) -> None:
         """Release a value of that type after its last use, or keep it as a spare array."""
@@ -76,7 +76,7 @@ class Body:
         if spares is None:
             self.release(slot)
         else:
-            self.out.line(f"call void @keep(ptr {slot}, ptr {spares[0]}, i64 {spares[1]})")
+            self.out.call("keep", slot, spares[0], spares[1])
 
     def begin_loop(self, captures: Iterable[Native]) -> None:
         self.loops += 1
@@ -101,15 +101,15 @@ class Body:
         if spares is None:
             made = self._made_array(type_)
         else:
-            spare = out.new(f"call ptr @spare_array(ptr {spares[0]}, i64 {spares[1]})")
+            spare = out.call("spare_array", spares[0], spares[1])
             before, make, go_on = out.block, out.label("make"), out.label("made")
-            out.branch_if(out.new(f"icmp eq ptr {spare}, null"), make, go_on)
+            out.branch_if(out.is_null(spare), make, go_on)
             out.begin(make)
             fresh = self._made_array(type_)
             out.branch(go_on)
             out.begin(go_on)
             made = out.new(f"phi ptr [ {spare}, %{before} ], [ {fresh}, %{make} ]")
-        self.check(out.new(f"icmp eq ptr {made}, null"))
+        self.check(out.is_null(made))
         return self.own(made)
 
     def _made_array(self, type_: Type) -> str:
@@ -133,7 +133,7 @@ class Body:
         """Return the address of memory that holds the dimensions."""
         place = self.out.alloca(f"[{max(len(shape), 1)} x i64]")
         for i, size in enumerate(shape):
-            self.out.line(f"store i64 {size}, ptr {self.out.new(f'getelementptr inbounds i64, ptr {place}, i64 {i}')}")
+            self.out.store("i64", size, self.out.gep("i64", place, i))
         return place
 
     def new_counted(self, dtype: DType, shape: Sequence[Position]) -> Object:
@@ -141,8 +141,8 @@ class Body:
         out, rank = self.out, len(shape)
         dimensions = self.dimensions(shape)
         descriptor = self.calls.object(dtype.numpy)(out)
-        made = out.new(f"call ptr @new_array(i32 {rank}, ptr {dimensions}, ptr {descriptor})")
-        self.check(out.new(f"icmp eq ptr {made}, null"))
+        made = out.call("new_array", rank, dimensions, descriptor)
+        self.check(out.is_null(made))
         return self.own(made)
 
     def end_loop(self) -> None:
@@ -156,7 +156,7 @@ class Body:
         """Release the spare arrays after the outermost loop, or where an error left one."""
         if not self.loops:
             for first, count in self._spares.values():
-                self.out.line(f"call void @release_all(ptr {first}, i64 {count})")
+                self.out.call("release_all", first, count)
 
     def _spares_of(self, type_: Type) -> tuple[str, int] | None:
         """Return the first slot for spare arrays of the type and the number of slots; None where nothing is kept."""
@@ -205,12 +205,12 @@ class Body:
         if self._ticks is None:
             self._ticks = self.out.alloca("i64", "0")
         out = self.out
-        before = out.new(f"load i64, ptr {self._ticks}")
-        more = out.new(f"add i64 {out.new(f'lshr i64 {iterations}, 3')}, 1")
-        ticks = out.new(f"add i64 {before}, {more}")
-        out.line(f"store i64 {ticks}, ptr {self._ticks}")
-        changed = out.new(f"xor i64 {before}, {ticks}")
-        self._ask(out.new(f"icmp ugt i64 {changed}, 65535"))
+        before = out.load("i64", self._ticks)
+        more = out.op("add", out.op("lshr", iterations, 3), 1)
+        ticks = out.op("add", before, more)
+        out.store("i64", ticks, self._ticks)
+        changed = out.op("xor", before, ticks)
+        self._ask(out.icmp("ugt", changed, 65535))
 
     def count_in(self, cell: str) -> None:
         """Count polls in that cell, which all activations of the function share."""
@@ -224,9 +224,9 @@ class Body:
         if self._ticks is None:
             self._ticks = self.out.alloca("i64", "0")
         out = self.out
-        ticks = out.new(f"add i64 {out.new(f'load i64, ptr {self._ticks}')}, 1")
-        out.line(f"store i64 {ticks}, ptr {self._ticks}")
-        due = out.new(f"icmp eq i64 {out.new(f'and i64 {ticks}, {255 if often else 65535}')}, 0")
+        ticks = out.op("add", out.load("i64", self._ticks), 1)
+        out.store("i64", ticks, self._ticks)
+        due = out.icmp("eq", out.op("and", ticks, 255 if often else 65535), 0)
         self._ask(due)
 
     def _ask(self, due: str) -> None:
@@ -234,6 +234,6 @@ class Body:
         ask, go_on = out.label("poll"), out.label("go")
         out.branch_if(due, ask, go_on, unlikely=True)
         out.begin(ask)
-        interrupted = out.new("call i1 @pause()")
+        interrupted = out.call("pause")
         out.branch_if(interrupted, self.failed, go_on, unlikely=True)
         out.begin(go_on)

@@ -43,8 +43,8 @@ class Calls:
             self.objects.append(value)
 
         def reference(out: FunctionText) -> str:
-            place = out.new(f"getelementptr inbounds ptr, ptr @objects, i64 {position}")
-            return out.new(f"load ptr, ptr {place}, !invariant.load !1")
+            place = out.gep("ptr", "@objects", position)
+            return out.load("ptr", place, ", !invariant.load !1")
 
         return reference
 

@@ -107,7 +107,7 @@ class Region(KernelCalls):
             assert not isinstance(place, Element) and is_block(value), node
             source, index, _ = place
             offset = linear(self.out, index, sizes(source.type))
-            return self.out.new(f"getelementptr {memory(kind.dtype)}, ptr {self.data(source)}, i64 {offset}")  # type: ignore[union-attr]
+            return self.out.gep(memory(kind.dtype), self.data(source), offset, inbounds=False)  # type: ignore[union-attr]
         return self.address(self.object(value))
 
     def holder(self, value: Value) -> Object:
@@ -120,8 +120,8 @@ class Region(KernelCalls):
         """Return the address of an array's first element."""
         if array.memory:
             return array.memory
-        address = self.out.new(f"getelementptr inbounds i8, ptr {array.ir}, i64 {abi.DATA}")
-        return self.out.new(f"load ptr, ptr {address}")
+        address = self.out.gep("i8", array.ir, abi.DATA)
+        return self.out.load("ptr", address)
 
     def _used(self, value: Value, times: int) -> None:
         self.uses[value] -= times
@@ -140,9 +140,9 @@ class Region(KernelCalls):
         """Return a new reference to an object; on its last use, the reference that its slot owned."""
         found = self.object(value)
         if last and found.slot is not None:
-            self.out.line(f"store ptr null, ptr {found.slot}")
+            self.out.store("ptr", "null", found.slot)
         else:
-            self.out.line(f"call void @retain(ptr {found.ir})")
+            self.out.call("retain", found.ir)
         return found.ir
 
     def results(self) -> list[Native]:
@@ -290,8 +290,8 @@ class Region(KernelCalls):
         slow = [native for native in self.call_kernel(node, rarely=True) if isinstance(native, Object)]
         for old, new in zip(fast, slow, strict=True):
             self.body.release(old.slot or "")
-            out.line(f"store ptr null, ptr {new.slot}")
-            out.line(f"store ptr {new.ir}, ptr {old.slot}")
+            out.store("ptr", "null", new.slot)
+            out.store("ptr", new.ir, old.slot)
         after = out.block
         out.branch(done)
         out.begin(done)

@@ -40,9 +40,9 @@ def write_given(body: Body, stack: Object, value: Value) -> Object:
 def _asked(body: Body, function: Callable[[Any], Any], argument: str) -> str:
     out = body.out
     place, called = out.alloca("ptr"), body.calls.object(function)(out)
-    out.line(f"store ptr {argument}, ptr {place}")
-    found = out.new(f"call ptr @call_python(ptr {called}, ptr {place}, i64 1)")
-    body.check(out.new(f"icmp eq ptr {found}, null"))
+    out.store("ptr", argument, place)
+    found = out.call("call_python", called, place, 1)
+    body.check(out.is_null(found))
     return found
 
 

@@ -9,6 +9,7 @@ from autoconv.backends.call_form import Answer, CallForm, Given, OneOf, Same, To
 from autoconv.backends.llvm.codegen.object_table import Calls
 from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.operand import NULL
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, store
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.dtypes import complex128
@@ -48,7 +49,7 @@ class Answers:
             else:
                 part = self._taken(native.ir, own)
             self._put(tuple, made, i, part)
-        self._out.line(f"ret ptr {self._taken(made, slot)}")
+        self._out.ret(self._taken(made, slot), "ptr")
         self.end()
 
     def as_form(self, found: Sequence[Element | Object], form: CallForm, made: Sequence[bool]) -> None:
@@ -62,14 +63,14 @@ class Answers:
             if isinstance(native, Object) and kinds.get(i) in ("array", "tensor") and not (form.shares or made_here):
                 owned = self._checked(self._owned(self._taken(native.ir, held[i]), others))
                 others.append((native.ir, owned))
-                self._out.line(f"store ptr {owned}, ptr {held[i]}")
+                self._out.store("ptr", owned, held[i])
                 native = Object(owned)
             self._found.append(native)
         made_answer = self._made(form.answer)  # NULL after an error, and returned then
         for slot in held:
             if slot:
-                self._out.line(f"call void @release(ptr {slot})")
-        self._out.line(f"ret ptr {made_answer}")
+                self._out.call("release", slot)
+        self._out.ret(made_answer, "ptr")
         self.end()
 
     def end(self) -> None:
@@ -78,8 +79,8 @@ class Answers:
             return
         self._out.begin(self._failed)
         if self._out.slots:
-            self._out.line(f"call void @release_all(ptr %slots, i64 {self._out.slots})")
-        self._out.line("ret ptr null")
+            self._out.call("release_all", "%slots", self._out.slots)
+        self._out.ret(NULL)
 
     # ---- owned references
 
@@ -88,7 +89,7 @@ class Answers:
         if self._failed is None:
             self._failed = self._out.label("missing")
         go_on = self._out.label("there")
-        missing = self._out.new(f"icmp eq ptr {object_}, null")
+        missing = self._out.is_null(object_)
         self._out.branch_if(missing, self._failed, go_on, unlikely=True)
         self._out.begin(go_on)
         return object_
@@ -96,12 +97,12 @@ class Answers:
     def held(self, object_: str) -> str:
         """Store the reference in a new slot, and return the slot."""
         slot = self._out.slot()
-        self._out.line(f"store ptr {object_}, ptr {slot}")
+        self._out.store("ptr", object_, slot)
         return slot
 
     def _taken(self, object_: str, slot: str) -> str:
         """Move the reference out of the slot."""
-        self._out.line(f"store ptr null, ptr {slot}")
+        self._out.store("ptr", "null", slot)
         return object_
 
     # ---- parts of the result
@@ -112,7 +113,7 @@ class Answers:
             return self._given(self._found[answer.position], answer.kind)
         if isinstance(answer, Same):
             object_ = self._calls.object(answer.value)(self._out)
-            self._out.line(f"call void @retain(ptr {object_})")
+            self._out.call("retain", object_)
             return object_
         if isinstance(answer, Together):
             return self._together(answer)
@@ -127,7 +128,7 @@ class Answers:
         for number, arm in enumerate(answer.arms):
             if number < len(answer.arms) - 1:
                 this, other = out.label("arm"), out.label("other")
-                out.branch_if(out.new(f"icmp eq i64 {tag.ir}, {number}"), this, other)
+                out.branch_if(out.icmp("eq", tag.ir, number), this, other)
                 out.begin(this)
             made = self._made(arm)
             ends.append(f"[ {made}, %{out.block} ]")
@@ -146,9 +147,9 @@ class Answers:
         if others:
             (other, owned), rest = others[-1], others[:-1]
             this, apart, done = out.label("this"), out.label("apart"), out.label("one")
-            out.branch_if(out.new(f"icmp eq ptr {array}, {other}"), this, apart)
+            out.branch_if(out.is_same(array, other), this, apart)
             out.begin(this)
-            out.line(f"call void @retain(ptr {owned})")
+            out.call("retain", owned)
             self._release(array)
             out.branch(done)
             out.begin(apart)
@@ -158,11 +159,11 @@ class Answers:
             out.begin(done)
             return out.new(f"phi ptr [ {owned}, %{this} ], [ {found}, %{before} ]")
         self._module.declare("PyArray_NewCopy", "ptr", "ptr, i32")
-        alone, copied, done = out.new(f"call i1 @is_alone(ptr {array})"), out.label("copied"), out.label("owned")
+        alone, copied, done = out.call("is_alone", array), out.label("copied"), out.label("owned")
         before = out.block
         out.branch_if(alone, done, copied)
         out.begin(copied)
-        copy = out.new(f'call ptr @"PyArray_NewCopy"(ptr {array}, i32 0)')
+        copy = out.call("PyArray_NewCopy", array, 0)
         self._release(array)
         out.branch(done)
         out.begin(done)
@@ -170,8 +171,8 @@ class Answers:
 
     def _release(self, object_: str) -> None:
         slot = self._out.alloca("ptr")
-        self._out.line(f"store ptr {object_}, ptr {slot}")
-        self._out.line(f"call void @release(ptr {slot})")
+        self._out.store("ptr", object_, slot)
+        self._out.call("release", slot)
 
     def _together(self, answer: Together) -> str:
         kind: type = dict if answer.keys is not None else answer.kind
@@ -197,15 +198,15 @@ class Answers:
             return
         went = out.new(f'call i32 @"{setter}"(ptr {container}, ptr {self._calls.object(key)(out)}, ptr {part})')
         self._release(part)
-        self._checked(out.new(f"select i1 {out.new(f'icmp eq i32 {went}, 0')}, ptr {container}, ptr null"))
+        self._checked(out.select(out.new(f"icmp eq i32 {went}, 0"), container, NULL))
 
     def boxed(self, element: Element) -> str:
         """Return the number as an array of rank 0."""
         out = self._out
         descriptor = self._calls.object(element.dtype.numpy)(out)
-        made = self._checked(out.new(f"call ptr @new_array(i32 0, ptr null, ptr {descriptor})"))
-        place = out.new(f"getelementptr inbounds i8, ptr {made}, i64 {abi.DATA}")
-        store(ElementWriter(out), element, out.new(f"load ptr, ptr {place}"), 0)
+        made = self._checked(out.call("new_array", 0, "null", descriptor))
+        place = out.gep("i8", made, abi.DATA)
+        store(ElementWriter(out), element, out.load("ptr", place), 0)
         return made
 
     def _given(self, native: Element | Object, kind: str) -> str:
@@ -220,48 +221,48 @@ class Answers:
             return whole
         assert kind == "array"  # complex numbers are arrays of rank 0 here
         self._module.declare("PyArray_Return", "ptr", "ptr")
-        return out.new(f'call ptr @"PyArray_Return"(ptr {whole})')
+        return out.call("PyArray_Return", whole)
 
     def _whole(self, native: Element | Object) -> str:
         if isinstance(native, Element):
             return self.boxed(native)
-        self._out.line(f"call void @retain(ptr {native.ir})")
+        self._out.call("retain", native.ir)
         return native.ir
 
     def _tensor(self, native: Element | Object) -> str:
         out, form = self._out, self._form
         self._module.declare("PyType_GenericAlloc", "ptr", "ptr, i64")
         kind = self._calls.object(form.tensor_class)(out)
-        made = self._checked(out.new(f'call ptr @"PyType_GenericAlloc"(ptr {kind}, i64 0)'))
+        made = self._checked(out.call("PyType_GenericAlloc", kind, 0))
         slot = self.held(made)
         whole, typed = self._whole(native), self._calls.object(False)(out)
-        out.line(f"call void @retain(ptr {typed})")
+        out.call("retain", typed)
         for offset, held in ((form.array_slot, whole), (form.weak_slot, typed)):
-            place = out.new(f"getelementptr inbounds i8, ptr {made}, i64 {offset}")
-            out.line(f"store ptr {held}, ptr {place}")
+            place = out.gep("i8", made, offset)
+            out.store("ptr", held, place)
         return self._taken(made, slot)
 
     def _complex_number(self, held: Object) -> str:
         """Convert an array of rank 0 to a Python complex."""
         out = self._out
         self._module.declare("PyComplex_FromDoubles", "ptr", "double, double")
-        data = out.new(f"load ptr, ptr {out.new(f'getelementptr inbounds i8, ptr {held.ir}, i64 {abi.DATA}')}")
+        data = out.load("ptr", out.gep("i8", held.ir, abi.DATA))
         found = load(ElementWriter(out), complex128, data, 0)
         assert isinstance(found, Pair)
-        return out.new(f'call ptr @"PyComplex_FromDoubles"(double {found.real.ir}, double {found.imag.ir})')
+        return out.call("PyComplex_FromDoubles", found.real.ir, found.imag.ir)
 
     def _python_number(self, element: Element) -> str:
         out = self._out
         if element.dtype.is_floating:
             self._module.declare("PyFloat_FromDouble", "ptr", "double")
-            return out.new(f'call ptr @"PyFloat_FromDouble"(double {element.ir})')
+            return out.call("PyFloat_FromDouble", element.ir)
         if element.dtype.is_bool:
             yes, no = (self._calls.object(truth)(out) for truth in (True, False))
             chosen = out.new(f"select i1 {element.ir}, ptr {yes}, ptr {no}")
-            out.line(f"call void @retain(ptr {chosen})")
+            out.call("retain", chosen)
             return chosen
         self._module.declare("PyLong_FromLongLong", "ptr", "i64")
-        return out.new(f'call ptr @"PyLong_FromLongLong"(i64 {element.ir})')
+        return out.call("PyLong_FromLongLong", element.ir)
 
 
 __all__ = ["Answers"]

@@ -35,7 +35,7 @@ class SizesOfArguments:
         registers = [size if isinstance(size, int) else register_of(size) for size in type_.shape]
         for i, size in enumerate(registers):
             known = size if isinstance(size, int) or size in self._known else -1
-            out.line(f"store i64 {known}, ptr {out.new(f'getelementptr inbounds i64, ptr {place}, i64 {i}')}")
+            out.store("i64", known, out.gep("i64", place, i))
         kind, descriptor = (self._calls.object(item)(out) for item in (np.ndarray, type_.dtype.numpy))
         what = f"ptr {given}, ptr {kind}, ptr {descriptor}, i64 {len(registers)}, ptr {place}"
         self._check(f"icmp ne i1 {out.new(f'call i1 @is_open_array({what})')}, false")
@@ -44,9 +44,9 @@ class SizesOfArguments:
     def take_memory(self, given: str, type_: Any) -> None:
         """Load and check the open dimensions of an array in memory, which otherwise has the type."""
         if any(isinstance(size, Symbol) for size in type_.shape):
-            at = self._out.new(f"getelementptr inbounds i8, ptr {given}, i64 {abi.DIMENSIONS}")
+            at = self._out.gep("i8", given, abi.DIMENSIONS)
             sizes = [register_of(size) if isinstance(size, Symbol) else size or 0 for size in type_.shape]
-            self._take(self._out.new(f"load ptr, ptr {at}"), sizes)
+            self._take(self._out.load("ptr", at), sizes)
 
     def _take(self, place: str, sizes: Sequence[int | str]) -> None:
         """Load the dimensions at `place` into their registers; constants are skipped."""
@@ -54,7 +54,7 @@ class SizesOfArguments:
         for i, size in enumerate(sizes):
             if isinstance(size, int):
                 continue
-            found = out.new(f"load i64, ptr {out.new(f'getelementptr inbounds i64, ptr {place}, i64 {i}')}")
+            found = out.load("i64", out.gep("i64", place, i))
             if size in self._known:
                 self._check(f"icmp eq i64 {found}, {size}")
                 continue

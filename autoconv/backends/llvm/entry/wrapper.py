@@ -30,6 +30,7 @@ from autoconv.backends.llvm.entry.symbolic_sizes import SizesOfArguments
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.metadata import QUICK
 from autoconv.backends.llvm.ir.module import ModuleText
+from autoconv.backends.llvm.ir.operand import FALSE, NULL, TRUE
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import register
@@ -58,8 +59,7 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls, donated: Collect
     body = Body(module, out, calls, graph, stacks(graph))
     b = ElementWriter(out)
     arguments: list[Native] = [
-        b.wrap(v.dtype, n) if is_scalar(v.type) else Object(n)
-        for v, n in zip(graph.parameters, names, strict=True)
+        b.wrap(v.dtype, n) if is_scalar(v.type) else Object(n) for v, n in zip(graph.parameters, names, strict=True)
     ]
     donated = [i for i in donated if is_dense(graph.parameters[i].type)]
     for i in donated:
@@ -77,21 +77,21 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls, donated: Collect
         if isinstance(native, Memory):
             held = body.own(native.owner.ir)
             native = boxed(region, native, value.type)  # type: ignore[arg-type]
-            out.line(f"store ptr null, ptr {native.slot}")
+            out.store("ptr", "null", native.slot)
             body.release(held.slot or "")
         elif value in body.stacks:
             assert isinstance(native, Object)
             native = write_given(body, native, value)
-        place = out.new(f"getelementptr inbounds i64, ptr %results, i64 {i}")
+        place = out.gep("i64", "%results", i)
         if isinstance(native, Element):
             store(b, native, place, 0)
         else:
-            out.line(f"store ptr {native.ir}, ptr {place}")
-    out.line("ret i1 true")
+            out.store("ptr", native.ir, place)
+    out.ret(TRUE)
     out.begin(body.failed)
     if out.slots:
-        out.line(f"call void @release_all(ptr %slots, i64 {out.slots})")
-    out.line("ret i1 false")
+        out.call("release_all", "%slots", out.slots)
+    out.ret(FALSE)
     out.finish()
 
 
@@ -113,7 +113,7 @@ def write_run(graph: Graph, module: ModuleText, calls: Calls, donated: Collectio
     entry.open.compute()
     for i in donated:
         if is_dense(graph.parameters[i].type):  # the caller keeps its reference, so the array is not written to
-            entry.out.line(f"call void @retain(ptr {natives[i]})")
+            entry.out.call("retain", natives[i])
     found = entry.results(natives)
     entry.answers.as_tuple(found)
     entry.refuse()
@@ -194,8 +194,8 @@ class _Entry:
         self.out.begin(go_on)
 
     def _field(self, object_: str, offset: int, kind: str) -> str:
-        place = self.out.new(f"getelementptr inbounds i8, ptr {object_}, i64 {offset}")
-        return self.out.new(f"load {kind}, ptr {place}")
+        place = self.out.gep("i8", object_, offset)
+        return self.out.load(kind, place)
 
     def argument(self, position: int) -> str:
         return self._field("%arguments", 8 * position, "ptr")
@@ -215,7 +215,7 @@ class _Entry:
                 self._module.declare("PyDict_GetItemWithError", "ptr", "ptr, ptr")
                 namespace = self._calls.object(guard.namespace)(self.out)
                 name = self._calls.object(guard.name)(self.out)
-                found = self.out.new(f'call ptr @"PyDict_GetItemWithError"(ptr {namespace}, ptr {name})')
+                found = self.out.call("PyDict_GetItemWithError", namespace, name)
             value = "null" if guard.value is ABSENT else self._calls.object(guard.value)(self.out)
             self._check(f"icmp eq ptr {found}, {value}")
             for offset, wanted in guard.words:
@@ -234,11 +234,11 @@ class _Entry:
     def give_away(self, position: int, form: CallForm, to_graph: bool) -> None:
         """Move the array out of the tensor: its reference passes to the graph, or is released."""
         out, donation = self.out, self._calls.object(form.donation)(self.out)
-        place = out.new(f"getelementptr inbounds i8, ptr {self.argument(position)}, i64 {form.array_slot}")
-        out.line(f"call void @retain(ptr {donation})")
+        place = out.gep("i8", self.argument(position), form.array_slot)
+        out.call("retain", donation)
         if not to_graph:
-            out.line(f"call void @release(ptr {place})")
-        out.line(f"store ptr {donation}, ptr {place}")
+            out.call("release", place)
+        out.store("ptr", donation, place)
 
     def unwrapped(self, given: str, form: CallForm, weak: bool) -> str:
         """Return the array of a tensor."""
@@ -257,9 +257,7 @@ class _Entry:
             return given
         kind, descriptor = (self._calls.object(item)(self.out) for item in (np.ndarray, type_.dtype.numpy))
         dimensions = self._calls.shape(shape) if shape else "null"
-        plain = self.out.new(
-            f"call i1 @is_plain_array(ptr {given}, ptr {kind}, ptr {descriptor}, i64 {len(shape)}, ptr {dimensions})"
-        )
+        plain = self.out.call("is_plain_array", given, kind, descriptor, len(shape), dimensions)
         self._check(f"icmp ne i1 {plain}, false")
         return given
 
@@ -269,10 +267,7 @@ class _Entry:
         kind, descriptor = (self._calls.object(item)(self.out) for item in (np.ndarray, type_.dtype.numpy))
         numbers = [[n if isinstance(n, int) else abi.ANY_NUMBER for n in all_] for all_ in (type_.shape, type_.strides)]
         lists = [self._calls.shape(wanted) if wanted else "null" for wanted in numbers]
-        fits = self.out.new(
-            f"call i1 @is_memory(ptr {given}, ptr {kind}, ptr {descriptor}, i64 {type_.rank}, ptr {lists[0]}, "
-            f"ptr {lists[1]})"
-        )
+        fits = self.out.call("is_memory", given, kind, descriptor, type_.rank, lists[0], lists[1])
         self._check(f"icmp ne i1 {fits}, false")
         self.open.take_memory(given, type_)
         self._memories.append((given, type_))
@@ -285,7 +280,7 @@ class _Entry:
             self._check(f"icmp eq ptr {self._field(found, abi.TYPE, 'ptr')}, {self._calls.object(list)(out)}")
             count = self._field(found, abi.LIST_COUNT, "i64")
             self._check(f"icmp ne i64 {count}, 0")
-            total = out.new(f"mul i64 {total}, {count}")
+            total = out.op("mul", total, count)
             found = self._field(self._field(found, abi.LIST_ITEMS, "ptr"), 0, "ptr")
         self._check(f"icmp uge i64 {total}, {listed.least}")
         self._check(f"icmp eq ptr {self._field(found, abi.TYPE, 'ptr')}, {self._calls.object(listed.items)(out)}")
@@ -311,8 +306,8 @@ class _Entry:
             found.append(ends(self.out, taken, type_.dtype.size))
         for i, (low, high) in enumerate(found):
             for other_low, other_high in found[:i]:
-                before = self.out.new(f"icmp ule i64 {high}, {other_low}")
-                behind = self.out.new(f"icmp ule i64 {other_high}, {low}")
+                before = self.out.icmp("ule", high, other_low)
+                behind = self.out.icmp("ule", other_high, low)
                 self._check(f"or i1 {before}, {behind}")
 
     def taken(self, given: str, value: Value) -> str:
@@ -336,7 +331,7 @@ class _Entry:
         dtype = value.dtype
         kind = self._calls.object(dtype.numpy.type)(self.out)
         self._check(f"icmp eq ptr {self._field(given, abi.TYPE, 'ptr')}, {kind}")
-        place = self.out.new(f"getelementptr inbounds i8, ptr {given}, i64 {abi.SCALAR_VALUE}")
+        place = self.out.gep("i8", given, abi.SCALAR_VALUE)
         return load(ElementWriter(self.out), dtype, place, 0).ir
 
     def boxed(self, parts: tuple[str, str]) -> tuple[str, str]:
@@ -359,13 +354,13 @@ class _Entry:
         out = self.out
         self._check(f"icmp eq ptr {self._field(given, abi.TYPE, 'ptr')}, {self._calls.object(kind)(out)}")
         if kind is bool:
-            return out.new(f"icmp eq ptr {given}, {self._calls.object(True)(out)}")
+            return out.is_same(given, self._calls.object(True)(out))
         if kind is float:
             return self._field(given, abi.FLOAT_VALUE, "double")
         self._module.declare("PyLong_AsLongLongAndOverflow", "i64", "ptr, ptr")
         overflow = out.alloca("i32", "0")
-        found = out.new(f'call i64 @"PyLong_AsLongLongAndOverflow"(ptr {given}, ptr {overflow})')
-        self._check(f"icmp eq i32 {out.new(f'load i32, ptr {overflow}')}, 0")
+        found = out.call("PyLong_AsLongLongAndOverflow", given, overflow)
+        self._check(f"icmp eq i32 {out.load('i32', overflow)}, 0")
         return found
 
     # ---- results
@@ -378,27 +373,27 @@ class _Entry:
         texts += [f"ptr {cells}", *(f"i64 {size}" for size in self._module.sizes)]
         well = out.new(f"call i1 @graph({', '.join(texts)})")
         for slot in boxes:
-            out.line(f"call void @release(ptr {slot})")
+            out.call("release", slot)
         go_on, failed = out.label("well"), out.label("failed")
         out.branch_if(well, go_on, failed)
         out.begin(failed)
-        out.line("ret ptr null")
+        out.ret(NULL)
         out.begin(go_on)
         found: list[Element | Object] = []
         for i, value in enumerate(outputs):
-            place = out.new(f"getelementptr inbounds i64, ptr {cells}, i64 {i}")
+            place = out.gep("i64", cells, i)
             if is_scalar(value.type):
                 found.append(load(ElementWriter(out), value.dtype, place, 0))
             else:
-                found.append(Object(out.new(f"load ptr, ptr {place}")))
+                found.append(Object(out.load("ptr", place)))
         return found
 
     def refuse(self) -> None:
         """End the function with the exit for arguments of another form, which returns NotImplemented."""
         self.out.begin(self._other)
         missing = self._calls.object(NotImplemented)(self.out)
-        self.out.line(f"call void @retain(ptr {missing})")
-        self.out.line(f"ret ptr {missing}")
+        self.out.call("retain", missing)
+        self.out.ret(missing, "ptr")
         self.out.finish()
 
 

@@ -56,6 +56,16 @@ class Builder:
     def mul(self, x: object, y: object) -> Operand:
         return self._position("mul nsw", x, y)
 
+    def and_(self, x: object, y: object) -> Operand:
+        """Return whether both of two i1 hold."""
+        return self._typed("i1", f"and i1 {checked(x, 'i1')}, {checked(y, 'i1')}")
+
+    def or_(self, x: object, y: object) -> Operand:
+        return self._typed("i1", f"or i1 {checked(x, 'i1')}, {checked(y, 'i1')}")
+
+    def not_(self, x: object) -> Operand:
+        return self._typed("i1", f"xor i1 {checked(x, 'i1')}, true")
+
     def cast(self, name: str, x: object, type_: str) -> Operand:
         """Convert an operand, by an instruction such as "zext"."""
         return self._typed(type_, f"{name} {type_of(x)} {x} to {type_}")
@@ -122,9 +132,9 @@ class Builder:
         kind = type_of(*operands)
         return self.call_c(f"llvm.{name}.{kind}", kind, ", ".join([kind] * len(operands)), *operands)
 
-    def ret(self, value: object = "") -> None:
-        """Return a value, or nothing."""
-        self.line(f"ret {type_of(value)} {value}" if value != "" else "ret void")
+    def ret(self, value: object = "", type_: str = "") -> None:
+        """Return a value, of its own type or the given one, or nothing."""
+        self.line(f"ret {type_ or type_of(value)} {value}" if value != "" else "ret void")
 
 
 _NOTHING = Operand.of("", "void")

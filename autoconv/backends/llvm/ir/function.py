@@ -162,7 +162,7 @@ class FunctionText(Builder):
     @contextmanager
     def loop(
         self, start: str, stop: str, unrolled: bool = True, in_registers: bool = False, whole: bool = False
-    ) -> Iterator[str]:
+    ) -> Iterator[Operand]:
         """Write a counted loop around the statements of the `with` block, which gets the i64 counter.
 
         It may have no iterations. `unrolled`: LLVM may unroll a short loop; `in_registers`: it vectorises and fully

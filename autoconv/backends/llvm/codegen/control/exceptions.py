@@ -38,10 +38,10 @@ def write_try(region: LoweringContext, node: Node) -> None:
 
     out.begin(caught)
     if made:
-        out.line(f"call void @release_all(ptr %slot{first}, i64 {made})")
+        out.call("release_all", f"%slot{first}", made)
     body.let_go_of_spares()
     error = out.new(f"call ptr {catch}(ptr {body.calls.object(LIMITS)(out)}, ptr {before})")
-    body.check(out.new(f"icmp eq ptr {error}, null"))
+    body.check(out.is_null(error))
     body.failed = unhandled
     fill(region, results, node.results, handler.outputs, region.inner(handler, [body.own(error), *captures]))
     body.failed = outer
@@ -73,5 +73,5 @@ def write_match(op: Operation) -> None:
     found = str(len(clauses))
     for number, kinds in reversed(list(enumerate(clauses))):
         taken = out.new(f"call i32 {matches}(ptr {error}, ptr {op.body.calls.object(kinds)(out)})")
-        found = out.new(f"select i1 {out.new(f'icmp ne i32 {taken}, 0')}, i64 {number}, i64 {found}")
+        found = out.select(out.new(f"icmp ne i32 {taken}, 0"), number, found)
     op.set(op.node.results[0], found)

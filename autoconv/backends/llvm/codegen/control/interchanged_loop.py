@@ -33,8 +33,7 @@ def write_sunk(region: LoweringContext, node: Node) -> None:
     results = [region.new_array(value.type) for value in node.results[1:]]
     targets = [f"ptr {region.address(made)}" for made in results]
     others = [
-        f"{register(v.dtype)} {region.number(v).ir}" if is_scalar(v.type) else f"ptr {region.data(v)}"
-        for v in captures
+        f"{register(v.dtype)} {region.number(v).ir}" if is_scalar(v.type) else f"ptr {region.data(v)}" for v in captures
     ]
     sources = [f"ptr {region.data(value)}" for value in given]
     cell = out.alloca("i64")
@@ -45,16 +44,16 @@ def write_sunk(region: LoweringContext, node: Node) -> None:
     def call(begin: Sequence[str], left: str) -> str:
         now = out.new(f"call i64 {minimum}(i64 {left}, i64 {limit})")
         out.line(f"call void @{loops.name}({', '.join([*begin, *others, *targets, f'i64 {now}'])})")
-        return out.new(f"sub i64 {left}, {now}")
+        return out.op("sub", left, now)
 
-    out.line(f"store i64 {call(sources, turns)}, ptr {cell}")
+    out.store("i64", call(sources, turns), cell)
     out.branch(head)
     out.begin(head)
-    left = out.new(f"load i64, ptr {cell}")
-    out.branch_if(out.new(f"icmp sgt i64 {left}, 0"), again, done)
+    left = out.load("i64", cell)
+    out.branch_if(out.icmp("sgt", left, 0), again, done)
     out.begin(again)
-    region.body.check(out.new("call i1 @pause()"))  # each call took about a millisecond
-    out.line(f"store i64 {call(targets, left)}, ptr {cell}")
+    region.body.check(out.call("pause"))  # each call took about a millisecond
+    out.store("i64", call(targets, left), cell)
     out.branch(head)
     out.begin(done)
     region.set(node.results[0], ElementWriter(out).wrap(int64, turns))

@@ -41,8 +41,8 @@ def fill(
             store(ElementWriter(region.out), native, cell, 0)
         elif isinstance(native, Object):
             if native.slot is not None:
-                region.out.line(f"store ptr null, ptr {native.slot}")
-            region.out.line(f"store ptr {native.ir}, ptr {cell}")
+                region.out.store("ptr", "null", native.slot)
+            region.out.store("ptr", native.ir, cell)
 
 
 def read(region: LoweringContext, cell: str | Cells, type_: Type) -> Native:
@@ -51,7 +51,7 @@ def read(region: LoweringContext, cell: str | Cells, type_: Type) -> Native:
         return array_view.read(region, cell, type_)  # type: ignore[arg-type]
     if is_scalar(type_):
         return load(ElementWriter(region.out), type_.dtype, cell, 0)
-    return Object(region.out.new(f"load ptr, ptr {cell}"), cell)
+    return Object(region.out.load("ptr", cell), cell)
 
 
 def converted(region: LoweringContext, native: Native, from_type: Type, to_type: Type) -> Native:

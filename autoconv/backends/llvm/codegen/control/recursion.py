@@ -25,6 +25,7 @@ from autoconv.backends.llvm.codegen.memory import array_view
 from autoconv.backends.llvm.codegen.objects.write_barrier import FIRST_SITE, SITES
 from autoconv.backends.llvm.codegen.values import Memory, Native, Object
 from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.operand import FALSE, TRUE
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import memory, register
@@ -73,12 +74,12 @@ def write_recursive_call(region: LoweringContext, node: Node) -> None:
     (graph,) = node.regions
     name = _function_of(region, graph)
     state, depth = _state_of(body)
-    depth = out.new(f"add i64 {depth}, {frames_of(node.span, outermost=body.recursion is None)}")
+    depth = out.op("add", depth, frames_of(node.span, outermost=body.recursion is None))
     results = out.alloca(f"[{max(len(node.results), 1)} x i64]")
     cells = [out.alloca(memory(v.dtype)) if is_scalar(v.type) else out.slot() for v in node.results]
     far, near, done = out.label("far"), out.label("near"), out.label("called")
-    end = out.new(f"load i64, ptr {_field(out, state, _END)}")
-    out.branch_if(out.new(f"icmp ult i64 {out.new(f'ptrtoint ptr {results} to i64')}, {end}"), far, near, unlikely=True)
+    end = out.load("i64", _field(out, state, _END))
+    out.branch_if(out.icmp("ult", out.new(f"ptrtoint ptr {results} to i64"), end), far, near, unlikely=True)
 
     out.begin(far)
     deeper = body.calls.deeper(node, region.owners)
@@ -96,7 +97,7 @@ def write_recursive_call(region: LoweringContext, node: Node) -> None:
     out.branch_if(went, fine, failed)
     out.begin(failed)
     body.module.declare("object_locate", "void", "ptr")
-    out.line(f'call void @"object_locate"(ptr {body.calls.caller(node, region.owners)(out)})')
+    out.call("object_locate", body.calls.caller(node, region.owners)(out))
     out.branch(body.failed)
     out.begin(fine)
     _keep(region, cells, [_result(out, results, i, value) for i, value in enumerate(node.results)])
@@ -107,7 +108,7 @@ def write_recursive_call(region: LoweringContext, node: Node) -> None:
         if is_scalar(value.type):
             region.set(value, load(ElementWriter(out), value.dtype, cell, 0))
         else:
-            region.set(value, Object(out.new(f"load ptr, ptr {cell}"), cell))
+            region.set(value, Object(out.load("ptr", cell), cell))
 
 
 def _arguments(region: LoweringContext, node: Node) -> tuple[list[str], list[str]]:
@@ -126,10 +127,10 @@ def _arguments(region: LoweringContext, node: Node) -> tuple[list[str], list[str
 
 
 def _result(out: FunctionText, results: str, position: int, value: Value) -> Native:
-    place = out.new(f"getelementptr inbounds i64, ptr {results}, i64 {position}")
+    place = out.gep("i64", results, position)
     if is_scalar(value.type):
         return load(ElementWriter(out), value.dtype, place, 0)
-    return Object(out.new(f"load ptr, ptr {place}"))
+    return Object(out.load("ptr", place))
 
 
 def _keep(region: LoweringContext, cells: Sequence[str], natives: Sequence[Native]) -> None:
@@ -140,8 +141,8 @@ def _keep(region: LoweringContext, cells: Sequence[str], natives: Sequence[Nativ
             continue
         owner = native.owner if isinstance(native, Memory) else native
         if owner.slot is not None:
-            out.line(f"store ptr null, ptr {owner.slot}")
-        out.line(f"store ptr {owner.ir}, ptr {cell}")
+            out.store("ptr", "null", owner.slot)
+        out.store("ptr", owner.ir, cell)
 
 
 # ---- the function
@@ -170,21 +171,21 @@ def _function_of(region: LoweringContext, graph: Graph) -> str:
     ]
     inner = region.function(body, graph, arguments)
     for i, (native, value) in enumerate(zip(inner.results(), graph.outputs, strict=True)):
-        place = out.new(f"getelementptr inbounds i64, ptr %results, i64 {i}")
+        place = out.gep("i64", "%results", i)
         if isinstance(native, Element):
             store(ElementWriter(out), native, place, 0)
             continue
         if isinstance(native, Memory):
             held = body.own(native.owner.ir)
             native = array_view.boxed(inner, native, value.type)  # type: ignore[arg-type]
-            out.line(f"store ptr null, ptr {native.slot}")
+            out.store("ptr", "null", native.slot)
             body.release(held.slot or "")
-        out.line(f"store ptr {native.ir}, ptr {place}")
-    out.line("ret i1 true")
+        out.store("ptr", native.ir, place)
+    out.ret(TRUE)
     out.begin(body.failed)
     if out.slots:
-        out.line(f"call void @release_all(ptr %slots, i64 {out.slots})")
-    out.line("ret i1 false")
+        out.call("release_all", "%slots", out.slots)
+    out.ret(FALSE)
     out.finish()
     return name
 
@@ -194,15 +195,15 @@ def _check_depth(body: Body) -> None:
     out = body.out
     deep, fine = out.label("deep"), out.label("shallow")
     place = _field(out, "%state", _LIMIT)
-    limit = out.new(f"load i64, ptr {place}")
-    out.branch_if(out.new(f"icmp sgt i64 %depth, {limit}"), deep, fine, unlikely=True)
+    limit = out.load("i64", place)
+    out.branch_if(out.icmp("sgt", "%depth", limit), deep, fine, unlikely=True)
     out.begin(deep)
     exact = _whole(body, _frames_left)
-    out.line(f"store i64 {exact}, ptr {place}")
+    out.store("i64", exact, place)
     refused, counted = out.label("refused"), out.label("counted")
-    out.branch_if(out.new(f"icmp sgt i64 %depth, {exact}"), refused, counted)
+    out.branch_if(out.icmp("sgt", "%depth", exact), refused, counted)
     out.begin(refused)
-    out.new(f"call ptr @call_python(ptr {body.calls.object(_refuse)(out)}, ptr null, i64 0)")
+    out.call("call_python", body.calls.object(_refuse)(out), "null", 0)
     out.branch(body.failed)
     out.begin(counted)
     out.branch(fine)
@@ -222,15 +223,15 @@ def _state_of(body: Body) -> tuple[str, str]:
     state = body.recursion_state
     begin, begun = out.label("begin"), out.label("begun")
     place = _field(out, state, _LIMIT)
-    out.branch_if(out.new(f"icmp eq i64 {out.new(f'load i64, ptr {place}')}, 0"), begin, begun)
+    out.branch_if(out.icmp("eq", out.load("i64", place), 0), begin, begun)
     out.begin(begin)
     _write_first_limit(body, place)
     here = out.new(f"ptrtoint ptr {state} to i64")
-    most = out.new(f"sub i64 {here}, {_stack_size()}")
-    floor = out.new("call i64 @stack_floor()")
-    least = out.new(f"add i64 {floor}, {_RESERVE}")
-    end = out.new(f"select i1 {out.new(f'icmp ugt i64 {least}, {most}')}, i64 {least}, i64 {most}")
-    out.line(f"store i64 {end}, ptr {_field(out, state, _END)}")
+    most = out.op("sub", here, _stack_size())
+    floor = out.call("stack_floor")
+    least = out.op("add", floor, _RESERVE)
+    end = out.select(out.icmp("ugt", least, most), least, most)
+    out.store("i64", end, _field(out, state, _END))
     out.branch(begun)
     out.begin(begun)
     return state, "0"
@@ -245,13 +246,13 @@ def _write_first_limit(body: Body, place: str) -> None:
         out.branch(count)
     else:
         state = out.new(f"call ptr {body.module.declare('PyThreadState_Get', 'ptr', '')}()")
-        left = out.new(f"load i32, ptr {_field(out, state, offset)}")
+        left = out.load("i32", _field(out, state, offset))
         out.branch_if(out.new(f"icmp sgt i32 {left}, {_FEW}"), many, count)
         out.begin(many)
-        out.line(f"store i64 {_FEW}, ptr {place}")
+        out.store("i64", _FEW, place)
         out.branch(counted)
     out.begin(count)
-    out.line(f"store i64 {_whole(body, _frames_left)}, ptr {place}")
+    out.store("i64", _whole(body, _frames_left), place)
     out.branch(counted)
     out.begin(counted)
 
@@ -259,18 +260,18 @@ def _write_first_limit(body: Body, place: str) -> None:
 def _whole(body: Body, function: Callable[[], int]) -> str:
     """Return the register with the int that a Python function returns."""
     out = body.out
-    found = out.new(f"call ptr @call_python(ptr {body.calls.object(function)(out)}, ptr null, i64 0)")
-    body.check(out.new(f"icmp eq ptr {found}, null"))
+    found = out.call("call_python", body.calls.object(function)(out), "null", 0)
+    body.check(out.is_null(found))
     api = body.module.declare("PyLong_AsLongLong", "i64", "ptr")
     number = out.new(f"call i64 {api}(ptr {found})")
     slot = out.alloca("ptr")
-    out.line(f"store ptr {found}, ptr {slot}")
+    out.store("ptr", found, slot)
     body.release(slot)
     return number
 
 
 def _field(out: FunctionText, state: str, offset: int) -> str:
-    return out.new(f"getelementptr inbounds i8, ptr {state}, i64 {offset}")
+    return out.gep("i8", state, offset)
 
 
 # ---- Python functions that native code calls

@@ -7,7 +7,7 @@ itself; along another one, as many adjacent columns at once as fit into the proc
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from autoconv.backends.llvm.analysis.fft_radices import radices
@@ -227,14 +227,13 @@ def _blocks(
         if count == 1 or inner == 1:
             offset = plus(out, times(out, number, size * inner), first)
         else:
-            matrix, column = out.new(f"udiv i64 {number}, {count}"), out.new(f"urem i64 {number}, {count}")
+            matrix, column = out.op("udiv", number, count), out.op("urem", number, count)
             offset = plus(out, plus(out, times(out, matrix, size * inner), times(out, column, width)), first)
-        x, y = (out.new(f"getelementptr {memory(dtype)}, ptr {name}, i64 {offset}") for name in ("%x", "%y"))
-        given = [x]
+        x, y = (out.gep(memory(dtype), name, offset, inbounds=False) for name in ("%x", "%y"))
+        given: Sequence[str] = [x]
         for i, (stage, name) in enumerate(zip(steps, names, strict=True)):
-            made = [y] if stage.is_last else between[:2] if i % 2 == 0 else between[2:]
-            texts = ", ".join(f"ptr {pointer}" for pointer in [*given, *made, "%w"])
-            out.line(f"call void @{name}({texts})")
+            made: Sequence[str] = [y] if stage.is_last else between[:2] if i % 2 == 0 else between[2:]
+            out.call(name, *given, *made, "%w")
             given = made
     work = _WORK * size * width * len(steps) * outer * count
     name = in_parts(region, arguments, body, outer * count, work)

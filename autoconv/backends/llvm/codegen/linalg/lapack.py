@@ -83,7 +83,7 @@ def _asked_later(
     out = region.out
     answers = [out.alloca("[2 x double]"), out.alloca("i64", "1"), out.alloca("[2 x double]")]
     for answer in (answers[0], answers[2]):
-        out.line(f"store double 1.0, ptr {answer}")
+        out.store("double", "1.0", answer)
     idle, question = out.alloca("i64", "0"), out.alloca("i64", "-1")
     given = [idle if argument is None else _by_reference(out, argument) for argument in arguments]
     for place, answer in zip(places, answers, strict=True):
@@ -92,7 +92,7 @@ def _asked_later(
     _call(out, name, given)
     found = []
     for answer, kind in zip(answers, ("double", "i64", "double"), strict=True):
-        count = out.new(f"load {kind}, ptr {answer}")
+        count = out.load(kind, answer)
         found.append(Symbol(out.module.unique("workspace")))
         whole = out.new(f"fptosi double {count} to i64") if kind == "double" else count
         out.line(f"{register_of(found[-1])} = add i64 {whole}, 0")
@@ -105,7 +105,7 @@ def _by_reference(out: FunctionText, argument: Argument) -> str:
         return out.alloca("i64", str(argument))
     if isinstance(argument, Symbol):
         cell = out.alloca("i64")
-        out.line(f"store i64 {dimension(out, argument)}, ptr {cell}")
+        out.store("i64", dimension(out, argument), cell)
         return cell
     assert argument is not None
     return out.alloca("i8", str(ord(argument))) if len(argument) == 1 else argument
@@ -187,7 +187,7 @@ class Batch:
         if by == 0:
             return pointer
         kind = memory(value.dtype)
-        return self.out.new(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {by}")
+        return self.out.gep(kind, pointer, by)
 
     def matrix(self, count: Dimension) -> str:
         """Return memory for that many numbers of LAPACK's dtype."""
@@ -199,7 +199,7 @@ class Batch:
         count = max(count, 1) if isinstance(count, int) else count
         whole = dimensions.times(dimensions.rounded_down(dimensions.plus(count, 7), 8), 64)
         self._bytes = dimensions.plus(self._bytes, whole)
-        return self.out.new(f"getelementptr inbounds i8, ptr {self.out.new(f'load ptr, ptr {self._own}')}, i64 {start}")
+        return self.out.gep("i8", self.out.load("ptr", self._own), start)
 
     def routine_of(self, real: str, complex_: str = "") -> str:
         """Return the name of the routine for these numbers, derived from that for doubles."""
@@ -208,12 +208,12 @@ class Batch:
     def lapack(self, name: str, *arguments: Argument) -> str:
         """Call the routine, with `info` after the arguments; return the i1 that holds if it failed."""
         _call(self.out, name, [*(_by_reference(self.out, argument) for argument in arguments), self._info])
-        return self.out.new(f"icmp ne i64 {self.out.new(f'load i64, ptr {self._info}')}, 0")
+        return self.out.icmp("ne", self.out.load("i64", self._info), 0)
 
     def fail_if(self, failure: str) -> None:
         """Run the op's kernel in the end if the i1 holds."""
-        before = self.out.new("load i8, ptr %failed")
-        self.out.line(f"store i8 {self.out.new(f'select i1 {failure}, i8 1, i8 {before}')}, ptr %failed")
+        before = self.out.load("i8", "%failed")
+        self.out.store("i8", self.out.new(f"select i1 {failure}, i8 1, i8 {before}"), "%failed")
 
     def cell(self, count: Dimension) -> str | None:
         """Return memory for a matrix in LAPACK's dtype; None if the op has that dtype."""
@@ -228,7 +228,7 @@ class Batch:
             self.copy(source, target, dimensions.times(rows, columns), back)
         elif wide and self.dtype is float64:
             name = transposed(self.out.module, self.dtype, rows, columns, lanes)  # type: ignore[arg-type]
-            self.out.line(f"call void @{name}(ptr {source}, ptr {target})")
+            self.out.call(name, source, target)
         else:
             out, (from_, to) = self.out, self._kinds(back)
             height, width = self.position(rows), self.position(columns)
@@ -294,7 +294,7 @@ class Batch:
         body = self.routine.finish("ret i1 false")
         cells = self._new_results()
         failed = out.alloca("i8")
-        out.line(f"store i8 0, ptr {failed}")
+        out.store("i8", 0, failed)
         pointers = [region.data(value) for value in node.inputs]
         pointers += [cell or region.data(value) for value, cell in zip(node.results, cells, strict=True)]
         pointers += ["null" if held is None else region.address(held[0]), failed]
@@ -324,7 +324,7 @@ class Batch:
             if cell:
                 region.set(value, load(ElementWriter(out), value.dtype, cell, 0))
         if all(is_dense(value.type) for value in node.results):
-            flag = out.new(f"load i8, ptr {failed}")
+            flag = out.load("i8", failed)
             region.ask_kernel(node, out.new(f"icmp ne i8 {flag}, 0"))
 
     def _split(self, count: Position, work: Dimension) -> Split | None:

@@ -131,7 +131,7 @@ def write_determinant(region: LoweringContext, node: Node) -> None:
         store(b, _number(b, 1.0, batch.wide), sign, 0)
         store(b, b.constant(0.0, float64), total, 0)
         with out.loop("0", str(batch.position(n))) as i:
-            swapped = load(b, int64, pivots, i).differs(b.wrap(int64, out.new(f"add nsw i64 {i}, 1")))
+            swapped = load(b, int64, pivots, i).differs(b.wrap(int64, out.add(i, 1)))
             unit, size = _direction(b, load(b, batch.wide, matrix, batch.place(i, plus(n, 1))), swapped)
             store(b, unit * load(b, batch.wide, sign, 0), sign, 0)
             store(b, load(b, float64, total, 0) + b.libm("log", size), total, 0)
@@ -276,7 +276,7 @@ def write_cholesky(region: LoweringContext, node: Node) -> None:
             store(b, batch.cast(total, batch.wide), matrix, place(j, i))
         batch.fail_if(batch.lapack(batch.routine_of("dpotrf"), "L", n, matrix, n))
         with out.loop("0", side) as i, out.loop("0", side) as j:
-            beyond = b.wrap(bool_, out.new(f"icmp sgt i64 {j}, {i}"))
+            beyond = b.wrap(bool_, out.icmp("sgt", j, i))
             factor = _unless(b, beyond, load(b, batch.wide, matrix, place(j, i)))
             store(b, batch.cast(factor, dtype), result, place(i, j))
     batch.run(_work(2, n, n, n, small=small))
@@ -311,7 +311,7 @@ def write_qr(region: LoweringContext, node: Node) -> None:
         batch.turn(batch.x[0], matrix, rows, columns)
         batch.lapack(decompose, rows, columns, matrix, rows, scales, work, lengths[0])
         with out.loop("0", str(batch.position(inner))) as i, out.loop("0", str(batch.position(columns))) as j:
-            below = b.wrap(bool_, out.new(f"icmp sgt i64 {i}, {j}"))
+            below = b.wrap(bool_, out.icmp("sgt", i, j))
             found = _unless(b, below, load(b, batch.wide, matrix, batch.place(j, rows, i)))
             store(b, batch.cast(found, batch.dtype), r, batch.place(i, columns, j))
         batch.lapack(expand, rows, inner, fewer, matrix, rows, scales, work, lengths[1])

@@ -26,15 +26,15 @@ def write_list_empty(region: LoweringContext, node: Node) -> None:
     out, size = region.out, _element_size(region, node.results[0])
     first, most = (_quotient(out, bytes_, size) for bytes_ in (stacks.FIRST_BYTES, stacks.MOST_KNOWN))
     least = _least(out, first)
-    known = out.new(f"load i64, ptr {_known(region, node.results[0])}")
-    few = out.new(f"icmp slt i64 {known}, {least}")
-    fits = out.new(f"icmp sle i64 {known}, {most}")
-    room = out.new(f"select i1 {fits}, i64 {known}, i64 {least}")
-    room = out.new(f"select i1 {few}, i64 {least}, i64 {room}")
-    needed = out.new(f"add i64 {out.new(f'mul nuw nsw i64 {room}, {size}')}, {stacks.HEADER}")
+    known = out.load("i64", _known(region, node.results[0]))
+    few = out.icmp("slt", known, least)
+    fits = out.icmp("sle", known, most)
+    room = out.select(fits, known, least)
+    room = out.select(few, least, room)
+    needed = out.op("add", out.op("mul nuw nsw", room, size), stacks.HEADER)
     made = _new_bytes(region, needed)
     data = _data_of(region, made.ir)
-    out.line(f"store i64 0, ptr {data}")
+    out.store("i64", 0, data)
     _set_room(region, data, room)
     region.set(node.results[0], made)
 
@@ -57,50 +57,50 @@ def write_list_push(region: LoweringContext, node: Node) -> None:
     given = _taken_stack(region, list_)
     size = _element_size(region, list_)
     data = _data_of(region, given)
-    length, room = out.new(f"load i64, ptr {data}"), out.new(f"load i64, ptr {_past(region, data, '8')}")
-    full, fits, grow = out.new(f"icmp uge i64 {length}, {room}"), out.label("fits"), out.label("grow")
+    length, room = out.load("i64", data), out.load("i64", _past(region, data, "8"))
+    full, fits, grow = out.icmp("uge", length, room), out.label("fits"), out.label("grow")
     held = region.body.own(given)
     assert held.slot is not None
     out.branch_if(full, grow, fits, unlikely=True)
     out.begin(grow)
-    more = out.new(f"lshr i64 {length}, 3")  # large stacks grow by an eighth, as the copy's memory counts as well
+    more = out.op("lshr", length, 3)  # large stacks grow by an eighth, as the copy's memory counts as well
     few = _quotient(out, stacks.SMALL, size)
-    small = out.new(f"icmp slt i64 {length}, {max(few, 8) if isinstance(few, int) else few}")
-    half = out.new(f"add i64 {out.new(f'lshr i64 {length}, 1')}, 1")
-    larger = out.new(f"add i64 {length}, {out.new(f'select i1 {small}, i64 {half}, i64 {more}')}")
-    out.line(f"store i64 {larger}, ptr {_known(region, list_)}")
-    needed = out.new(f"add i64 {out.new(f'mul nuw nsw i64 {larger}, {size}')}, {stacks.HEADER}")
+    small = out.icmp("slt", length, max(few, 8) if isinstance(few, int) else few)
+    half = out.op("add", out.op("lshr", length, 1), 1)
+    larger = out.op("add", length, out.select(small, half, more))
+    out.store("i64", larger, _known(region, list_))
+    needed = out.op("add", out.op("mul nuw nsw", larger, size), stacks.HEADER)
     # Reallocated by the system, rather than present twice.
-    large = out.new(f"icmp ugt i64 {needed}, {2 * stacks.SMALL}")
-    large = out.new(f"and i1 {large}, {out.new(f'icmp ne i64 {room}, 0')}")
+    large = out.icmp("ugt", needed, 2 * stacks.SMALL)
+    large = out.and_(large, out.icmp("ne", room, 0))
     again, anew = out.label("again"), out.label("anew")
     out.branch_if(large, again, anew)
     out.begin(again)
-    region.body.check(out.new(f"call i1 @resize(ptr {given}, i64 {needed})"))
+    region.body.check(out.call("resize", given, needed))
     out.branch(grown := out.label("grown"))
     out.begin(anew)
     made = _new_bytes(region, needed)
     assert made.slot is not None
-    fresh, used = _data_of(region, made.ir), out.new(f"mul nuw nsw i64 {length}, {size}")
+    fresh, used = _data_of(region, made.ir), out.op("mul nuw nsw", length, size)
     _copy(region, _past(region, fresh, str(stacks.HEADER)), _elements(region, data), used)
-    out.line(f"store i64 {length}, ptr {fresh}")
+    out.store("i64", length, fresh)
     region.body.release(held.slot)
-    out.line(f"store ptr null, ptr {made.slot}")
-    out.line(f"store ptr {made.ir}, ptr {held.slot}")
+    out.store("ptr", "null", made.slot)
+    out.store("ptr", made.ir, held.slot)
     out.branch(grown)
     out.begin(grown)
-    given = out.new(f"load ptr, ptr {held.slot}")
+    given = out.load("ptr", held.slot)
     _set_room(region, _data_of(region, given), larger)
     out.branch(fits)
     out.begin(fits)
-    given = out.new(f"load ptr, ptr {held.slot}")
+    given = out.load("ptr", held.slot)
     data = _data_of(region, given)
-    place = _past(region, _elements(region, data), out.new(f"mul nuw nsw i64 {length}, {size}"))
+    place = _past(region, _elements(region, data), out.op("mul nuw nsw", length, size))
     if is_scalar(item.type):
         store(ElementWriter(out), region.number(item), place, 0)
     else:
         _copy(region, place, region.data(item), str(size))
-    out.line(f"store i64 {out.new(f'add i64 {length}, 1')}, ptr {data}")
+    out.store("i64", out.op("add", length, 1), data)
     region.set(result, Object(given, held.slot))
 
 
@@ -111,21 +111,21 @@ def write_list_pop(region: LoweringContext, node: Node) -> None:
     held = region.body.own(given)
     size = _element_size(region, list_)
     data = _data_of(region, given)
-    length = out.new(f"load i64, ptr {data}")
+    length = out.load("i64", data)
     cold, fine = out.label("cold"), out.label("fine")
-    out.branch_if(out.new(f"icmp sgt i64 {length}, 0"), fine, cold)
+    out.branch_if(out.icmp("sgt", length, 0), fine, cold)
     out.begin(cold)
     function = region.body.calls.kernel(node, region.owners, rarely=True)
     nothing = out.alloca("ptr")
     element: Any = list_.type.element  # type: ignore[union-attr]
     empty = region.body.calls.object(ListValue(dtype=element.dtype, shape=element.shape))(out)
-    out.line(f"store ptr {empty}, ptr {nothing}")
-    out.new(f"call ptr @call_python(ptr {function(out)}, ptr {nothing}, i64 1)")
+    out.store("ptr", empty, nothing)
+    out.call("call_python", function(out), nothing, 1)
     out.branch(region.body.failed)
     out.begin(fine)
-    left = out.new(f"sub i64 {length}, 1")
-    out.line(f"store i64 {left}, ptr {data}")
-    place = _past(region, _elements(region, data), out.new(f"mul nuw nsw i64 {left}, {size}"))
+    left = out.op("sub", length, 1)
+    out.store("i64", left, data)
+    place = _past(region, _elements(region, data), out.op("mul nuw nsw", left, size))
     if is_scalar(item.type):
         region.set(item, load(ElementWriter(out), item.dtype, place, 0))
     else:
@@ -138,7 +138,7 @@ def _taken_stack(region: LoweringContext, value: Value) -> str:
     """Take the buffer out of its slot: each version of a stack is used once."""
     native = region.object(value)
     assert native.slot is not None, "a stack that somebody else holds"
-    region.out.line(f"store ptr null, ptr {native.slot}")
+    region.out.store("ptr", "null", native.slot)
     return native.ir
 
 
@@ -150,7 +150,7 @@ def _element_size(region: LoweringContext, list_: Value) -> Position:
 
 def _quotient(out: FunctionText, bytes_: int, size: Position) -> Position:
     """Return how many elements of that size fit in that many bytes."""
-    return bytes_ // max(size, 1) if isinstance(size, int) else out.new(f"sdiv i64 {bytes_}, {size}")
+    return bytes_ // max(size, 1) if isinstance(size, int) else out.op("sdiv", bytes_, size)
 
 
 def _least(out: FunctionText, first: Position) -> Position:
@@ -164,32 +164,32 @@ def _least(out: FunctionText, first: Position) -> Position:
 def _new_bytes(region: LoweringContext, size: str) -> Object:
     out = region.out
     dimension = out.alloca("i64")
-    out.line(f"store i64 {size}, ptr {dimension}")
+    out.store("i64", size, dimension)
     descriptor = region.body.calls.object(np.dtype(np.uint8))
     memory = region.body.calls.object(handler())(out)  # pooled for the next call
-    made = out.new(f"call ptr @new_large_array(i32 1, ptr {dimension}, ptr {descriptor(out)}, ptr {memory})")
-    region.body.check(out.new(f"icmp eq ptr {made}, null"))
+    made = out.call("new_large_array", 1, dimension, descriptor(out), memory)
+    region.body.check(out.is_null(made))
     return region.body.own(made)
 
 
 def _data_of(region: LoweringContext, object_: str) -> str:
-    address = region.out.new(f"getelementptr inbounds i8, ptr {object_}, i64 {abi.DATA}")
-    return region.out.new(f"load ptr, ptr {address}")
+    address = region.out.gep("i8", object_, abi.DATA)
+    return region.out.load("ptr", address)
 
 
 def _set_room(region: LoweringContext, data: str, room: str) -> None:
     """Set the capacity of a buffer that contains its elements itself."""
-    region.out.line(f"store i64 {room}, ptr {_past(region, data, '8')}")
-    region.out.line(f"store ptr {_past(region, data, str(stacks.HEADER))}, ptr {_past(region, data, '16')}")
+    region.out.store("i64", room, _past(region, data, "8"))
+    region.out.store("ptr", _past(region, data, str(stacks.HEADER)), _past(region, data, "16"))
 
 
 def _elements(region: LoweringContext, data: str) -> str:
     """Return the address of the first element."""
-    return region.out.new(f"load ptr, ptr {_past(region, data, '16')}")
+    return region.out.load("ptr", _past(region, data, "16"))
 
 
 def _past(region: LoweringContext, data: str, offset: str) -> str:
-    return region.out.new(f"getelementptr inbounds i8, ptr {data}, i64 {offset}")
+    return region.out.gep("i8", data, offset)
 
 
 def _copy(region: LoweringContext, target: str, source: str, count: str) -> None:

@@ -35,7 +35,7 @@ class TypedList:
 
     def length(self) -> str:
         shift = self.dtype.size.bit_length() - 1
-        return self.out.new(f"lshr exact i64 {self.size()}, {shift}") if shift else self.size()
+        return self.out.op("lshr exact", self.size(), shift) if shift else self.size()
 
     def start(self) -> str:
         return self.out.new(f"load ptr, ptr {self._at(abi.BYTE_START)}, {_LIST}")
@@ -43,7 +43,7 @@ class TypedList:
     def end_of_memory(self) -> str:
         first = self.out.new(f"load ptr, ptr {self._at(abi.BYTE_MEMORY)}, {_LIST}")
         room = self.out.new(f"load i64, ptr {self._at(abi.BYTE_ROOM)}, {_LIST}")
-        return self.out.new(f"getelementptr i8, ptr {first}, i64 {room}")
+        return self.out.gep("i8", first, room, inbounds=False)
 
     def get(self, index: Position) -> Element:
         return get(self.out, self.start(), index, self.dtype)
@@ -52,17 +52,17 @@ class TypedList:
         put(self.out, self.start(), index, item)
 
     def _at(self, offset: int) -> str:
-        return self.out.new(f"getelementptr inbounds i8, ptr {self.ir}, i64 {offset}")
+        return self.out.gep("i8", self.ir, offset)
 
 
 def get(out: FunctionText, start: str, index: Position, dtype: DType) -> Element:
-    place = out.new(f"getelementptr inbounds {memory(dtype)}, ptr {start}, i64 {index}")
+    place = out.gep(memory(dtype), start, index)
     return ElementWriter(out).loaded(out.new(f"load {memory(dtype)}, ptr {place}, {_ITEMS}"), dtype)
 
 
 def put(out: FunctionText, start: str, index: Position, item: Element) -> None:
     kind, ir = memory(item.dtype), item.b.stored(item)
-    place = out.new(f"getelementptr inbounds {kind}, ptr {start}, i64 {index}")
+    place = out.gep(kind, start, index)
     out.line(f"store {kind} {ir}, ptr {place}, {_ITEMS}")
 
 
@@ -87,8 +87,8 @@ def _set_count(region: LoweringContext, node: Node, ir: str) -> None:
 def new_list(region: LoweringContext, size: str) -> Object:
     """Make an uninitialised list of `size` bytes."""
     region.body.module.declare("PyByteArray_FromStringAndSize", "ptr", "ptr, i64")
-    made = region.out.new(f'call ptr @"PyByteArray_FromStringAndSize"(ptr null, i64 {size})')
-    region.body.check(region.out.new(f"icmp eq ptr {made}, null"))
+    made = region.out.call("PyByteArray_FromStringAndSize", "null", size)
+    region.body.check(region.out.is_null(made))
     return region.body.own(made)
 
 
@@ -108,18 +108,18 @@ def _write_repeat(region: LoweringContext, node: Node) -> None:
     out, x = region.out, list_of(region, node)
     count = RegisterWriter(region).cast(region.number(node.inputs[1]), int64)
     size = x.size()
-    none = out.new(f"icmp slt i64 {count.ir}, 0")
-    times = out.new(f"select i1 {none}, i64 0, i64 {count.ir}")
+    none = out.icmp("slt", count.ir, 0)
+    times = out.select(none, 0, count.ir)
     pair = "{ i64, i1 }"
     function = region.body.module.declare("llvm.umul.with.overflow.i64", pair, "i64, i64")
     both = out.new(f"call {pair} {function}(i64 {size}, i64 {times})")
     total = out.new(f"extractvalue {pair} {both}, 0")
-    beyond = out.new(f"icmp ugt i64 {total}, {1 << 46}")
-    region.refuse(node, out.new(f"or i1 {beyond}, {out.new(f'extractvalue {pair} {both}, 1')}"))
+    beyond = out.icmp("ugt", total, 1 << 46)
+    region.refuse(node, out.or_(beyond, out.new(f"extractvalue {pair} {both}, 1")))
     made = new_list(region, total)
     target = TypedList(out, made.ir, x.dtype).start()
     routine = _filled(region, x.dtype)
-    out.line(f"call void @{routine}(ptr {target}, ptr {x.start()}, i64 {size}, i64 {times})")
+    out.call(routine, target, x.start(), size, times)
     region.set(node.results[0], made)
 
 
@@ -128,7 +128,7 @@ def _filled(region: LoweringContext, dtype: DType) -> str:
     routine = Routine(region, ["ptr noalias %target", "ptr noalias %source", "i64 %size", "i64 %times"])
     out = routine.out
     one, several, done = out.label("one"), out.label("several"), out.label("filled")
-    out.branch_if(out.new(f"icmp eq i64 %size, {dtype.size}"), one, several)
+    out.branch_if(out.icmp("eq", "%size", dtype.size), one, several)
     out.begin(one)
     item = get(out, "%source", "0", dtype)
     with out.loop("0", "%times") as i:
@@ -137,7 +137,7 @@ def _filled(region: LoweringContext, dtype: DType) -> str:
     out.begin(several)
     out.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
     with out.loop("0", "%times") as i:
-        place = out.new(f"getelementptr i8, ptr %target, i64 {out.new(f'mul i64 {i}, %size')}")
+        place = out.gep("i8", "%target", out.op("mul", i, "%size"), inbounds=False)
         out.line(f'call void @"llvm.memcpy.p0.p0.i64"(ptr {place}, ptr %source, i64 %size, i1 false)')
     out.branch(done)
     out.begin(done)
@@ -169,16 +169,16 @@ def _write_set(region: LoweringContext, node: Node) -> None:
 def _write_append(region: LoweringContext, node: Node) -> None:
     out, x = region.out, list_of(region, node)
     size, step = x.size(), x.dtype.size
-    after = out.new(f"add i64 {size}, {step}")
+    after = out.op("add", size, step)
     # One byte more: a bytearray ends with a zero, which other code may write.
-    needed = out.new(f"getelementptr i8, ptr {x.start()}, i64 {out.new(f'add i64 {after}, 1')}")
+    needed = out.gep("i8", x.start(), out.op("add", after, 1), inbounds=False)
     full, room = out.label("full"), out.label("room")
     out.branch_if(out.new(f"icmp ugt ptr {needed}, {x.end_of_memory()}"), full, room, unlikely=True)
     out.begin(full)
-    region.body.check(out.new(f"call i1 @grow_bytes(ptr {x.ir}, i64 {step + 1})"))
+    region.body.check(out.call("grow_bytes", x.ir, step + 1))
     out.branch(room)
     out.begin(room)
-    place = out.new(f"getelementptr i8, ptr {x.start()}, i64 {size}")
+    place = out.gep("i8", x.start(), size, inbounds=False)
     put(out, place, "0", region.number(node.inputs[1]))
     x.set_size(after)
 
@@ -187,20 +187,20 @@ def _write_append(region: LoweringContext, node: Node) -> None:
 def _write_pop(region: LoweringContext, node: Node) -> None:
     out, x = region.out, list_of(region, node)
     size, step = x.size(), x.dtype.size
-    region.refuse(node, out.new(f"icmp eq i64 {size}, 0"))
-    less = out.new(f"sub i64 {size}, {step}")
+    region.refuse(node, out.icmp("eq", size, 0))
+    less = out.op("sub", size, step)
     if len(node.inputs) == 1:
-        place = out.new(f"getelementptr i8, ptr {x.start()}, i64 {less}")
+        place = out.gep("i8", x.start(), less, inbounds=False)
         region.set(node.results[0], get(out, place, "0", x.dtype))
         x.set_size(less)
         return
     index = position_of(region, node, node.inputs[1], x.length())
     found = x.get(index)
-    offset = out.new(f"mul i64 {index}, {step}")
-    place = out.new(f"getelementptr i8, ptr {x.start()}, i64 {offset}")
-    rest = out.new(f"getelementptr i8, ptr {place}, i64 {step}")
+    offset = out.op("mul", index, step)
+    place = out.gep("i8", x.start(), offset, inbounds=False)
+    rest = out.gep("i8", place, step, inbounds=False)
     region.body.module.declare("llvm.memmove.p0.p0.i64", "void", "ptr, ptr, i64, i1")
-    moved = out.new(f"sub i64 {less}, {offset}")
+    moved = out.op("sub", less, offset)
     out.line(f'call void @"llvm.memmove.p0.p0.i64"(ptr {place}, ptr {rest}, i64 {moved}, i1 false)')
     x.set_size(less)
     region.set(node.results[0], found)
@@ -226,12 +226,12 @@ def _write_advance(region: LoweringContext, node: Node) -> None:
     out, x, b = region.out, list_of(region, node), RegisterWriter(region)
     cell = TypedList(out, region.object(node.inputs[1]).ir, int64).start()
     position = get(out, cell, "0", int64)
-    more = b.wrap(bool_, out.new(f"icmp slt i64 {position.ir}, {x.length()}"))
+    more = b.wrap(bool_, out.icmp("slt", position.ir, x.length()))
     put(out, cell, "0", b.select(more, position + 1, (1 << 63) - 1))
     take, done = out.label("take"), out.label("taken")
     out.branch_if(more.ir, take, done)
     out.begin(take)
-    put(out, out.new(f"getelementptr i8, ptr {cell}, i64 8"), "0", x.get(position.ir))
+    put(out, out.gep("i8", cell, 8, inbounds=False), "0", x.get(position.ir))
     out.branch(done)
     out.begin(done)
     region.set(node.results[0], more)
@@ -241,7 +241,7 @@ def _write_advance(region: LoweringContext, node: Node) -> None:
 def _write_current(region: LoweringContext, node: Node) -> None:
     out = region.out
     cell = TypedList(out, region.object(node.inputs[0]).ir, int64).start()
-    region.set(node.results[0], get(out, out.new(f"getelementptr i8, ptr {cell}, i64 8"), "0", dtype_of(node)))
+    region.set(node.results[0], get(out, out.gep("i8", cell, 8, inbounds=False), "0", dtype_of(node)))
 
 
 @counted("typed_list_position", fits=_always)
@@ -256,10 +256,10 @@ def _write_position(region: LoweringContext, node: Node) -> None:
 def _write_row(region: LoweringContext, node: Node) -> None:
     out, rows = region.out, region.object(node.inputs[0]).ir
     count, items = (
-        out.new(f"load {kind}, ptr {out.new(f'getelementptr inbounds i8, ptr {rows}, i64 {offset}')}, {_LIST}")
+        out.new(f"load {kind}, ptr {out.gep('i8', rows, offset)}, {_LIST}")
         for kind, offset in (("i64", abi.LIST_COUNT), ("ptr", abi.LIST_ITEMS))
     )
     index = position_of(region, node, node.inputs[1], count)
-    found = out.new(f"load ptr, ptr {out.new(f'getelementptr inbounds ptr, ptr {items}, i64 {index}')}")
-    out.line(f"call void @retain(ptr {found})")
+    found = out.load("ptr", out.gep("ptr", items, index))
+    out.call("retain", found)
     region.set(node.results[0], region.body.own(found))

@@ -9,6 +9,7 @@ from autoconv.backends.llvm.codegen.lists.typed import TypedList, dtype_of, get,
 from autoconv.backends.llvm.codegen.registry import counted
 from autoconv.backends.llvm.codegen.routine import Routine
 from autoconv.backends.llvm.codegen.values import RegisterWriter
+from autoconv.backends.llvm.ir.operand import TRUE
 from autoconv.backends.llvm.ir.scalars import Element
 from autoconv.backends.llvm.ir.types import register
 from autoconv.graph.dtypes import DType, bool_, int64
@@ -22,9 +23,9 @@ _COPY = "llvm.memcpy.p0.p0.i64"
 def _write_change(region: LoweringContext, node: Node) -> None:
     out, x = region.out, list_of(region, node)
     if node.attributes["method"] == "reverse":
-        out.line(f"call void @{_reversed(region, x.dtype)}(ptr {x.start()}, i64 {x.length()})")
+        out.call(_reversed(region, x.dtype), x.start(), x.length())
         return
-    others = out.new(f"call i1 @{_sorted(region, x.dtype)}(ptr {x.start()}, i64 {x.length()})")
+    others = out.call(_sorted(region, x.dtype), x.start(), x.length())
     slow, done = out.label("slow"), out.label("sorted")
     out.branch_if(others, slow, done, unlikely=True)
     out.begin(slow)
@@ -41,48 +42,48 @@ def _sorted(region: LoweringContext, dtype: DType) -> str:
     routine = Routine(region, ["ptr %items", "i64 %count"], "i1")
     out, b = routine.out, routine.b
     few, no, go_on = out.label("few"), out.label("no"), out.label("numbers")
-    out.branch_if(out.new(f"icmp ugt i64 %count, {_FEW}"), no, few)
+    out.branch_if(out.icmp("ugt", "%count", _FEW), no, few)
     out.begin(no)
-    out.line("ret i1 true")
+    out.ret(TRUE)
     out.begin(few)
     if dtype.is_floating:
         wrong = out.alloca("i1", "false")
         with out.loop("0", "%count") as i:
             nan = b.is_nan(get(out, "%items", i, dtype))
-            before = out.new(f"load i1, ptr {wrong}")
-            out.line(f"store i1 {out.new(f'or i1 {nan.ir}, {before}')}, ptr {wrong}")
-        out.branch_if(out.new(f"load i1, ptr {wrong}"), no, go_on, unlikely=True)
+            before = out.load("i1", wrong)
+            out.store("i1", out.or_(nan.ir, before), wrong)
+        out.branch_if(out.load("i1", wrong), no, go_on, unlikely=True)
     else:
         out.branch(go_on)
     out.begin(go_on)
     place = out.alloca("i64")
     with out.loop("1", "%count") as i:
         item = get(out, "%items", i, dtype)
-        out.line(f"store i64 {i}, ptr {place}")
+        out.store("i64", i, place)
         head, look, move, done = (out.label(stem) for stem in ("head", "look", "move", "placed"))
         out.branch(head)
         out.begin(head)
-        at = out.new(f"load i64, ptr {place}")
-        out.branch_if(out.new(f"icmp eq i64 {at}, 0"), done, look)
+        at = out.load("i64", place)
+        out.branch_if(out.icmp("eq", at, 0), done, look)
         out.begin(look)
-        before = out.new(f"sub i64 {at}, 1")
+        before = out.op("sub", at, 1)
         other = get(out, "%items", before, dtype)
         out.branch_if(b.compare("lt", item, other).ir, move, done)
         out.begin(move)
         put(out, "%items", at, other)
-        out.line(f"store i64 {before}, ptr {place}")
+        out.store("i64", before, place)
         out.branch(head)
         out.begin(done)
-        put(out, "%items", out.new(f"load i64, ptr {place}"), item)
+        put(out, "%items", out.load("i64", place), item)
     return routine.finish("ret i1 false")
 
 
 def _reversed(region: LoweringContext, dtype: DType) -> str:
     routine = Routine(region, ["ptr %items", "i64 %count"])
     out = routine.out
-    half, last = out.new("lshr i64 %count, 1"), out.new("sub i64 %count, 1")
+    half, last = out.op("lshr", "%count", 1), out.op("sub", "%count", 1)
     with out.loop("0", half) as i:
-        other = out.new(f"sub i64 {last}, {i}")
+        other = out.op("sub", last, i)
         first, second = (get(out, "%items", at, dtype) for at in (i, other))
         put(out, "%items", i, second)
         put(out, "%items", other, first)
@@ -94,9 +95,9 @@ def _write_reduce(region: LoweringContext, node: Node) -> None:
     out, x = region.out, list_of(region, node)
     function, length = node.attributes["function"], x.length()
     if function in ("min", "max") or (function == "sum" and x.dtype.is_floating):
-        region.refuse(node, out.new(f"icmp eq i64 {length}, 0"))
+        region.refuse(node, out.icmp("eq", length, 0))
     if function == "sum" and not x.dtype.is_floating:
-        total = out.new(f"call i128 @{_whole_sum(region, x.dtype)}(ptr {x.start()}, i64 {length})")
+        total = out.call(_whole_sum(region, x.dtype), x.start(), length)
         found = out.new(f"trunc i128 {total} to i64")
         region.refuse(node, out.new(f"icmp ne i128 {out.new(f'sext i64 {found} to i128')}, {total}"))
         region.set(node.results[0], RegisterWriter(region).wrap(int64, found))
@@ -122,9 +123,9 @@ def _whole_sum(region: LoweringContext, dtype: DType) -> str:
     with out.loop("0", "%count") as i:
         item = b.cast(get(out, "%items", i, dtype), int64)
         wide = out.new(f"sext i64 {item.ir} to i128")
-        before = out.new(f"load i128, ptr {total}")
-        out.line(f"store i128 {out.new(f'add i128 {wide}, {before}')}, ptr {total}")
-    return routine.finish(f"ret i128 {out.new(f'load i128, ptr {total}')}")
+        before = out.load("i128", total)
+        out.store("i128", out.new(f"add i128 {wide}, {before}"), total)
+    return routine.finish(f"ret i128 {out.load('i128', total)}")
 
 
 def _folded(region: LoweringContext, dtype: DType, function: str) -> str:
@@ -137,15 +138,15 @@ def _folded(region: LoweringContext, dtype: DType, function: str) -> str:
     out, b = routine.out, routine.b
     cell = out.alloca(kind)
     first = b.constant(0, dtype) if function == "sum" else get(out, "%items", "0", dtype)
-    out.line(f"store {kind} {first.ir}, ptr {cell}")
+    out.store(kind, first.ir, cell)
     with out.loop("0", "%count") as i:
-        item, best = get(out, "%items", i, dtype), b.wrap(dtype, out.new(f"load {kind}, ptr {cell}"))
+        item, best = get(out, "%items", i, dtype), b.wrap(dtype, out.load(kind, cell))
         if function == "sum":
             after = best + item
         else:
             after = b.select(b.compare("lt" if function == "min" else "gt", item, best), item, best)
-        out.line(f"store {kind} {after.ir}, ptr {cell}")
-    return routine.finish(f"ret {kind} {out.new(f'load {kind}, ptr {cell}')}")
+        out.store(kind, after.ir, cell)
+    return routine.finish(f"ret {kind} {out.load(kind, cell)}")
 
 
 @counted("typed_list_find", fits=lambda node: not dtype_of(node).is_floating)
@@ -153,12 +154,12 @@ def _write_find(region: LoweringContext, node: Node) -> None:
     out, x, b = region.out, list_of(region, node), RegisterWriter(region)
     item, method, length = region.number(node.inputs[1]), node.attributes["method"], x.length()
     name = _counted(region, x.dtype) if method == "count" else _searched(region, x.dtype)
-    found = b.wrap(int64, out.new(f"call i64 @{name}(ptr {x.start()}, i64 {length}, {register(x.dtype)} {item.ir})"))
+    found = b.wrap(int64, out.call(name, x.start(), length, item.ir))
     if method == "__contains__":
-        region.set(node.results[0], b.wrap(bool_, out.new(f"icmp ne i64 {found.ir}, {length}")))
+        region.set(node.results[0], b.wrap(bool_, out.icmp("ne", found.ir, length)))
         return
     if method == "index":
-        region.refuse(node, out.new(f"icmp eq i64 {found.ir}, {length}"))
+        region.refuse(node, out.icmp("eq", found.ir, length))
     region.body.note_range(found, (0, 1 << 60))
     region.set(node.results[0], found)
 
@@ -171,7 +172,7 @@ def _searched(region: LoweringContext, dtype: DType) -> str:
         yes, no = out.label("found"), out.label("other")
         out.branch_if(_is(b.wrap(dtype, "%item"), get(out, "%items", i, dtype)), yes, no)
         out.begin(yes)
-        out.line(f"ret i64 {i}")
+        out.ret(i)
         out.begin(no)
     return routine.finish("ret i64 %count")
 
@@ -182,9 +183,9 @@ def _counted(region: LoweringContext, dtype: DType) -> str:
     cell = out.alloca("i64", "0")
     with out.loop("0", "%count") as i:
         same = out.new(f"zext i1 {_is(b.wrap(dtype, '%item'), get(out, '%items', i, dtype))} to i64")
-        before = out.new(f"load i64, ptr {cell}")
-        out.line(f"store i64 {out.new(f'add i64 {same}, {before}')}, ptr {cell}")
-    return routine.finish(f"ret i64 {out.new(f'load i64, ptr {cell}')}")
+        before = out.load("i64", cell)
+        out.store("i64", out.op("add", same, before), cell)
+    return routine.finish(f"ret i64 {out.load('i64', cell)}")
 
 
 def _is(first: Element, second: Element) -> str:
@@ -199,11 +200,11 @@ def _write_slice(region: LoweringContext, node: Node) -> None:
     bounds = iter(node.inputs[1:])
     first = _bound(region, region.number(next(bounds)), length) if start else "0"
     last = _bound(region, region.number(next(bounds)), length) if stop else length
-    none = out.new(f"icmp slt i64 {last}, {first}")
-    last = out.new(f"select i1 {none}, i64 {first}, i64 {last}")
-    size = out.new(f"mul i64 {out.new(f'sub i64 {last}, {first}')}, {x.dtype.size}")
+    none = out.icmp("slt", last, first)
+    last = out.select(none, first, last)
+    size = out.op("mul", out.op("sub", last, first), x.dtype.size)
     made = new_list(region, size)
-    source = out.new(f"getelementptr i8, ptr {x.start()}, i64 {out.new(f'mul i64 {first}, {x.dtype.size}')}")
+    source = out.gep("i8", x.start(), out.op("mul", first, x.dtype.size), inbounds=False)
     region.body.module.declare(_COPY, "void", "ptr, ptr, i64, i1")
     target = TypedList(out, made.ir, x.dtype).start()
     out.line(f'call void @"{_COPY}"(ptr {target}, ptr {source}, i64 {size}, i1 false)')
@@ -214,10 +215,10 @@ def _bound(region: LoweringContext, bound: Element, length: str) -> str:
     """Clamp a bound of a slice to the list."""
     out = region.out
     wanted = RegisterWriter(region).cast(bound, int64).ir
-    below = out.new(f"icmp slt i64 {wanted}, 0")
-    moved = out.new(f"select i1 {below}, i64 {out.new(f'add i64 {wanted}, {length}')}, i64 {wanted}")
-    low = out.new(f"select i1 {out.new(f'icmp slt i64 {moved}, 0')}, i64 0, i64 {moved}")
-    return out.new(f"select i1 {out.new(f'icmp sgt i64 {low}, {length}')}, i64 {length}, i64 {low}")
+    below = out.icmp("slt", wanted, 0)
+    moved = out.select(below, out.op("add", wanted, length), wanted)
+    low = out.select(out.icmp("slt", moved, 0), 0, moved)
+    return out.select(out.icmp("sgt", low, length), length, low)
 
 
 @counted("typed_list_extend", fits=lambda node: True)
@@ -225,26 +226,26 @@ def _write_extend(region: LoweringContext, node: Node) -> None:
     out, x = region.out, list_of(region, node)
     more = TypedList(out, region.object(node.inputs[1]).ir, x.dtype)
     size, added = x.size(), more.size()
-    region.body.check(out.new(f"call i1 @grow_bytes(ptr {x.ir}, i64 {out.new(f'add i64 {added}, 1')})"))
+    region.body.check(out.call("grow_bytes", x.ir, out.op("add", added, 1)))
     region.body.module.declare(_COPY, "void", "ptr, ptr, i64, i1")
-    target = out.new(f"getelementptr i8, ptr {x.start()}, i64 {size}")
+    target = out.gep("i8", x.start(), size, inbounds=False)
     out.line(f'call void @"{_COPY}"(ptr {target}, ptr {more.start()}, i64 {added}, i1 false)')
-    x.set_size(out.new(f"add i64 {size}, {added}"))
+    x.set_size(out.op("add", size, added))
 
 
 @counted("typed_list_range", fits=lambda node: _step(node) == 1)
 def _write_range(region: LoweringContext, node: Node) -> None:
     out = region.out
     start, stop = (region.number(value).ir for value in node.inputs[:2])
-    many = out.new(f"icmp sgt i64 {stop}, {start}")
-    count = out.new(f"select i1 {many}, i64 {out.new(f'sub i64 {stop}, {start}')}, i64 0")
-    region.refuse(node, out.new(f"icmp ugt i64 {count}, {1 << 43}"))
-    made = new_list(region, out.new(f"shl i64 {count}, 3"))
+    many = out.icmp("sgt", stop, start)
+    count = out.select(many, out.op("sub", stop, start), 0)
+    region.refuse(node, out.icmp("ugt", count, 1 << 43))
+    made = new_list(region, out.op("shl", count, 3))
     routine = Routine(region, ["ptr %items", "i64 %count", "i64 %start"])
     with routine.out.loop("0", "%count") as i:
-        put(routine.out, "%items", i, routine.b.wrap(int64, routine.out.new(f"add i64 {i}, %start")))
+        put(routine.out, "%items", i, routine.b.wrap(int64, routine.out.op("add", i, "%start")))
     name = routine.finish()
-    out.line(f"call void @{name}(ptr {TypedList(out, made.ir, int64).start()}, i64 {count}, i64 {start})")
+    out.call(name, TypedList(out, made.ir, int64).start(), count, start)
     region.set(node.results[0], made)
 
 
@@ -261,5 +262,5 @@ def _write_of(region: LoweringContext, node: Node) -> None:
     body.module.declare("object_numbers", "ptr", "ptr, ptr, i64, i64")
     given = f"ptr {region.object(node.inputs[0]).ir}, ptr {body.calls.object(kind)(out)}"
     made = out.new(f'call ptr @"object_numbers"({given}, i64 {dtype.size}, i64 {node.attributes.get("depth", 1)})')
-    region.refuse(node, out.new(f"icmp eq ptr {made}, null"))
+    region.refuse(node, out.is_null(made))
     region.set(node.results[0], body.own(made))

@@ -80,7 +80,7 @@ def write_products(region: LoweringContext, node: Node) -> None:
 
         def write(out: FunctionText, places: list[str], tile: str) -> None:
             given = ", ".join(f"ptr {place}" for place in places)
-            out.new(f"call i1 @{one}({given}, i64 0, i64 {tile}, i64 {out.new(f'add nsw i64 {tile}, 1')})")
+            out.new(f"call i1 @{one}({given}, i64 0, i64 {tile}, i64 {out.add(tile, 1)})")
 
         _run(region, node, product, plan.count, write, pointers)
         if turned is not None:
@@ -105,7 +105,7 @@ def _run(region: LoweringContext, node: Node, product: Product, pieces: int, wri
         places = []
         for name, value in zip(("%x", "%y", "%z"), (*node.inputs, node.results[0]), strict=True):
             offset = _offset(out, value, index[:-1])
-            places.append(out.new(f"getelementptr inbounds {kind}, ptr {name}, i64 {offset}"))
+            places.append(out.gep(kind, name, offset))
         write(out, places, str(index[-1]))
     given = [*open_dimensions(region), *(f"ptr {pointer}" for pointer in pointers)]
     if not is_known(batch) or not product.work:
@@ -146,8 +146,8 @@ def _turned(region: LoweringContext, node: Node, product: Product, lanes: int) -
     turn = transposed(out.module, product.dtype, product.columns, product.inner, lanes)
     with out.loop("0", str(count)) as i:
         start = times(out, i, each)
-        source, target = (out.new(f"getelementptr inbounds {kind}, ptr {p}, i64 {start}") for p in ("%y", "%turned"))
-        out.line(f"call void @{turn}(ptr {source}, ptr {target})")
+        source, target = (out.gep(kind, p, start) for p in ("%y", "%turned"))
+        out.call(turn, source, target)
     pointers = f"ptr {region.data(y)}", f"ptr {region.address(made)}"
     call(region, routine.finish(), *open_dimensions(region), *pointers)
     return made, type_

@@ -24,6 +24,7 @@ from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, element_count
 from autoconv.backends.llvm.ir.metadata import QUICK
 from autoconv.backends.llvm.ir.module import ModuleText
+from autoconv.backends.llvm.ir.operand import FALSE
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import register
 from autoconv.backends.llvm.schedule.implicit_im2col import Patches
@@ -169,9 +170,9 @@ def _write_parts(product: Product, parts: int, module: ModuleText, out: Function
     split = Split(None, whole, -(-whole // parts))
     parameters = ("ptr %x", "ptr %y", "ptr %z", *PART)
     body = FunctionText(module, Signature("i1", parameters, f"nounwind {QUICK}"))
-    count = body.new("sub nsw i64 %last, %first")
+    count = body.sub("%last", "%first")
     body.line(call_product(product, module, body, ["%x", "%y", "%z"], by_rows, "%first", count))
-    body.line("ret i1 false")
+    body.ret(FALSE)
     given = [f"ptr {pointer}" for pointer in pointers]
     run_split(split, module, out, body.finish("product"), given, has_rare=False)
 
@@ -194,11 +195,9 @@ def call_product(
         y = _moved(out, kind, y, first, product.width_y if product.flip_y else 1)
         z = _moved(out, kind, z, first, 1)
     left, right = Matrix(x, product.width_x, product.flip_x), Matrix(y, product.width_y, product.flip_y)
-    return product_call(
-        module, product.dtype, left, right, Matrix(z, product.columns), rows, product.inner, columns
-    )
+    return product_call(module, product.dtype, left, right, Matrix(z, product.columns), rows, product.inner, columns)
 
 
 def _moved(out: FunctionText, kind: str, pointer: str, count: str, step: int) -> str:
-    offset = out.new(f"mul nsw i64 {count}, {step}")
-    return out.new(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {offset}")
+    offset = out.mul(count, step)
+    return out.gep(kind, pointer, offset)

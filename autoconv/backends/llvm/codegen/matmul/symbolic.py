@@ -17,6 +17,7 @@ from autoconv.backends.llvm.codegen.values import RegisterWriter
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, Size, element_count, is_known
 from autoconv.backends.llvm.ir.metadata import QUICK
+from autoconv.backends.llvm.ir.operand import FALSE
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import register
 from autoconv.backends.llvm.schedule.matmul_tiling import FEWEST, LARGEST, SHARE
@@ -64,7 +65,7 @@ def write_open_product(region: LoweringContext, node: Node) -> None:
         out = region.out
         few, many, done = out.label("few"), out.label("many"), out.label("done")
         most = LARGEST // (product.columns * product.dtype.size)
-        out.branch_if(out.new(f"icmp sle i64 {product.inner}, {most}"), few, many)
+        out.branch_if(out.icmp("sle", product.inner, most), few, many)
         for label, write in ((few, product.write_tiles), (many, product.write_blas)):
             out.begin(label)
             write()
@@ -103,8 +104,8 @@ class _OpenProduct:
         text = OpenProductText(region.body.module, plan, self.dtype, steps[0], self.columns, steps[1], self.columns)
         right = turned(region, y, plan.lanes) if self.flip_y else region.data(y)
         out = region.out
-        more = out.new(f"add nsw i64 {self.rows}, {plan.height - 1}")
-        units = out.new(f"sdiv i64 {more}, {plan.height}")
+        more = out.add(self.rows, plan.height - 1)
+        units = out.op("sdiv", more, plan.height)
         given = [f"ptr {pointer}" for pointer in (region.data(self.node.inputs[0]), right, region.data(self.result))]
         given += [f"i64 {self.rows}", f"i64 {self.inner}"]
         self._run(text.rows(), given, OpenSplit(None, units, 1, self._shape(), 1, 1, SHARE, 2 * SHARE))
@@ -113,21 +114,21 @@ class _OpenProduct:
         module, kind = self.region.body.module, self.kind
         parameters = ["ptr %x", "ptr %y", "ptr %z", "i64 %rows", "i64 %inner", "i64 %columns"]
         body = FunctionText(module, Signature("i1", (*parameters, *PART), f"nounwind {QUICK}"))
-        count = body.new("sub nsw i64 %last, %first")
+        count = body.sub("%last", "%first")
         width_x, width_y = "%rows" if self.flip_x else "%inner", "%inner" if self.flip_y else "%columns"
-        start = body.new(f"mul nsw i64 %first, {'1' if self.flip_x else '%inner'}")
-        moved = body.new(f"getelementptr inbounds {kind}, ptr %x, i64 {start}")
-        placed = body.new(f"getelementptr inbounds {kind}, ptr %z, i64 {body.new('mul nsw i64 %first, %columns')}")
+        start = body.mul("%first", "1" if self.flip_x else "%inner")
+        moved = body.gep(kind, "%x", start)
+        placed = body.gep(kind, "%z", body.mul("%first", "%columns"))
         x, y, z = Matrix(moved, width_x, self.flip_x), Matrix("%y", width_y, self.flip_y), Matrix(placed, "%columns")
         sides = 1 if self.rows == 1 else count, "%inner", 1 if self.columns == 1 else "%columns"
         none, some, done = body.label("none"), body.label("some"), body.label("done")
-        body.branch_if(body.new("icmp eq i64 %inner, 0"), none, some)
+        body.branch_if(body.icmp("eq", "%inner", 0), none, some)
         for label, found in ((none, False), (some, True)):
             body.begin(label)
             body.line(product_call(module, self.dtype, x, y, z, *sides, some=found))
             body.branch(done)
         body.begin(done)
-        body.line("ret i1 false")
+        body.ret(FALSE)
         given = [f"ptr {self.region.data(value)}" for value in (*self.node.inputs, self.result)]
         given += [f"i64 {self.rows}", f"i64 {self.inner}", f"i64 {self.columns}"]
         split = OpenSplit(0, 0, 1, self._shape(), 1, _NARROWEST, _PART, 2 * _PART, 2 * thread_count())

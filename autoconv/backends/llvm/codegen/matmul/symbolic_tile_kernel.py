@@ -10,6 +10,7 @@ from autoconv.backends.llvm.codegen.matmul.tile_kernel import ProductText
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position
 from autoconv.backends.llvm.ir.module import ModuleText
+from autoconv.backends.llvm.ir.operand import FALSE
 from autoconv.backends.llvm.ir.vectors import VectorWriter
 from autoconv.backends.llvm.schedule.matmul_tiling import CHUNK, Sum, Tiling
 from autoconv.backends.llvm.target.simd import Registers
@@ -28,9 +29,9 @@ def open_tiling(rows: Position, columns: int, dtype: DType, machine: Registers) 
 class _OpenRows(ProductText):
     def _tiles_at(self, out: FunctionText, i: str, height: int, before: str, x: str = "%x", z: str = "%z") -> None:
         """Write the tile number `i` from the top; it starts at row `before` at the latest."""
-        row = out.new(f"mul nsw i64 {i}, {height}")
-        inside = out.new(f"icmp slt i64 {row}, {before}")
-        row = out.new(f"select i1 {inside}, i64 {row}, i64 {before}")
+        row = out.mul(i, height)
+        inside = out.icmp("slt", row, before)
+        row = out.select(inside, row, before)
         x, z = self._moved(out, x, row, self._x_row), self._moved(out, z, row, self._z_row)
         self._row(out, "0", height, x, z)
 
@@ -55,11 +56,11 @@ class OpenProductText(_OpenRows):
         out, height = self._function(), self._tiling.height
         done = out.label("done")
         for lower in (height, height // 2, 1):
-            more = out.new(f"add nsw i64 %rows, {lower - 1}")
-            last = "%last" if lower == height else out.new(f"sdiv i64 {more}, {lower}")
-            before = out.new(f"sub nsw i64 %rows, {lower}")
+            more = out.add("%rows", lower - 1)
+            last = "%last" if lower == height else out.op("sdiv", more, lower)
+            before = out.sub("%rows", lower)
             many, few = out.label("many"), out.label("few")
-            out.branch_if(out.new(f"icmp sge i64 {before}, 0"), many, few)
+            out.branch_if(out.icmp("sge", before, 0), many, few)
             out.begin(many)
             with out.loop("%first" if lower == height else "0", last, unrolled=False) as i:
                 self._tiles_at(out, i, lower, before)
@@ -67,17 +68,17 @@ class OpenProductText(_OpenRows):
             out.begin(few)
         out.branch(done)
         out.begin(done)
-        out.line("ret i1 false")
+        out.ret(FALSE)
         return out.finish("product")
 
     def _sum_up(self, v: VectorWriter, cells: list[list[str]], widths: list[int]) -> None:
         """Accumulate CHUNK steps at a time, and join the partial sums."""
         out, (part,) = v.out, self._sums
-        chunks = out.new(f"sdiv i64 {out.new(f'add nsw i64 %steps, {CHUNK - 1}')}, {CHUNK}")
+        chunks = out.op("sdiv", out.add("%steps", CHUNK - 1), CHUNK)
         least = out.module.declare("llvm.smin.i64", "i64", "i64, i64")
         with out.loop("0", chunks, unrolled=False) as chunk:
-            start = out.new(f"mul nsw i64 {chunk}, {CHUNK}")
-            left = out.new(f"sub nsw i64 %steps, {start}")
+            start = out.mul(chunk, CHUNK)
+            left = out.sub("%steps", start)
             count = out.new(f"call i64 {least}(i64 {left}, i64 {CHUNK})")
             sums = [[out.alloca(v.vector) for _ in widths] for _ in cells]
             self._add_up(v, part, sums, widths, start, count)
@@ -102,13 +103,13 @@ class OpenPatchText(_OpenRows):
         self._module.has_loops = True
         out, height = self._function(), self._tiling.height
         with out.loop("%first", "%last", unrolled=False) as line:
-            x, first = self._line(out, line), out.new(f"mul nsw i64 {line}, %rows")
+            x, first = self._line(out, line), out.mul(line, "%rows")
             z, done = self._moved(out, "%z", first, self._z_row), out.label("done")
             for lower in sorted({height, max(height // 2, 1), 1}, reverse=True):
-                count = out.new(f"sdiv i64 {out.new(f'add nsw i64 %rows, {lower - 1}')}, {lower}")
-                before = out.new(f"sub nsw i64 %rows, {lower}")
+                count = out.op("sdiv", out.add("%rows", lower - 1), lower)
+                before = out.sub("%rows", lower)
                 many, few = out.label("many"), out.label("few")
-                out.branch_if(out.new(f"icmp sge i64 {before}, 0"), many, few)
+                out.branch_if(out.icmp("sge", before, 0), many, few)
                 out.begin(many)
                 with out.loop("0", count, unrolled=False) as i:
                     self._tiles_at(out, i, lower, before, x, z)
@@ -116,5 +117,5 @@ class OpenPatchText(_OpenRows):
                 out.begin(few)
             out.branch(done)
             out.begin(done)
-        out.line("ret i1 false")
+        out.ret(FALSE)
         return out.finish("product")

@@ -12,6 +12,7 @@ from autoconv.backends.llvm.codegen.routine import PART
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position
 from autoconv.backends.llvm.ir.module import ModuleText
+from autoconv.backends.llvm.ir.operand import FALSE
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import register
 from autoconv.backends.llvm.ir.vectors import VectorWriter
@@ -53,22 +54,22 @@ class ProductText:
                     self._row(out, i, tiling.height, x, z)
                 if rest:
                     self._row(out, str(full), rest, x, z)
-            out.line("ret i1 false")
+            out.ret(FALSE)
             return out.finish("product")
         last = "%last"
         if rest:
-            inside = out.new(f"icmp slt i64 %last, {full}")
-            last = out.new(f"select i1 {inside}, i64 %last, i64 {full}")
+            inside = out.icmp("slt", "%last", full)
+            last = out.select(inside, "%last", full)
         with out.loop("%first", last) as i:
             self._row(out, i, tiling.height)
         if rest:
             edge, done = out.label("edge"), out.label("done")
-            out.branch_if(out.new(f"icmp sgt i64 %last, {full}"), edge, done)
+            out.branch_if(out.icmp("sgt", "%last", full), edge, done)
             out.begin(edge)
             self._row(out, str(full), rest)
             out.branch(done)
             out.begin(done)
-        out.line("ret i1 false")
+        out.ret(FALSE)
         return out.finish("product")
 
     def _function(self) -> FunctionText:
@@ -81,9 +82,9 @@ class ProductText:
         """Return the address in x where a line begins."""
         x = "%x"
         for depth, (size, step) in reversed(list(enumerate(self._lines))):
-            place = out.new(f"urem i64 {line}, {size}") if depth else line
+            place = out.op("urem", line, size) if depth else line
             x = self._moved(out, x, place, step)
-            line = out.new(f"udiv i64 {line}, {size}")
+            line = out.op("udiv", line, size)
         return x
 
     def _row(self, out: FunctionText, i: str, height: int, x: str = "%x", z: str = "%z") -> None:
@@ -96,14 +97,14 @@ class ProductText:
             name = self._tile(height, wide)
             with out.loop("0", str(full), unrolled=False) as j:
                 y, target = self._moved(out, "%y", j, wide), self._moved(out, z, j, wide)
-                out.line(f"call void @{name}(ptr {x}, ptr {y}, ptr {target}{self._told()})")
+                out.call(name, x, y, f"{target}{self._told()}")
         if rest:
             y, target = self._moved(out, "%y", "1", full * wide), self._moved(out, z, "1", full * wide)
-            out.line(f"call void @{self._tile(height, rest)}(ptr {x}, ptr {y}, ptr {target}{self._told()})")
+            out.call(self._tile(height, rest), x, y, f"{target}{self._told()}")
 
     def _moved(self, out: FunctionText, pointer: str, count: Position, step: Position) -> str:
-        offset = out.new(f"mul nsw i64 {count}, {step}")
-        return out.new(f"getelementptr inbounds {self._kind}, ptr {pointer}, i64 {offset}")
+        offset = out.mul(count, step)
+        return out.gep(self._kind, pointer, offset)
 
     def _tile(self, height: int, columns: int) -> str:
         """Return the name of the function of one tile."""
@@ -115,9 +116,9 @@ class ProductText:
         self._sum_up(v, cells, widths)
         for r, row in enumerate(cells):
             for i, (cell, width) in enumerate(zip(row, widths, strict=True)):
-                total = out.new(f"load {v.vector}, ptr {cell}")
+                total = out.load(v.vector, cell)
                 v.store(total, v.at("%z", r * self._z_row + i * lanes), width)
-        out.line("ret void")
+        out.ret()
         return out.finish("tile")
 
     def _told(self) -> str:
@@ -131,7 +132,7 @@ class ProductText:
             if chunks:
                 with out.loop("0", str(chunks), unrolled=False) as chunk:
                     sums = [[out.alloca(v.vector) for _ in widths] for _ in range(height)]
-                    self._add_up(v, part, sums, widths, out.new(f"mul nsw i64 {chunk}, {CHUNK}"), CHUNK)
+                    self._add_up(v, part, sums, widths, out.mul(chunk, CHUNK), CHUNK)
                     self._join(v, cells, sums)
             if left and chunks:
                 sums = [[out.alloca(v.vector) for _ in widths] for _ in range(height)]
@@ -146,7 +147,7 @@ class ProductText:
         """Accumulate the products of `count` steps in the cells, which are zeroed first if a `start` is given."""
         out = v.out
         for cell in [cell for row in cells for cell in row] if start else ():
-            out.line(f"store {v.vector} zeroinitializer, ptr {cell}")
+            out.store(v.vector, "zeroinitializer", cell)
         known = part.x if isinstance(part.x, int) else 0
         x = "%x" if part.x == known else self._moved(out, "%x", part.x, 1)
         x = self._moved(out, x, start, part.x_step) if start else x
@@ -155,13 +156,13 @@ class ProductText:
             left, right = self._moved(out, x, k, part.x_step), self._moved(out, y, k, part.y_step)
             loaded = [v.load(v.at(right, part.y + i * self._tiling.lanes), width) for i, width in enumerate(widths)]
             for r, row in enumerate(cells):
-                spread = v.spread(out.new(f"load {v.kind}, ptr {v.at(left, known + r * self._x_row)}"))
+                spread = v.spread(out.load(v.kind, v.at(left, known + r * self._x_row)))
                 for cell, other in zip(row, loaded, strict=True):
-                    total = v.fma(spread, other, out.new(f"load {v.vector}, ptr {cell}"))
-                    out.line(f"store {v.vector} {total}, ptr {cell}")
+                    total = v.fma(spread, other, out.load(v.vector, cell))
+                    out.store(v.vector, total, cell)
 
     def _join(self, v: VectorWriter, cells: list[list[str]], sums: list[list[str]]) -> None:
         """Add the sums of one chunk to the totals."""
         for cell, one in zip((c for row in cells for c in row), (c for row in sums for c in row), strict=True):
-            total, part = (v.out.new(f"load {v.vector}, ptr {place}") for place in (cell, one))
-            v.out.line(f"store {v.vector} {v.out.new(f'fadd {v.vector} {total}, {part}')}, ptr {cell}")
+            total, part = (v.out.load(v.vector, place) for place in (cell, one))
+            v.out.store(v.vector, v.out.new(f"fadd {v.vector} {total}, {part}"), cell)

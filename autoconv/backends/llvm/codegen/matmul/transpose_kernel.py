@@ -30,7 +30,7 @@ class _Transpose:
         for height in self._spans(self._rows):
             for width in self._spans(self._columns):
                 self._squares(*height, *width)
-        self._out.line("ret void")
+        self._out.ret()
         return self._out.finish("transpose")
 
     def _spans(self, size: int) -> list[tuple[int, int, int]]:
@@ -57,9 +57,9 @@ class _Transpose:
 
     def _place(self, i: str, row: int, j: str, column: int, stride: int) -> str:
         out = self._out
-        down = out.new(f"mul nsw i64 {i}, {self._lanes * stride}")
-        across = out.new(f"mul nsw i64 {j}, {self._lanes}")
-        return out.new(f"add nsw i64 {out.new(f'add nsw i64 {down}, {across}')}, {row * stride + column}")
+        down = out.mul(i, self._lanes * stride)
+        across = out.mul(j, self._lanes)
+        return out.add(out.add(down, across), row * stride + column)
 
     def _turned(self, rows: list[str]) -> list[str]:
         """Transpose a square of vectors.

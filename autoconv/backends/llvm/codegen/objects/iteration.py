@@ -19,18 +19,18 @@ def write_iterate(op: Operation) -> None:
     iterator = op.call("object_iterator", f"ptr {items}")
 
     def fast() -> list[str]:
-        op.check(out.new(f"icmp eq ptr {iterator}, null"))
+        op.check(out.is_null(iterator))
         kind, nothing = (op.body.calls.object(value)(out) for value in (Cursor, None))
         held = op.body.own(iterator)
         made = out.new(f"call ptr {op.api('PyType_GenericAlloc', 'ptr', 'ptr', 'i64')}(ptr {kind}, i64 0)")
-        op.check(out.new(f"icmp eq ptr {made}, null"))
-        out.line(f"store ptr null, ptr {held.slot}")
-        out.line(f"call void @retain(ptr {nothing})")
+        op.check(out.is_null(made))
+        out.store("ptr", "null", held.slot)
+        out.call("retain", nothing)
         for offset, held in ((_ITERATED, iterator), (_CURRENT, nothing)):
-            out.line(f"store ptr {held}, ptr {op.place(made, offset)}")
+            out.store("ptr", held, op.place(made, offset))
         return [made]
 
-    op.join(out.new(f"icmp eq ptr {iterator}, {OTHER}"), fast)
+    op.join(out.is_same(iterator, OTHER), fast)
 
 
 def _takes_cursor(node: Node) -> bool:
@@ -41,7 +41,7 @@ def _takes_cursor(node: Node) -> bool:
 def write_advance(op: Operation) -> None:
     """Advance a Cursor; the result is whether there was another item."""
     (cursor,), out = op.operands(), op.out
-    items = out.new(f"load ptr, ptr {op.place(cursor, _ITERATED)}")
+    items = out.load("ptr", op.place(cursor, _ITERATED))
     found = op.call("object_advance", f"ptr {items}, ptr {op.place(cursor, _CURRENT)}")
     op.check(out.new(f"icmp slt i32 {found}, 0"))
     op.set(op.node.results[0], out.new(f"icmp ne i32 {found}, 0"))
@@ -51,8 +51,8 @@ def write_advance(op: Operation) -> None:
 def write_current(op: Operation) -> None:
     """Return the current item of a Cursor."""
     (cursor,), out = op.operands(), op.out
-    found = out.new(f"load ptr, ptr {op.place(cursor, _CURRENT)}")
-    out.line(f"call void @retain(ptr {found})")
+    found = out.load("ptr", op.place(cursor, _CURRENT))
+    out.call("retain", found)
     op.set(op.node.results[0], found)
 
 
@@ -66,7 +66,7 @@ def write_unpack(op: Operation) -> None:
         api = op.api("PyTuple_GetItem", "ptr", "ptr", "i64")
         found = [out.new(f"call ptr {api}(ptr {items}, i64 {i})") for i in range(count)]
         for item in found:
-            out.line(f"call void @retain(ptr {item})")
+            out.call("retain", item)
         return found
 
     op.join(out.new(f"xor i1 {fits}, true"), fast)

@@ -31,7 +31,7 @@ class Operation:
         """Store the items in consecutive memory and return its address."""
         place = self.out.alloca(f"[{max(len(items), 1)} x ptr]")
         for i, item in enumerate(items):
-            self.out.line(f"store ptr {item}, ptr {self.out.new(f'getelementptr inbounds ptr, ptr {place}, i64 {i}')}")
+            self.out.store("ptr", item, self.out.gep("ptr", place, i))
         return place
 
     def call(self, name: str, arguments: str) -> str:
@@ -45,7 +45,7 @@ class Operation:
 
     def place(self, object_: str, offset: int) -> str:
         """Return the address `offset` bytes after the beginning of an object."""
-        return self.out.new(f"getelementptr inbounds i8, ptr {object_}, i64 {offset}")
+        return self.out.gep("i8", object_, offset)
 
     def api(self, name: str, result: str, *kinds: str) -> str:
         """Declare a function of Python's C API and return its address."""
@@ -64,10 +64,10 @@ class Operation:
         """
 
         def fast() -> list[str]:
-            self.check(self.out.new(f"icmp eq ptr {found}, null"))
+            self.check(self.out.is_null(found))
             return [found] if self.node.results else []
 
-        self.join(self.out.new(f"icmp eq ptr {found}, {OTHER}"), fast, after)
+        self.join(self.out.is_same(found, OTHER), fast, after)
 
     def check(self, failed: str) -> None:
         """If the i1 `failed` holds, locate the raised error and leave the function."""
@@ -89,7 +89,7 @@ class Operation:
             after()
         for native in slow:
             if isinstance(native, Object):
-                out.line(f"store ptr null, ptr {native.slot}")
+                out.store("ptr", "null", native.slot)
         last = out.block
         out.branch(done)
         out.begin(go_on)
@@ -113,7 +113,7 @@ class Operation:
 
     def own(self, made: str) -> None:
         """Set the result to a new reference; NULL signals an error."""
-        self.check(self.out.new(f"icmp eq ptr {made}, null"))
+        self.check(self.out.is_null(made))
         self.set(self.node.results[0], made)
 
 

@@ -124,7 +124,7 @@ def _box(op: Operation) -> None:
     number, out = op.region.number(op.node.inputs[0]), op.out
     if op.attributes["how"] == "array":
         whole = op.region.boxed(number)
-        out.line(f"store ptr null, ptr {whole.slot}")
+        out.store("ptr", "null", whole.slot)
         found = out.new(f"call ptr {op.api('PyArray_Return', 'ptr', 'ptr')}(ptr {whole.ir})")
     elif number.dtype is bool_:
         found = _truth_object(op, number.ir)
@@ -143,7 +143,7 @@ def _box_identified(op: Operation, number: str) -> None:
 
     def fast() -> list[str]:
         found = op.out.new(f"call ptr {op.api('PyFloat_FromDouble', 'ptr', 'double')}(double {number})")
-        op.check(op.out.new(f"icmp eq ptr {found}, null"))
+        op.check(op.out.is_null(found))
         return [found]
 
     op.join(op.out.new(f"fcmp uno double {number}, {number}"), fast)
@@ -153,7 +153,7 @@ def _truth_object(op: Operation, truth: str) -> str:
     """Return a new reference to True or False."""
     yes, no = (op.body.calls.object(value)(op.out) for value in (True, False))
     found = op.out.new(f"select i1 {truth}, ptr {yes}, ptr {no}")
-    op.out.line(f"call void @retain(ptr {found})")
+    op.out.call("retain", found)
     return found
 
 
@@ -170,15 +170,15 @@ def _unbox(op: Operation) -> None:
     if dtype is int64:
         place = out.alloca("i64")
         fits = op.call("object_whole", f"ptr {object_}, ptr {place}")
-        op.join(out.new(f"xor i1 {fits}, true"), lambda: [out.new(f"load i64, ptr {place}")])
+        op.join(out.new(f"xor i1 {fits}, true"), lambda: [out.load("i64", place)])
         return
-    kind = out.new(f"load ptr, ptr {op.place(object_, abi.TYPE)}")
-    other = out.new(f"icmp ne ptr {kind}, {op.body.calls.object(bool if dtype is bool_ else float)(out)}")
+    kind = out.load("ptr", op.place(object_, abi.TYPE))
+    other = out.differs(kind, op.body.calls.object(bool if dtype is bool_ else float)(out))
     if dtype is bool_:
         truth = op.body.calls.object(True)(out)
-        op.join(other, lambda: [out.new(f"icmp eq ptr {object_}, {truth}")])
+        op.join(other, lambda: [out.is_same(object_, truth)])
     else:
-        op.join(other, lambda: [out.new(f"load double, ptr {op.place(object_, abi.FLOAT_VALUE)}")])
+        op.join(other, lambda: [out.load("double", op.place(object_, abi.FLOAT_VALUE))])
 
 
 @on_objects("object_build")
@@ -193,7 +193,7 @@ def _build(op: Operation) -> None:
     else:
         made = out.new(f"call ptr {op.api('PyList_New', 'ptr', 'i64')}(i64 0)")
     if kind == "tuple":
-        op.check(out.new(f"icmp eq ptr {made}, null"))
+        op.check(out.is_null(made))
         items = op.body.own(made)
         made = out.new(f"call ptr {op.api('PyList_AsTuple', 'ptr', 'ptr')}(ptr {items.ir})")
         op.body.release(items.slot or "")
@@ -203,7 +203,7 @@ def _build(op: Operation) -> None:
 @on_objects("object_length")
 def _length(op: Operation) -> None:
     found = op.call("object_length", f"ptr {op.operands()[0]}")
-    op.join(op.out.new(f"icmp slt i64 {found}, 0"), lambda: [found])
+    op.join(op.out.icmp("slt", found, 0), lambda: [found])
 
 
 @on_objects("object_truth")
@@ -218,12 +218,12 @@ def _index(op: Operation) -> None:
     (object_,), out = op.operands(), op.out
     place = out.alloca("i64")
     whole = op.call("object_whole", f"ptr {object_}, ptr {place}")
-    truths = [out.new(f"icmp eq ptr {object_}, {op.body.calls.object(truth)(out)}") for truth in (True, False)]
-    known = out.new(f"or i1 {whole}, {out.new('or i1 {}, {}'.format(*truths))}")
+    truths = [out.is_same(object_, op.body.calls.object(truth)(out)) for truth in (True, False)]
+    known = out.or_(whole, out.new("or i1 {}, {}".format(*truths)))
 
     def fast() -> list[str]:
-        number = out.new(f"load i64, ptr {place}")
-        return [out.new(f"select i1 {whole}, i64 {number}, i64 {out.new(f'zext i1 {truths[0]} to i64')}")]
+        number = out.load("i64", place)
+        return [out.select(whole, number, out.new(f"zext i1 {truths[0]} to i64"))]
 
     op.join(out.new(f"xor i1 {known}, true"), fast)
 

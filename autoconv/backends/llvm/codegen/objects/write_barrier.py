@@ -10,6 +10,7 @@ from typing import Any
 
 from autoconv.backends.llvm.codegen.frame import Body
 from autoconv.backends.llvm.codegen.objects.operation import Operation
+from autoconv.backends.llvm.ir.operand import NULL
 from autoconv.backends.llvm.runtime.objects import OTHER, mask
 from autoconv.ops.python.undo_log import attribute_is_settled, items_are_settled, length_is_settled, owner_is_settled
 
@@ -44,7 +45,7 @@ def write_method(op: Operation, owners: int) -> None:
 def _write(op: Operation, write: Callable[[], str], settled: Callable[[Any], bool]) -> None:
     out, owner = op.out, op.operands()[0]
     cell = _cell(op.body)
-    known = out.new(f"icmp eq ptr {owner}, {out.new(f'load ptr, ptr {cell}')}")
+    known = out.is_same(owner, out.load("ptr", cell))
     before, noted, done = out.block, out.label("noted"), out.label("written")
     out.branch_if(known, noted, done)
     out.begin(noted)
@@ -53,14 +54,12 @@ def _write(op: Operation, write: Callable[[], str], settled: Callable[[Any], boo
     out.begin(done)
 
     def ask() -> None:
-        answer = out.new(
-            f"call ptr @call_python(ptr {op.body.calls.object(settled)(out)}, ptr {op.array([owner])}, i64 1)"
-        )
-        op.body.check(out.new(f"icmp eq ptr {answer}, null"))
-        yes = out.new(f"icmp eq ptr {answer}, {op.body.calls.object(True)(out)}")
-        out.line(f"store ptr {out.new(f'select i1 {yes}, ptr {owner}, ptr null')}, ptr {cell}")
+        answer = out.call("call_python", op.body.calls.object(settled)(out), op.array([owner]), 1)
+        op.body.check(out.is_null(answer))
+        yes = out.is_same(answer, op.body.calls.object(True)(out))
+        out.store("ptr", out.select(yes, owner, NULL), cell)
         slot = out.alloca("ptr")
-        out.line(f"store ptr {answer}, ptr {slot}")
+        out.store("ptr", answer, slot)
         op.body.release(slot)
 
     op.answer(out.new(f"phi ptr [ {OTHER}, %{before} ], [ {found}, %{end} ]"), ask)
@@ -71,7 +70,7 @@ def _cell(body: Body) -> str:
     if body.recursion is not None and len(body.module.sites) < SITES:
         body.module.sites.append(None)
         offset = FIRST_SITE + 8 * (len(body.module.sites) - 1)
-        return body.out.new(f"getelementptr inbounds i8, ptr {body.recursion[0]}, i64 {offset}")
+        return body.out.gep("i8", body.recursion[0], offset)
     return body.out.alloca("ptr", "null")
 
 

@@ -27,7 +27,7 @@ class Launches:
         self.calls.append((function, arguments, cell))
         self.cut, self.block = self.out.length(), self.out.block
         self.out.begin(self.out.label("behind"))
-        return self.out.new(f"load i1, ptr {cell}") if answers else ""
+        return self.out.load("i1", cell) if answers else ""
 
 
 def write_apart(region: LoweringContext, whole: Item) -> None:
@@ -61,15 +61,15 @@ def _run(out: FunctionText, calls: Sequence[tuple[str, Sequence[str], str]]) -> 
     values = [f"ptr {cell}" if cell else "i8 0" for _, _, cell in calls]
     values += [one for _, given, _ in calls for one in given]
     for i, value in enumerate(values):
-        out.line(f"store {value}, ptr {out.new(f'getelementptr inbounds {frame}, ptr {place}, i32 0, i32 {i}')}")
+        out.line(f"store {value}, ptr {out.field(frame, place, i)}")
     share = FunctionText(out.module, Signature("void", ("ptr %frame", "i64 %part"), "nounwind"))
     labels = [share.label("call") for _ in calls]
     cases = " ".join(f"i64 {i}, label %{label}" for i, label in enumerate(labels[:-1]))
     share.line(f"switch i64 %part, label %{labels[-1]} [ {cases} ]")
 
     def load(position: int, kind: str) -> str:
-        place = share.new(f"getelementptr inbounds {frame}, ptr %frame, i32 0, i32 {position}")
-        return share.new(f"load {kind}, ptr {place}")
+        place = share.field(frame, "%frame", position)
+        return share.load(kind, place)
 
     position = len(calls)
     for i, ((function, given, cell), label) in enumerate(zip(calls, labels, strict=True)):
@@ -82,10 +82,10 @@ def _run(out: FunctionText, calls: Sequence[tuple[str, Sequence[str], str]]) -> 
         text = f"@{function}({', '.join(arguments)})"
         if cell:
             found = share.new(f"call i1 {text}")
-            share.line(f"store i1 {found}, ptr {load(i, 'ptr')}")
+            share.store("i1", found, load(i, "ptr"))
         else:
             share.line(f"call void {text}")
-        share.line("ret void")
+        share.ret()
     name = share.finish("apart")
     parallel = out.module.declare("parallel", "void", "ptr, ptr, i64")
     out.line(f"call void {parallel}(ptr @{name}, ptr {place}, i64 {len(calls)})")

@@ -33,14 +33,14 @@ def bounds_of(split: OpenSplit, out: FunctionText) -> tuple[str, str, str]:
     """Compute at run time the number of parts, the size of the loop, and the step of a part."""
     count = element_count(out, split.shape)
     size = split.size or (count if split.dimension is None else split.shape[split.dimension])
-    work = out.new(f"mul nsw i64 {count}, {split.each}")
+    work = out.mul(count, split.each)
     low, high = (out.module.declare(f"llvm.{name}.i64", "i64", "i64, i64") for name in ("smax", "smin"))
-    wanted = out.new(f"call i64 {high}(i64 {out.new(f'sdiv i64 {work}, {split.part}')}, i64 {split.most})")
+    wanted = out.new(f"call i64 {high}(i64 {out.op('sdiv', work, split.part)}, i64 {split.most})")
     wanted = out.new(f"call i64 {low}(i64 {wanted}, i64 2)")
     step = _quotient(out, _quotient(out, str(size), wanted), str(split.multiple))
-    step = out.new(f"mul nsw i64 {step}, {split.multiple}")
-    large = out.new(f"icmp sge i64 {work}, {split.least}")
-    step = out.new(f"select i1 {large}, i64 {step}, i64 {size}")
+    step = out.mul(step, split.multiple)
+    large = out.icmp("sge", work, split.least)
+    step = out.select(large, step, size)
     step = out.new(f"call i64 {low}(i64 {step}, i64 1)")
     return _quotient(out, str(size), step), str(size), step
 
@@ -49,8 +49,8 @@ def _quotient(out: FunctionText, dividend: str, divisor: str) -> str:
     """Divide, rounding up."""
     if divisor == "1":
         return dividend
-    more = out.new(f"add nsw i64 {dividend}, {out.new(f'sub nsw i64 {divisor}, 1')}")
-    return out.new(f"sdiv i64 {more}, {divisor}")
+    more = out.add(dividend, out.sub(divisor, 1))
+    return out.op("sdiv", more, divisor)
 
 
 def run_parts(
@@ -61,18 +61,18 @@ def run_parts(
     parts, size, step = bounds
     cell = out.alloca("i1", "false")
     alone, shared, done = out.label("alone"), out.label("shared"), out.label("done")
-    out.branch_if(out.new(f"icmp sgt i64 {parts}, 1"), shared, alone)
+    out.branch_if(out.icmp("sgt", parts, 1), shared, alone)
     out.begin(shared)
     flag = _hand_out(split, module, out, body, parameters, has_rare, parts, (size, step))
-    out.line(f"store i1 {flag}, ptr {cell}")
+    out.store("i1", flag, cell)
     out.branch(done)
     out.begin(alone)
     given = [Parameter.of(one).argument for one in parameters]
     flag = out.new(f"call i1 @{body}({', '.join([*given, 'i64 0', 'i64 0', f'i64 {size}'])})")
-    out.line(f"store i1 {flag}, ptr {cell}")
+    out.store("i1", flag, cell)
     out.branch(done)
     out.begin(done)
-    return out.new(f"load i1, ptr {cell}") if has_rare else "false"
+    return out.load("i1", cell) if has_rare else "false"
 
 
 def _hand_out(
@@ -85,15 +85,15 @@ def _hand_out(
     frame = "{ " + ", ".join(["i8", *kinds]) + " }"
     share = _share(split, module, body, frame, kinds, bool(bounds))
     place = out.alloca(frame)
-    out.line(f"store i8 0, ptr {place}")
+    out.store("i8", 0, place)
     for i, one in enumerate(given, 1):
-        address = out.new(f"getelementptr inbounds {frame}, ptr {place}, i32 0, i32 {i}")
+        address = out.field(frame, place, i)
         out.line(f"store {one.argument}, ptr {address}")
     parallel = module.declare("parallel", "void", "ptr, ptr, i64")
     out.line(f"call void {parallel}(ptr @{share}, ptr {place}, i64 {parts})")
     if not has_rare:
         return "false"
-    return out.new(f"icmp ne i8 {out.new(f'load i8, ptr {place}')}, 0")
+    return out.new(f"icmp ne i8 {out.load('i8', place)}, 0")
 
 
 def _share(split: Split, module: ModuleText, body: str, frame: str, kinds: Sequence[str], bounded: bool) -> str:
@@ -104,15 +104,15 @@ def _share(split: Split, module: ModuleText, body: str, frame: str, kinds: Seque
     out = FunctionText(module, Signature("void", ("ptr %frame", "i64 %part"), f"nounwind {QUICK}"))
     arguments = []
     for i, kind in enumerate(kinds):
-        address = out.new(f"getelementptr inbounds {frame}, ptr %frame, i32 0, i32 {i + 1}")
-        arguments.append(f"{kind} {out.new(f'load {kind}, ptr {address}')}")
+        address = out.field(frame, "%frame", i + 1)
+        arguments.append(f"{kind} {out.load(kind, address)}")
     size, step = (one.split(" ")[1] for one in arguments[-2:]) if bounded else (str(split.size), str(split.step))
     arguments = arguments[: len(arguments) - 2 * bounded]
-    first = out.new(f"mul nsw i64 %part, {step}")
-    end = out.new(f"add nsw i64 {first}, {step}")
-    last = out.new(f"select i1 {out.new(f'icmp slt i64 {end}, {size}')}, i64 {end}, i64 {size}")
+    first = out.mul("%part", step)
+    end = out.add(first, step)
+    last = out.select(out.icmp("slt", end, size), end, size)
     arguments += ["i64 %part", f"i64 {first}", f"i64 {last}"]
     rare = out.new(f"call i1 @{body}({', '.join(arguments)})")
     out.new(f"atomicrmw or ptr %frame, i8 {out.new(f'zext i1 {rare} to i8')} monotonic")
-    out.line("ret void")
+    out.ret()
     return out.finish("share")

@@ -37,20 +37,20 @@ def _draw(op: Operation) -> None:
     (result,) = op.node.results
     (generator,), out = op.operands(), op.out
     at = _interface() or 0
-    kind = out.new(f"load ptr, ptr {op.place(generator, abi.TYPE)}")
-    other = out.new(f"icmp ne ptr {kind}, {op.body.calls.object(np.random.Generator)(out)}")
+    kind = out.load("ptr", op.place(generator, abi.TYPE))
+    other = out.differs(kind, op.body.calls.object(np.random.Generator)(out))
 
     def number() -> str:
-        state, function = (out.new(f"load ptr, ptr {op.place(generator, at + more)}") for more in (0, _NEXT_DOUBLE))
+        state, function = (out.load("ptr", op.place(generator, at + more)) for more in (0, _NEXT_DOUBLE))
         return out.new(f"call double {function}(ptr {state})")
 
     def array() -> str:
         made = op.region.new_array(result.type)
-        data = out.new(f"load ptr, ptr {op.place(made.ir, abi.DATA)}")
+        data = out.load("ptr", op.place(made.ir, abi.DATA))
         with out.loop("0", str(math.prod(sizes(result.type)))) as i:
-            place = out.new(f"getelementptr inbounds double, ptr {data}, i64 {i}")
-            out.line(f"store double {number()}, ptr {place}")
-        out.line(f"store ptr null, ptr {made.slot}")
+            place = out.gep("double", data, i)
+            out.store("double", number(), place)
+        out.store("ptr", "null", made.slot)
         return str(made.ir)
 
     op.join(other, lambda: [number() if is_scalar(result.type) else array()])

@@ -25,7 +25,7 @@ from autoconv.ops.random.bits import GLOBAL
 
 def _pairs(out: FunctionText, count: Position) -> Position:
     """Return the number of pairs that hold that many numbers."""
-    return (count + 1) // 2 if isinstance(count, int) else out.new(f"lshr i64 {plus(out, count, 1)}, 1")
+    return (count + 1) // 2 if isinstance(count, int) else out.op("lshr", plus(out, count, 1), 1)
 
 
 def _known(node: Node) -> bool:
@@ -64,8 +64,8 @@ def _state(region: LoweringContext, node: Node) -> tuple[str, str]:
         return f"i64 {words[0]}, i64 {words[1]}, i64 0", ""
     seed = node.attributes.get("seed")
     function = region.body.calls.object(lambda: GLOBAL.advance(seed))
-    found = out.new(f"call ptr @call_python(ptr {function(out)}, ptr null, i64 0)")
-    region.body.check(out.new(f"icmp eq ptr {found}, null"))
+    found = out.call("call_python", function(out), "null", 0)
+    region.body.check(out.is_null(found))
     held = region.body.own(found)
     pointer = region.address(held)
     words = [load(b, int64, pointer, i).ir for i in range(3)]

@@ -42,23 +42,23 @@ def _philox(routine: Routine) -> str:
     parameters = ("ptr noalias %bits", "i64 %block", "i64 %blocks", *_KEY)
     out = FunctionText(routine.module, Signature("void", parameters))
     with out.loop("0", "%blocks") as i:
-        counted = out.new(f"add i64 {out.new(f'add i64 %block, {i}')}, 1")
+        counted = out.op("add", out.op("add", "%block", i), 1)
         words = [counted, "%draw", "0", "0"]
         keys = ["%key0", "%key1"]
         for turn in range(_ROUNDS):
             if turn:
-                keys = [out.new(f"add i64 {key}, {_signed(step)}") for key, step in zip(keys, _WEYL, strict=True)]
+                keys = [out.op("add", key, _signed(step)) for key, step in zip(keys, _WEYL, strict=True)]
             high0, low0 = _product(out, words[0], _MULTIPLIERS[0])
             high1, low1 = _product(out, words[2], _MULTIPLIERS[1])
             words = [
-                out.new(f"xor i64 {out.new(f'xor i64 {high1}, {words[1]}')}, {keys[0]}"), low1,
-                out.new(f"xor i64 {out.new(f'xor i64 {high0}, {words[3]}')}, {keys[1]}"), low0,
+                out.op("xor", out.op("xor", high1, words[1]), keys[0]), low1,
+                out.op("xor", out.op("xor", high0, words[3]), keys[1]), low0,
             ]  # fmt: skip
-        first = out.new(f"shl i64 {i}, 2")
+        first = out.op("shl", i, 2)
         for lane, word in enumerate(words):
-            place = out.new(f"getelementptr inbounds i64, ptr %bits, i64 {out.new(f'add i64 {first}, {lane}')}")
-            out.line(f"store i64 {word}, ptr {place}")
-    out.line("ret void")
+            place = out.gep("i64", "%bits", out.op("add", first, lane))
+            out.store("i64", word, place)
+    out.ret()
     return out.finish("philox")
 
 
@@ -104,17 +104,17 @@ class _Draw:
         """Return the address of the bits from that position on, as many as a chunk has."""
         out = self.out
         buffer = out.alloca(f"[{_CHUNK + 4} x i64]")
-        block = out.new(f"lshr i64 {position}, 2")
+        block = out.op("lshr", position, 2)
         out.line(f"call void @{self._philox}(ptr {buffer}, i64 {block}, i64 {_CHUNK // 4 + 1}, {_KEY_NAMES})")
-        return out.new(f"getelementptr inbounds i64, ptr {buffer}, i64 {out.new(f'and i64 {position}, 3')}")
+        return out.gep("i64", buffer, out.op("and", position, 3))
 
     def chunks(self, write: Callable[[str, str], None]) -> None:
         """Run `write(start, length)` for each chunk of the part."""
         out = self.out
         with out.loop("%first", "%last") as number:
-            start = out.new(f"mul nsw i64 {number}, {_CHUNK}")
-            left = out.new(f"sub nsw i64 %count, {start}")
-            write(start, out.new(f"select i1 {out.new(f'icmp slt i64 {left}, {_CHUNK}')}, i64 {left}, i64 {_CHUNK}"))
+            start = out.mul(number, _CHUNK)
+            left = out.sub("%count", start)
+            write(start, out.select(out.icmp("slt", left, _CHUNK), left, _CHUNK))
 
     def put(self, element: Element, place: str) -> None:
         store(self.b, self.b.cast(element, self.dtype), "%result", place)
@@ -129,7 +129,7 @@ class _Draw:
             step = -(-chunks // MOST_PARTS)
             run_split(Split(None, chunks, step), whole.module, out, body, self.parameters, False)
         else:
-            number = out.new(f"udiv i64 {out.new(f'add i64 %count, {_CHUNK - 1}')}, {_CHUNK}")
+            number = out.op("udiv", out.op("add", "%count", _CHUNK - 1), _CHUNK)
             if isinstance(count, str) and available():
                 split = OpenSplit(None, number, 1, ("%count",), 1, part=_SPLIT // MOST_PARTS, least=_SPLIT)
                 run_split(split, whole.module, out, body, self.parameters, False)
@@ -142,7 +142,7 @@ class _Draw:
 def _each(out: FunctionText, start: str, length: str, write: Callable[[str, str], None]) -> None:
     """Run `write(i, place)` for each number of a chunk."""
     with out.loop("0", length) as i:
-        write(i, out.new(f"add nsw i64 {start}, {i}"))
+        write(i, out.add(start, i))
 
 
 def uniform(region: LoweringContext, dtype: DType, count: Position) -> str:
@@ -151,7 +151,7 @@ def uniform(region: LoweringContext, dtype: DType, count: Position) -> str:
     out, b, precision = draw.out, draw.b, PRECISION[dtype.name]
 
     def chunk(start: str, length: str) -> None:
-        bits = draw.bits(out.new(f"add i64 {start}, %position"))
+        bits = draw.bits(out.op("add", start, "%position"))
 
         def write(i: str, place: str) -> None:
             found = b.cast(b.bits("lshr", load(b, int64, bits, i), 64 - precision), dtype)
@@ -170,8 +170,8 @@ def gaussian(region: LoweringContext, dtype: DType, count: Position) -> str:
     sines = out.alloca(f"[{_CHUNK} x double]")
 
     def chunk(start: str, length: str) -> None:
-        here = out.new(f"add i64 {start}, %position")
-        radii, angles = draw.bits(here), draw.bits(out.new(f"add i64 {here}, %count"))
+        here = out.op("add", start, "%position")
+        radii, angles = draw.bits(here), draw.bits(out.op("add", here, "%count"))
 
         def pair(i: str, place: str) -> None:
             first, second = (
@@ -183,11 +183,11 @@ def gaussian(region: LoweringContext, dtype: DType, count: Position) -> str:
             store(b, radius * ELEMENTS["sin"](b, angle), sines, i)
 
         _each(out, start, length, pair)
-        wanted = out.new(f"sub nsw i64 %left, {start}")
-        shorter = out.new(f"icmp slt i64 {wanted}, {length}")
-        behind = out.new(f"add nsw i64 {start}, %count")
+        wanted = out.sub("%left", start)
+        shorter = out.icmp("slt", wanted, length)
+        behind = out.add(start, "%count")
         _each(
-            out, behind, out.new(f"select i1 {shorter}, i64 {wanted}, i64 {length}"),
+            out, behind, out.select(shorter, wanted, length),
             lambda i, place: draw.put(load(b, float64, sines, i), place),
         )  # fmt: skip
 
@@ -202,7 +202,7 @@ def integers(region: LoweringContext, dtype: DType, count: Position) -> str:
     low, range_ = b.wrap(uint64, "%low"), b.wrap(uint64, "%range")
 
     def chunk(start: str, length: str) -> None:
-        bits = draw.bits(out.new(f"add i64 {start}, %position"))
+        bits = draw.bits(out.op("add", start, "%position"))
         quick, exact, done = out.label("quick"), out.label("exact"), out.label("drawn")
         small = b.compare("lt", range_, 1 << 32) & b.compare("gt", range_, 1)
         out.branch_if(small.ir, quick, exact)
@@ -235,7 +235,7 @@ def bits(region: LoweringContext, dtype: DType, count: Position) -> str:
     out, b = draw.out, draw.b
 
     def chunk(start: str, length: str) -> None:
-        bits = draw.bits(out.new(f"add i64 {start}, %position"))
+        bits = draw.bits(out.op("add", start, "%position"))
         _each(out, start, length, lambda i, place: draw.put(load(b, uint64, bits, i), place))
 
     draw.chunks(chunk)
@@ -253,16 +253,16 @@ def truncated(region: LoweringContext, dtype: DType, count: Position) -> str:
     position, missing = out.alloca("i64"), out.alloca("i64")
 
     def draw(name: str, target: str, wanted: str) -> None:
-        pairs = out.new(f"lshr i64 {out.new(f'add i64 {wanted}, 1')}, 1")
-        left = out.new(f"sub i64 {wanted}, {pairs}")
-        begin = out.new(f"load i64, ptr {position}")
+        pairs = out.op("lshr", out.op("add", wanted, 1), 1)
+        left = out.op("sub", wanted, pairs)
+        begin = out.load("i64", position)
         out.line(f"call void @{name}(ptr {target}, i64 {begin}, i64 {pairs}, {_KEY_NAMES}, i64 {left})")
-        used = out.new(f"shl i64 {pairs}, 1")
-        out.line(f"store i64 {out.new(f'add i64 {begin}, {used}')}, ptr {position}")
+        used = out.op("shl", pairs, 1)
+        out.store("i64", out.op("add", begin, used), position)
 
     def keep_outside(wanted: str, number: Callable[[str], Element], place_of: Callable[[str], str]) -> None:
         """Record the places of the numbers that have to be redrawn."""
-        out.line(f"store i64 0, ptr {missing}")
+        out.store("i64", 0, missing)
         with out.loop("0", wanted) as i:
             beyond = b.compare("gt", b.intrinsic("fabs", number(i)), TRUNCATION)
             place = place_of(i)
@@ -270,7 +270,7 @@ def truncated(region: LoweringContext, dtype: DType, count: Position) -> str:
             store(b, b.wrap(int64, place), "%places", noted.ir)
             store(b, noted + b.cast(beyond, int64), missing, 0)
 
-    out.line(f"store i64 0, ptr {position}")
+    out.store("i64", 0, position)
     draw(first, "%numbers", "%count")
     keep_outside("%count", lambda i: load(b, float64, "%numbers", i), lambda i: i)
     head, again, done = out.label("again"), out.label("draw"), out.label("complete")

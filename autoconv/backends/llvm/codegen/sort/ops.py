@@ -112,7 +112,7 @@ def _sort_by_numpy(region: LoweringContext, node: Node) -> None:
     out.line(f'call void @"llvm.memcpy.p0.p0.i64"({pair}, i64 {count}, i1 false)')
     region.body.module.declare("PyArray_Sort", "i32", "ptr, i32, i32")
     axis = node.attributes.get("axis", -1) % len(sizes(kind))
-    answer = out.new(f'call i32 @"PyArray_Sort"(ptr {region.object(result).ir}, i32 {axis}, i32 0)')
+    answer = out.call("PyArray_Sort", region.object(result).ir, axis, 0)
     region.body.check(out.new(f"icmp slt i32 {answer}, 0"))
 
 
@@ -190,7 +190,7 @@ def write_sort(region: LoweringContext, node: Node) -> None:
 
 def _turn_round(rows: _Rows, row: Position, column: Position) -> None:
     out, b = rows.routine.out, rows.routine.b
-    half = rows.size // 2 if isinstance(rows.size, int) else out.new(f"lshr i64 {rows.size}, 1")
+    half = rows.size // 2 if isinstance(rows.size, int) else out.op("lshr", rows.size, 1)
     with out.loop("0", str(half)) as i:
         last = plus(out, rows.size, -1)
         places = [rows.place(row, step, column) for step in (i, plus(out, times(out, i, -1), last))]
@@ -208,20 +208,20 @@ def _restore_zeros(
     """
     out, b = routine.out, routine.b
     some, done, flag = out.label("zeros"), out.label("done"), out.alloca("i1")
-    out.line(f"store i1 false, ptr {flag}")
+    out.store("i1", "false", flag)
     bits = key_dtype(dtype)
     with out.loop("0", str(size)) as i:
         here = load(b, bits, "%result0", place(i)).same(1 << bits.size * 8 - 1)
-        seen = b.wrap(bool_, out.new(f"load i1, ptr {flag}")) | here
-        out.line(f"store i1 {seen.ir}, ptr {flag}")
-    out.branch_if(out.new(f"load i1, ptr {flag}"), some, done, unlikely=True)
+        seen = b.wrap(bool_, out.load("i1", flag)) | here
+        out.store("i1", seen.ir, flag)
+    out.branch_if(out.load("i1", flag), some, done, unlikely=True)
     out.begin(some)
     cell = out.alloca("i64")
-    out.line(f"store i64 0, ptr {cell}")
+    out.store("i64", 0, cell)
 
     def count_if(condition: Element) -> None:
-        more, before = out.new(f"zext i1 {condition.ir} to i64"), out.new(f"load i64, ptr {cell}")
-        out.line(f"store i64 {out.new(f'add i64 {before}, {more}')}, ptr {cell}")
+        more, before = out.new(f"zext i1 {condition.ir} to i64"), out.load("i64", cell)
+        out.store("i64", out.op("add", before, more), cell)
 
     with out.loop("0", str(size)) as i:
         x = load(b, dtype, "%result0", place(i))
@@ -231,7 +231,7 @@ def _restore_zeros(
         put, go_on = out.label("put"), out.label("next")
         out.branch_if(x.same(0.0).ir, put, go_on)
         out.begin(put)
-        store(b, x, "%result0", place(out.new(f"load i64, ptr {cell}")))
+        store(b, x, "%result0", place(out.load("i64", cell)))
         count_if(b.constant(True, bool_))
         out.branch(go_on)
         out.begin(go_on)

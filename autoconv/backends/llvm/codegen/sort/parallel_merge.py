@@ -66,21 +66,21 @@ class Halves:
         routine = Routine(self._region, [*names, *PART], "i1", short=True)
         out, b = routine.out, routine.b
         with out.loop("%first", "%last") as half:
-            start = out.new(f"mul nsw i64 {half}, {self._half}")
+            start = out.mul(half, self._half)
             memory = [self._share(routine, name, dtype, half) for name, dtype in self._arrays()]
             sorter = Sorter(routine, self._half, self._dtype, self._ordered, Memory(memory[0], memory[-1]))
 
             def key_of(i: str) -> Element:
-                place = out.new(f"add nsw i64 {start}, {i}")
+                place = out.add(start, i)
                 if self._size == 2 * self._half:
                     return key_at(routine, place)
-                last = b.wrap(bool_, out.new(f"icmp eq i64 {place}, {self._size}"))
-                within = out.new(f"select i1 {last.ir}, i64 {self._size - 1}, i64 {place}")
+                last = b.wrap(bool_, out.icmp("eq", place, self._size))
+                within = out.select(last.ir, self._size - 1, place)
                 highest = b.constant((1 << 8 * self._dtype.size) - 1, self._dtype)
                 return b.select(last, highest, key_at(routine, within))
 
             keys, _ = sorter.sort(key_of)
-            is_second = out.new(f"icmp ne ptr {keys}, {memory[0]}")
+            is_second = out.differs(keys, memory[0])
             store(b, b.wrap(int64, out.new(f"zext i1 {is_second} to i64")), "%found", half)
         return in_parts(self._region, names, routine, 2, self._work)
 
@@ -90,9 +90,9 @@ class Halves:
     def _share(self, routine: Routine, array: str, dtype: DType, half: str, part: str = "0") -> str:
         """Return where in an array the memory of that half begins, or the second part of it."""
         out = routine.out
-        share = out.new(f"shl i64 {half}, 1")
-        place = out.new(f"mul nsw i64 {out.new(f'add nsw i64 {share}, {part}')}, {self._half}")
-        return out.new(f"getelementptr inbounds {register(dtype)}, ptr {array}, i64 {place}")
+        share = out.op("shl", half, 1)
+        place = out.mul(out.add(share, part), self._half)
+        return out.gep(register(dtype), array, place)
 
     def _merge(self, names: list[str], put: Put) -> str:
         """Merge from the front in the first part, from the back in the second."""
@@ -104,7 +104,7 @@ class Halves:
                 for name, dtype in self._arrays()
             ]
             front, back, done = out.label("front"), out.label("back"), out.label("merged")
-            out.branch_if(out.new(f"icmp eq i64 {which}, 0"), front, back)
+            out.branch_if(out.icmp("eq", which, 0), front, back)
             out.begin(front)
             self._merge_from(routine, sorted_, put, from_back=False)
             out.branch(done)
@@ -120,11 +120,11 @@ class Halves:
         # Elements taken from the second half; from the back, the maximal key counts as one.
         taken = out.alloca("i64", str(odd if from_back else 0))
         with out.loop(str(odd if from_back else 0), str(self._half)) as turn:
-            second = out.new(f"load i64, ptr {taken}")
-            first = out.new(f"sub nsw i64 {turn}, {second}")
+            second = out.load("i64", taken)
+            first = out.sub(turn, second)
             if from_back:
-                places = [out.new(f"sub nsw i64 {self._half - 1}, {count}") for count in (first, second)]
-                target = out.new(f"sub nsw i64 {2 * self._half - 1}, {turn}")
+                places = [out.sub(self._half - 1, count) for count in (first, second)]
+                target = out.sub(2 * self._half - 1, turn)
             else:
                 places, target = [first, second], turn
             x, y = (load(b, self._dtype, keys, place) for keys, place in zip(sorted_[0], places, strict=True))
@@ -135,4 +135,4 @@ class Halves:
                 position = b.select(of_second, other + self._half, one)
             put(routine, target, b.select(of_second, y, x), position)
             more = out.new(f"zext i1 {of_second.ir} to i64")
-            out.line(f"store i64 {out.new(f'add nsw i64 {second}, {more}')}, ptr {taken}")
+            out.store("i64", out.add(second, more), taken)

@@ -54,7 +54,7 @@ class Sorter:
         self._cells = [self.out.alloca("ptr") for _ in range(4)]
 
     def _offset(self, pointer: str, dtype: DType) -> str:
-        return self.out.new(f"getelementptr inbounds {register(dtype)}, ptr {pointer}, i64 {self.size}")
+        return self.out.gep(register(dtype), pointer, self.size)
 
     def sort(self, key_at: Callable[[str], Element]) -> tuple[str, str]:
         """Return pointers to the sorted keys of a row, and to their positions."""
@@ -63,14 +63,14 @@ class Sorter:
             return self._by_insertion(key_at) if size <= BY_INSERTION else self._by_digits(key_at)
         found = [out.alloca("ptr") for _ in range(2)]
         few, many, done = out.label("few"), out.label("many"), out.label("sorted")
-        out.branch_if(out.new(f"icmp sle i64 {size}, {BY_INSERTION}"), few, many)
+        out.branch_if(out.icmp("sle", size, BY_INSERTION), few, many)
         for label, sort in ((few, self._by_insertion), (many, self._by_digits)):
             out.begin(label)
             for cell, pointer in zip(found, sort(key_at), strict=True):
-                out.line(f"store ptr {pointer}, ptr {cell}")
+                out.store("ptr", pointer, cell)
             out.branch(done)
         out.begin(done)
-        keys, positions = (out.new(f"load ptr, ptr {cell}") for cell in found)
+        keys, positions = (out.load("ptr", cell) for cell in found)
         return keys, positions
 
     def _by_insertion(self, key_at: Callable[[str], Element]) -> tuple[str, str]:
@@ -101,7 +101,7 @@ class Sorter:
         clear = f"ptr {counts}, i8 0, i64 {4 * self.passes * buckets}, i1 false"
         out.line(f'call void @"llvm.memset.p0.i64"({clear})')
         for cell, pointer in zip(self._cells, (*self.keys, *self.positions), strict=True):
-            out.line(f"store ptr {pointer}, ptr {cell}")
+            out.store("ptr", pointer, cell)
         with out.loop("0", str(self.size)) as i:
             key = key_at(i)
             store(b, key, self.keys[0], i)
@@ -112,8 +112,8 @@ class Sorter:
                 place = plus(out, digit, number * buckets)
                 store(b, load(b, uint32, counts, place) + 1, counts, place)
         with out.loop("0", str(self.passes)) as turn:
-            self._pass(turn, out.new(f"getelementptr inbounds [{buckets} x i32], ptr {counts}, i64 {turn}"), buckets)
-        return out.new(f"load ptr, ptr {self._cells[0]}"), out.new(f"load ptr, ptr {self._cells[2]}")
+            self._pass(turn, out.gep(f"[{buckets} x i32]", counts, turn), buckets)
+        return out.load("ptr", self._cells[0]), out.load("ptr", self._cells[2])
 
     def _digit(self, key: Element, shift: Element) -> str:
         b = self.b
@@ -123,19 +123,19 @@ class Sorter:
     def _pass(self, turn: str, counts: str, buckets: int) -> None:
         """Order the keys by one digit, from the first half of the memory to the second, and swap the halves."""
         out, b = self.out, self.b
-        source, target, from_, to = (out.new(f"load ptr, ptr {cell}") for cell in self._cells)
-        shift = b.cast(b.wrap(int64, out.new(f"mul i64 {turn}, {self.bits}")), self.dtype)
+        source, target, from_, to = (out.load("ptr", cell) for cell in self._cells)
+        shift = b.cast(b.wrap(int64, out.op("mul", turn, self.bits)), self.dtype)
         first = load(b, uint32, counts, self._digit(load(b, self.dtype, source, 0), shift))
         needed, done = out.label("needed"), out.label("sorted")
         all_ = b.cast(b.wrap(int64, str(self.size)), uint32)
         out.branch_if(b.compare("ne", first, all_).ir, needed, done)
         out.begin(needed)
         total = out.alloca("i32")
-        out.line(f"store i32 0, ptr {total}")
-        with out.loop("0", str(buckets)) as digit:
+        out.store("i32", 0, total)
+        with out.loop("0", str(buckets)) as bucket:
             before = load(b, uint32, total, 0)
-            store(b, before + load(b, uint32, counts, digit), total, 0)
-            store(b, before, counts, digit)
+            store(b, before + load(b, uint32, counts, bucket), total, 0)
+            store(b, before, counts, bucket)
         with out.loop("0", str(self.size)) as i:
             key = load(b, self.dtype, source, i)
             digit = self._digit(key, shift)
@@ -146,7 +146,7 @@ class Sorter:
             if self.ordered:
                 store(b, load(b, uint32, from_, i), to, there)
         for cell, pointer in zip(self._cells, (target, source, to, from_), strict=True):
-            out.line(f"store ptr {pointer}, ptr {cell}")
+            out.store("ptr", pointer, cell)
         out.branch(done)
         out.begin(done)
 
@@ -155,18 +155,18 @@ def sift(routine_out: Any, start: str, is_before: Callable[[str], str], move: Ca
     """Move the elements before `start` for which `is_before` holds up by one; return the free place."""
     out = routine_out
     cell = out.alloca("i64")
-    out.line(f"store i64 {start}, ptr {cell}")
+    out.store("i64", start, cell)
     head, test, again, done = (out.label(stem) for stem in ("sift", "test", "move", "place"))
     out.branch(head)
     out.begin(head)
-    place = out.new(f"load i64, ptr {cell}")
-    out.branch_if(out.new(f"icmp sgt i64 {place}, 0"), test, done)
+    place = out.load("i64", cell)
+    out.branch_if(out.icmp("sgt", place, 0), test, done)
     out.begin(test)
-    last = out.new(f"add nsw i64 {place}, -1")
+    last = out.add(place, -1)
     out.branch_if(is_before(last), again, done)
     out.begin(again)
     move(last, place)
-    out.line(f"store i64 {last}, ptr {cell}")
+    out.store("i64", last, cell)
     out.branch(head)
     out.begin(done)
     return str(place)

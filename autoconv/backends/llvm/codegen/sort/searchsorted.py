@@ -63,8 +63,8 @@ def _each(out: FunctionText, node: Node) -> Position:
 
 def _groups(out: FunctionText, each: Position) -> str:
     """Return the number of groups: of _LANES numbers where there are enough, else of one."""
-    several = out.new(f"udiv i64 {plus(out, each, _LANES - 1)}, {_LANES}")
-    return out.new(f"select i1 {out.new(f'icmp slt i64 {each}, {_LANES}')}, i64 {each}, i64 {several}")
+    several = out.op("udiv", plus(out, each, _LANES - 1), _LANES)
+    return out.select(out.icmp("slt", each, _LANES), each, several)
 
 
 class _Search:
@@ -82,7 +82,7 @@ class _Search:
         """Write the search, as `write`, in groups of one or _LANES numbers, chosen at run time."""
         out = self.out
         few, many, done = out.label("few"), out.label("many"), out.label("searched")
-        out.branch_if(out.new(f"icmp slt i64 {each}, {_LANES}"), few, many)
+        out.branch_if(out.icmp("slt", each, _LANES), few, many)
         for label, lanes in ((few, 1), (many, _LANES)):
             out.begin(label)
             self.write(counts, each, lanes)
@@ -102,8 +102,8 @@ class _Search:
                 row = plus(out, product(out, row, size), position)
             # The last group of a row starts earlier, to be full.
             begin, latest = times(out, group, lanes), plus(out, each, -lanes)
-            early = out.new(f"icmp slt i64 {begin}, {latest}")
-            begin = out.new(f"select i1 {early}, i64 {begin}, i64 {latest}")
+            early = out.icmp("slt", begin, latest)
+            begin = out.select(early, begin, latest)
             begin = plus(out, product(out, row, each), begin)
             self._search(row, [plus(out, begin, lane) for lane in range(lanes)])
 
@@ -119,7 +119,7 @@ class _Search:
             return str(max(self._size - 1, 0).bit_length())
         zeros = self.out.module.declare("llvm.ctlz.i64", "i64", "i64, i1")
         before = plus(self.out, self._size, -1)
-        return self.out.new(f"sub i64 64, {self.out.new(f'call i64 {zeros}(i64 {before}, i1 false)')}")
+        return self.out.op("sub", 64, self.out.new(f"call i64 {zeros}(i64 {before}, i1 false)"))
 
     def _search(self, row: Position, places: list[Position]) -> None:
         out, b, size = self.out, self.b, self._size
