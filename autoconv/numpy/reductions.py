@@ -173,6 +173,11 @@ computes("any")(_quantifier("any"))
 computes("all")(_quantifier("all"))
 
 
+def _is_wider(wanted: np.dtype[Any], own: np.dtype[Any]) -> bool:
+    """Return whether sums of real numbers in the wanted dtype are those of the numbers converted first."""
+    return wanted.kind == "f" and own.kind != "c" and np.can_cast(own, wanted)
+
+
 def _spread(name: str) -> Callable[..., Any]:
     def run(
         a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *,
@@ -180,11 +185,15 @@ def _spread(name: str) -> Callable[..., Any]:
     ) -> Any:  # fmt: skip
         refuse_options(mean=given(mean))
         ddof = given(correction, ddof)
-        x = tensor(a) if dtype is None else tensor(a, dtype)
+        x = tensor(a)
         if type(ddof) not in (int, float):
             refuse("is given ddof known only at run time")
-        if given(where, True) is not True:
-            return whole_call(name, False, x, axis=axis, ddof=ddof, keepdims=_flag(keepdims), where=where)
+        options: dict[str, Any] = {} if given(where, True) is True else {"where": where}
+        if dtype is not None and not _is_wider(numpy_dtype(dtype), x.dtype.numpy):
+            options["dtype"] = dtype
+        if options:
+            return whole_call(name, False, x, axis=axis, out=out, ddof=ddof, keepdims=_flag(keepdims), **options)
+        x = x if dtype is None else tensor(x, dtype)
         return reduced(name, x, axis, keepdims, out, **({"ddof": ddof} if ddof else {}))
 
     return run

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import as_dtype
+from autoconv.numpy.kernels import whole_call
 from autoconv.numpy.operands import (
     NOTHING,
     axis_of,
@@ -38,6 +39,8 @@ def _scan(name: str) -> Callable[..., Any]:
         if x.type.shape == ():
             x = apply("reshape", x, shape=(1,))
         wanted = None if dtype is None else as_dtype(numpy_dtype(dtype))
+        if wanted is not None and wanted.is_bool:
+            return whole_call(name, False, x, axis=at, dtype=wanted, out=out)
         found = apply(f"numpy_{name}", x, axis=at, dtype=wanted)
         return found if out is None else write_into(out, found)
 

@@ -397,7 +397,9 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> T
 
 
 def _promoted(x: Any) -> Any:
-    """Return x's operand in promotion; for a Python number, one of the same class."""
+    """Return x's operand in promotion; for a Python number, one of the same class. Lists describe dtypes."""
+    if isinstance(x, (list, tuple)):
+        return refuse("is given a list of values") if holds_tensors(x) else x
     kind = promotable(x)
     return kind(0) if isinstance(kind, type) else kind
 

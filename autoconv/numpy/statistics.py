@@ -102,6 +102,8 @@ def _as_python_bool(x: Tensor) -> Any:
 @computes("nan_to_num")
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Tensor:
     v = tensor(x)
+    if not all(bound is None or is_weak(bound) or tensor(bound).type.shape == () for bound in (nan, posinf, neginf)):
+        refuse("replaces elements by those of an array")
     plain = all(bound is None or isinstance(bound, float) for bound in (nan, posinf, neginf))
     if v.dtype.is_complex and not plain:
         refuse("replaces parts of complex numbers by values other than floats")

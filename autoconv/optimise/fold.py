@@ -31,6 +31,8 @@ from autoconv.graph.types import TensorType, Type, shapes_compatible
 from autoconv.ops import OPS
 from autoconv.ops.rules import element_count
 
+# Constants themselves, and arrays that are read-only: results of nodes are never the arrays of constants.
+_KEPT = frozenset({"constant", "absent", "numpy_read_only"})
 LIMIT = 1 << 16  # elements in all constant operands of a folded node, and in all its results
 
 
@@ -111,7 +113,7 @@ def _evaluated(
 ) -> list[np.ndarray] | None:
     """Return the results as arrays; None where they cannot or should not be computed now."""
     kernel = node.op.kernel
-    if kernel is None or node.regions or not node.results or node.op.name in ("constant", "absent"):
+    if kernel is None or node.regions or not node.results or node.op.name in _KEPT:
         return None
     if node.effects & ~Effects.RAISE or not all(value in constants for value in inputs):
         return None

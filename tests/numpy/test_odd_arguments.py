@@ -427,3 +427,44 @@ def test_errors_of_floats_are_raised_however_many_calls_were_before(monkeypatch,
             compiled(a, b)
     with np.errstate(over="raise"), pytest.raises(FloatingPointError):
         compiled(a, b)
+
+
+@pytest.mark.parametrize("name", ["var", "std"])
+@pytest.mark.parametrize("dtype", [bool, int, np.uint8, np.float16, np.float64, np.complex64])
+def test_spread_in_another_dtype(name, dtype):
+    function = getattr(np, name)
+
+    def f(x):
+        return function(x, dtype=dtype), function(x, axis=0, dtype=dtype)
+
+    agrees(f, lambda: np.array([[1.5, 2.0], [7.0, 2.0]]))
+
+
+def test_sums_of_bools():
+    def f(x):
+        return np.cumsum(x, dtype=bool), np.cumprod(x, dtype=bool)
+
+    agrees(f, lambda: np.array([1.5, 2.0, 0.0, 7.0]))
+
+
+@pytest.mark.parametrize("bound", ["nan", "posinf", "neginf"])
+def test_nan_to_num_by_an_array(bound):
+    def f(x, y):
+        return np.nan_to_num(np.array([np.inf, -np.inf, np.nan]) * x, **{bound: y})
+
+    for y in (np.array([7.0, 8.0, 9.0]), np.array(7.0), np.ones((2, 3)), [1.0, 2.0, 3.0]):
+        agrees(f, 1.5, y)
+
+
+def test_result_type_of_a_list():
+    def f(x):
+        return np.result_type([], np.float32)
+
+    def g(x):
+        return np.result_type(x, [])
+
+    def h(x):
+        return np.result_type([x], np.float32)
+
+    for function in (f, g, h):
+        agrees(function, 1.5)

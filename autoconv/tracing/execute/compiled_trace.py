@@ -417,7 +417,10 @@ def _source(value: Value) -> Value:
 
 
 def _own(found: Any, value: Value) -> Any:
-    """Copy an array result; return other results as they are."""
+    """Copy an array result; return other results, and arrays that are read-only copies, as they are."""
+    made = _source(value).node
+    if made is not None and made.op.name == "numpy_read_only":
+        return found
     return np.array(found) if isinstance(found, np.ndarray) and isinstance(value.type, TensorType) else found
 
 

@@ -12,7 +12,8 @@ from autoconv.graph.types import TensorType
 from autoconv.ops.numpy.list_arrays import OF_NUMBERS, OF_OBJECTS
 
 _ALWAYS = frozenset({"element", "reduce", "matmul", "whole", "join", "search", "scatter", "scalar"})
-_OF_LISTS = frozenset({OF_OBJECTS, OF_NUMBERS})
+# Kernels that copy: arrays of lists, and read-only arrays.
+_MAKING = frozenset({OF_OBJECTS, OF_NUMBERS, "numpy_read_only"})
 
 
 def made_outputs(graph: Graph, made: Sequence[bool] = ()) -> list[bool]:
@@ -54,7 +55,7 @@ def _made_results(node: Node, known: set[Value]) -> list[bool]:
         return _through_loop(node, given)
     if node.regions or node.op.name == "constant":
         return [False] * count
-    if kind in _ALWAYS or node.op.traits.generates or node.op.name in _OF_LISTS:
+    if kind in _ALWAYS or node.op.traits.generates or node.op.name in _MAKING:
         return [True] * count
     if kind in ("view", "update") or node.op.traits.view:
         return [bool(given) and given[0]] * count
