@@ -4,7 +4,7 @@
 
 Linked lists, trees, cycles, lists that hold themselves, and shared parts, of 0 to some 60 objects: dataclasses and
 plain classes with and without slots, subclasses of list and dict, named tuples. Each program is called several times,
-with copies of the same arguments or once more with those that it changed. Compared are results and arguments as one
+with equal arguments and globals or once more with those that it changed. Compared are results and arguments as one
 graph: which object is which, of what class, and what it holds; and exceptions. A value of the trace anywhere in it is
 wrong, and so is a call that takes longer than 10 s.
 """
@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import collections
-import copy
 import sys
 import time
 from pathlib import Path
@@ -21,7 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 from differential.compare import TooLongError, limited, load
-from graphs.classes import SIZES, arguments
+from graphs.classes import SIZES, arguments, give_globals
 from graphs.programs import Writer
 
 import autoconv as ac
@@ -82,8 +81,8 @@ def _parts(value):
     return found
 
 
-def outcome(function, given, most=40):
-    """(what a call came to, together with its arguments; what is of a trace; the seconds)."""
+def outcome(function, given, most, names):
+    """(what a call came to, together with its arguments and globals; what is of a trace; the seconds)."""
     start = time.process_time()
     try:
         with limited(most):
@@ -93,26 +92,28 @@ def outcome(function, given, most=40):
     except Exception as error:
         found = ("raises", error)
     seconds = time.process_time() - start
-    return *form(*found, *given), seconds
+    return *form(*found, *given, names["FIRST"], names["MANY"]), seconds
 
 
 def check(seed: int) -> tuple[str, str, float]:
     """("traced" | "plain" | "WRONG", details, the seconds of the longest call) for one program."""
     writer = Writer(seed)
     source = writer.source()
-    names = load(source, f"<object program {seed}>")
-    plain, compiled = names["program"], ac.compile(names["program"])
-    goes_on = writer.random.random() < 0.4
+    modules = [load(source, f"<object program {seed}>") for _ in range(2)]  # each with globals of its own
+    plain, compiled = modules[0]["program"], ac.compile(modules[1]["program"])
+    goes_on, globals_stay = writer.random.random() < 0.4, writer.random.random() < 0.5
     size = writer.random.choice(SIZES)
-    longest, given = 0.0, None
+    longest, given = 0.0, []
     for turn in range(CALLS):
-        if given is None or not goes_on:
-            original = arguments(names, seed + (turn == CALLS - 1), size)
-            given = copy.deepcopy(original), copy.deepcopy(original)
-        expected, _, _ = outcome(plain, given[0], 2)
+        if not given or not goes_on:
+            given = [arguments(names, seed + (turn == CALLS - 1), size) for names in modules]
+        if writer.outside and (turn == 0 or not globals_stay):
+            for names in modules:
+                give_globals(names, seed + turn, size)
+        expected, _, _ = outcome(plain, given[0], 2, modules[0])
         if expected == "too long":
             return "skipped", "", 0.0
-        found, leaks, seconds = outcome(compiled, given[1])
+        found, leaks, seconds = outcome(compiled, given[1], 40, modules[1])
         longest = max(longest, seconds)
         told = f"{writer.style}, {size} objects, call {turn + 1}"
         if leaks:

@@ -124,6 +124,21 @@ def test_one_array_given_twice():
     np.testing.assert_array_equal(given, [5, 10, 0])
 
 
+@pytest.mark.parametrize("written", [True, False])
+def test_one_array_without_elements_given_twice(written):
+    @autoconv.compile
+    def f(a, b, k):
+        if written:
+            a[:1] = k
+        return a is b
+
+    some, empty = np.ones((2, 3)), np.zeros((0, 3))
+    for a, b in [(empty, empty), (empty, empty.copy()), (some, some), (some, some.copy()), (empty, np.zeros((0, 2)))]:
+        assert f(a, b, 3) is (a is b)
+    assert [f(np.ones((n, 3)), np.ones((n, 3)), 3) for n in (3, 4, 5, 0)] == [False] * 4
+    assert f(empty, empty, 3) is True
+
+
 def test_overlapping_slices_of_one_array():
     def f(a, k):
         a[1:] = a[:-1] + 1

@@ -1,5 +1,9 @@
 """Objects that come out of `compile`, and names that branches and loops give them: `is` says what Python's does."""
 
+from dataclasses import dataclass
+
+import pytest
+
 import autoconv as ac
 from tests.tracing.test_objects import agrees, outcome
 
@@ -163,3 +167,64 @@ def test_names_that_are_one_object_on_some_paths_are_not_taken_for_two():
         compiled = ac.compile(function)
         for arguments in ((1, 2), (0, 1), (7, 3)):
             assert outcome(compiled, arguments) == outcome(function, arguments)
+
+
+@dataclass(eq=False)
+class Linked:
+    value: object
+    next: object = None
+
+
+def in_an_arm(head, k):
+    head.value = k
+    if k > 3:
+        return 3
+    return [head]
+
+
+def instead_of_a_new_one(head, k):
+    head.value, found = k, head
+    if k > 3:
+        found = Linked(3)
+    return found
+
+
+def in_a_loop_of_the_graph(head, k):
+    head.value, found = k, []
+    for _ in range(k):
+        head.value += 1
+        found = [head]
+    return found
+
+
+def along_a_chain(head, k):
+    new = Linked(k)
+    new.value, head.value = head.value, new.value
+    at, found, seen = head, [], set()
+    while at is not None and id(at) not in seen:
+        seen.add(id(at))
+        found.append(at)
+        at = at.next
+    return found
+
+
+def looked_through(head, k):
+    head.next.value, count = k, 0
+    if k > 1:
+        head.value = k + 1
+    for node in [head, head.next, Linked(2)]:
+        if node.value > 1:
+            count += 1
+            node.value -= 1
+    return [head, count]
+
+
+@pytest.mark.parametrize("program", [in_an_arm, instead_of_a_new_one, in_a_loop_of_the_graph, along_a_chain, looked_through])
+def test_an_argument_that_is_written_is_returned_as_itself(program):
+    compiled = ac.compile(program)
+    for k in (1, 2, 3):
+        one, other = Linked(5, Linked(6)), Linked(5, Linked(6))
+        expected, found = program(one, k), compiled(other, k)
+        assert (found[0] if isinstance(found, list) else found) is other
+        assert isinstance(found, list) is isinstance(expected, list)
+        assert (type(other.value), other.value, other.next.value) == (int, one.value, one.next.value)

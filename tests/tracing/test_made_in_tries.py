@@ -1,5 +1,6 @@
 """What the body of a try makes and changes, where it may raise in between: handlers find it as it was then."""
 
+import numpy as np
 import pytest
 
 import autoconv
@@ -236,4 +237,58 @@ def test_handlers_find_what_the_body_made(program):
     for arguments in INPUTS:
         assert result_or_error(compiled, *arguments) == result_or_error(program, *arguments), arguments
     assert compiled.experimental_get_tracing_count() == 1
+    assert "plain Python" not in compiled.explain()
+
+
+def an_array_in_a_manager(n, x):
+    found, grid = 1, [[1, n], 2, 0]
+    with Manager(n, True):
+        for _, _ in [(1, n), n]:
+            grid[n - 1][1] += 2
+            found = x
+    return found
+
+
+def an_array_that_the_handler_changes(n, x):
+    found, grid = 1, [0, [1, 2], [3, 4]]
+    try:
+        for k in (0, 1, 2):
+            found = x
+            x[1] = 7
+            grid[n + k][1] += 1
+    except (IndexError, TypeError):
+        if n > -9:
+            found[0] = 9
+    return found, x[0] + x[1]
+
+
+def views_in_turn(n, x):
+    found, grid, other = 1, [0, [1, 2], [3, 4]], x
+    try:
+        for k in (0, 1, 2):
+            found, other = other, x[::-1]
+            other[2] += k
+            grid[n + k][1] += 1
+    except TypeError:
+        other = found
+        other[1] = 99
+        x[0] += 1
+    except IndexError:
+        pass
+    return found, other
+
+
+@pytest.mark.parametrize("program", [an_array_in_a_manager, an_array_that_the_handler_changes, views_in_turn])
+def test_handlers_find_the_array_itself(program):
+    compiled = autoconv.compile(program)
+
+    def seen(function, n):
+        x = np.arange(3)
+        result = result_or_error(function, n, x)
+        parts = result if type(result) is tuple else (result,)
+        same = [(part is x, isinstance(part, np.ndarray) and np.shares_memory(part, x)) for part in parts]
+        return repr(result), same, x.tolist()
+
+    for n in (1, 2, 0, -2, 1, -1, -3):
+        assert seen(compiled, n) == seen(program, n), n
     assert "plain Python" not in compiled.explain()

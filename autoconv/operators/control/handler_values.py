@@ -27,6 +27,7 @@ from autoconv.operators.regions.layout_join import join_layouts
 from autoconv.operators.regions.marshalling import emit, rebuild
 from autoconv.operators.support.protected_names import Undefined
 from autoconv.ops.python.objects import NotAssigned
+from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import PLAIN, contents, heap_of
 from autoconv.runtime.objects.symbolic_objects import (
     SymbolicObject,
@@ -195,5 +196,7 @@ def _boxable(value: Any, name: str) -> Any:
     if type(value) is Variant:
         arms = [lambda arm=arm: (box(_boxable(arm, name)),) for arm in value.values]
         return stage_arms(value.tag, arms, [], (name,))[0]
+    if type(value) is SymbolicArray:
+        return value
     tensor = as_tensor(value)
     return box_array(tensor) if tensor is not None and not tensor.weak else value

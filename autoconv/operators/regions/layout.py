@@ -173,14 +173,18 @@ def layout_of(value: Any, region: Region) -> Layout:
         # A value whose recording is deferred provides its type.
         known = getattr(value, "__autoconv_graph_type__", None)
         return Leaf(known or as_value(wrapper(value), region).type, value.__autoconv_wrap__())
-    whole = region.contract == COMPILE and loses_on_rebuild(value)
-    if not whole and is_structure(value) and has_leaves(value, region):
+    if is_structure(value) and not _stays_whole(value, region) and has_leaves(value, region):
         keys, parts = take_apart(value)
         return Parts(plain_kind(value), keys, tuple(layout_of(part, region) for part in parts))
     home = home_of(value, region)
     if home is not None and home.is_inside(region) and has_attributes(value):
         return instance_layout(value, region, False)
     return Static(value)
+
+
+def _stays_whole(value: Any, region: Region) -> bool:
+    """Return whether a structure is one object to a region, because taking it apart would lose something."""
+    return region.contract == COMPILE and (loses_on_rebuild(value) or _is_one_object(value, region))
 
 
 def _is_from_around(container: Any, region: Region) -> bool:
@@ -297,7 +301,7 @@ def _is_one_object(value: Any, region: Region | None) -> bool:
     """Return whether a structure is a user's dataclass from before the call, which keeps its identity."""
     if region is None or region.contract != COMPILE or not dataclasses.is_dataclass(value):
         return False
-    return home_of(value, region) is None and not is_rebuilt(value)
+    return home_of(value, region) is None and id(value) not in region.trace.reassembled and not is_rebuilt(value)
 
 
 def take_apart(value: Any) -> tuple[tuple[Any, ...] | None, list[Any]]:

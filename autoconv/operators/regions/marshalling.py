@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import is_dataclass
 from typing import Any
 
 import numpy as np
@@ -255,7 +256,11 @@ def rebuild(layout: Layout, values: Iterator[Any]) -> Any:
         region = current_region()
         if region is not None and any(type(part) is layout.kind for part in region.trace.rebuilt.values()):
             note_rebuilt(region, [made])  # it may be one of the arguments
-        return made if region is None else traced(made)
+        if region is None:
+            return made
+        if is_dataclass(made):
+            region.trace.reassembled[id(made)] = made
+        return traced(made)
     if isinstance(layout, Instance):
         parts = [rebuild(part, values) for part in layout.parts]
         if layout.keys == (HEAP,) and current_region() is None:

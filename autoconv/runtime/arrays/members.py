@@ -206,7 +206,7 @@ def is_one_array(a: SymbolicArray, b: SymbolicArray) -> bool:
         return True
     region = current_region()
     assert region is not None
-    if all(_is_made_once(array.value_in_graph, region) for array in (a, b)):
+    if all(_is_made_once(array.value_in_graph, region) for array in (a, b)) and not _may_be_one_without_elements(a, b):
         return False
     raise StagingError("two arrays are compared by identity", current_place())
 
@@ -216,6 +216,17 @@ def _is_made_once(value: Value, region: Region) -> bool:
     if value.node is None:
         return value.graph is region.trace.root.graph and region.trace.memory == "apart"
     return value.node.op.name in ("array_new", "array_of", "array_view", "array_strided")
+
+
+def _may_be_one_without_elements(a: SymbolicArray, b: SymbolicArray) -> bool:
+    """True if one array without elements may be given as both arguments: it overlaps nothing, not even itself."""
+    if a.value_in_graph.node is not None or b.value_in_graph.node is not None or a.type.dtype is not b.type.dtype:
+        return False
+    if a.ndim != b.ndim:
+        return False
+    sizes = list(zip(a.known_shape, b.known_shape, strict=True))
+    agree = all(one == other or None in (one, other) for one, other in sizes)
+    return agree and any(one in (0, None) and other in (0, None) for one, other in sizes)
 
 
 symbolic_arrays.methods_by(member)

@@ -66,6 +66,7 @@ class Trace:
     cells: local names shared with inner functions, with the regions in which their functions were called
     frozen: objects that must not change any more, because a path copied them
     rebuilt: reassembled arguments by identity (see `rebuilt_arguments.py`)
+    reassembled: dataclass objects put together from a region's results or for the outputs, by identity
     leaf_positions: the arguments that are numbers
     watch: called for each function that is converted because traced code calls it
     include_guards: called with the guards of each trace that this one uses
@@ -117,6 +118,7 @@ class Trace:
     cells: dict[int, tuple[Any, Region]] = field(default_factory=dict)
     frozen: dict[int, Any] = field(default_factory=dict)
     rebuilt: dict[int, Any] = field(default_factory=dict)
+    reassembled: dict[int, Any] = field(default_factory=dict)
     leaf_positions: dict[Value, int] | None = None
     watch: Any = None
     include_guards: Any = None

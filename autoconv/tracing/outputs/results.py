@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from dataclasses import is_dataclass
 from types import BuiltinMethodType, GeneratorType, MethodWrapperType
 from typing import Any
 
@@ -29,7 +30,7 @@ from autoconv.runtime.recording.regions import COMPILE, Trace, current_region
 from autoconv.runtime.recording.tracebacks import at_definition
 from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
 from autoconv.runtime.support.remedies import BY_COMPILE
-from autoconv.runtime.support.structure import flatten, is_structure, loses_on_rebuild, pack
+from autoconv.runtime.support.structure import flatten, loses_on_rebuild, is_structure, mutable_parts, pack
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -83,7 +84,9 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
     whole = loses_on_rebuild if trace.contract == COMPILE else None
     if is_structure(value) and not (whole is not None and whole(value)):
         leaves, template = flatten(value, whole)
-        return pack(template, [_standalone(leaf, trace, function) for leaf in leaves])
+        made = pack(template, [_standalone(leaf, trace, function) for leaf in leaves])
+        trace.reassembled.update((id(part), part) for part in mutable_parts(made) if is_dataclass(part))
+        return made
     if isinstance(value, Variant):
         return of_distinct_arms(value, _arms(value, trace, function), current_region() or trace.root)
     tensor = as_tensor(value)

@@ -230,6 +230,7 @@ def _trace(
     trace.sources = None
     trace.regions.clear()
     trace.appended.clear()
+    trace.reassembled.clear()
     name = f"__inference_{signature.name}_{next(_COUNTER)}"
     with young_garbage():
         told = told_of_items(graph, call.key)

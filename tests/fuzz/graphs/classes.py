@@ -76,6 +76,9 @@ class Holder:
     node: object
     count: int = 0
 
+
+FIRST, MANY = None, []
+
 """
 SIZES = (0, 1, 2, 3, 5, 8, 17, 40, 60)
 
@@ -133,6 +136,8 @@ class Maker:
 
     def arguments(self, size: int) -> tuple[Any, ...]:
         """(a node or None, a list of nodes, a dict of nodes, two structures or the same one twice, a number)."""
+        if self.random.random() < 0.45:
+            return self.apart(min(size, 5))
         nodes = self.random.choice([self.chain, self.chain, self.tree, self.graph])(size)
         head = nodes[0] if nodes else None
         held = nodes if self.random.random() < 0.7 else [*nodes, *nodes[:2]]
@@ -147,6 +152,20 @@ class Maker:
         if self.random.random() < 0.6:  # objects by one way alone
             kept = self.random.randrange(5)
             given = [*self.empty()[:kept], given[kept], *self.empty()[kept + 1 :]]
+        return (*given, self.random.randint(-2, 6))
+
+    def apart(self, size: int) -> tuple[Any, ...]:
+        """A few nodes, each held once, which a trace takes by their parts."""
+        nodes = self.nodes(size)
+        given = self.empty()
+        if self.random.random() < 0.6:
+            for one, following in itertools.pairwise(nodes):
+                self.set(one, "next", following)
+            given[0] = nodes[0] if nodes else None
+        elif self.random.random() < 0.5:
+            given[1] = nodes
+        else:
+            given[2] = {f"k{at}": node for at, node in enumerate(nodes)}
         return (*given, self.random.randint(-2, 6))
 
     def empty(self) -> list[Any]:
@@ -169,6 +188,13 @@ class Maker:
             knot.append(knot)
             return knot
         return tuple(some) if kind == "tuple" else some
+
+
+def give_globals(names: dict[str, Any], seed: int, size: int) -> None:
+    """Set the objects outside of the program: `FIRST`, a node or None, and the list `MANY` of nodes."""
+    maker = Maker(names, seed)
+    nodes = maker.random.choice([maker.chain, maker.tree, maker.graph])(size)
+    names["FIRST"], names["MANY"] = nodes[0] if nodes else None, nodes
 
 
 def arguments(names: dict[str, Any], seed: int, size: int) -> tuple[Any, ...]:

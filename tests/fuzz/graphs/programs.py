@@ -1,4 +1,4 @@
-"""Writes functions over graphs of objects: `program(head, held, table, pair, other, k)`."""
+"""Writes functions over graphs of objects: `program(head, held, table, pair, other, k)`, and the globals of some."""
 
 from __future__ import annotations
 
@@ -39,6 +39,11 @@ class Writer:
         self.style = self.random.choice(list(STYLES))
         self.frozen = self.style == "frozen"
         self.names: dict[str, list[str]] = {"m": ["head"], "n": [], "l": ["held"], "i": ["k"], "x": ["pair", "other"]}
+        self.outside = self.random.random() < 0.35  # it uses the globals
+        if self.outside:
+            self.names["m"] += ["FIRST", "FIRST"]
+            self.names["l"] += ["MANY"]
+        self.leaves = self.random.choice([0.0, 0.0, 0.15, 0.4])  # how often an arm returns
         self.count = 0
 
     def source(self) -> str:
@@ -110,6 +115,8 @@ class Writer:
         lines: list[str] = []
         for _ in range(length):
             lines += self.statement(depth)
+        if depth and self.random.random() < self.leaves:
+            lines.append(f"return {self.pick(self.number(), self.result(), 'None')}")
         if depth:
             self.names = before
         return lines
@@ -241,6 +248,8 @@ class Writer:
         some = [self.random.choice(names) for _ in range(self.random.randint(1, 3))]
         if self.random.random() < 0.4:
             some.append(self.pick(self.nodes(), self.node(), self.maybe(), "pair", "table", self.number()))
+        if self.random.random() < 0.2:
+            return self.pick(f"[{', '.join(some)}]", f"{{'a': {some[0]}, 'b': {some[-1]}}}", f"Holder({some[0]})")
         return ", ".join(some)
 
 
