@@ -219,7 +219,10 @@ def looked_through(head, k):
     return [head, count]
 
 
-@pytest.mark.parametrize("program", [in_an_arm, instead_of_a_new_one, in_a_loop_of_the_graph, along_a_chain, looked_through])
+PROGRAMS = [in_an_arm, instead_of_a_new_one, in_a_loop_of_the_graph, along_a_chain, looked_through]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_an_argument_that_is_written_is_returned_as_itself(program):
     compiled = ac.compile(program)
     for k in (1, 2, 3):
