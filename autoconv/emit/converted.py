@@ -20,6 +20,7 @@ from typing import Any
 from autoconv.code_cache import FUNCTIONS
 from autoconv.config import SETTINGS
 from autoconv.emit.converter import converter
+from autoconv.emit.relocate import is_class_body
 from autoconv.errors import ConversionError
 from autoconv.forks import CONVERSION, new_lock
 
@@ -30,6 +31,7 @@ _ByFile = dict[tuple[str, bool], tuple[types.CodeType, frozenset[str]]]
 _CONVERTED: weakref.WeakKeyDictionary[types.CodeType, _ByFile] = weakref.WeakKeyDictionary()
 # By id: for a function without anything to convert, the converted code equals the original.
 _OURS: weakref.WeakValueDictionary[int, types.CodeType] = weakref.WeakValueDictionary()
+_CLASS_NAMES: dict[int, str] = {}  # by id: the qualified names of classes in the code of their class statements
 _DIGESTS: dict[str, tuple[list[str], str]] = {}  # by file name: its lines and their digest
 _LOCK = new_lock(waited=CONVERSION)
 ABOUT_TO_CONVERT: list[Callable[[], object]] = []  # called before a conversion begins, since it takes a while
@@ -86,6 +88,13 @@ def register_code(code: types.CodeType) -> None:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             register_code(constant)
+        elif constant == code.co_qualname and is_class_body(code):
+            _CLASS_NAMES[id(constant)] = constant
+
+
+def is_of_converted_class_statement(cls: type) -> bool:
+    """Return whether a class statement in converted code has made the class: its name is the string in that code."""
+    return _CLASS_NAMES.get(id(cls.__qualname__)) is cls.__qualname__
 
 
 def _converted_code(function: types.FunctionType, hands: bool) -> types.CodeType:

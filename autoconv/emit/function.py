@@ -58,8 +58,9 @@ def convert_code(function: types.FunctionType, hands: bool = False) -> tuple[typ
     _start_operators_at_their_line(module)
     compiled = compile(module, filename, "exec", flags=_future_flags(function), dont_inherit=True)
     found = _find_code(compiled, definition.name)
+    compiled_as = found.co_qualname
     found = found.replace(co_name=function.__name__, co_qualname=function.__qualname__)
-    return rename_regions(found, generated, lambdas), changed
+    return rename_regions(found, generated, lambdas, compiled_as), changed
 
 
 def _start_operators_at_their_line(tree: ast.AST) -> None:

@@ -1,12 +1,16 @@
-"""Relocate code objects to the user's file and lines, and name region functions after the function around them.
+"""Relocate code objects to the user's file and lines, and give what is in them the names of the user's program.
+
+Region functions are named after the function around them.
 
 The line table is that of CPython 3.11 and later (Objects/locations.md in its source).
 """
 
 from __future__ import annotations
 
+import inspect
 import types
 from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 
 from autoconv.errors import REGION
 
@@ -21,39 +25,61 @@ def relocate(
 
     Functions named in `generated` get the name of the function around them.
     """
+    moved = _relocated(code, lines, filename)
+    return rename_regions(moved, generated) if generated else moved
 
+
+def _relocated(code: types.CodeType, lines: Sequence[int], filename: str) -> types.CodeType:
     def moved(line: int | None) -> int:
         return lines[line - 1] if line is not None and 0 < line <= len(lines) else 0
 
     first = moved(code.co_firstlineno) or 1
     constants = tuple(
-        relocate(constant, lines, filename, generated) if isinstance(constant, types.CodeType) else constant
+        _relocated(constant, lines, filename) if isinstance(constant, types.CodeType) else constant
         for constant in code.co_consts
     )
     table = _line_table(first, [moved(line) for line, *_ in code.co_positions()])
-    result = code.replace(co_filename=filename, co_firstlineno=first, co_linetable=table, co_consts=constants)
-    return rename_regions(result, generated) if generated else result
+    return code.replace(co_filename=filename, co_firstlineno=first, co_linetable=table, co_consts=constants)
 
 
 def rename_regions(
-    code: types.CodeType, generated: Collection[str], lambdas: Collection[Extent] | None = None
+    code: types.CodeType, generated: Collection[str], lambdas: Collection[Extent] | None = None, compiled: str = ""
 ) -> types.CodeType:
     """Give the generated functions nested in `code` its own name, so that tracebacks show the user's functions.
 
+    The user's own functions and classes in it get the qualified names that they have in the user's program.
     `lambdas` are the extents of the bodies of the user's lambdas: any other lambda is generated. None: all are the
-    user's.
+    user's. `compiled` is the qualified name with which `code` was compiled, if it has another one now.
     """
-    constants = []
+    constants: list[Any] = []
+    name = code.co_qualname.removesuffix(REGION)
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            named = constant.co_name in generated
-            made = lambdas is not None and constant.co_name == "<lambda>" and not _is_one_of(constant, lambdas)
-            if (named or made) and code.co_name != "<module>":
-                qualified = code.co_qualname.removesuffix(REGION) + REGION
-                constant = constant.replace(co_name=code.co_name, co_qualname=qualified)
-            constant = rename_regions(constant, generated, lambdas)
+            as_compiled = constant.co_qualname
+            is_lambda = lambdas is not None and constant.co_name == "<lambda>"
+            is_generated = constant.co_name in generated or (is_lambda and not _is_one_of(constant, lambdas or ()))
+            if is_generated and code.co_name != "<module>":
+                constant = constant.replace(co_name=code.co_name, co_qualname=name + REGION)
+            elif as_compiled.startswith(f"{compiled or name}."):
+                constant = _qualified(constant, name + as_compiled.removeprefix(compiled or name))
+            constant = rename_regions(constant, generated, lambdas, as_compiled)
         constants.append(constant)
     return code.replace(co_consts=tuple(constants))
+
+
+def _qualified(code: types.CodeType, name: str) -> types.CodeType:
+    """Return the code of a function or class with another qualified name, which a class has among its constants."""
+    if name == code.co_qualname:
+        return code
+    constants = code.co_consts
+    if is_class_body(code):
+        constants = tuple(name if constant == code.co_qualname else constant for constant in constants)
+    return code.replace(co_qualname=name, co_consts=constants)
+
+
+def is_class_body(code: types.CodeType) -> bool:
+    """Return whether it is the code of a class statement, or of a module."""
+    return not code.co_flags & inspect.CO_OPTIMIZED
 
 
 def _is_one_of(code: types.CodeType, lambdas: Collection[Extent]) -> bool:

@@ -443,3 +443,27 @@ def test_functions_of_numpy_by_other_names():
     assert both(x) == 7.0
     for function in (compiled, both):
         assert "plain Python" not in function.explain()
+
+
+def test_keys_of_the_program_are_not_asked_for_their_text():
+    class Key:
+        def __init__(self, n):
+            self.n = n
+
+        def __repr__(self):
+            raise AssertionError("asked")
+
+        __str__ = __repr__
+
+    key, other = Key(1), Key(2)
+    table = {key: {other: 1}, (other, 3): 2}
+
+    @autoconv.compile
+    def read(k):
+        return table[key][other] + table[other, 3] + k
+
+    assert [read(k) for k in (1, 2, 1)] == [4, 5, 4]
+    table[key][other] = 5
+    assert read(1) == 8
+    table[Key(3)] = 4
+    assert read(1) == 8

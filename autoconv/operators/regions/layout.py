@@ -298,10 +298,10 @@ def opened(layout: Layout) -> Layout:
 
 
 def _is_one_object(value: Any, region: Region | None) -> bool:
-    """Return whether a structure is a user's dataclass from before the call, which keeps its identity."""
+    """Return whether a structure is a dataclass object of the program, which keeps its identity."""
     if region is None or region.contract != COMPILE or not dataclasses.is_dataclass(value):
         return False
-    return home_of(value, region) is None and id(value) not in region.trace.reassembled and not is_rebuilt(value)
+    return id(value) not in region.trace.reassembled and not is_rebuilt(value)
 
 
 def take_apart(value: Any) -> tuple[tuple[Any, ...] | None, list[Any]]:
@@ -317,7 +317,7 @@ def take_apart(value: Any) -> tuple[tuple[Any, ...] | None, list[Any]]:
 
 def has_leaves(value: Any, region: Region) -> bool:
     """Return whether a structure holds anything that is not static."""
-    leaves, _ = flatten(value)
+    leaves, _ = flatten(value, lambda part: region.contract == COMPILE and home_of(part, region) is not None)
     return any(
         isinstance(leaf, (SymbolicTensor, Variant))
         or hasattr(type(leaf), "__autoconv_graph_value__")

@@ -252,8 +252,9 @@ def rebuild(layout: Layout, values: Iterator[Any]) -> Any:
         parts = [rebuild(part, values) for part in layout.parts]
         if layout.kind is dict and current_region() is None and layout.keys is not None:
             return {key: part for key, part in zip(layout.keys, parts, strict=True) if part is not MISSING}
-        made: Any = pack(Template(layout.kind, layout.keys, (None,) * len(parts)), parts)
         region = current_region()
+        template = Template(layout.kind, layout.keys, (None,) * len(parts))
+        made: Any = pack(template, parts, initialise=region is None or region.contract != COMPILE)
         if region is not None and any(type(part) is layout.kind for part in region.trace.rebuilt.values()):
             note_rebuilt(region, [made])  # it may be one of the arguments
         if region is None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from autoconv.emit.columns import columns, remember
+from autoconv.emit.converted import register_code
 from autoconv.emit.relocate import decode_lines, relocate
 from autoconv.runtime.support.spans import count_as_users, find_columns_by
 
@@ -48,6 +49,7 @@ class ConvertedModule:
             code = function.__code__
             if code not in moved:
                 moved[code] = relocate(code, table, str(original), names)
+                register_code(moved[code])
                 remember(moved[code], code, functools.partial(linecache.getline, converted))
             function.__code__ = moved[code]
 

@@ -250,7 +250,9 @@ def box(value: Any) -> SymbolicObject:
     if isinstance(value, (SymbolicTensor, EagerTensor)) or as_tensor(value) is not None:
         return _boxed_tensor(value, region)
     refuse_rebuilt(value, _AS_ITSELF)
-    if type(value) in (tuple, list, set, dict) and (holds_symbols(value) or holds_created_objects(value)):
+    if type(value) in (tuple, list, set, dict) and (
+        holds_symbols(value) or holds_created_objects(value) or _holds_functions_of_call(value)
+    ):
         return build_object(type(value).__name__, value)
     if _is_late_slice(value):
         return apply_object("slice", value.start, value.stop, value.step)  # type: ignore[no-any-return]
@@ -388,6 +390,11 @@ def _holds_late(value: Any) -> bool:
 def is_of_call(value: Any) -> bool:
     """Return whether a function, method, partial, slice or class differs from call to call."""
     return is_nested_function(value) or hides_symbols(value)
+
+
+def _holds_functions_of_call(value: Any) -> bool:
+    items = [*value.keys(), *value.values()] if isinstance(value, dict) else value
+    return any(is_of_call(item) or (type(item) in _CONTAINERS and _holds_functions_of_call(item)) for item in items)
 
 
 def hides_symbols(value: Any) -> bool:

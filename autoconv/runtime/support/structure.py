@@ -8,10 +8,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from types import FunctionType
 from typing import Any
 
 from autoconv.errors import StagingError
-from autoconv.runtime.support.attributes import attributes_of, is_in_graph, slots_of
+from autoconv.runtime.support.attributes import attributes_of, give_attributes, is_in_graph, slots_of
 from autoconv.runtime.support.spans import current_place
 
 
@@ -49,12 +50,16 @@ def flatten(
     return leaves, _flatten(structure, leaves, is_leaf)
 
 
-def pack(template: Template | None, leaves: Sequence[Any]) -> Any:
-    """Rebuild the structure of the template from its leaves; raise ValueError for a wrong number of them."""
+def pack(template: Template | None, leaves: Sequence[Any], initialise: bool = True) -> Any:
+    """Rebuild the structure of the template from its leaves; raise ValueError for a wrong number of them.
+
+    The fields of dataclass objects get the leaves as they are. `initialise`: `__init__` runs before, for attributes
+    besides the fields.
+    """
     expected = 1 if template is None else template.leaf_count
     if expected != len(leaves):
         raise ValueError(f"the structure has {expected} leaves, found {len(leaves)}")
-    return _pack(template, iter(leaves))
+    return _pack(template, iter(leaves), initialise)
 
 
 def map_structure(function: Callable[..., Any], *structures: Any) -> Any:
@@ -81,7 +86,7 @@ def is_structure(value: Any) -> bool:
     if plain_kind(value) in _PLAIN:  # but a container in the graph is a leaf
         return getattr(value, "_heap", None) is None and getattr(value, "_items", None) is None
     is_one = (
-        (isinstance(value, (tuple, OrderedDict)) and not hasattr(kind, "__autoconv_whole__"))
+        (isinstance(value, tuple) and not hasattr(kind, "__autoconv_whole__"))
         or (isinstance(value, (list, dict)) and kind.__module__ != "builtins" and _rebuildable(kind))
         or _is_pytree_dataclass(kind)
     )
@@ -155,8 +160,12 @@ def fields_of(kind: Any) -> tuple[str, ...]:
     return tuple(field.name for field in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else ()
 
 
-def _rebuildable(kind: type) -> bool:
-    return vars(kind).get("__init__") is None
+@lru_cache(maxsize=256)
+def _rebuildable(kind: Any) -> bool:
+    """Return whether Python's own constructor makes the object from its items, and runs no method of the class."""
+    if not any(kind.__init__ is base.__init__ for base in (list, dict, OrderedDict)):
+        return False
+    return not any(isinstance(getattr(kind, name, None), FunctionType) for name in ("__new__", "__setitem__", "update"))
 
 
 @lru_cache(maxsize=256)
@@ -252,16 +261,26 @@ def _held(mapping: Mapping[Any, Any], key: Any) -> Any:
     return dict.__getitem__(mapping, key) if isinstance(mapping, dict) else mapping[key]
 
 
-def _pack(template: Template | None, leaves: Any) -> Any:
+def _pack(template: Template | None, leaves: Any, initialise: bool) -> Any:
     if template is None:
         return next(leaves)
-    children = [_pack(child, leaves) for child in template.children]
-    kind = template.kind
+    children = [_pack(child, leaves, initialise) for child in template.children]
+    kind: Any = template.kind
     if template.keys is None:
-        return kind(*children) if hasattr(kind, "_fields") else kind(children)
+        # A `__new__` or `__init__` in Python has run when the original was made.
+        is_plain = issubclass(kind, tuple) and (kind.__new__ is tuple.__new__ or isinstance(kind.__new__, FunctionType))
+        return tuple.__new__(kind, children) if is_plain else kind(children)
     if issubclass(kind, dict):
         if template.order is not None:
             found = dict(zip(template.keys, children, strict=True))
             return kind((key, found[key]) for key in template.order)
         return kind(zip(template.keys, children, strict=True))
-    return kind(**dict(zip(template.keys, children, strict=True)))
+    fields = dict(zip(template.keys, children, strict=True))
+    if not initialise:
+        made: Any = object.__new__(kind)
+        give_attributes(made, fields)
+        return made
+    made = kind(**fields)
+    for name, child in fields.items():  # `__init__` may have stored something else
+        object.__setattr__(made, name, child)
+    return made

@@ -16,6 +16,7 @@ from autoconv.operators.calls.call import is_user_code
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.support.attributes import attributes_of, has_attributes
+from autoconv.runtime.support.structure import ATOMS
 from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.tracing.guards.external_reads import Reads
 from autoconv.tracing.key.array_keys import is_of_its_own
@@ -125,7 +126,7 @@ class Fingerprints:
             return (kind, parts) if kind in (list, tuple) else (kind, parts, "and", self._besides(value, name, depth))
         if isinstance(value, dict):
             pairs = list(held_items(value))  # at once, as other threads may change it meanwhile
-            items = tuple((self.of(k, name, depth), self.of(v, f"{name}[{k!r}]", depth)) for k, v in pairs)
+            items = tuple((self.of(k, name, depth), self.of(v, f"{name}[{_shown(k)}]", depth)) for k, v in pairs)
             return (kind, items) if kind is dict else (kind, items, "and", self._besides(value, name, depth))
         if isinstance(value, (set, frozenset)):  # in iteration order, which is visible in loops
             items = tuple(self.of(item, name, depth) for item in tuple(held_items(value)))
@@ -283,6 +284,13 @@ def is_by_identity(value: Any) -> bool:
 def is_large(value: Any) -> bool:
     """Return whether this is a numeric array too large to be compared on every call."""
     return isinstance(value, np.ndarray) and value.nbytes > _LARGE and value.dtype.kind in "biufc"
+
+
+def _shown(key: Any) -> str:
+    """Return a dict's key for messages, without running a `__repr__` of the program."""
+    if type(key) is tuple:
+        return f"({', '.join(map(_shown, key))})"
+    return repr(key) if type(key) in ATOMS else f"<{type(key).__name__}>"
 
 
 def difference(old: Any, new: Any) -> str:

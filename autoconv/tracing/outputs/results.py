@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.emit.converted import is_of_converted_class_statement
 from autoconv.graph.types import TensorType
 from autoconv.operators.control.iterables import Staged, StagedRange
 from autoconv.operators.control.variants import of_distinct_arms
@@ -30,7 +31,7 @@ from autoconv.runtime.recording.regions import COMPILE, Trace, current_region
 from autoconv.runtime.recording.tracebacks import at_definition
 from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
 from autoconv.runtime.support.remedies import BY_COMPILE
-from autoconv.runtime.support.structure import flatten, loses_on_rebuild, is_structure, mutable_parts, pack
+from autoconv.runtime.support.structure import flatten, is_structure, loses_on_rebuild, mutable_parts, own_items, pack
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -64,9 +65,19 @@ def outputs_of(result: Any, trace: Trace, function: Any) -> tuple[Layout, list[A
 def _statics(layout: Layout) -> Iterator[Any]:
     """Iterate over the Python objects in a layout that are the same in every run."""
     if isinstance(layout, Static):
-        yield layout.value
+        yield from _contents(layout.value, set())
     for part in getattr(layout, "parts", ()) or getattr(layout, "arms", ()):
         yield from _statics(part)
+
+
+def _contents(value: Any, seen: set[int]) -> Iterator[Any]:
+    """Iterate over a value and, if it is a container, over what it holds at any depth."""
+    yield value
+    if not isinstance(value, (tuple, list, dict, set, frozenset)) or id(value) in seen:
+        return
+    seen.add(id(value))
+    for part in (*dict.keys(value), *dict.values(value)) if isinstance(value, dict) else own_items(value):
+        yield from _contents(part, seen)
 
 
 def _standalone(value: Any, trace: Trace, function: Any) -> Any:
@@ -81,11 +92,12 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
         return mapped(value, functools.partial(_standalone, trace=trace, function=function))
     if has_optional_keys(value):
         return {key: _standalone(held, trace, function) for key, held in dict.items(value)}
-    whole = loses_on_rebuild if trace.contract == COMPILE else None
+    whole = functools.partial(_stays_whole, trace) if trace.contract == COMPILE else None
     if is_structure(value) and not (whole is not None and whole(value)):
         leaves, template = flatten(value, whole)
-        made = pack(template, [_standalone(leaf, trace, function) for leaf in leaves])
-        trace.reassembled.update((id(part), part) for part in mutable_parts(made) if is_dataclass(part))
+        made = pack(template, [_standalone(leaf, trace, function) for leaf in leaves], initialise=whole is None)
+        put_together = (part for part in mutable_parts(made) if is_dataclass(part) and not _is_owned(trace, part))
+        trace.reassembled.update((id(part), part) for part in put_together)
         return made
     if isinstance(value, Variant):
         return of_distinct_arms(value, _arms(value, trace, function), current_region() or trace.root)
@@ -103,7 +115,7 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
         if isinstance(value, np.generic):
             trace.arrays = True
             return _symbolic(EagerTensor(value), trace)
-        if trace.owned is not None and id(value) in trace.owned:
+        if _is_owned(trace, value):
             if _made_by_call(type(value)):
                 raise python_contract.RunPlain("an object is returned whose class is created by the call")
             return value
@@ -129,8 +141,17 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
     raise at_definition(TypeError(text), function)
 
 
+def _stays_whole(trace: Trace, value: Any) -> bool:
+    """Return whether a structure is given out as an object, with all of its attributes."""
+    return loses_on_rebuild(value) or _is_owned(trace, value)
+
+
+def _is_owned(trace: Trace, value: Any) -> bool:
+    return trace.owned is not None and id(value) in trace.owned
+
+
 def _made_by_call(cls: type) -> bool:
-    return ".converted_function.<locals>." in cls.__qualname__ or hides_symbols(cls)
+    return is_of_converted_class_statement(cls) or hides_symbols(cls)
 
 
 def _name(function: Any) -> str:

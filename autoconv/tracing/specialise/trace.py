@@ -358,7 +358,7 @@ def _arguments(trace: Trace, call: Call, leaves: list[Any]) -> tuple[dict[str, A
     position = 0
     for name, template in call.key.templates:
         count = 1 if template is None else template.leaf_count
-        given = pack(template, leaves[position : position + count])
+        given = pack(template, leaves[position : position + count], initialise=trace.contract != COMPILE)
         arguments[name] = given if trace.contract != COMPILE else traced_argument(given)
         copies.append(arguments[name])
         position += count

@@ -19,6 +19,7 @@ _BODY = """        self.value = value
         self.links = [] if links is None else links
 """
 _INIT = f"    def __init__(self, value, next=None, other=None, links=None):\n{_BODY}"
+_PREPARED = "    def __post_init__(self):\n        self.value = self.value * 2\n"
 _EQUAL = """    def __eq__(self, other):
         return isinstance(other, Node) and self.value == other.value
 
@@ -48,6 +49,8 @@ STYLES: dict[str, str] = {
     "ordered": f"@dataclass(order=True)\nclass Node:\n{_FIELDS}{_METHODS}",
     "with slots": f"@dataclass(slots=True, eq=False)\nclass Node:\n{_FIELDS}{_METHODS}",
     "frozen": f"@dataclass(frozen=True)\nclass Node:\n{_FIELDS}{_METHODS}",
+    "prepared": f"@dataclass(eq=False)\nclass Node:\n{_FIELDS}\n{_PREPARED}{_METHODS}",
+    "constructed": f"@dataclass(eq=False)\nclass Node:\n{_FIELDS}\n{_INIT}        self.value += 1\n{_METHODS}",
     "plain": f"class Node:\n{_INIT}{_METHODS}",
     "slots": f"class Node:\n    __slots__ = ('value', 'next', 'other', 'links')\n\n{_INIT}{_METHODS}",
     "equal": f"class Node:\n{_INIT}\n{_EQUAL}\n{_LESS}{_METHODS}",
