@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autoconv.graph.dtypes import DType
+from autoconv.graph.graph import Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,19 @@ class Reduction:
         return dtype.max if sign > 0 else dtype.min
 
 
+@dataclass(frozen=True, slots=True)
+class SizeOperand:
+    """The operand that sizes of the result come from; it is absent where the attribute has them.
+
+    position        its index, the last one
+    form            "vector" of dimensions, a single "number", or "pairs" of amounts before and after each dimension
+    """
+
+    attribute: str
+    position: int
+    form: str = "vector"
+
+
 SUM, PROD, MEAN = Reduction("sum", "add", 0), Reduction("prod", "multiply", 1), Reduction("mean", "add", 0)
 MAX, MIN = Reduction("max", "maximum", None), Reduction("min", "minimum", None)
 ANY, ALL = Reduction("any", "logical_or", False), Reduction("all", "logical_and", True)
@@ -44,6 +58,7 @@ class Traits:
     commutative     f(x, y) == f(y, x)
     identity        the e for which f(x, e) == x
     shape_only      inputs of which only the shape is read (of a list: the length too)
+    sizes           the operand whose elements are sizes of the result
     view            results share the memory of the first input, as in NumPy, or are that input itself
     may_alias       results may share the memory of an input: trivial cases of the kernel, and unknown functions
     same_order      the result has the elements of the first input in the same order, under another shape
@@ -61,6 +76,7 @@ class Traits:
     commutative: bool = False
     identity: int | float | bool | None = None
     shape_only: tuple[int, ...] = ()
+    sizes: SizeOperand | None = None
     view: bool = False
     may_alias: bool = False
     same_order: bool = False
@@ -72,3 +88,8 @@ class Traits:
     irreversible: bool = False
     costly: bool = False
     reduction: Reduction | None = None
+
+
+def reads_only_shapes(node: Node) -> bool:
+    """Return whether the results follow from the shapes of the inputs, whatever their elements."""
+    return bool(node.inputs) and len(node.op.traits.shape_only) == len(node.inputs)

@@ -43,9 +43,10 @@ from autoconv.graph.graph import Graph, Node, Value, compute_effects, copied_reg
 from autoconv.graph.rewrite import begin_copy
 from autoconv.graph.types import TensorType
 from autoconv.ops.rules import element_count
+from autoconv.ops.traits import reads_only_shapes
 
 # Ops that cost nothing inside of a loop, besides views and generated elements, which backends do not materialise.
-_FREE = frozenset({"constant", "absent", "broadcast_to", "shape", "rank"})
+_FREE = frozenset({"constant", "absent", "broadcast_to"})
 
 
 def hoist(graph: Graph, contract: str = "function") -> Graph:
@@ -87,7 +88,7 @@ def _lift(
             if not outside.reaches(node):
                 continue
             traits = node.op.traits
-            if traits.view or traits.generates or node.op.name in _FREE:
+            if traits.view or traits.generates or reads_only_shapes(node) or node.op.name in _FREE:
                 outside.free.update(node.results)
             elif node.inputs and (not node.op.traits.elementwise or _does_not_grow(node)):
                 gone.add(node)

@@ -14,7 +14,7 @@ Not in the table of optimisations: it is called where the argument types are kno
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -32,23 +32,12 @@ from autoconv.graph.types import (
     shapes_compatible,
 )
 from autoconv.ops import OPS
+from autoconv.ops.traits import reads_only_shapes
 from autoconv.optimise.fold import fold
 from autoconv.optimise.list_elements import narrow_lists
 from autoconv.optimise.symbolic.driver import has_symbols, note_sizes, result_types, without_symbols
 from autoconv.optimise.symbolic.sizes import Sizes
 
-# Op -> (attribute with dimensions, number of operands before them). Where the attribute has None, the dimensions are
-# the last operand.
-_DIMENSIONS = {
-    "fill": ("shape", 1), "reshape": ("shape", 1), "broadcast_to": ("shape", 1), "tile": ("multiples", 1),
-    "scatter_nd": ("shape", 2), "random_uniform_int": ("shape", 2), "stateless_random_uniform_int": ("shape", 3),
-    **{f"random_{name}": ("shape", 0) for name in ("uniform", "normal", "truncated_normal", "bits")},
-    **{f"stateless_random_{name}": ("shape", 1) for name in ("uniform", "normal", "bits")},
-    "stateless_truncated_normal": ("shape", 1),
-}  # fmt: skip
-# The same for ops whose last operand is a single number.
-_NUMBERS = {"one_hot": ("depth", 3), "linspace": ("num", 2), "segment_sum": ("num_segments", 2)}
-_PADS = frozenset({"pad", "unpad"})  # the amounts are an attribute of pairs, or the last operand
 _ROUNDS = 4  # rounds over the graph: a static size may determine another
 _WIDENINGS = 3  # iterations over a loop's state types, before they are the declared ones
 
@@ -208,9 +197,7 @@ def _could_be_made(node: Node) -> bool:
 
 def _from_shapes(node: Node, inputs: Sequence[Value]) -> np.ndarray | None:
     """Evaluate an op that reads only shapes, if all of them are static."""
-    if len(node.results) != 1 or not inputs or node.effects:
-        return None
-    if set(node.op.traits.shape_only) != set(range(len(inputs))):
+    if len(node.results) != 1 or node.effects or not reads_only_shapes(node):
         return None
     result = node.results[0].type
     if not isinstance(result, TensorType) or result.weak or node.op.kernel is None:
@@ -225,16 +212,12 @@ def _from_shapes(node: Node, inputs: Sequence[Value]) -> np.ndarray | None:
 
 def _known_dimensions(node: Node, inputs: list[Value]) -> tuple[list[Value], Any]:
     """Move dimensions from an operand that is constant by now to an attribute."""
-    for table, form in ((_DIMENSIONS, _whole_numbers), (_NUMBERS, int)):
-        name, others = table.get(node.op.name, ("", 0))
-        given = _constant(inputs[-1]) if name and len(inputs) == others + 1 else None
-        if given is not None:
-            return inputs[:-1], {**node.attributes, name: form(given)}
-    if node.op.name in _PADS and len(inputs) == 2:
-        given = _constant(inputs[1])
-        pairs = None if given is None else tuple((int(a), int(b)) for a, b in given.reshape(-1, 2))
-        if pairs is not None and min(map(min, pairs), default=0) >= 0:
-            return inputs[:1], {**node.attributes, "paddings": pairs}
+    sizes = node.op.traits.sizes
+    given = _constant(inputs[-1]) if sizes is not None and len(inputs) == sizes.position + 1 else None
+    if sizes is not None and given is not None:
+        known = _FORMS[sizes.form](given)
+        if known is not None:
+            return inputs[:-1], {**node.attributes, sizes.attribute: known}
     if node.op.name == "range" and node.attributes.get("length") is None:
         bounds = [_constant(value) for value in inputs]
         if len(bounds) == 3 and all(bound is not None and bound.dtype.kind in "iu" for bound in bounds):
@@ -245,7 +228,8 @@ def _known_dimensions(node: Node, inputs: list[Value]) -> tuple[list[Value], Any
 
 def _by_symbols(node: Node, inputs: list[Value], attributes: Any, sizes: Sizes) -> tuple[list[Value], Any]:
     """Move symbolic dimensions from an operand to an attribute, for ops with native code for any symbols."""
-    if node.op.name not in _PADS or len(inputs) < 2 or attributes.get("mode", "CONSTANT") != "CONSTANT":
+    form = node.op.traits.sizes
+    if form is None or form.form != "pairs" or len(inputs) < 2 or attributes.get("mode", "CONSTANT") != "CONSTANT":
         return inputs, attributes
     amounts, type_ = sizes.numbers.get(inputs[1]), inputs[0].type
     shape = type_.shape if isinstance(type_, TensorType) else None
@@ -258,6 +242,14 @@ def _by_symbols(node: Node, inputs: list[Value], attributes: Any, sizes: Sizes) 
 
 def _whole_numbers(array: np.ndarray) -> tuple[int, ...]:
     return tuple(int(d) for d in np.atleast_1d(array))
+
+
+def _amounts(array: np.ndarray) -> tuple[tuple[int, int], ...] | None:
+    pairs = tuple((int(before), int(after)) for before, after in array.reshape(-1, 2))
+    return pairs if min(map(min, pairs), default=0) >= 0 else None  # the kernel refuses negative amounts
+
+
+_FORMS: dict[str, Callable[[np.ndarray], Any]] = {"vector": _whole_numbers, "number": int, "pairs": _amounts}
 
 
 def _constant(value: Value) -> np.ndarray | None:

@@ -108,6 +108,24 @@ def other_elements(x: np.ndarray) -> np.ndarray:
     return ~x if x.dtype.kind == "b" else np.full(x.shape, 77, x.dtype) - x  # type: ignore[no-any-return]
 
 
+@over(stating(lambda traits: traits.sizes))
+def test_sizes(op: Op) -> None:
+    """The operand's numbers, as the attribute, give results of the same type; random numbers differ."""
+    sizes = op.traits.sizes
+    assert sizes is not None
+    for one in samples_of(op):
+        assert len(one.inputs) in (sizes.position, sizes.position + 1)
+        if len(one.inputs) > sizes.position:
+            numbers = np.asarray(one.inputs[-1]).tolist()
+            if sizes.form != "number":
+                numbers = tuple(map(tuple, numbers)) if sizes.form == "pairs" else tuple(np.atleast_1d(numbers))
+            attributes = {**one.attributes, sizes.attribute: numbers}
+            (a,), (b,) = run(op, *one.inputs, **one.attributes), run(op, *one.inputs[:-1], **attributes)
+            assert (a.dtype, a.shape) == (b.dtype, b.shape)
+            if "random" not in op.name:
+                assert is_same(a, b)
+
+
 @over(stating(lambda traits: traits.generates))
 def test_generates(op: Op) -> None:
     """An element depends on its index and scalars alone: elements of a larger result are the same."""

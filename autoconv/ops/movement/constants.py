@@ -13,6 +13,7 @@ from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.gradients import flat
 from autoconv.ops.record import Builder, define, no_gradient, sample
 from autoconv.ops.rules import broadcast_shapes
+from autoconv.ops.traits import SizeOperand
 
 
 def checked_shape(op: str, shape: Any) -> tuple[int, ...]:
@@ -111,6 +112,7 @@ fill = define(
         sample(np.array(2.5), np.array([2, 3], np.int32), shape=(None, 3)),
     ),
     generates=True,
+    sizes=SizeOperand("shape", 1),
 )  # fmt: skip
 
 
@@ -206,4 +208,5 @@ linspace = define(
         sample(np.array(0.5), np.array(2.0), num=4),
         sample(np.array([0.5, 1.0]), np.array(2.0), np.array(3, np.int32), num=None),
     ),
+    sizes=SizeOperand("num", 2, "number"),
 )  # fmt: skip

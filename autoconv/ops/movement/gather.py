@@ -16,6 +16,7 @@ from autoconv.graph.types import Shape, TensorType, shape_text, shapes_compatibl
 from autoconv.ops.movement.constants import given_shape
 from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import normalised_axis
+from autoconv.ops.traits import SizeOperand
 
 _X = np.arange(12.0).reshape(3, 4) / 4
 _B = np.arange(24.0).reshape(2, 3, 4) / 8
@@ -280,6 +281,7 @@ scatter_nd = define(
         sample(_ND, np.array([1.5, 2.5, 0.5]), shape=(3, 4)),
         sample(_ROWS, _X[:2], np.array([3, 4]), shape=(None, 4)),
     ),
+    sizes=SizeOperand("shape", 2),
 )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.types import Dimension, TensorType
 from autoconv.ops.record import Builder, define, sample
+from autoconv.ops.traits import SizeOperand
 
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
 _PAIRS = ((1, 0), (2, 1))
@@ -135,6 +136,7 @@ pad = define(
         sample(_X, paddings=_PAIRS, mode="SYMMETRIC"),
         sample(_X, np.array(_PAIRS, np.int32), paddings=None),
     ),
+    sizes=SizeOperand("paddings", 1, "pairs"),
 )  # fmt: skip
 unpad = define(
     name="unpad", graphdef="MirrorPadGrad", result=_unpad_type, kernel=_unpad, gradient=_unpad_gradient,
@@ -144,4 +146,5 @@ unpad = define(
         sample(np.arange(18.0).reshape(3, 6), paddings=_PAIRS, mode="CONSTANT"),
     ),
     may_alias=True,
+    sizes=SizeOperand("paddings", 1, "pairs"),
 )  # fmt: skip

@@ -12,6 +12,7 @@ from autoconv.graph.types import Dimension, Shape, TensorType, shape_text, shape
 from autoconv.ops.movement.constants import checked_shape, given_shape
 from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import normalised_axis
+from autoconv.ops.traits import SizeOperand
 
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
 
@@ -61,6 +62,7 @@ broadcast_to = define(
     name="broadcast_to", graphdef="BroadcastTo", result=_broadcast_to_type, kernel=_broadcast_to,
     gradient=_sum_back,
     samples=(sample(_X[:, :1], shape=(4, 2, 3)), sample(_X, np.array([2, 2, 3]), shape=(None, None, 3))),
+    sizes=SizeOperand("shape", 1),
 )  # fmt: skip
 broadcast_to_shape_of = define(
     name="broadcast_to_shape_of", graphdef="BroadcastTo", result=_broadcast_to_shape_of_type,
@@ -120,6 +122,7 @@ def _sum_tiles_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, 
 tile = define(
     name="tile", graphdef="Tile", result=_tile_type, kernel=_tile, gradient=_tile_gradient,
     samples=(sample(_X, multiples=(2, 1)), sample(_X, np.array([1, 2]), multiples=(1, None))),
+    sizes=SizeOperand("multiples", 1),
 )  # fmt: skip
 sum_tiles = define(
     name="sum_tiles", graphdef="Sum", result=_sum_tiles_type, kernel=_sum_tiles, gradient=_sum_tiles_gradient,

@@ -14,6 +14,7 @@ from autoconv.ops.gradients import unbroadcast
 from autoconv.ops.movement.gather import check_indices
 from autoconv.ops.record import Builder, define, no_gradient, sample
 from autoconv.ops.rules import broadcast_shapes, normalised_axis
+from autoconv.ops.traits import SizeOperand
 
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
 _C = np.array([True, False, True])
@@ -118,6 +119,7 @@ one_hot = define(
         ),
     ),
     generates=True,
+    sizes=SizeOperand("depth", 3, "number"),
 )  # fmt: skip
 
 
@@ -166,4 +168,5 @@ segment_sum = define(
         sample(_X, np.array([[0, 1, 0], [1, 1, 1]]), np.array(2)),
         sample(_X, np.array([0, 1])),
     ),
+    sizes=SizeOperand("num_segments", 2, "number"),
 )  # fmt: skip

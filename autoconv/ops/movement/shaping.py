@@ -14,6 +14,7 @@ from autoconv.ops.gradients import flat
 from autoconv.ops.movement.constants import given_shape
 from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import element_count, normalised_axes, normalised_axis
+from autoconv.ops.traits import SizeOperand
 
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
 
@@ -132,6 +133,7 @@ reshape = define(
     name="reshape", graphdef="Reshape", result=_reshape_type, kernel=_reshape, gradient=_reshape_back,
     samples=(sample(_X, shape=(3, -1)), sample(_X, np.array([6, 1]), shape=(None, 1))),
     view=True, same_order=True,
+    sizes=SizeOperand("shape", 1),
 )  # fmt: skip
 reshape_like = define(
     name="reshape_like", graphdef="Reshape", result=lambda x, like: x.with_shape(like.shape), shape_only=(1,),

@@ -124,7 +124,7 @@ define(
     view=True,
 )  # fmt: skip
 define(
-    name="array_size", graphdef="ArraySize", gradient=_NO_GRADIENT,
+    name="array_size", graphdef="ArraySize", gradient=_NO_GRADIENT, shape_only=(0,),
     result=lambda x, *, axis: TensorType(int64, (), True), kernel=lambda x, *, axis: np.array(x.shape[axis]),
 )  # fmt: skip
 

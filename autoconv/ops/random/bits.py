@@ -22,6 +22,7 @@ from autoconv.ops.movement.constants import checked_shape, given_shape
 from autoconv.ops.random.threefry import Threefry
 from autoconv.ops.record import define, no_gradient, sample
 from autoconv.ops.rules import same
+from autoconv.ops.traits import SizeOperand
 
 _BITS = 2**64
 TRUNCATION = 2.0  # standard deviations
@@ -210,6 +211,7 @@ def _floats(name: str, stateless_name: str, graphdefs: tuple[str, str], draw: Ca
         samples=(
             sample(shape=(2, 3), dtype=float32), sample(_VECTOR, shape=(None, 3), dtype=float64, seed=1),
         ),
+        sizes=SizeOperand("shape", 0),
     )  # fmt: skip
     define(
         name=stateless_name, graphdef=graphdefs[1], result=seeded(_float_type(stateless_name)),
@@ -219,6 +221,7 @@ def _floats(name: str, stateless_name: str, graphdefs: tuple[str, str], draw: Ca
             sample(_SEED, _VECTOR, shape=(None, 3), dtype=float64),
             sample(_SEED, shape=(2, 3), dtype=float32, alg="threefry"),
         ),
+        sizes=SizeOperand("shape", 1),
     )  # fmt: skip
 
 
@@ -266,17 +269,20 @@ random_uniform_int = define(
     name="random_uniform_int", graphdef="RandomUniformInt", result=_integer_type("random_uniform_int"),
     kernel=quiet(_random_uniform_int), gradient=_REASON, effects=Effects.RANDOM | Effects.RAISE, unify=(0, 1),
     samples=(sample(_LOW, _HIGH, shape=(2, 3)), sample(_LOW, _HIGH, _VECTOR, shape=(None, 3), seed=1)),
+    sizes=SizeOperand("shape", 2),
 )  # fmt: skip
 stateless_random_uniform_int = define(
     name="stateless_random_uniform_int", graphdef="StatelessRandomUniformIntV2",
     result=seeded(_integer_type("stateless_random_uniform_int")), kernel=quiet(_stateless_uniform_int),
     gradient=_REASON, effects=Effects.RAISE, unify=(1, 2),
     samples=(sample(_SEED, _LOW, _HIGH, shape=(2, 3)), sample(_SEED, _LOW, _HIGH, _VECTOR, shape=(None, 3))),
+    sizes=SizeOperand("shape", 3),
 )  # fmt: skip
 stateless_random_bits = define(
     name="stateless_random_bits", graphdef="StatelessRandomUniformFullIntV2", result=seeded(_bits_type),
     kernel=_stateless_bits, gradient=_REASON,
     samples=(sample(_SEED, shape=(2, 3), dtype=int64), sample(_SEED, _VECTOR, shape=(None, 3), dtype=int32)),
+    sizes=SizeOperand("shape", 1),
 )  # fmt: skip
 random_bits = define(
     name="random_bits", graphdef="RandomUniformFullInt", result=_bits_type,
@@ -284,6 +290,7 @@ random_bits = define(
         GLOBAL.next(seed), _shape_of("random_bits", shape, vector)
     ).astype(dtype.numpy),
     gradient=_REASON, effects=Effects.RANDOM, samples=(sample(shape=(2, 3), dtype=int64, seed=1),),
+    sizes=SizeOperand("shape", 0),
 )  # fmt: skip
 random_shuffle = define(
     name="random_shuffle", graphdef="RandomShuffle", result=same, kernel=_shuffle,

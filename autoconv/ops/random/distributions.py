@@ -20,6 +20,7 @@ from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.movement.constants import checked_shape, given_shape
 from autoconv.ops.random.bits import GLOBAL, Bits, from_seed, gaussian, seeded, unit
 from autoconv.ops.record import define, no_gradient, sample
+from autoconv.ops.traits import SizeOperand
 
 _NO = no_gradient("random numbers are not differentiated through")
 _DIRECT = 10.0  # largest mean of Poisson numbers drawn by Knuth's products
@@ -164,6 +165,7 @@ def _define(name: str, graphdefs: tuple[str, str], draw: Callable[..., np.ndarra
             sample(*parameters, shape=(3, 2), dtype=float32, differentiable=()),
             sample(*parameters, vector, shape=(None, 2), dtype=int32, seed=1, differentiable=()),
         ),
+        sizes=SizeOperand("shape", count),
     )  # fmt: skip
     define(
         name=f"stateless_random_{name}", graphdef=graphdefs[1], result=seeded(rule), kernel=quiet(stateless),
@@ -172,6 +174,7 @@ def _define(name: str, graphdefs: tuple[str, str], draw: Callable[..., np.ndarra
             sample(np.array([7, 42], np.int64), *parameters, shape=(3, 2), dtype=float64, differentiable=()),
             sample(np.array([7, 42], np.int64), *parameters, vector, shape=(None, 2), dtype=int64, differentiable=()),
         ),
+        sizes=SizeOperand("shape", count + 1),
     )  # fmt: skip
 
 

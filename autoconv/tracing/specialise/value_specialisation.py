@@ -14,6 +14,7 @@ from typing import Any
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, has_recursion
 from autoconv.graph.types import ArrayType, TensorType
+from autoconv.ops.traits import reads_only_shapes
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction, input_leaves
 from autoconv.tracing.key.bounded_mapping import Bounded
 from autoconv.tracing.key.cache_key import Key, Literal, TensorKey, is_number
@@ -23,7 +24,6 @@ from autoconv.tracing.specialise.trace_cache import MOST_KEYS
 _CALLS = 6  # calls with the same numbers, before they get a trace of their own
 _PARTS = frozenset({"get_item", "array_view"})  # ops whose inputs from the second on are bounds, in arrays of any size
 _OF_SIZES = frozenset({"range", "array_new"})  # ops all of whose inputs count; of other ops, those from the second on
-_OF_SHAPES = frozenset({"shape", "dimension", "size", "numpy_shapes"})
 
 
 @dataclass(slots=True)
@@ -112,7 +112,7 @@ def _follow(graph: Graph, known: _Known, found: set[int]) -> None:
     for node in graph.nodes:
         _follow_into(node, known, found)
         sources = [known.get(value) for value in node.inputs]
-        if node.op.name in _OF_SHAPES:
+        if reads_only_shapes(node):
             known.update(dict.fromkeys(node.results, frozenset()))
         elif not node.regions and not node.effects & ~Effects.RAISE and None not in sources:
             known.update(dict.fromkeys(node.results, frozenset().union(*filter(None, sources))))

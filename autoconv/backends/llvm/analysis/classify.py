@@ -53,11 +53,10 @@ OPEN_ROLE: list[Callable[[Node], str]] = []
 
 
 def read_inputs(node: Node) -> tuple[Value, ...]:
-    """Return the inputs whose elements the node reads; an input used for its shape alone is not read."""
-    if node.op.name in ("fill", "reshape", "broadcast_to"):
-        return node.inputs[:1]
-    unread = node.op.traits.shape_only
-    return tuple(value for i, value in enumerate(node.inputs) if i not in unread) if unread else node.inputs
+    """Return the inputs whose elements the node reads: neither those of shapes alone, nor one of sizes."""
+    traits = node.op.traits
+    inputs = node.inputs if traits.sizes is None else node.inputs[: traits.sizes.position]
+    return tuple(value for i, value in enumerate(inputs) if i not in traits.shape_only)
 
 
 def role(node: Node) -> str:
