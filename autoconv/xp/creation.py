@@ -14,7 +14,11 @@ from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 
 
 def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """Numbers from `start` (0 if `stop` is omitted) to `stop`, exclusive."""
+    """Numbers from `start` (0 if `stop` is omitted) to `stop`, exclusive.
+
+    >>> autoconv.xp.arange(2, 10, 3).numpy()
+    array([2, 5, 8])
+    """
     check_device(device)
     bounds = (0, start) if stop is None else (start, stop)
     return by_numpy("arange")(*bounds, step, dtype=dtype)
@@ -25,6 +29,9 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
 
     Python's numbers become bool, int64, float64 or complex128. NumPy arrays are copied unless `copy` is False:
     ValueError if a copy is unavoidable.
+
+    >>> autoconv.xp.asarray([1, 2, 3]).numpy()
+    array([1, 2, 3])
     """
     check_device(device)
     known = as_tensor(obj)
@@ -67,25 +74,42 @@ def _may_copy(same: bool, copy: bool | None) -> None:
 
 
 def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """A tensor with unspecified elements (at present zeros)."""
+    """A tensor with unspecified elements (at present zeros).
+
+    >>> autoconv.xp.empty((2, 3)).shape
+    TensorShape([2, 3])
+    """
     return zeros(shape, dtype=dtype, device=device)
 
 
 def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """A tensor with unspecified elements (at present zeros), of the shape of `x`."""
+    """A tensor with unspecified elements (at present zeros), of the shape of `x`.
+
+    >>> autoconv.xp.empty_like([1, 2]).shape
+    TensorShape([2])
+    """
     return zeros_like(x, dtype=dtype, device=device)
 
 
 def eye(
     n_rows: Any, n_cols: Any = None, /, *, k: Any = 0, dtype: Any = None, device: Any = None
 ) -> Tensor:
-    """A matrix with ones on the k-th diagonal and zeros elsewhere."""
+    """A matrix with ones on the k-th diagonal and zeros elsewhere.
+
+    >>> autoconv.xp.eye(2).numpy()
+    array([[1., 0.],
+           [0., 1.]])
+    """
     check_device(device)
     return by_numpy("eye")(n_rows, n_cols, k, float if dtype is None else dtype)
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Tensor:
-    """A tensor with the contents of another library's array: a copy, unless `copy` is False."""
+    """A tensor with the contents of another library's array: a copy, unless `copy` is False.
+
+    >>> autoconv.xp.from_dlpack(np.arange(3)).numpy()
+    array([0, 1, 2])
+    """
     check_device(device)
     if as_tensor(x) is not None:
         return asarray(x, copy=copy)
@@ -94,13 +118,21 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> T
 
 
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """A tensor of that shape with all elements equal to `fill_value`."""
+    """A tensor of that shape with all elements equal to `fill_value`.
+
+    >>> autoconv.xp.full((2,), 7).numpy()
+    array([7, 7])
+    """
     check_device(device)
     return by_numpy("full")(shape, fill_value, dtype)
 
 
 def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """A tensor of the shape (and dtype, if none is given) of `x` with all elements equal to `fill_value`."""
+    """A tensor of the shape (and dtype, if none is given) of `x` with all elements equal to `fill_value`.
+
+    >>> autoconv.xp.full_like([1, 2], 7).numpy()
+    array([7, 7])
+    """
     check_device(device)
     return by_numpy("full_like")(x, fill_value, dtype)
 
@@ -108,46 +140,80 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = No
 def linspace(
     start: Any, stop: Any, /, num: Any, *, dtype: Any = None, device: Any = None, endpoint: bool = True
 ) -> Tensor:
-    """`num` evenly spaced numbers from `start` to `stop`."""
+    """`num` evenly spaced numbers from `start` to `stop`.
+
+    >>> autoconv.xp.linspace(0.0, 1.0, 5).numpy()
+    array([0.  , 0.25, 0.5 , 0.75, 1.  ])
+    """
     check_device(device)
     return by_numpy("linspace")(start, stop, num, endpoint, dtype=dtype)
 
 
 def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
-    """The coordinates of a grid, one array for each of the vectors."""
+    """The coordinates of a grid, one array for each of the vectors.
+
+    >>> [part.numpy().tolist() for part in autoconv.xp.meshgrid([1, 2], [3, 4, 5])]
+    [[[1, 2], [1, 2], [1, 2]], [[3, 3], [4, 4], [5, 5]]]
+    """
     return by_numpy("meshgrid")(*arrays, indexing=indexing)
 
 
 def ones(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """Ones; float64 if no dtype is given."""
+    """Ones; float64 if no dtype is given.
+
+    >>> autoconv.xp.ones((2,)).numpy()
+    array([1., 1.])
+    """
     check_device(device)
     return by_numpy("ones")(shape, dtype)
 
 
 def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """Ones of the shape (and dtype, if none is given) of `x`."""
+    """Ones of the shape (and dtype, if none is given) of `x`.
+
+    >>> autoconv.xp.ones_like([1, 2]).numpy()
+    array([1, 1])
+    """
     check_device(device)
     return by_numpy("ones_like")(x, dtype)
 
 
 def tril(x: Any, /, *, k: Any = 0) -> Tensor:
-    """The elements on the k-th diagonal and below, zeros elsewhere, for each matrix of a stack."""
+    """The elements on the k-th diagonal and below, zeros elsewhere, for each matrix of a stack.
+
+    >>> autoconv.xp.tril([[1, 2], [3, 4]]).numpy()
+    array([[1, 0],
+           [3, 4]])
+    """
     return by_numpy("tril")(x, k)
 
 
 def triu(x: Any, /, *, k: Any = 0) -> Tensor:
-    """The elements on the k-th diagonal and above, zeros elsewhere, for each matrix of a stack."""
+    """The elements on the k-th diagonal and above, zeros elsewhere, for each matrix of a stack.
+
+    >>> autoconv.xp.triu([[1, 2], [3, 4]]).numpy()
+    array([[1, 2],
+           [0, 4]])
+    """
     return by_numpy("triu")(x, k)
 
 
 def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """Zeros; float64 if no dtype is given."""
+    """Zeros; float64 if no dtype is given.
+
+    >>> autoconv.xp.zeros((2,)).numpy()
+    array([0., 0.])
+    """
     check_device(device)
     return by_numpy("zeros")(shape, dtype)
 
 
 def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """Zeros of the shape (and dtype, if none is given) of `x`."""
+    """Zeros of the shape (and dtype, if none is given) of `x`.
+
+    >>> autoconv.xp.zeros_like([1, 2]).numpy()
+    array([0, 0])
+    """
     check_device(device)
     return by_numpy("zeros_like")(x, dtype)
 

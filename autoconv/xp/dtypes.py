@@ -16,7 +16,11 @@ _NUMBERS = (bool, int, float, complex)
 
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Tensor:
-    """The elements cast to another dtype; raises TypeError for a cast of a complex array to a real dtype."""
+    """The elements cast to another dtype; raises TypeError for a cast of a complex array to a real dtype.
+
+    >>> autoconv.xp.astype(autoconv.constant([1.5, 2.5]), autoconv.xp.int64).numpy()
+    array([1, 2])
+    """
     check_device(device)
     wanted = as_dtype(numpy_dtype(dtype))
     if tensor(x).dtype.is_complex and not (wanted.is_complex or wanted.is_bool):
@@ -25,17 +29,30 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> T
 
 
 def broadcast_arrays(*arrays: Any) -> tuple[Tensor, ...]:
-    """The arrays, each broadcast to their common shape."""
+    """The arrays, each broadcast to their common shape.
+
+    >>> [part.numpy().tolist() for part in autoconv.xp.broadcast_arrays([1, 2], [[3], [4]])]
+    [[[1, 2], [1, 2]], [[3, 3], [4, 4]]]
+    """
     return by_numpy("broadcast_arrays")(*arrays)
 
 
 def broadcast_to(x: Any, /, shape: Any) -> Tensor:
-    """The array broadcast to that shape."""
+    """The array broadcast to that shape.
+
+    >>> autoconv.xp.broadcast_to([1, 2], (2, 2)).numpy()
+    array([[1, 2],
+           [1, 2]])
+    """
     return by_numpy("broadcast_to")(x, shape)
 
 
 def can_cast(from_: Any, to: Any, /) -> bool:
-    """Return whether the standard's promotion allows a cast from a dtype, or an array's dtype, to another."""
+    """Return whether the standard's promotion allows a cast from a dtype, or an array's dtype, to another.
+
+    >>> autoconv.xp.can_cast(autoconv.xp.float64, autoconv.xp.float32)
+    False
+    """
     found = from_.numpy if isinstance(from_, DType) else numpy_dtype_of(from_)
     return bool(np.can_cast(found, as_dtype(to).numpy))
 
@@ -63,20 +80,32 @@ class IntegerLimits:
 
 
 def finfo(type: Any, /) -> FloatLimits:
-    """The limits of a floating dtype, or of an array's dtype."""
+    """The limits of a floating dtype, or of an array's dtype.
+
+    >>> autoconv.xp.finfo(autoconv.xp.float32).eps
+    1.1920928955078125e-07
+    """
     found = np.finfo(_dtype_of(type))
     eps, largest, least, normal = map(float, (found.eps, found.max, found.min, found.smallest_normal))
     return FloatLimits(found.bits, eps, largest, least, normal, as_dtype(found.dtype))
 
 
 def iinfo(type: Any, /) -> IntegerLimits:
-    """The limits of an integer dtype, or of an array's dtype."""
+    """The limits of an integer dtype, or of an array's dtype.
+
+    >>> autoconv.xp.iinfo(autoconv.xp.int8).max
+    127
+    """
     found = np.iinfo(_dtype_of(type))
     return IntegerLimits(found.bits, int(found.max), int(found.min), as_dtype(found.dtype))
 
 
 def isdtype(dtype: Any, kind: Any) -> bool:
-    """Return whether a dtype is of a kind: a name such as "real floating", a dtype, or a tuple of these."""
+    """Return whether a dtype is of a kind: a name such as "real floating", a dtype, or a tuple of these.
+
+    >>> autoconv.xp.isdtype(autoconv.xp.float32, "real floating")
+    True
+    """
     if isinstance(kind, tuple):
         return any(isdtype(dtype, each) for each in kind)
     wanted: Any = kind.numpy if isinstance(kind, DType) else kind
@@ -84,7 +113,11 @@ def isdtype(dtype: Any, kind: Any) -> bool:
 
 
 def result_type(*arrays_and_dtypes: Any) -> DType:
-    """The dtype to which the arrays, dtypes and Python numbers are promoted."""
+    """The dtype to which the arrays, dtypes and Python numbers are promoted.
+
+    >>> autoconv.xp.result_type(autoconv.xp.int32, autoconv.xp.float32)
+    autoconv.float64
+    """
     if all(type(x) in _NUMBERS for x in arrays_and_dtypes):
         raise ValueError("result_type needs an array or a dtype among its arguments")
     kinds = [x.numpy if isinstance(x, DType) else x for x in arrays_and_dtypes]

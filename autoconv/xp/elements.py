@@ -9,18 +9,79 @@ from autoconv.numpy.operands import tensor
 from autoconv.numpy.standard import by_numpy
 from autoconv.runtime.tensors.tensor import Tensor
 
-UNARY = (
-    "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "bitwise_invert", "conj", "cos", "cosh", "exp", "expm1",
-    "imag", "isfinite", "isinf", "isnan", "log", "log10", "log1p", "log2", "logical_not", "negative", "positive",
-    "real", "reciprocal", "sign", "signbit", "sin", "sinh", "sqrt", "square", "tan", "tanh",
-)  # fmt: skip
-ROUNDING = ("ceil", "floor", "round", "trunc")
-BINARY = (
-    "add", "atan2", "bitwise_and", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
-    "copysign", "divide", "equal", "floor_divide", "greater", "greater_equal", "hypot", "less", "less_equal",
-    "logaddexp", "logical_and", "logical_or", "logical_xor", "maximum", "minimum", "multiply", "nextafter",
-    "not_equal", "pow", "remainder", "subtract",
-)  # fmt: skip
+# name: (arguments of the example in its docstring, the result it prints)
+UNARY = {
+    "abs": ("[-1.5, 2.0]", "array([1.5, 2. ])"),
+    "acos": ("[1.0, 0.0]", "array([0.        , 1.57079633])"),
+    "acosh": ("[1.0, 2.0]", "array([0.       , 1.3169579])"),
+    "asin": ("[0.0, 1.0]", "array([0.        , 1.57079633])"),
+    "asinh": ("[0.0, 1.0]", "array([0.        , 0.88137359])"),
+    "atan": ("[0.0, 1.0]", "array([0.        , 0.78539816])"),
+    "atanh": ("[0.0, 0.5]", "array([0.        , 0.54930614])"),
+    "bitwise_invert": ("[0, 5]", "array([-1, -6])"),
+    "conj": ("[1 + 2j]", "array([1.-2.j])"),
+    "cos": ("[0.0, 1.0]", "array([1.        , 0.54030231])"),
+    "cosh": ("[0.0, 1.0]", "array([1.        , 1.54308063])"),
+    "exp": ("[0.0, 1.0]", "array([1.        , 2.71828183])"),
+    "expm1": ("[0.0, 1.0]", "array([0.        , 1.71828183])"),
+    "imag": ("[1 + 2j]", "array([2.])"),
+    "isfinite": ('[1.0, float("inf")]', "array([ True, False])"),
+    "isinf": ('[1.0, float("inf")]', "array([False,  True])"),
+    "isnan": ('[1.0, float("nan")]', "array([False,  True])"),
+    "log": ("[1.0, 2.0]", "array([0.        , 0.69314718])"),
+    "log10": ("[1.0, 100.0]", "array([0., 2.])"),
+    "log1p": ("[0.0, 1.0]", "array([0.        , 0.69314718])"),
+    "log2": ("[1.0, 8.0]", "array([0., 3.])"),
+    "logical_not": ("[True, False]", "array([False,  True])"),
+    "negative": ("[1, -2]", "array([-1,  2])"),
+    "positive": ("[1, -2]", "array([ 1, -2])"),
+    "real": ("[1 + 2j]", "array([1.])"),
+    "reciprocal": ("[2.0, 4.0]", "array([0.5 , 0.25])"),
+    "sign": ("[-3.0, 0.0, 2.0]", "array([-1.,  0.,  1.])"),
+    "signbit": ("[-0.0, 0.0]", "array([ True, False])"),
+    "sin": ("[0.0, 1.0]", "array([0.        , 0.84147098])"),
+    "sinh": ("[0.0, 1.0]", "array([0.        , 1.17520119])"),
+    "sqrt": ("[4.0, 9.0]", "array([2., 3.])"),
+    "square": ("[2.0, 3.0]", "array([4., 9.])"),
+    "tan": ("[0.0, 1.0]", "array([0.        , 1.55740772])"),
+    "tanh": ("[0.0, 1.0]", "array([0.        , 0.76159416])"),
+}
+ROUNDING = {
+    "ceil": ("[1.2, -1.2]", "array([ 2., -1.])"),
+    "floor": ("[1.2, -1.2]", "array([ 1., -2.])"),
+    "round": ("[1.5, 2.5]", "array([2., 2.])"),
+    "trunc": ("[1.7, -1.7]", "array([ 1., -1.])"),
+}
+BINARY = {
+    "add": ("[1, 2], [3, 4]", "array([4, 6])"),
+    "atan2": ("[1.0, -1.0], [1.0, 1.0]", "array([ 0.78539816, -0.78539816])"),
+    "bitwise_and": ("[6, 5], [3, 3]", "array([2, 1])"),
+    "bitwise_left_shift": ("[1, 2], [3, 1]", "array([8, 4])"),
+    "bitwise_or": ("[6, 5], [3, 3]", "array([7, 7])"),
+    "bitwise_right_shift": ("[8, 4], [3, 1]", "array([1, 2])"),
+    "bitwise_xor": ("[6, 5], [3, 3]", "array([5, 6])"),
+    "copysign": ("[1.0, 2.0], [-1.0, 1.0]", "array([-1.,  2.])"),
+    "divide": ("[1.0, 3.0], [2.0, 4.0]", "array([0.5 , 0.75])"),
+    "equal": ("[1, 2], [1, 3]", "array([ True, False])"),
+    "floor_divide": ("[7, -7], [2, 2]", "array([ 3, -4])"),
+    "greater": ("[1, 3], [2, 2]", "array([False,  True])"),
+    "greater_equal": ("[1, 2], [2, 2]", "array([False,  True])"),
+    "hypot": ("[3.0, 5.0], [4.0, 12.0]", "array([ 5., 13.])"),
+    "less": ("[1, 3], [2, 2]", "array([ True, False])"),
+    "less_equal": ("[2, 3], [2, 2]", "array([ True, False])"),
+    "logaddexp": ("[0.0, 1.0], [0.0, 2.0]", "array([0.69314718, 2.31326169])"),
+    "logical_and": ("[True, True], [True, False]", "array([ True, False])"),
+    "logical_or": ("[True, False], [False, False]", "array([ True, False])"),
+    "logical_xor": ("[True, True], [True, False]", "array([False,  True])"),
+    "maximum": ("[1, 4], [3, 2]", "array([3, 4])"),
+    "minimum": ("[1, 4], [3, 2]", "array([1, 2])"),
+    "multiply": ("[1, 2], [3, 4]", "array([3, 8])"),
+    "nextafter": ("[0.0], [1.0]", "array([5.e-324])"),
+    "not_equal": ("[1, 2], [1, 3]", "array([False,  True])"),
+    "pow": ("[2.0, 3.0], [3.0, 2.0]", "array([8., 9.])"),
+    "remainder": ("[7, -7], [3, 3]", "array([1, 2])"),
+    "subtract": ("[5, 7], [1, 2]", "array([4, 5])"),
+}
 
 
 def _unary(name: str) -> Callable[..., Any]:
@@ -51,21 +112,28 @@ def _binary(name: str) -> Callable[..., Any]:
     return run
 
 
-def _named(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def _named(name: str, function: Callable[..., Any], arguments: str, shown: str) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"The standard's `{name}`, element by element, of the dtype that NumPy 2 gives it."
+    function.__doc__ = (
+        f"The standard's `{name}`, element by element, of the dtype that NumPy 2 gives it.\n\n"
+        f">>> autoconv.xp.{name}({arguments}).numpy()\n{shown}"
+    )
     return function
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    name: _named(name, make(name))
-    for make, names in ((_unary, UNARY), (_rounding, ROUNDING), (_binary, BINARY))
-    for name in names
+    name: _named(name, make(name), *example)
+    for make, table in ((_unary, UNARY), (_rounding, ROUNDING), (_binary, BINARY))
+    for name, example in table.items()
 }
 
 
 def clip(x: Any, /, min: Any = None, max: Any = None) -> Tensor:
-    """Each element clipped to the bounds, which broadcast, and promote with `x`."""
+    """Each element clipped to the bounds, which broadcast, and promote with `x`.
+
+    >>> autoconv.xp.clip([-1.0, 0.5, 2.0], 0.0, 1.0).numpy()
+    array([0. , 0.5, 1. ])
+    """
     return by_numpy("clip")(x, min, max)
 
 

@@ -9,47 +9,83 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """True where all elements are nonzero."""
+    """True where all elements are nonzero.
+
+    >>> autoconv.xp.all([[True, False], [True, True]], axis=1).numpy()
+    array([False,  True])
+    """
     return by_numpy("all")(x, axis, keepdims=keepdims)
 
 
 def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """True where some element is nonzero."""
+    """True where some element is nonzero.
+
+    >>> autoconv.xp.any([[False, False], [True, False]], axis=1).numpy()
+    array([False,  True])
+    """
     return by_numpy("any")(x, axis, keepdims=keepdims)
 
 
 def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """The largest element; nan if one of them is nan."""
+    """The largest element; nan if one of them is nan.
+
+    >>> autoconv.xp.max([[1.0, 5.0], [3.0, 2.0]], axis=0).numpy()
+    array([3., 5.])
+    """
     return by_numpy("max")(x, axis, keepdims=keepdims)
 
 
 def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """The arithmetic mean."""
+    """The arithmetic mean.
+
+    >>> autoconv.xp.mean([1.0, 2.0, 6.0]).numpy()
+    np.float64(3.0)
+    """
     return by_numpy("mean")(x, axis, keepdims=keepdims)
 
 
 def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """The smallest element; nan if one of them is nan."""
+    """The smallest element; nan if one of them is nan.
+
+    >>> autoconv.xp.min([[1.0, 5.0], [3.0, 2.0]], axis=0).numpy()
+    array([1., 2.])
+    """
     return by_numpy("min")(x, axis, keepdims=keepdims)
 
 
 def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
-    """The product; for small integers in int64 or uint64."""
+    """The product; for small integers in int64 or uint64.
+
+    >>> autoconv.xp.prod([2, 3, 4]).numpy()
+    np.int64(24)
+    """
     return by_numpy("prod")(x, axis, dtype, keepdims=keepdims)
 
 
 def std(x: Any, /, *, axis: Any = None, correction: Any = 0.0, keepdims: bool = False) -> Tensor:
-    """The standard deviation; the divisor is the number of elements minus `correction`."""
+    """The standard deviation; the divisor is the number of elements minus `correction`.
+
+    >>> autoconv.xp.std([1.0, 3.0], correction=1).numpy()
+    np.float64(1.4142135623730951)
+    """
     return by_numpy("std")(x, axis, ddof=correction, keepdims=keepdims)
 
 
 def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
-    """The sum; for small integers in int64 or uint64."""
+    """The sum; for small integers in int64 or uint64.
+
+    >>> autoconv.xp.sum([[1, 2], [3, 4]], axis=1).numpy()
+    array([3, 7])
+    """
     return by_numpy("sum")(x, axis, dtype, keepdims=keepdims)
 
 
 def var(x: Any, /, *, axis: Any = None, correction: Any = 0.0, keepdims: bool = False) -> Tensor:
-    """The variance; the divisor is the number of elements minus `correction`."""
+    """The variance; the divisor is the number of elements minus `correction`.
+
+    >>> autoconv.xp.var([1.0, 3.0], correction=1).numpy()
+    np.float64(2.0)
+    """
     return by_numpy("var")(x, axis, ddof=correction, keepdims=keepdims)
 
 
@@ -57,22 +93,39 @@ def var(x: Any, /, *, axis: Any = None, correction: Any = 0.0, keepdims: bool = 
 
 
 def matmul(x1: Any, x2: Any, /) -> Tensor:
-    """The product of matrices, stacks of them, or vectors."""
+    """The product of matrices, stacks of them, or vectors.
+
+    >>> autoconv.xp.matmul([[1, 2], [3, 4]], [1, 1]).numpy()
+    array([3, 7])
+    """
     return by_numpy("matmul")(x1, x2)
 
 
 def matrix_transpose(x: Any, /) -> Tensor:
-    """The array with its last two axes exchanged."""
+    """The array with its last two axes exchanged.
+
+    >>> autoconv.xp.matrix_transpose([[1, 2], [3, 4]]).numpy()
+    array([[1, 3],
+           [2, 4]])
+    """
     return by_numpy("matrix_transpose")(x)
 
 
 def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Tensor:
-    """The sum of products over `axes`: that many last and first ones, or a sequence for each array."""
+    """The sum of products over `axes`: that many last and first ones, or a sequence for each array.
+
+    >>> autoconv.xp.tensordot([[1, 2], [3, 4]], [1, 1], axes=1).numpy()
+    array([3, 7])
+    """
     return by_numpy("tensordot")(x1, x2, axes)
 
 
 def vecdot(x1: Any, x2: Any, /, *, axis: Any = -1) -> Tensor:
-    """The sum of products along an axis; complex elements of `x1` are conjugated."""
+    """The sum of products along an axis; complex elements of `x1` are conjugated.
+
+    >>> autoconv.xp.vecdot([1, 2, 3], [4, 5, 6]).numpy()
+    np.int64(32)
+    """
     return by_numpy("vecdot")(x1, x2, axis=axis)
 
 

@@ -12,62 +12,113 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def concat(arrays: Any, /, *, axis: Any = 0) -> Tensor:
-    """The arrays concatenated along an axis; flattened first if `axis` is None."""
+    """The arrays concatenated along an axis; flattened first if `axis` is None.
+
+    >>> autoconv.xp.concat([[1, 2], [3]]).numpy()
+    array([1, 2, 3])
+    """
     return by_numpy("concatenate")(arrays, axis)
 
 
 def expand_dims(x: Any, /, axis: Any = 0) -> Tensor:
-    """The array with a dimension of size 1 inserted at `axis`."""
+    """The array with a dimension of size 1 inserted at `axis`.
+
+    >>> autoconv.xp.expand_dims([1, 2], axis=1).numpy()
+    array([[1],
+           [2]])
+    """
     return by_numpy("expand_dims")(x, axis)
 
 
 def flip(x: Any, /, *, axis: Any = None) -> Tensor:
-    """The elements in reverse order along the axes, all of them if `axis` is None."""
+    """The elements in reverse order along the axes, all of them if `axis` is None.
+
+    >>> autoconv.xp.flip([1, 2, 3]).numpy()
+    array([3, 2, 1])
+    """
     return by_numpy("flip")(x, axis)
 
 
 def moveaxis(x: Any, source: Any, destination: Any, /) -> Tensor:
-    """The array with axes moved to other positions."""
+    """The array with axes moved to other positions.
+
+    >>> autoconv.xp.moveaxis(np.zeros((2, 3, 4)), 0, 2).shape
+    TensorShape([3, 4, 2])
+    """
     return by_numpy("moveaxis")(x, source, destination)
 
 
 def permute_dims(x: Any, /, axes: Any) -> Tensor:
-    """The array with its axes permuted."""
+    """The array with its axes permuted.
+
+    >>> autoconv.xp.permute_dims(np.zeros((2, 3, 4)), (2, 0, 1)).shape
+    TensorShape([4, 2, 3])
+    """
     return by_numpy("transpose")(x, axes)
 
 
 def repeat(x: Any, repeats: Any, /, *, axis: Any = None) -> Tensor:
-    """Each element repeated `repeats` times along an axis; of the flattened array if `axis` is None."""
+    """Each element repeated `repeats` times along an axis; of the flattened array if `axis` is None.
+
+    >>> autoconv.xp.repeat([1, 2], 2).numpy()
+    array([1, 1, 2, 2])
+    """
     return by_numpy("repeat")(x, repeats, axis)
 
 
 def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Tensor:
-    """The same elements in another shape; one size may be -1 and is then inferred."""
+    """The same elements in another shape; one size may be -1 and is then inferred.
+
+    >>> autoconv.xp.reshape([1, 2, 3, 4], (2, 2)).numpy()
+    array([[1, 2],
+           [3, 4]])
+    """
     return by_numpy("reshape")(x, shape)
 
 
 def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Tensor:
-    """The elements shifted cyclically along the axes."""
+    """The elements shifted cyclically along the axes.
+
+    >>> autoconv.xp.roll([1, 2, 3], 1).numpy()
+    array([3, 1, 2])
+    """
     return by_numpy("roll")(x, shift, axis)
 
 
 def squeeze(x: Any, /, axis: Any) -> Tensor:
-    """The array without those axes; raises ValueError for one whose size is not 1."""
+    """The array without those axes; raises ValueError for one whose size is not 1.
+
+    >>> autoconv.xp.squeeze([[1, 2]], axis=0).numpy()
+    array([1, 2])
+    """
     return by_numpy("squeeze")(x, axis)
 
 
 def stack(arrays: Any, /, *, axis: Any = 0) -> Tensor:
-    """The arrays, all of one shape, stacked along a new axis."""
+    """The arrays, all of one shape, stacked along a new axis.
+
+    >>> autoconv.xp.stack([[1, 2], [3, 4]]).numpy()
+    array([[1, 2],
+           [3, 4]])
+    """
     return by_numpy("stack")(arrays, axis)
 
 
 def tile(x: Any, repetitions: Any, /) -> Tensor:
-    """The array repeated along each axis."""
+    """The array repeated along each axis.
+
+    >>> autoconv.xp.tile([1, 2], 2).numpy()
+    array([1, 2, 1, 2])
+    """
     return by_numpy("tile")(x, repetitions)
 
 
 def unstack(x: Any, /, *, axis: Any = 0) -> tuple[Tensor, ...]:
-    """The parts of the array along an axis, without that axis."""
+    """The parts of the array along an axis, without that axis.
+
+    >>> [part.numpy().tolist() for part in autoconv.xp.unstack([[1, 2], [3, 4]])]
+    [[1, 2], [3, 4]]
+    """
     rows = tensor(x)
     at = axis_of(axis, rank_of(rows))
     turned = moveaxis(rows, at, 0)
@@ -78,44 +129,77 @@ def unstack(x: Any, /, *, axis: Any = 0) -> tuple[Tensor, ...]:
 
 
 def argmax(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """The index of the first of the largest elements."""
+    """The index of the first of the largest elements.
+
+    >>> autoconv.xp.argmax([2.0, 7.0, 5.0]).numpy()
+    np.int64(1)
+    """
     return by_numpy("argmax")(x, axis, keepdims=keepdims)
 
 
 def argmin(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """The index of the first of the smallest elements."""
+    """The index of the first of the smallest elements.
+
+    >>> autoconv.xp.argmin([2.0, 7.0, 5.0]).numpy()
+    np.int64(0)
+    """
     return by_numpy("argmin")(x, axis, keepdims=keepdims)
 
 
 def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """The number of nonzero elements, int64."""
+    """The number of nonzero elements, int64.
+
+    >>> autoconv.xp.count_nonzero([1, 0, 2]).numpy()
+    np.int64(2)
+    """
     return by_numpy("count_nonzero")(x, axis, keepdims=keepdims)
 
 
 def nonzero(x: Any, /) -> tuple[Tensor, ...]:
-    """The indices of the nonzero elements, one array for each axis; raises ValueError for an array without axes."""
+    """The indices of the nonzero elements, one array for each axis; raises ValueError for an array without axes.
+
+    >>> [part.numpy().tolist() for part in autoconv.xp.nonzero([0, 3, 0, 4])]
+    [[1, 3]]
+    """
     return by_numpy("nonzero")(x)
 
 
 def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Tensor:
-    """The index at which each element of `x2` is inserted into the sorted vector `x1`."""
+    """The index at which each element of `x2` is inserted into the sorted vector `x1`.
+
+    >>> autoconv.xp.searchsorted([1, 3, 5], [0, 3, 6]).numpy()
+    array([0, 1, 3])
+    """
     return by_numpy("searchsorted")(x1, x2, side, sorter)
 
 
 def take(x: Any, indices: Any, /, *, axis: Any = None) -> Tensor:
-    """The elements at those indices along an axis, which may be omitted for a vector."""
+    """The elements at those indices along an axis, which may be omitted for a vector.
+
+    >>> autoconv.xp.take([10, 20, 30], [2, 0]).numpy()
+    array([30, 10])
+    """
     if axis is None and rank_of(tensor(x)) != 1:
         raise ValueError("take needs an axis for an array of other than one dimension")
     return by_numpy("take")(x, indices, 0 if axis is None else axis)
 
 
 def take_along_axis(x: Any, indices: Any, /, *, axis: Any = -1) -> Tensor:
-    """The elements at those indices along an axis, with separate indices for each row."""
+    """The elements at those indices along an axis, with separate indices for each row.
+
+    >>> autoconv.xp.take_along_axis(np.array([[3, 1], [2, 4]]), np.array([[1], [0]])).numpy()
+    array([[1],
+           [2]])
+    """
     return by_numpy("take_along_axis")(x, indices, axis)
 
 
 def where(condition: Any, x1: Any, x2: Any, /) -> Tensor:
-    """Elements of `x1` where the condition is true, else of `x2`."""
+    """Elements of `x1` where the condition is true, else of `x2`.
+
+    >>> autoconv.xp.where([True, False], [1, 2], [3, 4]).numpy()
+    array([1, 4])
+    """
     return by_numpy("where")(condition, x1, x2)
 
 
@@ -123,7 +207,11 @@ def where(condition: Any, x1: Any, x2: Any, /) -> Tensor:
 
 
 def argsort(x: Any, /, *, axis: Any = -1, descending: bool = False, stable: bool = True) -> Tensor:
-    """The indices that sort the array; equal elements keep their order."""
+    """The indices that sort the array; equal elements keep their order.
+
+    >>> autoconv.xp.argsort([3, 1, 2]).numpy()
+    array([1, 2, 0])
+    """
     if not descending:
         return by_numpy("argsort")(x, axis, stable=stable)
     given = tensor(x)
@@ -133,7 +221,11 @@ def argsort(x: Any, /, *, axis: Any = -1, descending: bool = False, stable: bool
 
 
 def sort(x: Any, /, *, axis: Any = -1, descending: bool = False, stable: bool = True) -> Tensor:
-    """The elements sorted along an axis."""
+    """The elements sorted along an axis.
+
+    >>> autoconv.xp.sort([3, 1, 2], descending=True).numpy()
+    array([3, 2, 1])
+    """
     found = by_numpy("sort")(x, axis)
     return flip(found, axis=axis) if descending else found
 
@@ -141,14 +233,22 @@ def sort(x: Any, /, *, axis: Any = -1, descending: bool = False, stable: bool = 
 def cumulative_sum(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
 ) -> Tensor:
-    """Cumulative sums along an axis (optional for a vector), with a leading zero for `include_initial`."""
+    """Cumulative sums along an axis (optional for a vector), with a leading zero for `include_initial`.
+
+    >>> autoconv.xp.cumulative_sum([1, 2, 3], include_initial=True).numpy()
+    array([0, 1, 3, 6])
+    """
     return _cumulative("cumsum", x, axis, dtype, include_initial)
 
 
 def cumulative_prod(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
 ) -> Tensor:
-    """Cumulative products along an axis (optional for a vector), with a leading one for `include_initial`."""
+    """Cumulative products along an axis (optional for a vector), with a leading one for `include_initial`.
+
+    >>> autoconv.xp.cumulative_prod([2, 3, 4]).numpy()
+    array([ 2,  6, 24])
+    """
     return _cumulative("cumprod", x, axis, dtype, include_initial)
 
 
@@ -166,7 +266,11 @@ def _cumulative(name: str, x: Any, axis: Any, dtype: Any, include_initial: bool)
 
 
 def diff(x: Any, /, *, axis: Any = -1, n: Any = 1, prepend: Any = None, append: Any = None) -> Tensor:
-    """Differences of neighbours along an axis, applied n times."""
+    """Differences of neighbours along an axis, applied n times.
+
+    >>> autoconv.xp.diff([1, 4, 9]).numpy()
+    array([3, 5])
+    """
     ends = {name: value for name, value in (("prepend", prepend), ("append", append)) if value is not None}
     return by_numpy("diff")(x, n, axis, **ends)
 
@@ -175,22 +279,38 @@ def diff(x: Any, /, *, axis: Any = -1, n: Any = 1, prepend: Any = None, append: 
 
 
 def unique_all(x: Any, /) -> Any:
-    """(values, indices, inverse_indices, counts) of the distinct elements."""
+    """(values, indices, inverse_indices, counts) of the distinct elements.
+
+    >>> [part.numpy().tolist() for part in autoconv.xp.unique_all([3, 1, 3])]
+    [[1, 3], [1, 0], [1, 0, 1], [1, 2]]
+    """
     return by_numpy("unique_all")(x)
 
 
 def unique_counts(x: Any, /) -> Any:
-    """(values, counts) of the distinct elements."""
+    """(values, counts) of the distinct elements.
+
+    >>> [part.numpy().tolist() for part in autoconv.xp.unique_counts([3, 1, 3])]
+    [[1, 3], [1, 2]]
+    """
     return by_numpy("unique_counts")(x)
 
 
 def unique_inverse(x: Any, /) -> Any:
-    """(values, inverse_indices) of the distinct elements."""
+    """(values, inverse_indices) of the distinct elements.
+
+    >>> [part.numpy().tolist() for part in autoconv.xp.unique_inverse([3, 1, 3])]
+    [[1, 3], [1, 0, 1]]
+    """
     return by_numpy("unique_inverse")(x)
 
 
 def unique_values(x: Any, /) -> Tensor:
-    """The distinct elements."""
+    """The distinct elements.
+
+    >>> autoconv.xp.unique_values([3, 1, 3]).numpy()
+    array([1, 3])
+    """
     return by_numpy("unique_values")(x)
 
 
