@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import reduce
 from typing import Any
 
+from autoconv.backends.llvm.analysis.classify_indexing import goes_into, indexed_role, is_update, shape_of
+from autoconv.backends.llvm.analysis.indexing import is_indexed
 from autoconv.backends.llvm.analysis.representation import (
-    is_array,
     is_complex,
     is_dense,
     is_of_complex,
@@ -19,10 +21,12 @@ from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.scalars import ElementWriter
 from autoconv.backends.llvm.ir.types import is_narrow, is_native
+from autoconv.graph.dimensions import has_same_count, plus
 from autoconv.graph.dtypes import DType
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.rewrite import attributes_key
+from autoconv.graph.types import Type
 from autoconv.ops.elements import ELEMENTS
 from autoconv.ops.index_spec import At, NewAxis, Rest, Slice, is_fixed
 from autoconv.ops.traits import Reduction
@@ -35,8 +39,6 @@ MAPPED = frozenset({
 ROLES: dict[str, Callable[[Node], str | None]] = {}
 # Role functions, as in ROLES, of nodes with complex operands or results.
 COMPLEX: dict[str, Callable[[Node], str | None]] = {}
-# Role functions, as in ROLES, of nodes over arrays with open dimensions (bound at the call).
-OPEN: dict[str, Callable[[Node], str | None]] = {}
 # Ops whose result sizes depend on the values of the inputs, with a predicate for the nodes that have native code.
 COUNTED: dict[str, Callable[[Node], bool]] = {}
 # Ops on Python objects, with a predicate for the nodes that have native code.
@@ -48,8 +50,9 @@ WORK: dict[str, Callable[[Node], int]] = {}
 # Ops whose kernels call library routines that take about as long as native code, whatever the sizes. They do not
 # justify code for each shape.
 BY_LIBRARY: set[str] = set()
-# The role function of nodes over arrays with open dimensions (set by open_roles).
-OPEN_ROLE: list[Callable[[Node], str]] = []
+# Roles of ops that read shapes alone, where those are not constants.
+_EXTENTS = {"dimension": "extent", "size": "extent", "shape": "view", "outline": "view"}
+_OF_MASKS = frozenset({"where_indices", "get_item"})  # ops whose result sizes depend on values
 
 
 def read_inputs(node: Node) -> tuple[Value, ...]:
@@ -62,8 +65,11 @@ def read_inputs(node: Node) -> tuple[Value, ...]:
 def role(node: Node) -> str:
     """Return the lowering class of a node.
 
-    One of "scalar", "pair", "element", "view", "reduce", "scatter", "matmul", "update", "join", "search", "memory",
-    "object", "control", "whole", "kernel", or another that a registered function returns.
+    One of "scalar", "pair", "element", "view", "reduce", "scatter", "matmul", "update", "join", "search", "extent",
+    "memory", "object", "control", "whole", "kernel", or another that a registered function returns.
+
+    Dimensions are constants or symbols, which are bound at the call. A node over symbols has a native lowering only
+    where its shapes agree symbolically; else its kernel runs, which sees arrays.
     """
     name = node.op.name
     if node.regions:
@@ -73,10 +79,9 @@ def role(node: Node) -> str:
         return "memory"
     if name in OBJECTS and OBJECTS[name](node):
         return "object"
-    if is_of_open(node):
-        return OPEN_ROLE[0](node)
-    if not all(is_scalar(t) or is_array(t) for t in types):
-        return "whole" if name in COUNTED and COUNTED[name](node) else "kernel"
+    if not all(is_scalar(t) or is_dense(t) for t in types):
+        counted = name in COUNTED and (name in _OF_MASKS or not is_of_open(node)) and COUNTED[name](node)
+        return "whole" if counted else "kernel"
     if any(map(is_complex, types)):
         return _role_of_complex(node)
     narrow = any(is_narrow(t.dtype) for t in types)  # type: ignore[union-attr]
@@ -90,35 +95,29 @@ def role(node: Node) -> str:
         if is_scalar(result.type):
             return "scalar"
         # A node that may raise flags exceptional elements in its loop; its kernel then decides.
-        return "element" if node.effects in (Effects.PURE, Effects.RAISE) else "kernel"
+        return "element" if _broadcasts(node) and node.effects in (Effects.PURE, Effects.RAISE) else "kernel"
+    if name in _EXTENTS and is_of_open(node):
+        return _EXTENTS[name]
+    if is_indexed(node):
+        return indexed_role(node)
     if node.op.traits.generates:
-        return "view" if is_array(result.type) and generates(node) else "kernel"
-    if name in MAPPED:
-        known = is_array(node.inputs[0].type) or (name.startswith("broadcast") and is_array(result.type))
-        return "view" if known and maps(node) else "kernel"
-    if name == "gather":
-        return "view" if picks_one(node) else "kernel"
+        return "view" if is_dense(result.type) and generates(node) else "kernel"
     if node.op.traits.reduction is not None:
-        return "reduce" if is_array(node.inputs[0].type) and reduces(node) else "kernel"
-    if name in ("set_item", "add_at_item"):
-        return "update" if is_array(node.inputs[0].type) and _updates(node) else "kernel"
-    if name in ("argmax", "argmin"):
-        return "search" if is_array(node.inputs[0].type) and not narrow and _searches(node) else "kernel"
-    if name == "concat":
-        return "join"
-    if name == "matmul":
-        return "matmul" if _multiplies(node) else "kernel"
-    return "kernel"
+        fits = is_dense(node.inputs[0].type) and reduces(node) and _keeps_sizes(node)
+        return "reduce" if fits else "kernel"
+    return _LOOPS[name](node) if name in _LOOPS else "kernel"
 
 
 def _role_of_complex(node: Node) -> str:
     """Classify the complex ops that remain once arithmetic is split into parts (see legalize/complex/split.py)."""
-    name = node.op.name
-    if name in ("real", "imag"):
-        return "view"
+    name, (result, *_) = node.op.name, node.results
+    if name in ("real", "imag") or (name in _EXTENTS and is_of_open(node)):
+        return _EXTENTS.get(name, "view")
     if name == "complex":
-        return "element" if sizes(node.results[0].type) else "pair"
-    return (COMPLEX[name](node) if name in COMPLEX else None) or "kernel"
+        if not shape_of(result.type):
+            return "pair"
+        return "element" if _broadcasts(node) else "kernel"
+    return (COMPLEX[name](node) if name in COMPLEX and not is_of_open(node) else None) or "kernel"
 
 
 def _is_steered_by_numbers(node: Node) -> bool:
@@ -174,7 +173,35 @@ def generates(node: Node) -> bool:
     return dtype is None or is_native(dtype)
 
 
+# ---- rules of ops whose loops are written here
+
+
+def _broadcasts(node: Node) -> bool:
+    """Return whether the operands broadcast to the result's shape by dimensions of size 1 alone."""
+    return all(_goes_into(value.type, node.results[0].type) for value in node.inputs)
+
+
+def _goes_into(own: Type, whole: Type) -> bool:
+    return is_scalar(own) or goes_into(shape_of(own), shape_of(whole))
+
+
+def _mapped_role(node: Node) -> str:
+    return "view" if _maps(node) else "kernel"
+
+
+def _maps(node: Node) -> bool:
+    name, source, result = node.op.name, node.inputs[0].type, node.results[0].type
+    if name.startswith("broadcast"):
+        return is_dense(result) and _goes_into(source, result) and (is_of_open(node) or maps(node))
+    if not is_dense(source):
+        return False
+    if name in ("reshape", "reshape_like", "squeeze") and is_of_open(node):
+        return is_dense(result) and _keeps_count(node)
+    return maps(node)
+
+
 def maps(node: Node) -> bool:
+    """Return whether the attributes alone give the index map, with single indices in registers."""
     if node.op.name == "get_item":
         operands = all(is_scalar(value.type) for value in node.inputs[1:])
         return operands and is_fixed(node.attributes["spec"], NewAxis, Rest, At, Slice)
@@ -183,15 +210,22 @@ def maps(node: Node) -> bool:
     return len(node.inputs) == 1 or node.op.name not in ("reshape", "broadcast_to", "roll", "pad")
 
 
-def _searches(node: Node) -> bool:
-    shape = sizes(node.inputs[0].type)
-    return 0 not in shape and not node.inputs[0].dtype.is_bool
+def _keeps_count(node: Node) -> bool:
+    """Return whether source and result have equally many elements.
+
+    Quotients in sizes are exact: the code that made the type guards that.
+    """
+    source, result = (shape_of(value.type) for value in (node.inputs[0], node.results[0]))
+    if node.op.name == "squeeze":
+        axes = node.attributes.get("axis")
+        ones = {axis for axis, size in enumerate(source) if size == 1}
+        return axes is None or {axis % len(source) for axis in axes} <= ones
+    first, second = ([size for size in shape if size != 1] for shape in (source, result))
+    return first == second or has_same_count(source, result)
 
 
-def _updates(node: Node) -> bool:
-    """Return whether the written part is given by single indices and slices with constant bounds."""
-    operands = all(is_scalar(value.type) for value in node.inputs[2:])
-    return operands and is_fixed(node.attributes["spec"], Rest, At, Slice)
+def _pick_role(node: Node) -> str:
+    return "view" if picks_one(node) else "kernel"
 
 
 def picks_one(node: Node) -> bool:
@@ -227,12 +261,46 @@ def _is_inside(node: Node) -> bool:
     return all(d > max(kept, default=-1) for d in axes if shape[d] != 1)
 
 
-def _multiplies(node: Node) -> bool:
-    """Return whether the node is a single matrix product; stacked matrices on the left count as one."""
-    x, y = (len(sizes(value.type)) for value in node.inputs)
-    whole = x == 2 or (x > 2 and not node.attributes.get("transpose_a", False))
-    kinds: list[Any] = [value.type for value in node.inputs]
-    return whole and y == 2 and all(kind.dtype.name in ("float32", "float64") for kind in kinds)
+def _keeps_sizes(node: Node) -> bool:
+    if node.op.name != "sum_to_shape_of":
+        return True
+    shape, result = shape_of(node.inputs[0].type), shape_of(node.results[0].type)
+    return all(size in (1, other) for size, other in zip(result, shape[len(shape) - len(result) :], strict=True))
+
+
+def _update_role(node: Node) -> str:
+    operands = all(is_scalar(value.type) for value in node.inputs[2:])
+    return "update" if is_dense(node.inputs[0].type) and operands and is_update(node) else "kernel"
+
+
+def _search_role(node: Node) -> str:
+    dtype, source = node.inputs[0].dtype, node.inputs[0].type
+    fits = is_dense(source) and 0 not in shape_of(source) and not dtype.is_bool and not is_narrow(dtype)
+    return "search" if fits else "kernel"
+
+
+def _join_role(node: Node) -> str:
+    shapes, result = [shape_of(value.type) for value in node.inputs], shape_of(node.results[0].type)
+    axis = node.attributes["axis"] % len(result)
+    rest = all((*shape[:axis], *shape[axis + 1 :]) == (*result[:axis], *result[axis + 1 :]) for shape in shapes)
+    return "join" if rest and reduce(plus, (shape[axis] for shape in shapes)) == result[axis] else "kernel"
+
+
+def _product_role(node: Node) -> str:
+    """Classify a matrix product: stacked matrices on the left count as one; see codegen/matmul/batched for others."""
+    x, y = (shape_of(value.type) for value in node.inputs)
+    flip_x, flip_y = (node.attributes.get(name, False) for name in ("transpose_a", "transpose_b"))
+    if len(y) != 2 or len(x) < 2 or (len(x) > 2 and flip_x):
+        return "kernel"
+    fits = {value.dtype.name for value in node.inputs} <= {"float32", "float64"}
+    return "matmul" if fits and x[-2 if flip_x else -1] == y[-1 if flip_y else -2] else "kernel"
+
+
+_LOOPS: dict[str, Callable[[Node], str]] = {
+    **dict.fromkeys(MAPPED, _mapped_role), **dict.fromkeys(("set_item", "add_at_item"), _update_role),
+    **dict.fromkeys(("argmax", "argmin"), _search_role), "gather": _pick_role, "concat": _join_role,
+    "matmul": _product_role,
+}  # fmt: skip
 
 
 def reduced_axes(node: Node) -> frozenset[int]:

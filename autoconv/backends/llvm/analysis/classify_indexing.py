@@ -1,6 +1,6 @@
-"""Gathers and scatters over arrays with open dimensions: decide which have loops.
+"""Classify gathers, scatters and updates: which of them have loops.
 
-Shapes must agree symbolically; else the kernel runs, which sees arrays.
+Symbolic shapes must agree; else the kernel runs, which sees arrays.
 """
 
 from __future__ import annotations
@@ -80,7 +80,9 @@ def _items(node: Node) -> bool:
 
 
 def goes_into(own: Sequence[Dimension], whole: Sequence[Dimension]) -> bool:
-    """Return whether a shape broadcasts to another one by dimensions of size 1 alone."""
+    """Return whether a shape broadcasts to another one by dimensions of size 1 alone, leading ones dropped."""
+    while len(own) > len(whole) and own[0] == 1:
+        own = own[1:]
     return len(own) <= len(whole) and all(
         size in (1, other) for size, other in zip(own, whole[len(whole) - len(own) :], strict=True)
     )

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from autoconv.backends.llvm.analysis.classify import ROLES
 from autoconv.backends.llvm.analysis.index_map import IndexMap, loaded, pick, variable, variables
-from autoconv.backends.llvm.analysis.representation import is_array, is_scalar, sizes
+from autoconv.backends.llvm.analysis.representation import is_scalar, sizes
 from autoconv.backends.llvm.ir.index_arith import Position, is_known
 from autoconv.graph.dimensions import plus, slice_length, times
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension, Shape, Symbol
-from autoconv.ops.index_spec import INPUT, Aligned, At, Gather, NewAxis, Rest, Slice, aligned, is_fixed
+from autoconv.ops.index_spec import INPUT, Aligned, At, Gather, NewAxis, Rest, Slice, aligned
 from autoconv.ops.movement.indexing import indexed_shape
 
 
@@ -275,44 +274,3 @@ def counted(position: int | Symbol, size: Dimension) -> Dimension:
     if isinstance(size, int):
         return position % size
     return position if position >= 0 else plus(size, position)
-
-
-# ---- roles
-
-
-def _gather_role(node: Node) -> str:
-    """Classify a gather; it is a view: each read maps through the positions."""
-    known = is_array(node.inputs[0].type) and _are_plain(node)
-    return "view" if known else "kernel"
-
-
-def _scatter_role(node: Node) -> str:
-    scatter = SCATTERS[node.op.name]
-    result: Any = node.results[0].type
-    if not is_array(result) or not _are_plain(node) or not _shape_is_known(node):
-        return "kernel"
-    if result.dtype.is_bool and scatter.combine not in (None, "add"):
-        return "kernel"
-    return "scatter"
-
-
-def _are_plain(node: Node) -> bool:
-    """Return whether positions are dense arrays or scalars, and slices have no operands."""
-    if node.op.name not in ITEMS:
-        return is_array(positions(node)[0].type)
-    return is_fixed(node.attributes["spec"], NewAxis, Rest, At, Gather, Slice)
-
-
-def _shape_is_known(node: Node) -> bool:
-    """Return whether the result's shape is given by more than the type of an operand that holds it."""
-    return len(node.inputs) == 2 or node.op.name not in ("scatter_nd", "segment_sum")
-
-
-def _indexed_role(node: Node) -> str | None:
-    """Return the role of a node with arrays of positions; None leaves other nodes to the general rules."""
-    if not is_indexed(node):
-        return None
-    return _scatter_role(node) if node.op.name in SCATTERS else _gather_role(node)
-
-
-ROLES.update(dict.fromkeys((*ROWS, *VECTORS, *ALONG, *ITEMS), _indexed_role))

@@ -1,7 +1,6 @@
 """The modules whose import registers lowerings. A new file with a lowering gets its line here."""
 
 # ruff: noqa: F401
-import autoconv.backends.llvm.analysis.classify_symbolic  # registers its rule for open dimensions
 import autoconv.backends.llvm.codegen.assertions
 import autoconv.backends.llvm.codegen.control.exceptions
 import autoconv.backends.llvm.codegen.control.handler_cells

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from autoconv.backends.llvm.analysis.classify import BY_LIBRARY, COMPLEX, COUNTED, MEMORY, OPEN, ROLES, WORK
-from autoconv.backends.llvm.analysis.representation import is_held
+from autoconv.backends.llvm.analysis.classify import BY_LIBRARY, COMPLEX, COUNTED, MEMORY, ROLES, WORK
+from autoconv.backends.llvm.analysis.representation import is_held, is_of_open
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.graph.graph import Node
 
@@ -55,13 +55,17 @@ def native(
     `library`: see BY_LIBRARY.
     """
     for name in names:
-        ROLES[name] = lambda node: "whole" if fits(node) else "kernel"
+        ROLES[name] = lambda node: _native_role(node, fits, of_open)
         if work is not None:
             WORK[name] = work
-        if of_open is not None:
-            OPEN[name] = lambda node: "whole" if of_open(node) else "kernel"
     BY_LIBRARY.update(names if library else ())
     return lowering(*names)
+
+
+def _native_role(node: Node, fits: Fits, of_open: Fits | None) -> str | None:
+    if not is_of_open(node):
+        return "whole" if fits(node) else "kernel"
+    return None if of_open is None else "whole" if of_open(node) else "kernel"
 
 
 def complex_native(*names: str, fits: Fits, library: bool = False) -> Callable[[Lowering], Lowering]:

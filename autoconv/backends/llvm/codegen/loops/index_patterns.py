@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autoconv.backends.llvm.analysis.classify import OPEN, ROLES
+from autoconv.backends.llvm.analysis.classify import ROLES
 from autoconv.backends.llvm.analysis.index_maps import PLACES, Place
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, sizes
 from autoconv.backends.llvm.ir.index_arith import Index, Position, plus
@@ -19,7 +19,7 @@ def _view(name: str, fits: Callable[[Node], bool]) -> Callable[[Any], Any]:
 
     def register(place: Callable[[Any, Node, Index], Place]) -> Any:
         PLACES[name] = place
-        ROLES[name] = OPEN[name] = lambda node: "view" if is_dense(node.results[0].type) and fits(node) else "kernel"
+        ROLES[name] = lambda node: "view" if is_dense(node.results[0].type) and fits(node) else "kernel"
         return place
 
     return register

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autoconv.backends.llvm.analysis.classify import OPEN, ROLES
+from autoconv.backends.llvm.analysis.classify import ROLES
 from autoconv.backends.llvm.analysis.representation import is_array, is_dense, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import native
@@ -185,5 +185,4 @@ def _unless_constant(role: Callable[[Node], str | None]) -> Callable[[Node], str
     return lambda node: None if node.attributes.get("mode", "CONSTANT") == "CONSTANT" else role(node)
 
 
-for _roles in (ROLES, OPEN):
-    _roles["pad"] = _unless_constant(_roles["pad"])
+ROLES["pad"] = _unless_constant(ROLES["pad"])

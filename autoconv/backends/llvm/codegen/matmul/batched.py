@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autoconv.backends.llvm.analysis.classify import OPEN, ROLES
+from autoconv.backends.llvm.analysis.classify import ROLES
 from autoconv.backends.llvm.analysis.classify_indexing import goes_into, shape_of
-from autoconv.backends.llvm.analysis.representation import is_array, sizes
+from autoconv.backends.llvm.analysis.representation import is_array, is_of_open, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.matmul.blas import alone, has_products
 from autoconv.backends.llvm.codegen.matmul.ops import call_product
@@ -154,5 +154,10 @@ def _turned(region: LoweringContext, node: Node, product: Product, lanes: int) -
 
 
 # `matmul` lowers a single product.
-ROLES["matmul"] = lambda node: "whole" if _is_batch(node) else None
-OPEN["matmul"] = lambda node: None if is_one_product(node) else "whole" if _is_open_batch(node) else "kernel"
+def _role(node: Node) -> str | None:
+    if not is_of_open(node):
+        return "whole" if _is_batch(node) else None
+    return None if is_one_product(node) else "whole" if _is_open_batch(node) else "kernel"
+
+
+ROLES["matmul"] = _role
