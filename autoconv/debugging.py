@@ -33,12 +33,27 @@ from autoconv.runtime.recording.tracebacks import present_functions as _present_
 
 
 def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int = 50) -> None:
-    """Make ops, also those of functions traced from now on, raise InvalidArgumentError for a nan or infinity."""
+    """Make ops, also those of functions traced from now on, raise InvalidArgumentError for a nan or infinity.
+
+    >>> autoconv.debugging.enable_check_numerics()
+    >>> try:
+    ...     autoconv.math.log(autoconv.constant(-1.0))
+    ... except autoconv.errors.InvalidArgumentError as error:
+    ...     print(type(error).__name__)
+    InvalidArgumentError
+    >>> autoconv.debugging.disable_check_numerics()
+    """
     _SETTINGS.check_numerics = True
 
 
 def disable_check_numerics() -> None:
-    """Revert `enable_check_numerics`."""
+    """Revert `enable_check_numerics`.
+
+    >>> autoconv.debugging.enable_check_numerics()
+    >>> autoconv.debugging.disable_check_numerics()
+    >>> autoconv.math.log(autoconv.constant(-1.0)).numpy()
+    np.float32(nan)
+    """
     _SETTINGS.check_numerics = False
 
 

@@ -35,7 +35,11 @@ REGION = ".<part>"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A position in the user's source; columns count from 1, 0 is unknown."""
+    """A position in the user's source; columns count from 1, 0 is unknown.
+
+    >>> str(autoconv.errors.Place("newton.py", 3, 8))
+    'newton.py:3:8'
+    """
 
     file: str
     line: int

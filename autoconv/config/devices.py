@@ -8,7 +8,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PhysicalDevice:
-    """A device of this machine."""
+    """A device of this machine.
+
+    >>> autoconv.config.list_physical_devices("CPU")[0].name
+    '/physical_device:CPU:0'
+    """
 
     name: str
     device_type: str
@@ -19,7 +23,11 @@ class PhysicalDevice:
 
 @dataclass(frozen=True, slots=True)
 class LogicalDevice:
-    """A device as programs name it."""
+    """A device as programs name it.
+
+    >>> autoconv.config.list_logical_devices("CPU")[0].device_type
+    'CPU'
+    """
 
     name: str
     device_type: str
@@ -30,7 +38,11 @@ class LogicalDevice:
 
 @dataclass(frozen=True, slots=True)
 class LogicalDeviceConfiguration:
-    """A part of a physical device; limits are kept and have no effect."""
+    """A part of a physical device; limits are kept and have no effect.
+
+    >>> autoconv.config.LogicalDeviceConfiguration(memory_limit=1024).memory_limit
+    1024
+    """
 
     memory_limit: int | None = None
     experimental_priority: int | None = None
@@ -52,7 +64,11 @@ def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice
 
 
 def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
-    """Return the devices that programs see, of that type or all. From then on they cannot be configured."""
+    """Return the devices that programs see, of that type or all. From then on they cannot be configured.
+
+    >>> [device.name for device in autoconv.config.list_logical_devices("CPU")]
+    ['/device:CPU:0']
+    """
     if not _STARTED:
         count = len(_LOGICAL.get(_CPU, ())) or 1
         _STARTED.extend(LogicalDevice(f"/device:CPU:{number}", "CPU") for number in range(count))
@@ -71,6 +87,9 @@ def set_logical_device_configuration(
 
 
 def get_logical_device_configuration(device: PhysicalDevice) -> list[LogicalDeviceConfiguration] | None:
-    """Return how a device was divided, or None."""
+    """Return how a device was divided, or None.
+
+    >>> autoconv.config.get_logical_device_configuration(autoconv.config.list_physical_devices("CPU")[0])
+    """
     found = _LOGICAL.get(device)
     return None if found is None else list(found)

@@ -90,7 +90,11 @@ def _named_logs(text: str) -> frozenset[str]:
 
 
 def cache_folder() -> Path:
-    """Return the folder of converted modules and compiled code: AUTOCONV_CACHE, or the user's cache folder."""
+    """Return the folder of converted modules and compiled code: AUTOCONV_CACHE, or the user's cache folder.
+
+    >>> autoconv.config.cache_folder().is_absolute()
+    True
+    """
     override = os.environ.get("AUTOCONV_CACHE")
     if override:
         return Path(override)
@@ -100,7 +104,13 @@ def cache_folder() -> Path:
 
 
 def run_functions_eagerly(run_eagerly: bool) -> None:
-    """Let functions run their Python on every call, or not; graphs that were traced before are kept for later."""
+    """Let functions run their Python on every call, or not; graphs that were traced before are kept for later.
+
+    >>> autoconv.config.run_functions_eagerly(True)
+    >>> autoconv.config.functions_run_eagerly()
+    True
+    >>> autoconv.config.run_functions_eagerly(False)
+    """
     SETTINGS.run_eagerly = bool(run_eagerly)
 
 
@@ -124,12 +134,23 @@ def functions_run_eagerly() -> bool:
 
 
 def set_soft_device_placement(enabled: bool) -> None:
-    """Set whether an op may run on another device than the one asked for."""
+    """Set whether an op may run on another device than the one asked for.
+
+    >>> before = autoconv.config.get_soft_device_placement()
+    >>> autoconv.config.set_soft_device_placement(True)
+    >>> autoconv.config.get_soft_device_placement()
+    True
+    >>> autoconv.config.set_soft_device_placement(before)
+    """
     SETTINGS.soft_placement = bool(enabled)
 
 
 def get_soft_device_placement() -> bool:
-    """Return whether an op may run on another device than the one asked for."""
+    """Return whether an op may run on another device than the one asked for.
+
+    >>> autoconv.config.get_soft_device_placement()
+    True
+    """
     return SETTINGS.soft_placement
 
 

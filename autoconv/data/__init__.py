@@ -12,7 +12,12 @@ from autoconv.data.transforms import AUTOTUNE
 
 
 class Options:
-    """Options of datasets; any attribute may be set, without an effect."""
+    """Options of datasets; any attribute may be set, without an effect.
+
+    >>> dataset = autoconv.data.Dataset.range(2).with_options(autoconv.data.Options())
+    >>> [int(x) for x in dataset]
+    [0, 1]
+    """
 
 
 __all__ = [

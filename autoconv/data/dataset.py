@@ -21,7 +21,11 @@ from autoconv.runtime.support.structure import flatten, pack
 
 
 class DatasetSpec(IteratorSpec):
-    """The spec of a dataset: part of the cache key of functions that take one, and its entry in an element_spec."""
+    """The spec of a dataset: part of the cache key of functions that take one, and its entry in an element_spec.
+
+    >>> autoconv.data.DatasetSpec(autoconv.TensorSpec([], autoconv.int32)).element_spec
+    TensorSpec(shape=(), dtype=autoconv.int32, name=None)
+    """
 
     __slots__ = ()
 

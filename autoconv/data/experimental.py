@@ -11,7 +11,11 @@ choose_from_datasets = Dataset.choose_from_datasets
 
 
 def cardinality(dataset: Dataset) -> object:
-    """The number of elements of a dataset; see Dataset.cardinality."""
+    """The number of elements of a dataset; see Dataset.cardinality.
+
+    >>> int(autoconv.data.experimental.cardinality(autoconv.data.Dataset.range(3)))
+    3
+    """
     return dataset.cardinality()
 
 

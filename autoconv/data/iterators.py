@@ -20,7 +20,11 @@ from autoconv.runtime.tensors.tensor import EagerTensor
 
 
 class IteratorSpec:
-    """The spec of an iterator: part of the cache key of functions that take one."""
+    """The spec of an iterator: part of the cache key of functions that take one.
+
+    >>> autoconv.data.IteratorSpec(autoconv.TensorSpec([], autoconv.int64)).element_spec
+    TensorSpec(shape=(), dtype=autoconv.int64, name=None)
+    """
 
     __slots__ = ("element_spec",)
 
@@ -53,6 +57,10 @@ class Iterator:
 
     `next` raises StopIteration at the end, in a graph EndOfSequenceError (an OutOfRangeError that is a StopIteration
     too).
+
+    >>> iterator = iter(autoconv.data.Dataset.range(3))
+    >>> next(iterator).numpy(), next(iterator).numpy()
+    (np.int64(0), np.int64(1))
     """
 
     def __init__(self, value: RunningIterator | Value, element_spec: Any) -> None:

@@ -37,6 +37,13 @@ class TextLineDataset(_OfFiles):
 
     `filenames` is a string, a list or tensor of strings, or a dataset of them. Iterating raises NotFoundError for a
     missing file.
+
+    >>> import pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name) / "lines.txt"
+    >>> _ = path.write_text("one\\ntwo\\n")
+    >>> [line.numpy() for line in autoconv.data.TextLineDataset(str(path))]
+    [b'one', b'two']
     """
 
     _node = TextLines
@@ -53,6 +60,14 @@ class CsvDataset(Dataset):
 
     `record_defaults` has for each column a dtype, for a required field, or a value for empty fields. Iterating raises
     InvalidArgumentError, with file and line, for a record that does not fit.
+
+    >>> import pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name) / "points.csv"
+    >>> _ = path.write_text("1,0.5\\n2,1.5\\n")
+    >>> rows = autoconv.data.experimental.CsvDataset(str(path), [autoconv.int32, autoconv.float32])
+    >>> [(int(n), float(x)) for n, x in rows]
+    [(1, 0.5), (2, 1.5)]
     """
 
     def __init__(
@@ -107,6 +122,14 @@ def make_csv_dataset(
 
     The dtypes are inferred from the first rows unless `column_defaults` gives them. Raises ValueError for unknown
     column names.
+
+    >>> import pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name) / "points.csv"
+    >>> _ = path.write_text("n,x\\n1,0.5\\n2,1.5\\n")
+    >>> batches = autoconv.data.experimental.make_csv_dataset(str(path), 2, num_epochs=1, shuffle=False)
+    >>> [{name: part.numpy().tolist() for name, part in batch.items()} for batch in batches]
+    [{'n': [1, 2], 'x': [0.5, 1.5]}]
     """
     paths = matching(file_pattern)
     names = list(column_names) if column_names is not None else _names(paths[0], field_delim)
@@ -138,7 +161,11 @@ def make_csv_dataset(
 
 
 def Counter(start: Any = 0, step: Any = 1, dtype: Any = int64) -> Dataset:
-    """start, start + step, … endlessly."""
+    """start, start + step, … endlessly.
+
+    >>> [int(n) for n in autoconv.data.experimental.Counter(5, 2).take(3)]
+    [5, 7, 9]
+    """
     return Dataset(CounterNode(start, step, dtype))
 
 

@@ -163,7 +163,14 @@ def get_global_generator() -> Generator:
 
 
 def set_global_generator(generator: Generator) -> None:
-    """Set the generator that `get_global_generator` returns."""
+    """Set the generator that `get_global_generator` returns.
+
+    >>> autoconv.random.set_global_generator(autoconv.random.Generator.from_seed(7))
+    >>> first = autoconv.random.get_global_generator().normal([2]).numpy()
+    >>> autoconv.random.set_global_generator(autoconv.random.Generator.from_seed(7))
+    >>> bool((autoconv.random.get_global_generator().normal([2]).numpy() == first).all())
+    True
+    """
     global _global_generator
     _global_generator = generator
 

@@ -19,6 +19,9 @@ class Algorithm(enum.Enum):
     """The counter-based generators of Salmon, Moraes, Dror and Shaw (2011).
 
     Philox uses all 128 bits of a seed; Threefry (2x32, 20 rounds) mixes them into a key of 64 bits.
+
+    >>> autoconv.random.Algorithm.PHILOX.name
+    'PHILOX'
     """
 
     PHILOX = 1

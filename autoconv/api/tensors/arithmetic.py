@@ -124,14 +124,22 @@ def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x * y, and 0 where y is 0, even if x is infinite or nan."""
+    """x * y, and 0 where y is 0, even if x is infinite or nan.
+
+    >>> autoconv.math.multiply_no_nan([1.0, float("nan")], [2.0, 0.0]).numpy()
+    array([2., 0.], dtype=float32)
+    """
     zero = apply("equal", convert_to_tensor(y), 0)
     product = multiply(x, y)
     return apply("select", zero, apply("zeros_like", product), product, name=name)
 
 
 def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
-    """1 / x, and 0 where x is 0."""
+    """1 / x, and 0 where x is 0.
+
+    >>> autoconv.math.reciprocal_no_nan([2.0, 0.0]).numpy()
+    array([0.5, 0. ], dtype=float32)
+    """
     tensor = convert_to_tensor(x)
     return divide_no_nan(apply("ones_like", tensor), tensor, name)
 

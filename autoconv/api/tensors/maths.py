@@ -128,27 +128,47 @@ def tan(x: Any, name: str | None = None) -> Tensor:
 
 
 def asin(x: Any, name: str | None = None) -> Tensor:
-    """The angle in radians whose sine is x; nan outside of [-1, 1]."""
+    """The angle in radians whose sine is x; nan outside of [-1, 1].
+
+    >>> autoconv.asin([0.0, 1.0]).numpy().round(3)
+    array([0.   , 1.571], dtype=float32)
+    """
     return apply("asin", x, name=name)
 
 
 def acos(x: Any, name: str | None = None) -> Tensor:
-    """The angle in radians whose cosine is x; nan outside of [-1, 1]."""
+    """The angle in radians whose cosine is x; nan outside of [-1, 1].
+
+    >>> autoconv.acos([1.0, 0.0]).numpy().round(3)
+    array([0.   , 1.571], dtype=float32)
+    """
     return apply("acos", x, name=name)
 
 
 def atan(x: Any, name: str | None = None) -> Tensor:
-    """The angle in radians whose tangent is x."""
+    """The angle in radians whose tangent is x.
+
+    >>> autoconv.atan([0.0, 1.0]).numpy().round(3)
+    array([0.   , 0.785], dtype=float32)
+    """
     return apply("atan", x, name=name)
 
 
 def sinh(x: Any, name: str | None = None) -> Tensor:
-    """The hyperbolic sine."""
+    """The hyperbolic sine.
+
+    >>> autoconv.sinh([0.0, 1.0]).numpy().round(3)
+    array([0.   , 1.175], dtype=float32)
+    """
     return apply("sinh", x, name=name)
 
 
 def cosh(x: Any, name: str | None = None) -> Tensor:
-    """The hyperbolic cosine."""
+    """The hyperbolic cosine.
+
+    >>> autoconv.cosh([0.0, 1.0]).numpy().round(3)
+    array([1.   , 1.543], dtype=float32)
+    """
     return apply("cosh", x, name=name)
 
 
@@ -162,17 +182,29 @@ def tanh(x: Any, name: str | None = None) -> Tensor:
 
 
 def asinh(x: Any, name: str | None = None) -> Tensor:
-    """The inverse of sinh."""
+    """The inverse of sinh.
+
+    >>> autoconv.asinh([0.0, 1.0]).numpy().round(3)
+    array([0.   , 0.881], dtype=float32)
+    """
     return apply("asinh", x, name=name)
 
 
 def acosh(x: Any, name: str | None = None) -> Tensor:
-    """The inverse of cosh; nan below 1."""
+    """The inverse of cosh; nan below 1.
+
+    >>> autoconv.acosh([1.0, 2.0]).numpy().round(3)
+    array([0.   , 1.317], dtype=float32)
+    """
     return apply("acosh", x, name=name)
 
 
 def atanh(x: Any, name: str | None = None) -> Tensor:
-    """The inverse of tanh; nan outside of [-1, 1]."""
+    """The inverse of tanh; nan outside of [-1, 1].
+
+    >>> autoconv.atanh([0.0, 0.5]).numpy().round(3)
+    array([0.   , 0.549], dtype=float32)
+    """
     return apply("atanh", x, name=name)
 
 
@@ -258,7 +290,11 @@ def round(x: Any, name: str | None = None) -> Tensor:
 
 
 def rint(x: Any, name: str | None = None) -> Tensor:
-    """The nearest integer; ties go to the even one."""
+    """The nearest integer; ties go to the even one.
+
+    >>> autoconv.math.rint([0.5, 1.5, 2.4]).numpy()
+    array([0., 2., 2.], dtype=float32)
+    """
     return apply("rint", x, name=name)
 
 
@@ -344,17 +380,29 @@ def xlogy(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def xdivy(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x / y, and 0 where x is 0."""
+    """x / y, and 0 where x is 0.
+
+    >>> autoconv.math.xdivy([0.0, 1.0], [0.0, 2.0]).numpy()
+    array([0. , 0.5], dtype=float32)
+    """
     return apply("xdivy", x, y, name=name)
 
 
 def nextafter(x1: Any, x2: Any, name: str | None = None) -> Tensor:
-    """The next representable number after x1 in the direction of x2."""
+    """The next representable number after x1 in the direction of x2.
+
+    >>> autoconv.math.nextafter(1.0, 2.0).numpy() > 1.0
+    np.True_
+    """
     return apply("nextafter", x1, x2, name=name)
 
 
 def xlog1py(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x·log(1 + y), and 0 where x is 0."""
+    """x·log(1 + y), and 0 where x is 0.
+
+    >>> autoconv.math.xlog1py([0.0, 2.0], [-1.0, 1.0]).numpy().round(3)
+    array([0.   , 1.386], dtype=float32)
+    """
     return apply("xlogy", x, apply("add", y, 1.0), name=name)
 
 
@@ -368,7 +416,11 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
 
 
 def polygamma(a: Any, x: Any, name: str | None = None) -> Tensor:
-    """The derivative of digamma of order `a`, an int known while tracing."""
+    """The derivative of digamma of order `a`, an int known while tracing.
+
+    >>> autoconv.math.polygamma(1, 1.0).numpy().round(3)
+    np.float32(1.645)
+    """
     order = static_int(a, "the order of polygamma")
     return apply("polygamma", x, order=order, name=name) if order else digamma(x, name)
 

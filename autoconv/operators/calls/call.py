@@ -339,7 +339,14 @@ def operators_module() -> Any:
 
 
 def do_not_convert(function: Any = None) -> Any:
-    """Exempt a function from conversion; usable as a decorator or around a function where it is called."""
+    """Exempt a function from conversion; usable as a decorator or around a function where it is called.
+
+    >>> @autoconv.autograph.experimental.do_not_convert
+    ... def label(n):
+    ...     return f"n is {n}"
+    >>> label(3)
+    'n is 3'
+    """
     if function is None:
         return do_not_convert
     target = function.__func__ if isinstance(function, types.MethodType) else function

@@ -18,7 +18,11 @@ from autoconv.runtime.tensors.dispatch import apply
 
 
 class VariableSynchronization(enum.Enum):
-    """Time at which copies of a variable are synchronised; without effect, as there is one copy."""
+    """Time at which copies of a variable are synchronised; without effect, as there is one copy.
+
+    >>> autoconv.Variable(1.0, synchronization=autoconv.VariableSynchronization.ON_READ).synchronization.name
+    'ON_READ'
+    """
 
     AUTO = 0
     NONE = 1
@@ -27,7 +31,11 @@ class VariableSynchronization(enum.Enum):
 
 
 class VariableAggregation(enum.Enum):
-    """Aggregation of a variable's copies; without effect, as there is one copy."""
+    """Aggregation of a variable's copies; without effect, as there is one copy.
+
+    >>> autoconv.Variable(1.0, aggregation=autoconv.VariableAggregation.SUM).aggregation.name
+    'SUM'
+    """
 
     NONE = 0
     SUM = 1
@@ -199,6 +207,14 @@ def variable_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[Non
     """Create variables inside the block by `variable_creator(next_creator, **arguments)`.
 
     Of nested scopes the innermost creator is called first.
+
+    >>> def named(next_creator, **options):
+    ...     options["name"] = "weight"
+    ...     return next_creator(**options)
+    >>> with autoconv.variable_creator_scope(named):
+    ...     v = autoconv.Variable(1.0)
+    >>> v.name
+    'weight:0'
     """
     before = _STATE.creators
     _STATE.creators = (*before, variable_creator)

@@ -37,12 +37,19 @@ def to_graph(
 
 
 def trace(*args: Any) -> None:
-    """Print the arguments when it runs: while tracing, or eagerly."""
+    """Print the arguments when it runs: while tracing, or eagerly.
+
+    >>> autoconv.autograph.trace("x", 1)
+    x 1
+    """
     print(*args)
 
 
 def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
-    """Set the verbosity of conversion: 0 nothing, 3 the converted code."""
+    """Set the verbosity of conversion: 0 nothing, 3 the converted code.
+
+    >>> autoconv.autograph.set_verbosity(0)
+    """
     SETTINGS.verbosity = level
     SETTINGS.log_to_stdout = alsologtostdout
 
