@@ -28,7 +28,7 @@ from autoconv.backends.llvm.entry.eligibility import can_call
 from autoconv.backends.llvm.entry.wrapper import CALL, RUN, write_call, write_graph, write_run
 from autoconv.backends.llvm.ir.index_arith import Size
 from autoconv.backends.llvm.ir.module import ModuleText
-from autoconv.backends.llvm.jit.engine import Code, NoMachineCode, make_ready, native_entry, notes
+from autoconv.backends.llvm.jit.engine import NOT_COMPILED, Code, make_ready, native_entry, notes
 from autoconv.backends.llvm.legalize.complex.split import is_split
 from autoconv.backends.llvm.legalize.decompose import is_composite
 from autoconv.backends.llvm.legalize.pipeline import legalize
@@ -105,8 +105,8 @@ def compile_graph(graph: Graph, form: CallForm | None = None) -> NativeGraph | i
         return interpreter.compile_graph(graph)
     try:
         return NativeGraph(graph, form)
-    except NoMachineCode as error:
-        return interpreter.InterpretedGraph(graph, [f"no native code: {error}"])
+    except NOT_COMPILED as error:
+        return interpreter.InterpretedGraph(graph, [f"no native code: {error or type(error).__name__}"])
 
 
 def compile_region(graph: Graph) -> interpreter.Run:

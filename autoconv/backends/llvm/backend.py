@@ -9,6 +9,7 @@ from autoconv.backends import llvm
 from autoconv.backends.call_form import CallForm
 from autoconv.backends.llvm import describe
 from autoconv.backends.llvm.analysis.symbolic_sizes import open_sizes
+from autoconv.backends.llvm.jit.engine import NOT_COMPILED
 from autoconv.backends.llvm.runtime.call_dispatch import dispatching_method, is_dispatchable, is_readable
 from autoconv.backends.llvm.runtime.library import make_ready_ahead, shared_address
 from autoconv.backends.llvm.target.abi import UnknownLayout
@@ -52,7 +53,10 @@ class NativeBackend:
         make_ready_ahead()
 
     def dispatching(self, dispatch: Dispatch) -> Any:
-        return dispatching_method(shared_address, dispatch)
+        try:
+            return dispatching_method(shared_address, dispatch)
+        except (*NOT_COMPILED, UnknownLayout, ImportError):
+            return None  # Python's own method remains
 
     def can_dispatch(self, cells: Sequence[Any], entries: Sequence[Callable[..., Any]]) -> bool:
         return all(map(is_readable, cells)) and all(map(is_dispatchable, entries))

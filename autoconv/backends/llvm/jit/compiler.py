@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Sequence
 
@@ -44,10 +45,13 @@ def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseExcepti
 
     count = min(len(modules), thread_count()) if machine_code.is_for_threads() else 1
     helpers = [threading.Thread(target=work) for _ in range(count - 1)]
-    for helper in helpers:
-        helper.start()
+    started = []
+    with contextlib.suppress(RuntimeError):  # no thread can be started: this one compiles the rest
+        for helper in helpers:
+            helper.start()
+            started.append(helper)
     work()
-    for helper in helpers:
+    for helper in started:
         helper.join()
     return found
 

@@ -62,6 +62,8 @@ class NoMachineCode(Exception):
     """LLVM makes no machine code of a text at any level; `str()` gives the reason."""
 
 
+# What compiling and loading raises where the system does not give what machine code needs: memory, files, a process.
+NOT_COMPILED = (NoMachineCode, MemoryError, OSError)
 _READY: dict[str, bytes] = {}  # object files by text, until they are loaded
 _NONE: dict[str, str] = {}  # by key, why there is no machine code of a text
 _LESS: dict[str, str] = {}  # by text, why it was compiled at a lower level
