@@ -97,10 +97,10 @@ class ProductText:
             name = self._tile(height, wide)
             with out.loop("0", str(full), unrolled=False) as j:
                 y, target = self._moved(out, "%y", j, wide), self._moved(out, z, j, wide)
-                out.call(name, x, y, f"{target}{self._told()}")
+                out.call(name, x, y, target, *self._more)
         if rest:
             y, target = self._moved(out, "%y", "1", full * wide), self._moved(out, z, "1", full * wide)
-            out.call(self._tile(height, rest), x, y, f"{target}{self._told()}")
+            out.call(self._tile(height, rest), x, y, target, *self._more)
 
     def _moved(self, out: FunctionText, pointer: str, count: Position, step: Position) -> str:
         offset = out.mul(count, step)
@@ -120,9 +120,6 @@ class ProductText:
                 v.store(total, v.at("%z", r * self._z_row + i * lanes), width)
         out.ret()
         return out.finish("tile")
-
-    def _told(self) -> str:
-        return "".join(f", i64 {one}" for one in self._more)
 
     def _sum_up(self, v: VectorWriter, cells: list[list[str]], widths: list[int]) -> None:
         """Accumulate all products in the cells."""
