@@ -390,7 +390,8 @@ def tables_of_ops(path: Path) -> list[str]:
     for node in tree_of(path).body:
         if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
             target = ast.unparse(node.targets[0] if isinstance(node, ast.Assign) else node.target)
-            literals = [c.value for c in ast.walk(node.value) if isinstance(c, ast.Constant) and isinstance(c.value, str)]
+            constants = [inner.value for inner in ast.walk(node.value) if isinstance(inner, ast.Constant)]
+            literals = [constant for constant in constants if isinstance(constant, str)]
             names = [literal for literal in literals if literal in OPS]
             if target != "__all__" and "[" not in target and len(set(names)) > 1 and 2 * len(names) > len(literals):
                 found.append(target)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from autoconv.graph.dtypes import DType
-from autoconv.graph.graph import Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +87,3 @@ class Traits:
     irreversible: bool = False
     costly: bool = False
     reduction: Reduction | None = None
-
-
-def reads_only_shapes(node: Node) -> bool:
-    """Return whether the results follow from the shapes of the inputs, whatever their elements."""
-    return bool(node.inputs) and len(node.op.traits.shape_only) == len(node.inputs)

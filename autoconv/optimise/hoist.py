@@ -42,8 +42,8 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, compute_effects, copied_regions, copy_node, has_recursion
 from autoconv.graph.rewrite import begin_copy
 from autoconv.graph.types import TensorType
+from autoconv.ops.analysis.reads import reads_only_shapes
 from autoconv.ops.rules import element_count
-from autoconv.ops.traits import reads_only_shapes
 
 # Ops that cost nothing inside of a loop, besides views and generated elements, which backends do not materialise.
 _FREE = frozenset({"constant", "absent", "broadcast_to"})

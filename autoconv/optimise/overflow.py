@@ -12,6 +12,7 @@ import numpy as np
 from autoconv.errors import OtherKindError
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import ObjectType, TensorType
+from autoconv.ops.analysis.reads import reads_only_shapes
 from autoconv.ops.analysis.value_range import SIZES, WHOLE, Range, is_inside, result_range
 from autoconv.ops.numpy.list_arrays import is_guess
 
@@ -19,8 +20,7 @@ from autoconv.ops.numpy.list_arrays import is_guess
 _SLOWLY: Range = (-(1 << 61), 1 << 61)
 _SLOW_STEP = 1 << 10  # growth per iteration that counts as slow
 _ROUNDS = 4  # iterations of a loop's analysis, the last two with widened ranges
-# Ops that return non-negative sizes, and ops on Python ints that raise beyond 64 bits unless operand ranges exclude it.
-_SIZES = frozenset({"array_size", "dimension", "size"})
+# Ops on Python ints that raise beyond 64 bits unless operand ranges exclude it.
 _CHECKED = frozenset(
     f"python_{name}"
     for name in ("add", "subtract", "multiply", "power", "left_shift", "negative", "abs", "int", "round", "math")
@@ -57,6 +57,13 @@ def rerun_point(graph: Graph, lasts: Callable[[Node], bool]) -> tuple[Node | Non
         found.last = found.first_of(graph)
     found.visit(graph, [None] * len(graph.parameters))
     return found.behind, found.what
+
+
+def _is_size(node: Node) -> bool:
+    """Return whether the node gives a non-negative integer: a size, or a number that its inputs' shapes decide."""
+    types = [value.type for value in node.results]
+    integers = all(isinstance(t, TensorType) and t.dtype.is_integer and t.shape == () for t in types)
+    return integers and reads_only_shapes(node)
 
 
 def may_be_another(node: Node) -> bool:
@@ -114,8 +121,8 @@ class _Ranges:
         given = [self.of(value) for value in node.inputs]
         if name == "constant":
             self._constant(node)
-        elif name in _SIZES:
-            self._known[node.results[0]] = SIZES
+        elif _is_size(node):
+            self._known.update(dict.fromkeys(node.results, SIZES))
         elif name == "cond":
             arms = [self.visit(region, given[1:]) for region in node.regions]
             for value, ranges in zip(node.results, zip(*arms, strict=True), strict=True):

@@ -32,7 +32,7 @@ from autoconv.graph.types import (
     shapes_compatible,
 )
 from autoconv.ops import OPS
-from autoconv.ops.traits import reads_only_shapes
+from autoconv.ops.analysis.reads import reads_only_shapes
 from autoconv.optimise.fold import fold
 from autoconv.optimise.list_elements import narrow_lists
 from autoconv.optimise.symbolic.driver import has_symbols, note_sizes, result_types, without_symbols

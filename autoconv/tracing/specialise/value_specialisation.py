@@ -14,7 +14,7 @@ from typing import Any
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, has_recursion
 from autoconv.graph.types import ArrayType, TensorType
-from autoconv.ops.traits import reads_only_shapes
+from autoconv.ops.analysis.reads import reads_only_shapes
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction, input_leaves
 from autoconv.tracing.key.bounded_mapping import Bounded
 from autoconv.tracing.key.cache_key import Key, Literal, TensorKey, is_number

@@ -55,13 +55,6 @@ _EXTENTS = {"dimension": "extent", "size": "extent", "shape": "view", "outline":
 _OF_MASKS = frozenset({"where_indices", "get_item"})  # ops whose result sizes depend on values
 
 
-def read_inputs(node: Node) -> tuple[Value, ...]:
-    """Return the inputs whose elements the node reads: neither those of shapes alone, nor one of sizes."""
-    traits = node.op.traits
-    inputs = node.inputs if traits.sizes is None else node.inputs[: traits.sizes.position]
-    return tuple(value for i, value in enumerate(inputs) if i not in traits.shape_only)
-
-
 def role(node: Node) -> str:
     """Return the lowering class of a node.
 

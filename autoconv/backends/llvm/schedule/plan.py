@@ -11,7 +11,7 @@ import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from autoconv.backends.llvm.analysis.classify import read_inputs, role
+from autoconv.backends.llvm.analysis.classify import role
 from autoconv.backends.llvm.analysis.contiguity import is_block, is_contiguous
 from autoconv.backends.llvm.analysis.indexing import is_indexed, part_shape, positions, shares_loop, updates
 from autoconv.backends.llvm.analysis.representation import is_dense, sizes
@@ -19,6 +19,7 @@ from autoconv.backends.llvm.schedule.implicit_im2col import Patches, patches_of
 from autoconv.backends.llvm.schedule.matmul_tiling import takes_patches, tiles_of
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
+from autoconv.ops.analysis.reads import read_inputs
 
 # Roles that read their inputs, and make their results, as whole objects.
 WHOLE = frozenset({"memory", "object", "kernel", "pair", "control", "matmul", "update", "search", "alias", "whole"})

@@ -1,0 +1,20 @@
+"""Which inputs a node reads element by element, and of which it needs only the shape or sizes."""
+
+from __future__ import annotations
+
+from autoconv.graph.graph import Node, Value
+
+
+def read_inputs(node: Node) -> tuple[Value, ...]:
+    """Return the inputs whose elements the node reads: neither those of shapes alone, nor one of sizes."""
+    traits = node.op.traits
+    inputs = node.inputs if traits.sizes is None else node.inputs[: traits.sizes.position]
+    return tuple(value for i, value in enumerate(inputs) if i not in traits.shape_only)
+
+
+def reads_only_shapes(node: Node) -> bool:
+    """Return whether the results follow from the shapes of the inputs, whatever their elements."""
+    return bool(node.inputs) and len(node.op.traits.shape_only) == len(node.inputs)
+
+
+__all__ = ["read_inputs", "reads_only_shapes"]
