@@ -85,17 +85,8 @@ from autoconv.api.tensors.gather import (
 from autoconv.api.tensors.indexing import boolean_mask, newaxis, slice, strided_slice
 from autoconv.api.tensors.maths import (
     abs,
-    acos,
-    acosh,
-    asin,
-    asinh,
-    atan,
-    atan2,
-    atanh,
     ceil,
     complex,
-    cos,
-    cosh,
     cumsum,
     exp,
     floor,
@@ -106,12 +97,8 @@ from autoconv.api.tensors.maths import (
     round,
     sigmoid,
     sign,
-    sin,
-    sinh,
     sqrt,
     square,
-    tan,
-    tanh,
 )
 from autoconv.api.tensors.reductions import (
     argmax,
@@ -149,6 +136,21 @@ from autoconv.api.tensors.shaping import (
     unstack,
 )
 from autoconv.api.tensors.sorting import argsort, searchsorted, sort, unique, unique_with_counts
+from autoconv.api.tensors.trigonometry import (
+    acos,
+    acosh,
+    asin,
+    asinh,
+    atan,
+    atan2,
+    atanh,
+    cos,
+    cosh,
+    sin,
+    sinh,
+    tan,
+    tanh,
+)
 from autoconv.graph.dtypes import (
     DType,
     as_dtype,

@@ -37,19 +37,10 @@ from autoconv.api.tensors.comparison import (
 from autoconv.api.tensors.gather import segment_sum, unsorted_segment_sum
 from autoconv.api.tensors.maths import (
     abs,
-    acos,
-    acosh,
     angle,
-    asin,
-    asinh,
-    atan,
-    atan2,
-    atanh,
     ceil,
     complex,
     conj,
-    cos,
-    cosh,
     cumprod,
     cumsum,
     digamma,
@@ -76,13 +67,9 @@ from autoconv.api.tensors.maths import (
     rsqrt,
     sigmoid,
     sign,
-    sin,
-    sinh,
     softplus,
     sqrt,
     square,
-    tan,
-    tanh,
     xdivy,
     xlog1py,
     xlogy,
@@ -105,6 +92,21 @@ from autoconv.api.tensors.reductions import (
     zero_fraction,
 )
 from autoconv.api.tensors.sorting import in_top_k, top_k
+from autoconv.api.tensors.trigonometry import (
+    acos,
+    acosh,
+    asin,
+    asinh,
+    atan,
+    atan2,
+    atanh,
+    cos,
+    cosh,
+    sin,
+    sinh,
+    tan,
+    tanh,
+)
 from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
 
 __all__ = [

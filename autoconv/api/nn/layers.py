@@ -6,8 +6,11 @@ import math
 from typing import Any
 
 from autoconv.api.tensors.arguments import shape_argument, static_axes, static_int
-from autoconv.api.tensors.maths import l2_normalize, log_sigmoid, sigmoid, softplus, tanh
+from autoconv.api.tensors.maths import l2_normalize, log_sigmoid, sigmoid, softplus
 from autoconv.api.tensors.sorting import in_top_k, top_k
+from autoconv.api.tensors.trigonometry import (
+    tanh,
+)
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
