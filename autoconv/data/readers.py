@@ -38,11 +38,10 @@ class TextLineDataset(_OfFiles):
     `filenames` is a string, a list or tensor of strings, or a dataset of them. Iterating raises NotFoundError for a
     missing file.
 
-    >>> import pathlib, tempfile
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> path = pathlib.Path(folder.name) / "lines.txt"
-    >>> _ = path.write_text("one\\ntwo\\n")
-    >>> [line.numpy() for line in autoconv.data.TextLineDataset(str(path))]
+    >>> import tempfile
+    >>> file = tempfile.NamedTemporaryFile("w")
+    >>> print("one\\ntwo", file=file, flush=True)
+    >>> [line.numpy() for line in autoconv.data.TextLineDataset(file.name)]
     [b'one', b'two']
     """
 
@@ -61,11 +60,10 @@ class CsvDataset(Dataset):
     `record_defaults` has for each column a dtype, for a required field, or a value for empty fields. Iterating raises
     InvalidArgumentError, with file and line, for a record that does not fit.
 
-    >>> import pathlib, tempfile
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> path = pathlib.Path(folder.name) / "points.csv"
-    >>> _ = path.write_text("1,0.5\\n2,1.5\\n")
-    >>> rows = autoconv.data.experimental.CsvDataset(str(path), [autoconv.int32, autoconv.float32])
+    >>> import tempfile
+    >>> file = tempfile.NamedTemporaryFile("w")
+    >>> print("1,0.5\\n2,1.5", file=file, flush=True)
+    >>> rows = autoconv.data.experimental.CsvDataset(file.name, [autoconv.int32, autoconv.float32])
     >>> [(int(n), float(x)) for n, x in rows]
     [(1, 0.5), (2, 1.5)]
     """
@@ -123,11 +121,10 @@ def make_csv_dataset(
     The dtypes are inferred from the first rows unless `column_defaults` gives them. Raises ValueError for unknown
     column names.
 
-    >>> import pathlib, tempfile
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> path = pathlib.Path(folder.name) / "points.csv"
-    >>> _ = path.write_text("n,x\\n1,0.5\\n2,1.5\\n")
-    >>> batches = autoconv.data.experimental.make_csv_dataset(str(path), 2, num_epochs=1, shuffle=False)
+    >>> import tempfile
+    >>> file = tempfile.NamedTemporaryFile("w")
+    >>> print("n,x\\n1,0.5\\n2,1.5", file=file, flush=True)
+    >>> batches = autoconv.data.experimental.make_csv_dataset(file.name, 2, num_epochs=1, shuffle=False)
     >>> [{name: part.numpy().tolist() for name, part in batch.items()} for batch in batches]
     [{'n': [1, 2], 'x': [0.5, 1.5]}]
     """
