@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from typing import Any
 
-from autoconv.runtime.recording.regions import FUNCTION, current_region
+from autoconv.runtime.recording.regions import current_region
 from autoconv.tracing.views.autograph import do_not_convert
 
 
@@ -46,7 +46,7 @@ def set_loop_options(
     of Python's goes on.
     """
     region = current_region()
-    if maximum_iterations is not None and region is not None and region.contract == FUNCTION:
+    if maximum_iterations is not None and region is not None and not region.contract.python_numbers:
         region.most_iterations = maximum_iterations
 
 

@@ -16,19 +16,22 @@ from autoconv.operators.calls.call import call
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.regions.region_body import unify_captures
 from autoconv.optimise import optimise
-from autoconv.runtime.recording.regions import (
-    COMPILE,
-    FUNCTION,
-    Region,
-    current_region,
-    new_trace,
-    recording,
-    subregion,
-)
+from autoconv.runtime.recording.contracts import Contract
+from autoconv.runtime.recording.regions import Region, current_region, new_trace, recording, subregion
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import flatten, pack
 from autoconv.runtime.tensors.dispatch import graph_value
 from autoconv.tracing.specialise.trace import LOCK
+
+
+class _OfElements(Contract):
+    """The contract of a function that is traced once and run for every element: it creates no variables."""
+
+    def on_variable_created(self, variable: Any) -> None:
+        raise ValueError(
+            f"{variable!r} is created in the function of a dataset, which is traced once and run for every element. "
+            "Create the variable before, and use it inside."
+        )
 
 
 class ElementFunction:
@@ -43,18 +46,16 @@ class ElementFunction:
         if not callable(function):
             raise TypeError(f"`{name}` takes a function of an element, found {function!r}")
         outer = current_region()
-        if outer is not None and outer.contract == COMPILE:
+        if outer is not None and outer.contract.runs_plain:
             raise StagingError("a dataset is made, which `compile` leaves to Python", current_place())
         self.name = name
-        region = new_trace(name, FUNCTION).root if outer is None else subregion(outer, name)
-        if outer is None:
-            region.trace.on_create = _refuse_variable
+        region = new_trace(name, _OfElements()).root if outer is None else subregion(outer, name)
         self.spec = trace_function(function, spec, region, name)
         if outer is None:
             self.values = [obj for obj, _ in region.trace.captures.values()]
         else:
             self.values = list(unify_captures([region], len(spec_leaves(spec))))
-        self._graph = optimise(region.graph, contract=FUNCTION)
+        self._graph = optimise(region.graph)
         self._code: Callable[[Sequence[Any]], list[Any]] | None = None
 
     def _compiled(self) -> Callable[[Sequence[Any]], list[Any]]:
@@ -121,10 +122,3 @@ def _array(leaf: Any) -> Any:
 
 def _name(function: Any) -> str:
     return getattr(function, "__qualname__", None) or repr(function)
-
-
-def _refuse_variable(variable: Any) -> None:
-    raise ValueError(
-        f"{variable!r} is created in the function of a dataset, which is traced once and run for every element. "
-        "Create the variable before, and use it inside."
-    )

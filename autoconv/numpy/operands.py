@@ -17,7 +17,7 @@ from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.runtime.arrays.assigned_values import holds_numbers, number_as, refuse_warning, to_elements
 from autoconv.runtime.recording.numpy_protocol import FUNCTIONS, name_of, numpy_named, plain
-from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.recording.tracebacks import presented
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.binary_dispatch import dimension_of
@@ -46,7 +46,7 @@ def refuse(what: str) -> NoReturn:
 def is_compiled() -> bool:
     """Return whether the trace is one under `compile`, with the contract of plain Python."""
     region = current_region()
-    return region is not None and region.contract == COMPILE
+    return region is not None and region.contract.numpy_arrays
 
 
 def computes(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -9,7 +9,7 @@ import numpy as np
 from autoconv.errors import ItemAssignmentError
 from autoconv.numpy.operands import cast, numpy_dtype_of, refuse, tensor
 from autoconv.runtime.arrays.assigned_values import may_fit
-from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.recording.regions import current_contract, current_region
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
@@ -50,9 +50,7 @@ def write_into(
 
 def changed(x: Any) -> None:
     """Register an in-place change of an array, which makes the trace take it by reference."""
-    region = current_region()
-    if region is not None and region.trace.outside_effect is not None:
-        region.trace.outside_effect(x, "an array is changed in place")
+    current_contract().before_write(x, "an array is changed in place")
 
 
 __all__ = ["changed", "write_into"]

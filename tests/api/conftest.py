@@ -10,7 +10,7 @@ import pytest
 
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import ResourceType, TensorType, shapes_compatible
-from autoconv.runtime.recording.regions import FUNCTION, new_trace, recording
+from autoconv.runtime.recording.regions import new_trace, recording
 from autoconv.runtime.support.structure import flatten
 from autoconv.runtime.tensors.conversion import constant, convert_to_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -33,7 +33,7 @@ def evaluate(graph: Graph, arguments: list[Any]) -> list[Any]:
 
 def traced(function: Callable[..., Any], arrays: list[Any], shapes: list[Any]) -> list[Any]:
     """The leaves of function(*tensors), traced for parameters of these shapes and run."""
-    trace = new_trace("test", FUNCTION)
+    trace = new_trace("test")
     graph = trace.root.graph
     inputs = [constant(a) for a in arrays]
     parameters = [

@@ -6,7 +6,7 @@ import threading
 import autoconv as ac
 import autoconv.operators as ag__
 from autoconv.errors import ItemAssignmentError
-from autoconv.runtime.recording.regions import FUNCTION, as_if_traced, new_trace, recording
+from autoconv.runtime.recording.regions import as_if_traced, new_trace, recording
 
 
 def test_holds_outside_of_traces():
@@ -44,7 +44,7 @@ def test_a_trace_of_another_thread_does_not_count():
 
 
 def test_asking_whether_a_thread_traces_takes_no_frame():
-    region = new_trace("f", FUNCTION).root
+    region = new_trace("f").root
     frames = []
     with recording(region):
         untraced, before = ag__.untraced, sys.getprofile()

@@ -21,8 +21,9 @@ import pytest
 import autoconv.numpy  # noqa: F401 - with the whole table of NumPy's functions
 from autoconv.operators.calls.call import converted
 from autoconv.operators.numpy.calls import is_harmless
-from autoconv.runtime.recording.regions import COMPILE, new_trace, recording
+from autoconv.runtime.recording.regions import new_trace, recording
 from autoconv.tracing.guards import python_contract
+from autoconv.tracing.specialise.compile_contract import CompileContract
 
 MODULES = (
     np, np.linalg, np.fft, np.random, math, random, itertools, functools, os, time, builtins, operator, collections
@@ -36,23 +37,38 @@ class _Asked(Exception):
     """The guard was asked of a function, which it would not let be called."""
 
 
-def _kind_of(function):
-    """How a trace goes about a callable; it is not called."""
-    trace = new_trace("program", COMPILE, True)
-    trace.owned, asked = {}, []
+class _Guarding(CompileContract):
+    """The contract `compile` without a call: it notes the functions that it is asked about."""
 
-    def guard(called):
-        asked.append(called)
-        if not python_contract._is_pure(called):
+    def __init__(self):
+        self.asked = []
+
+    def before_call(self, function):
+        self.asked.append(function)
+        if not python_contract._is_pure(function):
             raise _Asked
 
-    trace.allows_call = guard
+    def before_write(self, owner, what, spots=()):
+        """No call whose arguments could become inputs."""
+
+    def spend(self, unit):
+        """No budget."""
+
+    def on_converted(self, function):
+        """No guards."""
+
+
+def _kind_of(function):
+    """How a trace goes about a callable; it is not called."""
+    contract = _Guarding()
+    trace = new_trace("program", contract)
+    trace.owned = {}
     with recording(trace.root):
         try:
             found = converted(function, trace.root)
         except _Asked:
             return "guarded"
-    if asked:
+    if contract.asked:
         return "pure"
     return "nobody looked" if found is function and not is_harmless(function) else "known"
 

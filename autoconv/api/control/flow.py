@@ -14,7 +14,7 @@ from autoconv.operators.calls.call import call
 from autoconv.operators.control.conditionals import and_, is_staged, switch_stmt, truth
 from autoconv.operators.control.staged_loops import stage_loop
 from autoconv.operators.control.staging import stage_arms
-from autoconv.runtime.recording.regions import FUNCTION, current_region
+from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.shape import TensorSpec, as_shape
 from autoconv.runtime.support.structure import flatten, is_structure, map_structure
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
@@ -129,7 +129,7 @@ def while_loop(
         raise ValueError("while_loop needs at least one loop variable")
     given = loop_vars if isinstance(loop_vars, (list, tuple)) else [loop_vars]
     region = current_region()
-    if region is None or region.contract == FUNCTION:
+    if region is None or not region.contract.python_numbers:
         state = tuple(map_structure(_as_loop_value, value) for value in given)
     else:
         state = tuple(given)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from autoconv.runtime.recording.regions import FUNCTION, new_trace, recording
+from autoconv.runtime.recording.regions import new_trace, recording
 from autoconv.tracing.specialise.trace import LOCK
 from autoconv.tracing.views.func_graph import FuncGraph
 
@@ -18,7 +18,7 @@ class Graph(FuncGraph):
     """
 
     def __init__(self) -> None:
-        self._trace = new_trace("graph", FUNCTION)
+        self._trace = new_trace("graph")
         super().__init__(self._trace.root.graph, ())
 
     @contextmanager

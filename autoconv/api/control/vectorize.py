@@ -23,7 +23,7 @@ from autoconv.operators.calls.call import call
 from autoconv.operators.control.iterables import leading_dimension
 from autoconv.operators.regions.region_body import unify_captures
 from autoconv.ops.index_spec import At, NewAxis, Rest, Slice, is_fixed
-from autoconv.runtime.recording.regions import FUNCTION, current_region, new_trace, recording, subregion
+from autoconv.runtime.recording.regions import current_region, new_trace, recording, subregion
 from autoconv.runtime.support.structure import Template, flatten, pack
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply, graph_value
@@ -81,7 +81,7 @@ def _recorded(
 ) -> tuple[Graph, list[Any], Template | None]:
     """Return the graph of `fn` for one row, its captures, and the structure of its results."""
     outer = current_region()
-    region = new_trace("vectorized_map", FUNCTION).root if outer is None else subregion(outer, "vectorized_map")
+    region = new_trace("vectorized_map").root if outer is None else subregion(outer, "vectorized_map")
     types = [TensorType(row.dtype, (row.type.shape or ())[1:]) for row in rows]
     parameters = [SymbolicTensor(region.graph.add_parameter(type_, "row")) for type_ in types]
     with recording(region):

@@ -13,7 +13,8 @@ from autoconv.api.gradients.tape import GradientTape, UnconnectedGradients, dens
 from autoconv.graph.dtypes import as_dtype
 from autoconv.operators.calls.call import call
 from autoconv.runtime.recording import tape_recorders
-from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.recording.contracts import Contract
+from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.structure import flatten, map_structure, pack
 from autoconv.runtime.tensors.conversion import convert_to_tensor, is_tensor, python_number
 from autoconv.runtime.tensors.dispatch import apply
@@ -195,7 +196,7 @@ def _leaf(f: Function, value: Any) -> Any:
         return python_number(value) if current_region() is None else convert_to_tensor(value)
     if not is_tensor(value) and not isinstance(value, (np.ndarray, np.generic)):
         raise TypeError(f"{_name(f)} is differentiated by a tensor, an array or a float, found {value!r}")
-    compiled = getattr(f, "contract", None) == COMPILE and current_region() is None
+    compiled = getattr(f, "_contract", Contract).numpy_arrays and current_region() is None
     if compiled and isinstance(value, np.ndarray) and value.dtype.kind in "fc":
         return value.view()  # under `compile` arrays and tensors are different kinds of arguments
     tensor = value if is_tensor(value) else convert_to_tensor(value)

@@ -39,7 +39,8 @@ from autoconv.ops.python.objects import LIBRARY
 from autoconv.runtime.objects.containers import PLAIN, items_of, traced_result
 from autoconv.runtime.objects.number_methods import refuse_number
 from autoconv.runtime.objects.symbolic_objects import is_object
-from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.recording.contracts import EAGER, Contract
+from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.logs import tell
 from autoconv.runtime.support.spans import current_place, is_own_file
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -65,38 +66,37 @@ def call_untraced(function: Any) -> Any:
 def converted(function: Any, region: Any = None) -> Any:
     """Return the callable to run under trace: a graph equivalent, the converted function, or the unchanged one.
 
-    `region.trace.allows_call` raises for an unchanged one that must not run under trace.
+    `region.contract.before_call` raises for an unchanged one that must not run under trace.
     """
     if type(function) is Variant:
         return lambda *args, **kwargs: distribute(lambda f: call(f)(*args, **kwargs), function)
-    if type(function) is SymbolicTensor and function.weak and region is not None and region.contract == COMPILE:
+    if type(function) is SymbolicTensor and function.weak and region is not None and region.contract.python_numbers:
         return lambda *args, **kwargs: refuse_number(function, "{!r} object is not callable")
     known = None if says_what_it_equals(function) else _known(function, region)
     if known is not None:
         return known
-    guard = region.trace.allows_call if region is not None else None
+    contract = EAGER if region is None else region.contract
     if isinstance(function, types.FunctionType):
-        compiles = region is not None and region.contract == COMPILE
-        return on_objects(function) if compiles and function in LIBRARY else _noted(function, guard, region)
+        in_library = contract.objects_in_graph and function in LIBRARY
+        return on_objects(function) if in_library else _noted(function, contract, region)
     if isinstance(function, types.MethodType):
-        return _method(function, guard, region)
+        return _method(function, contract, region)
     if type(function) is functools.partial:
         return functools.partial(converted(function.func, region), *function.args, **function.keywords)
     if isinstance(function, type):
-        return _class(function, guard)
+        return _class(function, contract)
     if isinstance(function, (types.BuiltinFunctionType, types.BuiltinMethodType, types.MethodWrapperType)):
-        return _builtin(function, guard, region)
+        return _builtin(function, contract, region)
     if hasattr(type(function), "__autoconv_function__") or hasattr(type(function), "__autoconv_tensor__"):
         return function
     method = getattr(type(function), "__call__", None)  # noqa: B004
     if isinstance(method, types.FunctionType):
         if region is not None:
             _meet_object(region, function)
-        return types.MethodType(_noted(method, guard, region), function)
-    if guard is not None:
-        guard(function)
+        return types.MethodType(_noted(method, contract, region), function)
+    contract.before_call(function)
     is_special = isinstance(function, types.WrapperDescriptorType)
-    return of_known_values(function) if is_special and region is not None and region.contract == COMPILE else function
+    return of_known_values(function) if is_special and contract.objects_in_graph else function
 
 
 def says_what_it_equals(value: Any) -> bool:
@@ -107,7 +107,7 @@ def says_what_it_equals(value: Any) -> bool:
 
 def _known(function: Any, region: Any) -> Any:
     """Return the graph equivalent of a function; None if there is none."""
-    compiles = region is not None and region.contract == COMPILE
+    compiles = region is not None and region.contract.objects_in_graph
     if region is not None and region.trace.memory:
         known = array_function(function)
         if known is not None:
@@ -120,7 +120,7 @@ def _known(function: Any, region: Any) -> Any:
     return warn if function is WARN else numpy_call(function, region)
 
 
-def _method(method: types.MethodType, guard: Any, region: Any) -> Any:
+def _method(method: types.MethodType, contract: Contract, region: Any) -> Any:
     owner, inner = method.__self__, method.__func__
     refuse_special(method, region)
     if type(owner) in PLAIN:
@@ -132,7 +132,7 @@ def _method(method: types.MethodType, guard: Any, region: Any) -> Any:
     if region is not None:
         _meet_object(region, owner)
     if isinstance(inner, types.FunctionType):
-        return types.MethodType(_noted(inner, guard, region), owner)
+        return types.MethodType(_noted(inner, contract, region), owner)
     return functools.partial(converted(inner, region), owner)  # e.g. np.random.rand
 
 
@@ -146,15 +146,14 @@ def _sorting(method: types.MethodType) -> Callable[..., Any]:
     return sort
 
 
-def _builtin(function: Any, guard: Any, region: Any) -> Any:
+def _builtin(function: Any, contract: Contract, region: Any) -> Any:
     about_to_call(function)
-    if guard is not None:
-        guard(function)
-        if isinstance(getattr(function, "__self__", None), np.ndarray):
-            return on_objects(function, only_reading(function))
+    contract.before_call(function)
+    if contract.numpy_arrays and isinstance(getattr(function, "__self__", None), np.ndarray):
+        return on_objects(function, only_reading(function))
     if region is None:
         return function
-    return on_objects(function) if region.contract == COMPILE else _without_lists(function)
+    return on_objects(function) if contract.objects_in_graph else _without_lists(function)
 
 
 def _in_arms(function: Any, override: Callable[..., Any]) -> Callable[..., Any]:
@@ -186,18 +185,18 @@ def _without_lists(function: Any) -> Callable[..., Any]:
     return run
 
 
-def _noted(function: types.FunctionType, guard: Any, region: Any) -> Callable[..., Any]:
+def _noted(function: types.FunctionType, contract: Contract, region: Any) -> Callable[..., Any]:
     """Return the converted function; during a trace, wrap it so that recursive calls are detected."""
     function = getattr(function, "__autoconv_asked__", function)
     if is_noted(function):
         return function
-    target = _function(function, guard)
+    target = _function(function, contract)
     is_converted = target is not function or is_user_code(function)
     return noted(function, target) if region is not None and is_converted else target
 
 
-def _function(function: types.FunctionType, guard: Any) -> Callable[..., Any]:
-    found = _plain_function(function, guard)
+def _function(function: types.FunctionType, contract: Contract) -> Callable[..., Any]:
+    found = _plain_function(function, contract)
     return generating(found, _handing) if is_generator_function(found, current_region()) else found
 
 
@@ -205,23 +204,22 @@ def _handing(function: types.FunctionType) -> Any:
     return convert_generator(function, operators_module()) if is_converted(function) else None
 
 
-def _plain_function(function: types.FunctionType, guard: Any) -> Callable[..., Any]:
-    if guard is not None and debugger_in(function):
-        guard(function)
+def _plain_function(function: types.FunctionType, contract: Contract) -> Callable[..., Any]:
+    if contract.runs_plain and debugger_in(function):
+        contract.before_call(function)
     if is_converted(function):
         return function
     if getattr(function, _DO_NOT_CONVERT, False) or not is_user_code(function):
-        if guard is not None:
-            guard(function)
+        contract.before_call(function)
         return function
     region = current_region()
     watched = "passes" in SETTINGS.logs  # a log of the passes needs them to run
-    if region is not None and not watched and is_unchanged(function, with_calls=region.contract != COMPILE):
+    if region is not None and not watched and is_unchanged(function, with_calls=not region.contract.objects_in_graph):
         converted_function = function
     else:
         converted_function = convert_function(function, operators_module())
-    if region is not None and region.trace.watch is not None:
-        region.trace.watch(function)
+    if region is not None:
+        region.contract.on_converted(function)
     return _logged(function, converted_function) if SETTINGS.verbosity >= 3 else converted_function
 
 
@@ -241,7 +239,7 @@ def _logged(function: types.FunctionType, converted_function: Callable[..., Any]
 _LOOKING_INTO = frozenset({"builtins", "array", "collections", "itertools"})
 
 
-def _class(cls: type, guard: Any) -> Any:
+def _class(cls: type, contract: Contract) -> Any:
     """Return the constructor of a class; a user-defined `__init__` is converted."""
     init: Any = getattr(cls, "__init__", None)
     plain = type(cls) is type and cls.__new__ is object.__new__ and not issubclass(cls, BaseException)
@@ -254,20 +252,19 @@ def _class(cls: type, guard: Any) -> Any:
             made: Any = cls.__new__(cls, *args, **kwargs) if exception else object.__new__(cls)
             _register(made)
             if own:
-                (_function(init, guard) if written else init)(made, *args, **kwargs)
+                (_function(init, contract) if written else init)(made, *args, **kwargs)
             if own and not written:
                 _trace_defaults(made, args, kwargs)
             make_early(made)
             return made
 
         return construct
-    if guard is not None and cls in LIBRARY:
+    if contract.objects_in_graph and cls in LIBRARY:
         return on_objects(cls)
-    if guard is not None:
-        guard(cls)
-    if cls.__module__ in ("builtins", "itertools") and guard is not None and not issubclass(cls, BaseException):
+    contract.before_call(cls)
+    if cls.__module__ in ("builtins", "itertools") and contract.objects_in_graph and not issubclass(cls, BaseException):
         return on_objects(cls)
-    if cls.__module__ in _LOOKING_INTO and current_region() is not None and guard is None:
+    if cls.__module__ in _LOOKING_INTO and current_region() is not None and not contract.objects_in_graph:
         return cls if issubclass(cls, BaseException) else _without_lists(cls)
     return cls
 
@@ -302,17 +299,16 @@ def meet_class(region: Any, cls: type, is_outer: bool = True) -> None:
     if is_outer:
         region.trace.outer_classes.update(cls.__mro__)
     if region.trace.converts and cls not in region.trace.patched and is_user_code(cls):
-        guard = region.trace.allows_call
-        convert_special_methods(region.trace, cls, is_user_code, lambda function: _special(function, guard))
+        convert_special_methods(region.trace, cls, is_user_code, lambda function: _special(function, region.contract))
         for base in cls.__mro__ if type(cls) is type else ():
             for value in list(vars(base).values()):
                 if any(map(is_written, (getattr(type(value), name, None) for name in DESCRIBING))):
                     meet_class(region, type(value))
 
 
-def _special(function: Any, guard: Any) -> Any:
+def _special(function: Any, contract: Contract) -> Any:
     try:
-        return _function(function, guard)
+        return _function(function, contract)
     except ConversionError:  # a method without source, e.g. of a dataclass, stays unconverted
         return function
 

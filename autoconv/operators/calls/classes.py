@@ -8,7 +8,7 @@ from typing import Any
 from autoconv.errors import StagingError
 from autoconv.operators.calls.call import call, is_user_code
 from autoconv.operators.support.overrides import OVERRIDES
-from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 
 
@@ -25,7 +25,7 @@ def class_statement(*called: Any) -> None:
     Raises StagingError under `compile` if the statement runs user code, which must run on every call.
     """
     region = current_region()
-    if region is None or region.contract != COMPILE:
+    if region is None or not region.contract.runs_plain:
         return
     if not called or any(map(_runs_code, called)):
         raise StagingError(

@@ -22,7 +22,7 @@ from autoconv.runtime.objects.symbolic_objects import (
     holds_symbols,
     record_object,
 )
-from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.recording.regions import current_region
 
 # Marks, as a key in a list of keys and values, a mapping whose items are all merged in (`**mapping`).
 SPREAD = object()
@@ -40,7 +40,7 @@ class Spread:
 def spread(iterable: Any) -> Any:
     """Return the operand of a star in a display, as one Spread if Python cannot iterate over it."""
     region = current_region()
-    if region is None or region.contract != COMPILE:
+    if region is None or not region.contract.objects_in_graph:
         return iterable
     if type(iterable) is Variant:
         return spread(distribute(lambda known: apply_object("list", known), iterable))
@@ -131,7 +131,7 @@ def _merged_in_graph(keys: Any, values: Any) -> Any:
 def unpacked(value: Any, target: str) -> Any:
     """Return the items of `value` for an assignment to `target`, which has one starred name."""
     region = current_region()
-    if region is not None and region.contract == COMPILE:
+    if region is not None and region.contract.objects_in_graph:
         if type(value) is Variant:
             return distribute(lambda known: unpacked(known, target), value)
         if is_deferred(value):

@@ -16,7 +16,7 @@ from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.dict_views import DictView
 from autoconv.runtime.objects.rebuilt_arguments import is_rebuilt
 from autoconv.runtime.objects.symbolic_objects import apply_object, holds_created_objects, holds_symbols
-from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 _CONVERSIONS: dict[str, Any] = {"r": repr, "s": str, "a": ascii}
@@ -72,7 +72,7 @@ for _functions in (AS_STATEMENTS, OVERRIDES):
 def _is_late(*values: Any) -> bool:
     """Return whether formatting has to wait for run time: under `compile`, for values known only then."""
     region = current_region()
-    if region is None or region.contract != COMPILE:
+    if region is None or not region.contract.objects_in_graph:
         return False
     return any(
         type(v) in (DictView, Variant, SymbolicArray, StagedRange) or isinstance(v, SymbolicTensor)

@@ -31,7 +31,7 @@ from autoconv.operators.values.builtins import called
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import PLAIN, heap_of, items_of, traced_result
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, holds_symbols, unboxed
-from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -59,7 +59,7 @@ def _is_deferred_for(function: Any, iterable: Any) -> bool:
 
 def _is_compiled() -> bool:
     region = current_region()
-    return region is not None and region.contract == COMPILE
+    return region is not None and region.contract.objects_in_graph
 
 
 def _consumer(function: Any) -> Callable[[Any], Any]:

@@ -14,7 +14,7 @@ from typing import Any
 from autoconv.errors import StagingError
 from autoconv.runtime.objects.containers import PLAIN
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
-from autoconv.runtime.recording.regions import COMPILE, Region
+from autoconv.runtime.recording.regions import Region
 from autoconv.runtime.support.spans import current_place, is_own_file
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
@@ -25,7 +25,7 @@ _GOING_OVER = frozenset({"__iter__", "__reversed__", "__next__", "__len__", "__e
 def refuse_special(function: types.MethodType, region: Region | None) -> None:
     """Raise StagingError for a special method of a number, list, dict, set or object of the trace."""
     owner = function.__self__
-    if region is None or region.contract != COMPILE or not _stands_for_python(owner):
+    if region is None or not region.contract.runs_plain or not _stands_for_python(owner):
         return
     code = getattr(function.__func__, "__code__", None)
     if code is None or not is_own_file(code.co_filename):

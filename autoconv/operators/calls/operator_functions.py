@@ -18,7 +18,7 @@ from autoconv.operators.values.builtins import called
 from autoconv.runtime.objects.containers import PLAIN
 from autoconv.runtime.objects.dict_views import DictView
 from autoconv.runtime.objects.symbolic_objects import apply_object, is_object
-from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.recording.regions import current_contract, current_region
 from autoconv.runtime.support.spans import current_place
 
 _IN_PLACE = ("iadd", "isub", "imul", "imatmul", "itruediv", "ifloordiv", "imod", "ipow", "ilshift", "irshift", "iand",
@@ -48,7 +48,7 @@ def _known(name: Any, function: str) -> Any:
 def _iter(x: Any, *sentinel: Any) -> Any:
     """iter(x): an iterator over Python's containers lives in the graph, which keeps its position."""
     region = current_region()
-    in_graph = region is not None and region.contract == COMPILE and not region.trace.asked_by_python
+    in_graph = region is not None and region.contract.objects_in_graph and not region.trace.asked_by_python
     if in_graph and not sentinel and (is_object(x) or type(x) in _ITERATED):
         return apply_object("iter", x)
     return held(plainly(builtins.iter, called(x) if sentinel else x, *sentinel))
@@ -60,9 +60,7 @@ def _next(iterator: Any, *default: Any) -> Any:
         return apply_object("next", iterator, *default)
     if type(iterator) is HeldIterator and iterator.goes_on:
         return builtins.next(iterator, *default)
-    region = current_region()
-    if region is not None and region.trace.allows_call is not None:
-        region.trace.allows_call(builtins.next)
+    current_contract().before_call(builtins.next)
     return builtins.next(iterator, *default)
 
 

@@ -19,7 +19,7 @@ from autoconv.operators.support.speculation import Attempt
 from autoconv.runtime.objects.containers import PLAIN, heap_of, items_of
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, truth_of
 from autoconv.runtime.recording.journal import cells_spots
-from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -172,7 +172,7 @@ def not_(value: Any) -> Any:
 def python_truth(value: Any) -> Any:
     """Return the truth of a value as a Python bool (weak under `compile`), also for a NumPy scalar."""
     found, region = truth(value), current_region()
-    if region is None or region.contract != COMPILE or not isinstance(found, SymbolicTensor) or found.weak:
+    if region is None or not region.contract.python_numbers or not isinstance(found, SymbolicTensor) or found.weak:
         return found
     return dispatch.apply("python_cast", found, dtype=bool_, weak=True)
 
@@ -201,7 +201,7 @@ def assertion(condition: Any, message: Thunk | None = None) -> Any:
         return condition
 
     region = current_region()
-    python = region is not None and region.contract == COMPILE
+    python = region is not None and region.contract.python_exceptions
 
     def fails() -> tuple[()]:
         if python:
@@ -288,7 +288,7 @@ def truth(value: Any, of: str = "if statement") -> Any:
     if type_.weak:
         return dispatch.apply("python_bool", value)
     region = current_region()
-    if region is not None and region.contract == COMPILE and type_.shape == ():
+    if region is not None and region.contract.python_numbers and type_.shape == ():
         return value != 0
     remedy = (
         "; reduce it to one bool with `autoconv.reduce_all` or `autoconv.reduce_any`"

@@ -14,7 +14,7 @@ from autoconv.operators.support.generator_expressions import Generated, Lazy
 from autoconv.operators.support.protected_names import BREAK
 from autoconv.runtime.recording.handler_stores import is_catchable
 from autoconv.runtime.recording.journal import Location
-from autoconv.runtime.recording.regions import COMPILE, Region, current_region
+from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.spans import current_place
 
 
@@ -22,7 +22,7 @@ def is_generator_function(function: Any, region: Region | None) -> bool:
     """Return whether this is a generator function whose loops a trace under `compile` records."""
     return (
         region is not None
-        and region.contract == COMPILE
+        and region.contract.objects_in_graph
         and isinstance(function, types.FunctionType)
         and inspect.isgeneratorfunction(function)
     )

@@ -43,6 +43,7 @@ from autoconv.runtime.objects.symbolic_objects import (
     record_raw,
     unboxed,
 )
+from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.attributes import attributes_of, has_attributes
@@ -58,7 +59,7 @@ def keep(frame: Any, position: int, value: Any, name: str) -> None:
     record_raw("object_apply", [frame, position, boxed], function="setitem", keywords=())
 
 
-def kept(frame: Any, position: int, layouts: Sequence[Layout], name: str, before: Any, contract: str) -> Any:
+def kept(frame: Any, position: int, layouts: Sequence[Layout], name: str, before: Any, contract: Contract) -> Any:
     """Return the last value stored, which has one of `layouts`; `before` if there was none."""
     layouts = [arm for layout in layouts for arm in (layout.arms if isinstance(layout, Arms) else (layout,))]
     assigned = [layout for layout in layouts if not _is_undefined(layout)]

@@ -19,7 +19,7 @@ from autoconv.runtime.objects.containers import items_of
 from autoconv.runtime.objects.number_methods import refuse_number
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, unboxed
 from autoconv.runtime.recording.journal import attribute_spot
-from autoconv.runtime.recording.regions import COMPILE, Region, current_region
+from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import binary_dispatch, dispatch
 from autoconv.runtime.tensors.conversion import as_tensor, constant_table, weak_constant
@@ -143,7 +143,7 @@ def _as_bound(bound: Any) -> Any:
         plainly(operator.index, bound)
         return bound
     dtype = bound.dtype
-    if region is None or region.contract != COMPILE:
+    if region is None or not region.contract.python_numbers:
         return bound
     if bound.type.shape != ():
         raise StagingError("range counts by an array", current_place(), "its one item: range(x[0])")

@@ -27,7 +27,8 @@ from autoconv.operators.support.protected_names import BREAK, NORMAL
 from autoconv.operators.support.speculation import attempt
 from autoconv.runtime.objects.containers import heap_of
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
-from autoconv.runtime.recording.regions import COMPILE, TURN, current_region
+from autoconv.runtime.recording.contracts import TURN
+from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 
 # Iterations in Python (peeled) before a loop that records ops becomes a graph loop, under `compile`.
@@ -81,7 +82,7 @@ class _Patience:
 
     def __init__(self) -> None:
         region = current_region()
-        self.region = region if region is not None and region.contract == COMPILE else None
+        self.region = region if region is not None and region.contract.stages_long_loops else None
         self.nodes = len(region.graph.nodes) if region is not None else 0
         self.iterations = 0
 
@@ -89,8 +90,7 @@ class _Patience:
         if self.region is None:
             return False
         self.iterations += 1
-        if self.region.trace.spend is not None:
-            self.region.trace.spend(TURN)
+        self.region.contract.spend(TURN)
         return self.iterations > _PEEL and len(self.region.graph.nodes) > self.nodes
 
 
@@ -138,7 +138,7 @@ def for_stmt(
 def _is_long(iterable: Any) -> bool:
     """Return whether a range is better a graph loop than unrolled: only where the results are the same."""
     region = current_region()
-    if not isinstance(iterable, range) or region is None or region.contract != COMPILE:
+    if not isinstance(iterable, range) or region is None or not region.contract.stages_long_loops:
         return False
     return len(iterable) > (_MOST_UNROLLED if region.trace.memory else _PEEL)
 
@@ -191,7 +191,7 @@ def _over_range(
 ) -> tuple[Any, ...]:
     """Loop over a comprehension's range: a graph loop after some peeled iterations, if those record ops."""
     region = current_region()
-    if region is None or region.contract != COMPILE or operator.length_hint(numbers) <= 2 * _PEEL:
+    if region is None or not region.contract.stages_long_loops or operator.length_hint(numbers) <= 2 * _PEEL:
         return for_stmt(numbers, step, state, names, exit, cells)
     nodes = len(region.graph.nodes)
     state = for_stmt(itertools.islice(numbers, _PEEL), step, state, names, exit, cells)
@@ -280,7 +280,7 @@ def is_symbolic_iterable(iterable: Any) -> bool:
     if staged is None or not is_staged_iterable(staged):
         return False
     length = staged.length()
-    return not isinstance(length, (int, np.integer)) or bool(length > _PEEL and region.contract == COMPILE)
+    return not isinstance(length, (int, np.integer)) or bool(length > _PEEL and region.contract.stages_long_loops)
 
 
 def _noting(body: Callable[..., Any], cells: Cells | None) -> Callable[..., Any]:

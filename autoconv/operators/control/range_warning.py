@@ -6,7 +6,7 @@ import logging
 import operator
 from typing import Any
 
-from autoconv.runtime.recording.regions import COMPILE, Region
+from autoconv.runtime.recording.regions import Region
 from autoconv.runtime.support.remedies import BY_COMPILE
 from autoconv.runtime.support.spans import current_place
 
@@ -21,7 +21,7 @@ def warn_of_unrolling(iterable: Any, region: Region | None, nodes: int) -> None:
 
     `nodes` is the number of nodes in the graph before that iteration.
     """
-    if type(iterable) not in _RANGES or region is None or region.contract == COMPILE:
+    if type(iterable) not in _RANGES or region is None or region.contract.stages_long_loops:
         return
     turns = operator.length_hint(iterable)  # for an iterator, the remaining ones
     if turns <= LONG or len(region.graph.nodes) <= nodes:

@@ -36,7 +36,7 @@ from autoconv.operators.support.speculation import emit_output
 from autoconv.runtime.objects.symbolic_objects import record_object
 from autoconv.runtime.recording.handler_stores import Stores
 from autoconv.runtime.recording.journal import Location
-from autoconv.runtime.recording.regions import COMPILE, Region, current_region, recording
+from autoconv.runtime.recording.regions import Region, current_region, recording
 from autoconv.runtime.support.spans import current_place
 
 _ROUNDS = 16  # recordings of one function after which StagingError is raised
@@ -177,7 +177,7 @@ class Recursion(Call):
         titles = [f"what {self.function.__name__} gives", *(spot.name for spot in self.spots.values())]
         joined = [join_layouts(a, b, title, contract) for a, b, title in zip(known, results, titles, strict=True)]
         wanted = self.wanted
-        if contract == COMPILE and turn >= _PATIENCE:
+        if contract.objects_in_graph and turn >= _PATIENCE:
             joined = [a if a == b else joined_objects(a, b) for a, b in zip(known, joined, strict=True)]
             wanted = [a if a == b else joined_objects(a, b) for a, b in zip(self.assumed, wanted, strict=True)]
         columns = [[recorded.value_of(spot), spot.read()] for spot in (*self.spots.values(), *adopted.values())]
@@ -231,7 +231,7 @@ class Recursion(Call):
         inner.trace.stores.append(stores)
         try:
             # Under `function` a list is rebuilt from its items, so a mutation of it would be lost.
-            copies = [] if inner.contract == COMPILE else values[:count]
+            copies = [] if inner.contract.keeps_identity else values[:count]
             with unnoted_changes(None, copies, current_place()):
                 return [invoked(self.function, self.target, values[:count])]
         finally:

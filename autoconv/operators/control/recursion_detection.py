@@ -126,7 +126,7 @@ def _again(call: Call, around: Sequence[Call], layouts: list[Layout]) -> Recursi
         if wider == known.layouts():
             return Restart(known, wider)
         counted = any(type(new) is Static for old, new in zip(known.layouts(), layouts, strict=True) if old != new)
-        if not counted or followed > _FOLLOWED[call.region.contract]:
+        if not counted or followed > _FOLLOWED[call.region.contract.name]:
             return known.widened(wider) if isinstance(known, Recursion) else Restart(known, wider)
     return None
 

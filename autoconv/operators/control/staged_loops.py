@@ -45,7 +45,7 @@ from autoconv.operators.support.speculation import emit_output
 from autoconv.runtime.objects.containers import TracedList, UnmovedError, heap_of
 from autoconv.runtime.objects.symbolic_objects import box
 from autoconv.runtime.recording.journal import Location
-from autoconv.runtime.recording.regions import COMPILE, Region, current_region, recording
+from autoconv.runtime.recording.regions import Region, current_region, recording
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import mutable_parts
 
@@ -103,9 +103,9 @@ def stage_loop(
             if initial[position] is not before:
                 layout = _with_keys(layout, state_layout(initial[position], parent))
             widened.append(_widened_contents(spot, layout, after[position], stepped.region))
-        if peel and parent.contract == COMPILE and not new and any(map(_changes_kind, layouts[:count], widened)):
+        if peel and parent.contract.python_numbers and not new and any(map(_changes_kind, layouts[:count], widened)):
             return _peeled(test, body, state, names, spots)
-        if parent.contract == COMPILE and turn >= _PATIENCE:
+        if parent.contract.objects_in_graph and turn >= _PATIENCE:
             widened = [
                 layout if layout == wider else joined_objects(layout, wider)
                 for layout, wider in zip(layouts, widened, strict=True)
@@ -145,7 +145,7 @@ def stage_loop(
 def _widened_contents(spot: Location, layout: Layout, value: Any, region: Region) -> Layout:
     """Join the layouts of a spot's contents before the loop and after an iteration."""
     later = NEVER if value is NEVER else layout_of(value, region)
-    if type(spot.owner) is TracedList and region.contract != COMPILE:
+    if type(spot.owner) is TracedList and not region.contract.objects_in_graph:
         grown = isinstance(layout, Grown) or isinstance(later, Grown)
         if grown or (isinstance(value, tuple) and _length(layout) != len(value)):
             return joined_lists([x for x in (layout, later) if x is not NEVER], spot.name, region.contract)

@@ -46,7 +46,7 @@ from autoconv.operators.support.narrowed_classes import note_class, note_results
 from autoconv.runtime.objects.containers import TracedDict, TracedList, UnmovedError
 from autoconv.runtime.objects.symbolic_objects import as_object, box
 from autoconv.runtime.recording.journal import MISSING, Location
-from autoconv.runtime.recording.regions import COMPILE, Region, current_region, recording
+from autoconv.runtime.recording.regions import Region, current_region, recording
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
@@ -89,7 +89,7 @@ def stage_arms(
         refuse_changed_copies(parent, spots.values(), apart - before)
         if move_into_graph(parent, [*columns], layouts, list(spots.values()), count):
             continue
-        if parent.trace.outside_effect is not None:
+        if parent.contract.keeps_identity:
             for position, name in enumerate(names):
                 for body, arm in zip(arms, recorded, strict=True):
                     check_alias(parent, body, arm.results[position], joined[position], name)
@@ -179,7 +179,8 @@ def _joined(
     column: list[Any], recorded: list[Recorded], title: str, apart: Sequence[set[int]] | None = None
 ) -> Layout:
     region = recorded[0].region
-    if region.contract == COMPILE and is_another_name(column, region.parent) and not any(map(holds_made_here, column)):
+    is_alias = region.contract.keeps_identity and is_another_name(column, region.parent)
+    if is_alias and not any(map(holds_made_here, column)):
         return Leaf(ObjectType(), as_object)
     if _is_variant_from_around(column, region):
         return Static(next(v for v in column if v is not NEVER))
@@ -198,7 +199,7 @@ def _joined(
 
 def _joined_contents(spot: Location, column: Sequence[Any], regions: Sequence[Region]) -> Layout | None:
     """Return the layout of a list's contents if its length is known only at run time; None for others."""
-    if type(spot.owner) is not TracedList or regions[0].contract == COMPILE:
+    if type(spot.owner) is not TracedList or regions[0].contract.objects_in_graph:
         return None
     held = [(value, region) for value, region in zip(column, regions, strict=True) if value is not NEVER]
     known = {len(value) for value, _ in held if isinstance(value, tuple)}
@@ -209,7 +210,7 @@ def _joined_contents(spot: Location, column: Sequence[Any], regions: Sequence[Re
 
 def aligned(spot: Location, column: list[Any], region: Region) -> list[Any]:
     """Return a dict's contents on several paths with all keys on each: MISSING marks one whose presence varies."""
-    if type(spot.owner) is not TracedDict or region.contract == COMPILE:
+    if type(spot.owner) is not TracedDict or region.contract.objects_in_graph:
         return column
     held = [dict(value) if isinstance(value, tuple) else None for value in column]
     keys = list(dict.fromkeys(key for pairs in held if pairs is not None for key in pairs))

@@ -26,7 +26,7 @@ from autoconv.operators.support.protected_names import Undefined
 from autoconv.runtime.objects.containers import PLAIN, UnmovedError, materialise
 from autoconv.runtime.objects.symbolic_objects import as_object, box, record_object
 from autoconv.runtime.recording.journal import MISSING, Journal, Location
-from autoconv.runtime.recording.regions import COMPILE, recording, subregion
+from autoconv.runtime.recording.regions import recording, subregion
 
 
 def join(trial: Any, start: Node | None, written: Journal) -> bool:
@@ -111,7 +111,7 @@ def _found_moving(trial: Any, arms: Any, columns: Any, titles: Any, spots: Any) 
     shared.append(move_raised(trial.parent, [trial.body, *arms]))
     shared.append(move_parts(trial.parent, dict(zip(titles, columns[: len(trial.cells)], strict=False))))
     moved = any(shared) or move_into_graph(trial.parent, columns, layouts, spots, len(trial.cells))
-    for spot in spots if trial.parent.contract == COMPILE else ():
+    for spot in spots if trial.parent.contract.keeps_identity else ():
         # A body that always raises has no end that would carry its change of a list, which the handlers observe.
         if _changed_before_raising(trial, spot) and not is_moved(spot.owner):
             materialise(spot.owner)
@@ -159,7 +159,7 @@ def _join_handlers(trial: Any, types: Sequence[Any]) -> None:
 
 def _joined(column: Sequence[Any], arms: Sequence[Recorded], title: str) -> Layout:
     region = arms[0].region
-    if region.contract == COMPILE and is_another_name(column, region.parent):
+    if region.contract.keeps_identity and is_another_name(column, region.parent):
         return Leaf(ObjectType(), as_object)
     joined: Layout = NEVER
     for value, arm in zip(column, arms, strict=True):

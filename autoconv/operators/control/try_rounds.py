@@ -54,7 +54,7 @@ from autoconv.runtime.objects.symbolic_objects import (
 )
 from autoconv.runtime.recording.handler_stores import Stores, is_catchable, paused
 from autoconv.runtime.recording.journal import Journal, Location, cells_spots
-from autoconv.runtime.recording.regions import COMPILE, Region, current_region, enter, recording, subregion
+from autoconv.runtime.recording.regions import Region, current_region, enter, recording, subregion
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import mutable_parts
 
@@ -139,7 +139,7 @@ class Trial:
     def done(self) -> None:
         """Finish the body."""
         error = sys.exc_info()[1]
-        is_ours = error is not self.around and self.parent.contract == COMPILE and passes(error)
+        is_ours = error is not self.around and self.parent.contract.python_exceptions and passes(error)
         if is_ours and isinstance(error, (Exception, AbandonTrace)):
             raise error  # nothing after it would be recorded
         if self.state != "body":
@@ -274,7 +274,7 @@ class Trial:
         which a handler would find copies.
         """
         found = {spot.key for spot, parts in self.held if any(is_changed(part, before) for part, before in parts)}
-        new = found - self.moving if self.parent.contract == COMPILE else set()
+        new = found - self.moving if self.parent.contract.objects_in_graph else set()
         self.moving |= new
         return bool(new or self.handed)
 
@@ -333,9 +333,9 @@ class Trial:
         assert region is not None
         for part, _ in contents_now(value, self.region) if spot.key in self.moving else ():
             box(part)
-        if region.contract == COMPILE and self._is_made_here(value, region):
+        if region.contract.objects_in_graph and self._is_made_here(value, region):
             box(value)  # it would stay a Python object local to an arm or loop of the body, out of the handler's reach
-        if region.contract == COMPILE and isinstance(value, tuple):
+        if region.contract.keeps_identity and isinstance(value, tuple):
             self.handed += [part for part in mutable_parts(value) if self._is_made_before(part)]
         known = self.seen.setdefault(spot.key, [])
         self.spots.setdefault(spot.key, spot)
@@ -343,7 +343,7 @@ class Trial:
         layout = self._kept_layout(value, region)
         if isinstance(layout, Static):
             self.held.append((spot, contents_now(value, self.region)))
-        if region.contract != COMPILE:
+        if not region.contract.objects_in_graph:
             keep_parts(self.frame, position, known, value, region)
             return
         known.append(layout)
@@ -386,7 +386,7 @@ class Trial:
                 wants_identity(spot.owner)  # an attribute set before the object moved into the graph
             before = spot.read()
             is_cell = any(spot is cell for cell in self.cells)
-            if self.parent.contract != COMPILE:  # variables are stored before each op that may raise
+            if not self.parent.contract.python_exceptions:  # variables are stored before each op that may raise
                 value = kept_parts(self.frame, position, layouts, spot.name, NEVER if is_cell else before)
             else:
                 unsaid = [kept_layout(before, self.parent)] if spot.kind == "attribute" else []
@@ -411,7 +411,7 @@ def passes(error: BaseException | None) -> bool:
         return False  # the end of the body is unknown, and the handlers may be reached
     if error is None or cannot_be_caught(error):
         return True
-    return region is not None and region.contract == COMPILE and is_about_program(error)
+    return region is not None and region.contract.python_exceptions and is_about_program(error)
 
 
 def _outermost(value: Value, back: dict[Value, Value], outer: Region) -> Value:

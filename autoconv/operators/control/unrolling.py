@@ -33,7 +33,8 @@ from autoconv.runtime.objects.containers import (
 )
 from autoconv.runtime.objects.dict_views import DictView
 from autoconv.runtime.objects.symbolic_objects import apply_object
-from autoconv.runtime.recording.regions import COMPILE, TURN, current_region
+from autoconv.runtime.recording.contracts import TURN
+from autoconv.runtime.recording.regions import current_contract, current_region
 from autoconv.runtime.support.spans import current_place
 
 # Longest rest of a Python iterable that is unrolled after a tensor decides; longer ones become one staged loop.
@@ -70,7 +71,7 @@ def unrolled(
     region = current_region()
     if owner is None or region is None:
         return _in_python(iterable, body, state, names, code, cells)
-    if region.contract != COMPILE:
+    if not region.contract.objects_in_graph:
         try:
             return _in_python(iterable, body, state, names, code, cells)
         except _ChangedError:
@@ -118,12 +119,11 @@ def _in_python(
     if code >= 0 and is_staged(state[code]):  # the loop may end before its first iteration
         return _rest(iterable, iterator, body, state, names, code, cells)
     region = current_region()
-    spend = None if region is None else region.trace.spend
+    contract = current_contract()
     done, most = 0, _most_turns(iterable)
     nodes = 0 if region is None else len(region.graph.nodes)
     for item in iterator:
-        if spend is not None:
-            spend(TURN)
+        contract.spend(TURN)
         if done == most:
             raise _ChangedError
         if done == _MOST_GIVEN and isinstance(iterable, types.GeneratorType) and current_region() is not None:
@@ -154,7 +154,7 @@ def _most_turns(iterable: Any) -> int:
     region = current_region()
     if type(iterable) is not TracedList or region is None:
         return -1
-    return list.__len__(iterable) + (_MOST_NEW if region.contract == COMPILE else _MOST)
+    return list.__len__(iterable) + (_MOST_NEW if region.contract.objects_in_graph else _MOST)
 
 
 def _iterator(iterable: Any) -> Any:

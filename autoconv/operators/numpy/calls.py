@@ -19,8 +19,8 @@ from autoconv.operators.values.list_arrays import joined, with_arrays
 from autoconv.runtime.arrays.read_only import read_only
 from autoconv.runtime.objects.containers import heap_of, items_of
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
+from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.numpy_protocol import CREATING, implementation, numpy_named
-from autoconv.runtime.recording.regions import COMPILE
 from autoconv.runtime.support.shape import TensorShape
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.conversion import as_tensor
@@ -59,7 +59,7 @@ def numpy_call(function: Any, region: Any) -> Callable[..., Any] | None:
     if type(function) is SymbolicObject:
         return None
     found = implementation(function)
-    compiles = region is not None and region.contract == COMPILE
+    compiles = region is not None and region.contract.numpy_arrays
     if found is None and compiles and function is np.errstate:
         return _error_state
     if found is None:
@@ -68,7 +68,7 @@ def numpy_call(function: Any, region: Any) -> Callable[..., Any] | None:
         region.trace.arrays = True
     if function in _ARRAYS and not compiles:
         return None
-    return functools.partial(_called, function, found, region.trace if compiles else None)
+    return functools.partial(_called, function, found, region.contract if compiles else None)
 
 
 class _ErrorState(np.errstate):
@@ -111,45 +111,45 @@ def is_harmless(function: Any) -> bool:
     return in_method or getattr(function, "__qualname__", "") in _METHODS
 
 
-def _called(function: Any, compute: Callable[..., Any], trace: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """Call `compute`; `trace` is given under `compile`, where each call makes new arrays that belong to the program."""
+def _called(function: Any, compute: Callable[..., Any], contract: Contract | None, /, *args: Any, **kwargs: Any) -> Any:
+    """Call `compute`; with a contract, each call makes new arrays, which belong to the program."""
     if any(type(x) is Variant for x in (*args, *kwargs.values())):
-        return distribute_call(functools.partial(_called, function, compute, trace), *args, **kwargs)
+        return distribute_call(functools.partial(_called, function, compute, contract), *args, **kwargs)
     kinds = _kinds((*args, *kwargs.values()))
     if object in kinds:  # functions that NumPy calls back are converted
         args = tuple(map(_to_call, args))
         kwargs = {name: _to_call(value) for name, value in kwargs.items()}
-    if SymbolicObject in kinds and trace is not None:
+    if SymbolicObject in kinds and contract is not None:
         args, kwargs = with_arrays(function, args, kwargs)
         found = joined(function, args, kwargs)
         if found is not None:
             return found
         kinds = _kinds((*args, *kwargs.values()))
     if SymbolicObject in kinds:
-        if trace is not None:
-            trace.allows_call(function if isinstance(function, np.ufunc) else _Unknown(function))
+        if contract is not None:
+            contract.before_call(function if isinstance(function, np.ufunc) else _Unknown(function))
         return function(*args, **kwargs)
-    if "tensor" in kinds or (trace is not None and (function in CREATING or np.ndarray in kinds)):
-        return _dimensioned(function, compute(*args, **kwargs), args, trace, kwargs)
-    if trace is None:
+    if "tensor" in kinds or (contract is not None and (function in CREATING or np.ndarray in kinds)):
+        return _dimensioned(function, compute(*args, **kwargs), args, contract, kwargs)
+    if contract is None:
         return function(*args, **kwargs)
     if object in kinds:
-        trace.allows_call(_Unknown(function))
+        contract.before_call(_Unknown(function))
     found = function(*args, **kwargs)
     made = _made_by(found)
-    return found if made is None else _dimensioned(function, made, args, trace)
+    return found if made is None else _dimensioned(function, made, args, contract)
 
 
-def _dimensioned(function: Any, found: Any, args: Any, trace: Any, options: Any = None) -> Any:
+def _dimensioned(function: Any, found: Any, args: Any, contract: Contract | None, options: Any = None) -> Any:
     """Convert scalars in a result to 0-d arrays where NumPy returns those."""
-    if trace is None or trace.without_dimensions is None or not gives_array(function, args, options):
+    if contract is None or not gives_array(function, args, options):
         return found
     if type(found) in (tuple, list):
-        return type(found)(_dimensioned(function, each, args, trace, options) for each in found)
+        return type(found)(_dimensioned(function, each, args, contract, options) for each in found)
     if isinstance(found, tuple) and hasattr(found, "_make"):
-        return found._make(_dimensioned(function, each, args, trace) for each in found)
+        return found._make(_dimensioned(function, each, args, contract) for each in found)
     bare = isinstance(found, Tensor) and not found.type.weak and found.type.shape == ()
-    return trace.without_dimensions(found) if bare else found
+    return contract.without_dimensions(found) if bare else found
 
 
 def gives_array(function: Any, args: Any, options: Any = None) -> bool:

@@ -33,7 +33,7 @@ from autoconv.operators.support.protected_names import Undefined
 from autoconv.runtime.objects.containers import PLAIN, container_spot, heap_of, materialise
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, graph_object, holds_symbols
 from autoconv.runtime.recording.journal import Location
-from autoconv.runtime.recording.regions import COMPILE, Region, recording
+from autoconv.runtime.recording.regions import Region, recording
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import mutable_parts
 
@@ -45,7 +45,7 @@ def move_into_graph(
 
     Returns whether there were any, so that the regions have to be recorded again.
     """
-    if parent.contract != COMPILE:
+    if not parent.contract.keeps_identity:
         return False
     moving = []
     for column, layout in zip(columns, layouts, strict=True):
@@ -90,7 +90,7 @@ def move_shared(parent: Region, arm: Recorded | None, values: Sequence[Any], han
     Returns whether any existed before the arm, which then has to be recorded again. Where the arm `hands_on` only to
     the region after it, such a container stays as it is.
     """
-    if parent.contract != COMPILE:
+    if not parent.contract.keeps_identity:
         return False
     seen: set[int] = set()
     found = False
@@ -112,7 +112,7 @@ def is_another_name(column: Sequence[Any], parent: Region | None) -> bool:
     if not there:
         return False
     # Under `compile`, a container known at trace time with symbolic items would be rebuilt as a copy.
-    copied = there[0]._home.contract == COMPILE and heap_of(there[0]) is None and holds_symbols(there[0])
+    copied = there[0]._home.contract.keeps_identity and heap_of(there[0]) is None and holds_symbols(there[0])
     return any(v is not there[0] for v in column if not (v is NEVER or (_is_nothing(v) and not copied)))
 
 
@@ -125,7 +125,7 @@ def move_parts(parent: Region, columns: Mapping[str, Sequence[Any]]) -> bool:
 
     Returns whether there were any.
     """
-    if parent.contract != COMPILE:
+    if not parent.contract.keeps_identity:
         return False
     found = False
     for name, column in columns.items():
@@ -144,7 +144,7 @@ def move_raised(parent: Region, arms: Iterable[Recorded]) -> bool:
 
     The arm has no other output that would carry their changes. Returns whether there were any.
     """
-    if parent.contract != COMPILE:
+    if not parent.contract.keeps_identity:
         return False
     found = False
     for arm in arms:
@@ -195,14 +195,14 @@ def check_alias(region: Region, body: Any, value: Any, layout: Layout, name: str
     if name.startswith("retval_"):  # a returned container has no other alias unless it is changed afterwards
         for part in mutable_parts(value):
             if type(part) in PLAIN and part._outside:  # the result must be the argument itself
-                region.trace.outside_effect(part, "whether an argument is returned depends on a tensor")
+                region.contract.before_write(part, "whether an argument is returned depends on a tensor")
         region.trace.frozen.update({id(part): part for part in copied(value, layout) if type(part) in PLAIN})
         return
     parts = {id(part) for part in mutable_parts(value)}
     if parts and any(id(part) in parts for other in _read_by(body, name) for part in mutable_parts(other)):
         shown = repr(name) if name.isidentifier() else f"the result of a {name}"
         text = f"whether {shown} and another name are one list, dict or object depends on a number or array"
-        region.trace.outside_effect(region, text)
+        region.contract.before_write(region, text)
 
 
 def _read_by(body: Any, name: str, depth: int = 3) -> Iterator[Any]:

@@ -19,7 +19,7 @@ from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import PLAIN, GraphItems, heap_of, items_of
 from autoconv.runtime.objects.rebuilt_arguments import is_rebuilt
 from autoconv.runtime.objects.symbolic_objects import as_object
-from autoconv.runtime.recording.regions import COMPILE, Region, current_region
+from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.attributes import attributes_of, has_attributes
 from autoconv.runtime.support.structure import flatten, is_structure, loses_on_rebuild, plain_kind, structure_parts
 from autoconv.runtime.tensors import dispatch
@@ -157,7 +157,7 @@ def layout_of(value: Any, region: Region) -> Layout:
     if isinstance(value, Variant):
         known_arms = zip(value.layouts, value.values, strict=True)
         # A container that an arm took apart has no alias: only its parts matter, wherever it was put together.
-        compiles = region.contract == COMPILE
+        compiles = region.contract.keeps_identity
         stays = lambda known: is_container(known) and (not compiles or _is_from_around(known.value, region))
         arms = tuple(known if stays(known) else opened(layout_of(v, region)) for known, v in known_arms)
         if sum(map(is_object_layout, arms)) > 1:  # lists that have moved into the graph since
@@ -166,7 +166,7 @@ def layout_of(value: Any, region: Region) -> Layout:
     if type(value) is SymbolicArray and value.value_in_graph.graph is not region.graph:
         return Static(value)  # an array from outside the region stays itself
     made = getattr(type(value), "__autoconv_made_in__", None)
-    if made is not None and region.contract == COMPILE and made(value, region):
+    if made is not None and region.contract.objects_in_graph and made(value, region):
         return Leaf(ObjectType(), as_object)
     wrapper = getattr(type(value), "__autoconv_graph_value__", None)
     if wrapper is not None and type(value) not in PLAIN:
@@ -184,7 +184,7 @@ def layout_of(value: Any, region: Region) -> Layout:
 
 def _stays_whole(value: Any, region: Region) -> bool:
     """Return whether a structure is one object to a region, because taking it apart would lose something."""
-    return region.contract == COMPILE and (loses_on_rebuild(value) or _is_one_object(value, region))
+    return region.contract.keeps_identity and (loses_on_rebuild(value) or _is_one_object(value, region))
 
 
 def _is_from_around(container: Any, region: Region) -> bool:
@@ -224,7 +224,7 @@ def state_layout(value: Any, region: Region) -> Layout:
     """Return the layout of a loop variable, in which numbers and arrays are expected to change."""
     if home_of(value, region) is not None or (type(value) in PLAIN and heap_of(value) is None):
         return Static(value)
-    if region.contract == COMPILE and is_of_subclass(value):
+    if region.contract.python_numbers and is_of_subclass(value):
         return Static(value)
     if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
         return Leaf(weak_type(value))
@@ -299,7 +299,7 @@ def opened(layout: Layout) -> Layout:
 
 def _is_one_object(value: Any, region: Region | None) -> bool:
     """Return whether a structure is a dataclass object of the program, which keeps its identity."""
-    if region is None or region.contract != COMPILE or not dataclasses.is_dataclass(value):
+    if region is None or not region.contract.keeps_identity or not dataclasses.is_dataclass(value):
         return False
     return id(value) not in region.trace.reassembled and not is_rebuilt(value)
 
@@ -317,7 +317,7 @@ def take_apart(value: Any) -> tuple[tuple[Any, ...] | None, list[Any]]:
 
 def has_leaves(value: Any, region: Region) -> bool:
     """Return whether a structure holds anything that is not static."""
-    leaves, _ = flatten(value, lambda part: region.contract == COMPILE and home_of(part, region) is not None)
+    leaves, _ = flatten(value, lambda part: region.contract.keeps_identity and home_of(part, region) is not None)
     return any(
         isinstance(leaf, (SymbolicTensor, Variant))
         or hasattr(type(leaf), "__autoconv_graph_value__")

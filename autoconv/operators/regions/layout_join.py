@@ -36,12 +36,13 @@ from autoconv.operators.regions.layout import (
 from autoconv.runtime.arrays.symbolic_arrays import as_array
 from autoconv.runtime.objects.containers import heap_of, items_of
 from autoconv.runtime.objects.symbolic_objects import as_object, graph_object
-from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.recording.contracts import Contract
+from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import plain_kind
 
 
-def join_layouts(first: Layout, second: Layout, name: str, contract: str) -> Layout:
+def join_layouts(first: Layout, second: Layout, name: str, contract: Contract) -> Layout:
     """Return the layout that holds both; raise StagingError, naming the variable, if there is none."""
     if first == second or isinstance(second, Never):
         return first
@@ -53,7 +54,7 @@ def join_layouts(first: Layout, second: Layout, name: str, contract: str) -> Lay
         return Leaf(join(_array_type(first), _array_type(second)), as_array)
     if isinstance(first, Arms) or isinstance(second, Arms):
         return _join_arms(first, second, name, contract)
-    if contract == COMPILE and (number_kind(first) != number_kind(second) or is_number_of_class(first)):
+    if contract.python_numbers and (number_kind(first) != number_kind(second) or is_number_of_class(first)):
         return _join_arms(first, second, name, contract)
     if is_number_layout(first) and is_number_layout(second) and _is_bool_or_number(first, second):
         return _join_arms(first, second, name, contract)
@@ -114,7 +115,7 @@ def _go_together(first: Layout, second: Layout) -> bool:
     return True
 
 
-def joined_lists(lists: Sequence[Layout], name: str, contract: str) -> Layout:
+def joined_lists(lists: Sequence[Layout], name: str, contract: Contract) -> Layout:
     """Return the layout of a list with any number of the elements of these lists."""
     element: Layout = NEVER
     for layout in lists:
@@ -123,7 +124,7 @@ def joined_lists(lists: Sequence[Layout], name: str, contract: str) -> Layout:
     return Grown(element)
 
 
-def settled_lists(layout: Layout, name: str, contract: str) -> Layout:
+def settled_lists(layout: Layout, name: str, contract: Contract) -> Layout:
     """Widen the layout of a loop variable: lists of several lengths become a list of run-time length."""
     if not isinstance(layout, Arms):
         return layout
@@ -223,16 +224,17 @@ def _is_bool_or_number(first: Layout, second: Layout) -> bool:
 _MOST_ARMS = 6
 
 
-def _join_arms(first: Layout, second: Layout, name: str, contract: str) -> Layout:
+def _join_arms(first: Layout, second: Layout, name: str, contract: Contract) -> Layout:
     arms = list(first.arms if isinstance(first, Arms) else (first,))
     for layout in second.arms if isinstance(second, Arms) else (second,):
         for index, known in enumerate(arms):
-            if is_same_arm(known, layout) and (contract != COMPILE or number_kind(known) == number_kind(layout)):
+            is_same_number = not contract.python_numbers or number_kind(known) == number_kind(layout)
+            if is_same_arm(known, layout) and is_same_number:
                 arms[index] = join_layouts(known, layout, name, contract)
                 break
         else:
             arms.append(layout)
-    if contract == COMPILE and len(arms) > _MOST_ARMS:
+    if contract.objects_in_graph and len(arms) > _MOST_ARMS:
         return Leaf(ObjectType(), as_object)
     return Arms(tuple(arms))
 

@@ -19,7 +19,7 @@ from autoconv.operators.regions.layout_join import join_layouts, settled_lists
 from autoconv.operators.regions.unsharing import copied
 from autoconv.runtime.objects.containers import PLAIN
 from autoconv.runtime.objects.symbolic_objects import as_object
-from autoconv.runtime.recording.regions import COMPILE, Region
+from autoconv.runtime.recording.regions import Region
 from autoconv.runtime.support.attributes import attributes_of
 from autoconv.runtime.support.spans import current_place, is_own_file, is_region, is_start
 from autoconv.runtime.support.structure import is_structure, mutable_parts, structure_parts
@@ -56,12 +56,12 @@ def shared_by(values: Sequence[Any]) -> frozenset[int]:
 
 
 def _settled(layout: Layout, name: str, region: Region) -> Layout:
-    return layout if region.contract == COMPILE else settled_lists(layout, name, region.contract)
+    return layout if region.contract.objects_in_graph else settled_lists(layout, name, region.contract)
 
 
 def _apart(layout: Layout, later: Layout, values: Sequence[Any], name: str, region: Region) -> Layout:
     """Return a layout in which containers from before the loop keep their identity."""
-    if region.contract == COMPILE:
+    if region.contract.keeps_identity:
         return Leaf(ObjectType(), as_object)
     arms = [arm for each in (layout, later) for arm in (each.arms if isinstance(each, Arms) else (each,))]
     containers = dict.fromkeys(filter(is_container, arms))

@@ -40,7 +40,7 @@ from autoconv.runtime.objects.containers import PLAIN, TracedList, items_of, tra
 from autoconv.runtime.objects.rebuilt_arguments import note_rebuilt
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, box_named_tuple, unboxed
 from autoconv.runtime.recording.journal import MISSING
-from autoconv.runtime.recording.regions import COMPILE, Region, current_region
+from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.attributes import HEAP, GraphAttributes, attributes_of, give_attributes, held_by
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import Template, pack
@@ -131,7 +131,7 @@ def _emit_leaf(value: Any, layout: Leaf, region: Region) -> Value:
         return weak_constant(region, array.item()).value_in_graph
     tensor = as_tensor(value)
     if tensor is None:
-        if region.contract == COMPILE and isinstance(value, (np.ndarray, np.generic)):
+        if region.contract.numpy_arrays and isinstance(value, (np.ndarray, np.generic)):
             region.trace.arrays = True
         tensor = EagerTensor(to_array(value))
     if tensor.type.dtype is not type_.dtype or (tensor.weak and not type_.weak):
@@ -254,7 +254,7 @@ def rebuild(layout: Layout, values: Iterator[Any]) -> Any:
             return {key: part for key, part in zip(layout.keys, parts, strict=True) if part is not MISSING}
         region = current_region()
         template = Template(layout.kind, layout.keys, (None,) * len(parts))
-        made: Any = pack(template, parts, initialise=region is None or region.contract != COMPILE)
+        made: Any = pack(template, parts, initialise=region is None or not region.contract.keeps_identity)
         if region is not None and any(type(part) is layout.kind for part in region.trace.rebuilt.values()):
             note_rebuilt(region, [made])  # it may be one of the arguments
         if region is None:

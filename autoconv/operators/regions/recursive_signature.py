@@ -25,15 +25,16 @@ from autoconv.operators.regions.layout_join import join_layouts, joined_objects
 from autoconv.operators.support.protected_names import Undefined
 from autoconv.runtime.objects.containers import PLAIN
 from autoconv.runtime.objects.symbolic_objects import as_object
-from autoconv.runtime.recording.regions import COMPILE, Region
+from autoconv.runtime.recording.contracts import Contract
+from autoconv.runtime.recording.regions import Region
 from autoconv.runtime.support.structure import plain_kind
 
 
-def join_arguments(old: Layout, new: Layout, name: str, contract: str) -> Layout:
+def join_arguments(old: Layout, new: Layout, name: str, contract: Contract) -> Layout:
     """Join two argument layouts like `join_layouts`; under `compile`, strings that differ become a graph object."""
     joined = join_layouts(old, new, name, contract)
     texts = isinstance(joined, Arms) and any(isinstance(a, Static) and isinstance(a.value, str) for a in joined.arms)
-    return joined_objects(old, new) if texts and contract == COMPILE else joined
+    return joined_objects(old, new) if texts and contract.objects_in_graph else joined
 
 
 def is_plain(layout: Layout) -> bool:
@@ -97,9 +98,9 @@ def argument_layout(value: Any, region: Region, result: bool = False) -> Layout:
     Under `compile`, lists and other tracked containers are graph objects. A user-defined object keeps its identity,
     except for one that the function itself creates and returns.
     """
-    if type(value) in PLAIN and region.contract == COMPILE:
+    if type(value) in PLAIN and region.contract.objects_in_graph:
         return Leaf(ObjectType(plain_kind(value).__name__), as_object)
-    if isinstance(value, Variant) and region.contract == COMPILE and any(map(_holds_containers, value.values)):
+    if isinstance(value, Variant) and region.contract.objects_in_graph and any(map(_holds_containers, value.values)):
         return Leaf(ObjectType(), as_object)
     if isinstance(value, tuple) and any(_needs_taking_apart(part) for part in value):
         return Parts(plain_kind(value), None, tuple(argument_layout(part, region, result) for part in value))

@@ -38,7 +38,7 @@ from autoconv.runtime.objects.symbolic_objects import (
     record_object,
 )
 from autoconv.runtime.recording.journal import MISSING, Journal, Location
-from autoconv.runtime.recording.regions import COMPILE, Region, current_region, recording, subregion
+from autoconv.runtime.recording.regions import Region, current_region, recording, subregion
 from autoconv.runtime.recording.tracebacks import raised_by_us
 from autoconv.runtime.support.spans import current_place, is_own_file, place_of, span_of_error
 from autoconv.runtime.support.structure import is_structure, mutable_parts
@@ -196,7 +196,7 @@ def cannot_be_caught(error: BaseException) -> bool:
 def _is_too_deep(error: BaseException) -> bool:
     """Return whether Python's recursion limit ended the trace, which uses more frames than the program does."""
     region = current_region()
-    return type(error) is RecursionError and (region is None or region.contract == COMPILE)
+    return type(error) is RecursionError and (region is None or region.contract.runs_plain)
 
 
 _STAND_INS = re.compile(
@@ -255,7 +255,7 @@ def record_raise(region: Region, error: BaseException) -> None:
         return
     hidden = False
     given = error.args
-    if region.contract == COMPILE:
+    if region.contract.objects_in_graph:
         with recording(region):
             error.args = tuple(box(x) if _is_made_of_symbols(x) else x for x in given)
             hidden = any(map(holds_created_objects, vars(error).values()))
@@ -284,7 +284,7 @@ def record_raise(region: Region, error: BaseException) -> None:
         ) from None
     error.__traceback__ = None
     for how, link in (("cause", error.__cause__), ("context", error.__context__)):
-        if type(link) is StagedException and region.contract != COMPILE and not all(t.weak for t in data):
+        if type(link) is StagedException and not region.contract.python_exceptions and not all(t.weak for t in data):
             error.__cause__ = error.__context__ = None  # `function` keeps the message and drops the chain
         elif type(link) is StagedException:
             _record_linked(region, error, how, link, span)

@@ -62,10 +62,10 @@ def wants_identity(owner: Any) -> None:
     No effect if they are there already, or without the contract `compile`.
     """
     region = current_region()
-    if region is None or region.trace.begin_again is None or home_of(owner, region) is None:
+    if region is None or not region.contract.objects_in_graph or home_of(owner, region) is None:
         return
     if class_name(type(owner)) not in region.trace.eagerly_created:
-        region.trace.begin_again("class", class_name(type(owner)))
+        region.contract.restart("class", class_name(type(owner)))
 
 
 def refuse_change(owner: Any, attribute: str) -> NoReturn:

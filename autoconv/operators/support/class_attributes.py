@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from autoconv.errors import StagingError
-from autoconv.runtime.recording.regions import COMPILE, Trace
+from autoconv.runtime.recording.regions import Trace
 from autoconv.runtime.support.spans import current_place
 
 
@@ -15,7 +15,7 @@ def note_inherited(trace: Trace, owner: Any, attribute: str) -> None:
     Raises StagingError under `compile` where one trace writes an attribute both of a class and of its heir (a subclass
     or an instance). The running graph may then decide which of the two a read finds.
     """
-    if trace.contract != COMPILE:
+    if not trace.contract.objects_in_graph:
         return
     classes, heirs = trace.inherited.setdefault(attribute, ([], []))
     if isinstance(owner, type):

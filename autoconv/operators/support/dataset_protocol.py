@@ -13,7 +13,7 @@ from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.graph.graph import Value
-from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import dispatch
 
@@ -49,7 +49,7 @@ def is_stream(x: Any) -> bool:
 def stream_of(x: Any) -> Stream:
     """Return a new iterator over a dataset; an iterator continues at its position. `compile` leaves it to Python."""
     region = current_region()
-    if region is not None and region.contract == COMPILE:
+    if region is not None and region.contract.runs_plain:
         raise StagingError("a dataset is iterated, which `compile` leaves to Python", current_place())
     found: Stream = type(x).__autoconv_stream__(x)
     return found

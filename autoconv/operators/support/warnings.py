@@ -6,7 +6,7 @@ import functools
 import warnings
 from typing import Any
 
-from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.recording.regions import current_contract
 from autoconv.runtime.support.spans import depth_of_level
 
 WARN = warnings.warn
@@ -15,8 +15,6 @@ WARN = warnings.warn
 @functools.wraps(WARN)
 def warn(message: Any, category: Any = None, stacklevel: int = 1, source: Any = None, **options: Any) -> None:
     """`warnings.warn` from converted code, whose caller may be a region function invoked by this package."""
-    region = current_region()
-    if region is not None and region.trace.allows_call is not None:
-        region.trace.allows_call(WARN)
+    current_contract().before_call(WARN)
     level = depth_of_level(stacklevel) if stacklevel > 1 and not options else stacklevel
     WARN(message, category, level + 1, source, **options)

@@ -36,7 +36,7 @@ from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import has_optional_keys, items_of
 from autoconv.runtime.objects.number_methods import refuse_number
 from autoconv.runtime.objects.symbolic_objects import apply_object, is_object, unboxed
-from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.conversion import as_tensor, weak_dtype
@@ -109,7 +109,7 @@ def _int(x: Any = 0, *base: Any) -> Any:
     _refuse_dimensions(x)
     refuse_complex(builtins.int, x)
     region = current_region()
-    if x.weak or (region is not None and region.contract == COMPILE):
+    if x.weak or (region is not None and region.contract.python_numbers):
         return dispatch.apply("python_int", x)
     return x if x.dtype.is_integer else dispatch.apply("cast", x, dtype=int32)
 
@@ -122,7 +122,7 @@ def _float(x: Any = 0.0) -> Any:
     region = current_region()
     _refuse_dimensions(x)
     refuse_complex(builtins.float, x)
-    if x.weak or (region is not None and region.contract == COMPILE):
+    if x.weak or (region is not None and region.contract.python_numbers):
         return dispatch.apply("python_float", x)
     return x if x.dtype.is_floating else dispatch.apply("cast", x, dtype=float32)
 
@@ -171,7 +171,7 @@ def is_weak(x: Any) -> bool:
 
 def is_compiled() -> bool:
     region = current_region()
-    return region is not None and region.contract == COMPILE
+    return region is not None and region.contract.python_numbers
 
 
 def _round_to(x: Any, digits: SymbolicTensor) -> Any:
@@ -351,10 +351,7 @@ def _print(*values: Any, sep: Any = None, end: Any = None, file: Any = None, flu
     for name, text in (("sep", sep), ("end", end)):
         if not (text is None or isinstance(text, str) or is_object(text)):
             raise of_program(TypeError(f"{name} must be None or a string, not {kind_of(text).__name__}"))
-    hook = region.trace.python_print
-    if hook is not None:
-        hook(values, sep, end, file, flush)
-    else:
+    if not region.contract.python_print(values, sep, end, file, flush):
         shown = [str(value) if isinstance(value, Tensor) else value for value in values]
         emit_output(region, lambda: builtins.print(*shown, sep=sep, end=end, file=file, flush=flush))
 

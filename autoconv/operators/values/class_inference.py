@@ -86,8 +86,8 @@ def note_stored(trace: Trace, op: str, name: str, operands: list[Any], attribute
             found.add(_holder(op, position, attributes))
     for holder in found - trace.holders:
         trace.holders.add(holder)
-        if holder in trace.assumed_free and trace.begin_again is not None:
-            trace.begin_again("holder", holder)
+        if holder in trace.assumed_free:
+            trace.contract.restart("holder", holder)
 
 
 def _holder(op: str, position: int, attributes: dict[str, Any]) -> str:

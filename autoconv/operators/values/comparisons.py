@@ -46,7 +46,7 @@ from autoconv.runtime.objects.symbolic_objects import (
     holds_symbols,
     truth_of,
 )
-from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.tensors import binary_dispatch, dispatch
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -130,7 +130,7 @@ def same_or_equal(x: Any, y: Any) -> Any:
 def _refuse_nans(x: Any, y: Any) -> None:
     """Bail out to plain Python at run time if both floats are NaN: the graph does not keep their identity."""
     region = current_region()
-    if region is None or region.contract != COMPILE:
+    if region is None or not region.contract.keeps_identity:
         return
     if all(_may_be_nan(value) for value in (x, y)) and SymbolicTensor in (type(x), type(y)):
         raise_if((x != x) & (y != y), OtherKindError("a NaN is looked up by identity, which a graph does not keep"))
@@ -155,7 +155,7 @@ _BY_CONTENTS: tuple[type, ...] = (list, dict, set, frozenset, type({}.keys()), t
 def _of_parts(name: str, x: Any, y: Any) -> Any:
     """Compare by the parts of both operands; NotImplemented where Python's own comparison serves."""
     region = current_region()
-    if region is None or region.contract != COMPILE:
+    if region is None or not region.contract.objects_in_graph:
         return NotImplemented
     if type(x) is Variant or type(y) is Variant:
         return distribute(_COMPARISONS[name], x, y)
@@ -252,7 +252,7 @@ def in_(item: Any, container: Any) -> Any:
     region = current_region()
     if region is None:
         return _in_now(item, container)
-    if region.contract == COMPILE:
+    if region.contract.objects_in_graph:
         if type(item) is Variant or type(container) is Variant:
             return distribute(in_, item, container)
         if type(item) is SymbolicObject or type(container) is SymbolicObject or heap_of(container) is not None:
@@ -273,7 +273,7 @@ def in_(item: Any, container: Any) -> Any:
     own = users_method(container, "__contains__")
     if own is not None:
         found = own(container, item)
-        return truth(found) if is_staged(found) or region.contract == COMPILE else bool(found)
+        return truth(found) if is_staged(found) or region.contract.python_numbers else bool(found)
     refuse_number(container, "argument of type {!r} is not iterable")
     if as_tensor(container) is not None:
         equal = binary_dispatch.binary("equal", container, item)
@@ -341,8 +341,8 @@ def is_(a: Any, b: Any) -> Any:
     region = current_region()
     if region is not None and (is_in_graph(a) or is_in_graph(b)):
         for x in (a, b):
-            if type(x) is SymbolicTensor and region.trace.outside_effect is not None and _kind_of_number(x) != "bool":
-                region.trace.outside_effect(x, "a number is compared by identity")  # boxing would create a new object
+            if type(x) is SymbolicTensor and _kind_of_number(x) != "bool":
+                region.contract.before_write(x, "a number is compared by identity")  # boxing would create a new object
         return truth_of(apply_object("is", a, b))
     if type(a) is Variant and (type(b) in _DECIDED_THERE or hasattr(b, "__dict__")):
         return distribute(is_, a, b)
@@ -353,13 +353,13 @@ def is_(a: Any, b: Any) -> Any:
     if type(a) is SymbolicArray and type(b) is SymbolicArray:
         return a is b or is_one_array(a, b)
     if type(a) is SymbolicTensor or type(b) is SymbolicTensor:
-        if region is not None and region.contract == COMPILE and (a is b or _kind_of_number(a) != _kind_of_number(b)):
-            return a is b
-        if region is not None and region.contract == COMPILE and _kind_of_number(a) == "bool":
-            return eq(a, b)  # True and False are singletons
-        told = region.trace.outside_effect if region is not None else None
-        if told is not None and a is not b and a is not None and b is not None:
-            told(a, "a number is compared by identity")
+        if region is not None and region.contract.python_numbers:
+            if a is b or _kind_of_number(a) != _kind_of_number(b):
+                return a is b
+            if _kind_of_number(a) == "bool":
+                return eq(a, b)  # True and False are singletons
+        if region is not None and a is not b and a is not None and b is not None:
+            region.contract.before_write(a, "a number is compared by identity")
     check_identity(a, b)
     return a is b
 

@@ -65,13 +65,13 @@ def make_in_graph(value: Any) -> SymbolicObject:
 
 def _note_made(trace: Trace, kind: type, names: tuple[str, ...]) -> None:
     """Restart the trace if it has recorded what might be an operation on an instance of that class."""
-    if kind not in trace.made and trace.asked_by_class and trace.begin_again is not None and _has_operators(kind):
+    if kind not in trace.made and trace.asked_by_class and trace.contract.objects_in_graph and _has_operators(kind):
         if any(class_name(known) == class_name(kind) for known in trace.made):  # each trace creates a new class
             raise StagingError(
                 f"the class {kind.__name__} is defined in the function itself and has special methods, and objects of "
                 "it become part of a value known only at run time", current_place(), "a class outside of the function",
             )  # fmt: skip
-        trace.begin_again("made", (kind, names))
+        trace.contract.restart("made", (kind, names))
     trace.made.add(kind)
 
 

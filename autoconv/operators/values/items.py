@@ -44,7 +44,7 @@ from autoconv.runtime.objects.symbolic_objects import (
     unboxed,
 )
 from autoconv.runtime.recording.journal import attribute_spot, cells_spots
-from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import binary_dispatch, dispatch
 from autoconv.runtime.tensors.conversion import as_tensor, constant_table, weak_dtype
@@ -122,14 +122,14 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
             found = binary_dispatch.get_item(constant_table(items), index)
             return dispatch.apply("python_cast", found, dtype=found.type.dtype, weak=True)
         region = current_region()
-        mixed = region is not None and region.contract == COMPILE and len({_kind(item) for item in items}) > 1
+        mixed = region is not None and region.contract.python_numbers and len({_kind(item) for item in items}) > 1
         if items and not mixed and all(isinstance(item, (Tensor, int, float)) for item in items):
             if _is_compiled():
                 check_index(x, len(items), index)
             return binary_dispatch.get_item(dispatch.apply("stack", *items, axis=0), index)
         if any(map(is_only_an_arm, items)):
             return picked_item(x, items, index)
-        if region is not None and region.contract == COMPILE:
+        if region is not None and region.contract.objects_in_graph:
             return apply_object("getitem", x, index)
         raise StagingError(
             f"a tensor indexes this {type(x).__name__}, whose items are not numbers or tensors of one type",
@@ -137,7 +137,7 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
             "items of one kind, or an if for each index",
         )
     region = current_region()
-    if region is not None and region.contract == COMPILE and isinstance(x, (dict, str, bytes)):
+    if region is not None and region.contract.objects_in_graph and isinstance(x, (dict, str, bytes)):
         return apply_object("getitem", x, index)
     if isinstance(x, dict):
         raise StagingError("a tensor cannot be looked up in a dict", current_place(), "an if for each key")
@@ -199,13 +199,13 @@ def _is_python_effect(index: Any, value: Any) -> bool:
     region = current_region()
     if region is None:
         return True
-    top = region.contract != COMPILE and region.parent is None
+    top = not region.contract.effects_each_call and region.parent is None
     return top and as_tensor(value) is None and not holds_symbols((index, value))
 
 
 def _is_compiled() -> bool:
     region = current_region()
-    return region is not None and region.contract == COMPILE
+    return region is not None and region.contract.objects_in_graph
 
 
 def _write_at_tensor(x: list[Any], index: SymbolicTensor, value: Any) -> None:
@@ -224,8 +224,8 @@ def _kept(value: Any) -> Any:
 def _in_place(x: Any, what: str) -> None:
     """Bail out to plain Python under `compile`: an array is mutated for all its aliases, which a tensor cannot be."""
     region = current_region()
-    if region is not None and region.contract == COMPILE:
-        _outside_effect(region, x, what)
+    if region is not None and region.contract.numpy_arrays:
+        region.contract.before_write(x, what)
 
 
 def set_item_of(owner: Any, attribute: str, path: tuple[Any, ...], value: Any) -> None:
@@ -263,11 +263,11 @@ _SAYING_HOW_NUMPY_WARNS = frozenset({np.errstate, np.printoptions})
 def context(manager: Any) -> Any:
     """The context manager of a with statement; under `compile` a user-defined one must be entered on every call."""
     region = current_region()
-    if region is not None and region.trace.outside_effect is not None:
+    if region is not None and region.contract.effects_each_call:
         made_by = getattr(manager, "func", type(manager))  # managers of contextlib hold the function that made them
         known = made_by in _SAYING_HOW_NUMPY_WARNS or str(getattr(made_by, "__module__", "")).startswith("autoconv")
         if not known:
-            region.trace.outside_effect(manager, "a context manager is entered")
+            region.contract.before_write(manager, "a context manager is entered")
     return manager
 
 
@@ -310,7 +310,7 @@ def set_attr(owner: Any, attribute: str, value: Any) -> None:
 def _is_outside(region: Any, owner: Any) -> bool:
     """Return whether a write has to happen when the graph runs: to an object that existed before the trace."""
     trace = region.trace
-    return trace.outside_effect is not None and trace.owned is not None and id(owner) not in trace.owned
+    return trace.contract.effects_each_call and trace.owned is not None and id(owner) not in trace.owned
 
 
 def del_attr(owner: Any, attribute: str) -> None:
@@ -350,10 +350,9 @@ def note_attribute(owner: Any, attribute: str) -> None:
         owned = region.trace.owned
         home = owned[id(owner)][1] if owned is not None and id(owner) in owned else None
         region.journal.note(attribute_spot(owner, attribute, home))
-    check = region.trace.outside_effect
-    if check is not None:
+    if region.contract.effects_each_call:
         what = f"the attribute {attribute!r} of a {type(owner).__name__} is written"
-        check(owner, what, [attribute_spot(owner, attribute)])
+        region.contract.before_write(owner, what, [attribute_spot(owner, attribute)])
 
 
 def about_to_write(x: Any) -> None:
@@ -365,24 +364,17 @@ def about_to_write(x: Any) -> None:
         return
     if region.journal is not None and isinstance(x, (list, dict, set)):
         region.journal.note(container_spot(x))
-    _outside_effect(region, x, f"a {type(x).__name__} is changed")
+    region.contract.before_write(x, f"a {type(x).__name__} is changed")
 
 
 def about_to_change(x: Any) -> None:
     """Register an in-place change of an array by `x += y`; one from before the trace has to change on every call."""
     region = current_region()
-    if region is not None and region.trace.is_outside is not None and region.trace.is_outside(x):
-        _outside_effect(region, x, "an array is changed in place")
+    if region is not None and region.contract.is_outside(x):
+        region.contract.before_write(x, "an array is changed in place")
 
 
 _UNCHANGING = (type(None), bool, int, float, complex, str, bytes, tuple, frozenset, range)  # immutable
-
-
-def _outside_effect(region: Any, owner: Any, what: str) -> None:
-    """Check a change, under `compile`, of an object that the trace did not create: it must happen on every call."""
-    check = region.trace.outside_effect
-    if check is not None:
-        check(owner, what)
 
 
 def about_to_call(function: Any) -> None:
@@ -407,9 +399,9 @@ def outer_names(getter: Any, setter: Any, names: tuple[str, ...]) -> None:
     if region is None:
         return
     note_cells((getter, setter, names))
-    check = region.trace.outside_effect
-    if check is not None:
-        check(getter, f"the outer name {names[0]!r} is written", cells_spots(getter, names, region.trace.cells))
+    if region.contract.effects_each_call:
+        spots = cells_spots(getter, names, region.trace.cells)
+        region.contract.before_write(getter, f"the outer name {names[0]!r} is written", spots)
 
 
 def local_cells(read: Any) -> None:

@@ -17,7 +17,7 @@ from autoconv.ops.numpy.list_arrays import OF_OBJECTS, WITH_AXIS, WITHOUT_AXIS, 
 from autoconv.runtime.objects.containers import TracedList, heap_of
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, record_object
 from autoconv.runtime.recording.numpy_protocol import numpy_named
-from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 # Number of leading arguments that are arrays, where a list means `np.array(list)`, by function.
@@ -53,7 +53,7 @@ def with_arrays(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     Only arguments that the function converts itself are replaced, and only if dtype and rank can be guessed.
     """
     region = current_region()
-    if region is None or region.contract != COMPILE or not any(map(_is_in_graph, args)):
+    if region is None or not region.contract.objects_in_graph or not any(map(_is_in_graph, args)):
         return args, kwargs
     if function in _WITH_DTYPE and len(args) <= 2 and _is_in_graph(args[0]) and kwargs.get("copy", True) is not False:
         made = _array(args[0], args[1] if len(args) == 2 else kwargs.get("dtype"))
@@ -78,7 +78,9 @@ def joined(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Symb
     None for other functions, or if its dtype and rank cannot be guessed.
     """
     region = current_region()
-    if function not in _JOINING or region is None or region.contract != COMPILE or not any(map(_is_in_graph, args)):
+    if function not in _JOINING or region is None or not region.contract.objects_in_graph:
+        return None
+    if not any(map(_is_in_graph, args)):
         return None
     name, (items, *rest), options = function.__name__, args, dict(kwargs)
     axis = rest.pop() if len(rest) == 1 else options.pop("axis", 0)
@@ -107,7 +109,7 @@ def index_array(index: Any) -> Any:
     else:
         is_list = type(index) is TracedList and heap_of(index) is not None
     region = current_region()
-    if not is_list or region is None or region.contract != COMPILE:
+    if not is_list or region is None or not region.contract.objects_in_graph:
         return index
     found = _array(index, is_index=True)
     return index if found is None else found

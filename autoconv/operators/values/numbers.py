@@ -14,7 +14,7 @@ from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.overrides import overrides
 from autoconv.operators.support.signature_check import plainly
 from autoconv.ops.elementwise.python_complex import CMATH
-from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -106,7 +106,7 @@ def refuse_complex(function: Any, *args: Any) -> None:
     A NumPy scalar raises StagingError under `compile`: NumPy warns and takes its real part.
     """
     region = current_region()
-    compiled = region is not None and region.contract == COMPILE
+    compiled = region is not None and region.contract.python_numbers
     given = [x for x in args if isinstance(x, SymbolicTensor) and x.dtype.is_complex]
     if any(x.weak for x in given):
         plainly(function, *map(_sample, args))

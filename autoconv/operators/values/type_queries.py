@@ -18,7 +18,7 @@ from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import TracedDict, TracedList, TracedSet
 from autoconv.runtime.objects.dict_views import DictView
 from autoconv.runtime.recording.journal import MISSING
-from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
@@ -36,8 +36,8 @@ def stands_for_array(x: SymbolicTensor) -> bool:
         return False
     if x.type.shape == () and region.trace.memory:
         return False  # memory arrays represent arrays without dimensions
-    if x.type.shape == () and region.trace.outside_effect is not None:
-        region.trace.outside_effect(x, "the code tests whether a value is a NumPy scalar or an array")
+    if x.type.shape == ():
+        region.contract.before_write(x, "the code tests whether a value is a NumPy scalar or an array")
     return True
 
 
@@ -115,7 +115,7 @@ def _getattr(x: Any, name: str, *default: Any) -> Any:
     held = maybe_missing(x, name) if default else None
     if held is not None:
         return if_exp(is_arm(held, MISSING), lambda: default[0], lambda: builtins.getattr(x, name))
-    if isinstance(x, SymbolicTensor) and region is not None and region.contract == COMPILE and not _hasattr(x, name):
+    if isinstance(x, SymbolicTensor) and region is not None and region.contract.numpy_arrays and not _hasattr(x, name):
         if default:
             return default[0]
         raise AttributeError(f"{kind_of(x).__name__!r} object has no attribute {name!r}")

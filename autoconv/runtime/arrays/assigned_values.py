@@ -12,7 +12,7 @@ from autoconv.errors import AutoconvError, StagingError
 from autoconv.graph.dtypes import DType, as_dtype, int64
 from autoconv.graph.types import ArrayType
 from autoconv.runtime.objects.symbolic_objects import is_object, record_object
-from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.conversion import as_tensor, to_array
@@ -138,7 +138,7 @@ def refuse_complex(number: Any, dtype: DType) -> None:
 def refuse_warning(value: Any, dtype: DType) -> None:
     """Refuse under `compile` the conversion of NumPy's complex numbers to real elements, for which NumPy warns."""
     region = current_region()
-    if loses_imaginary_parts(value, dtype) and not value.weak and region is not None and region.contract == COMPILE:
+    if loses_imaginary_parts(value, dtype) and not value.weak and region is not None and region.contract.numpy_arrays:
         raise StagingError("complex numbers are converted to real ones, for which NumPy warns", current_place())
 
 

@@ -21,7 +21,7 @@ from autoconv.runtime.objects.containers import traced
 from autoconv.runtime.objects.number_methods import number_attribute
 from autoconv.runtime.objects.symbolic_objects import as_object
 from autoconv.runtime.recording.numpy_protocol import implementation
-from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.recording.regions import current_contract, current_region
 from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import binary_dispatch, dispatch
@@ -42,8 +42,8 @@ def attribute_of(x: SymbolicTensor, name: str) -> Any:
         return NotImplemented
     if x.type.shape == () and not hasattr(np.generic, name) and is_scalar(x, name):
         return NotImplemented
-    if name in CHANGING and region.trace.outside_effect is not None:
-        region.trace.outside_effect(x, f"the method {name!r} changes an array in place")
+    if name in CHANGING:
+        region.contract.before_write(x, f"the method {name!r} changes an array in place")
     if name not in _ATTRIBUTES and name not in _METHODS:
         _refuse(name, "is not supported in a graph")
     return _ATTRIBUTES[name](x) if name in _ATTRIBUTES else ArrayMethod(x, name)
@@ -269,9 +269,7 @@ def _squeeze(x: SymbolicTensor, axis: Any = None) -> Any:
 
 def _without_dimensions(x: SymbolicTensor) -> Any:
     """Return the 0-d array that NumPy gives here."""
-    region = current_region()
-    assert region is not None
-    return region.trace.without_dimensions(x)
+    return current_contract().without_dimensions(x)
 
 
 # ---- copies

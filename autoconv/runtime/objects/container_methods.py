@@ -30,7 +30,7 @@ from autoconv.runtime.objects.symbolic_objects import (
     holds_symbols,
     record_object,
 )
-from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor_methods import refuse_as_python
@@ -139,7 +139,7 @@ _WITH_ANOTHER = frozenset({"extend", "__add__", "__iadd__", "__eq__", "__ne__"})
 def _grows(container: Any, name: str, args: tuple[Any, ...]) -> bool:
     """Return whether an operation makes a list with symbolic items, under `function`."""
     region = current_region()
-    if type(container) is not TracedList or region is None or region.contract == COMPILE or not args:
+    if type(container) is not TracedList or region is None or region.contract.objects_in_graph or not args:
         return False
     if name in _BY_POSITION or (name == "__getitem__" and type(args[0]) is slice):
         return holds_symbols(args[:1]) or (type(args[0]) is slice and holds_symbols(_bounds(args[0])))
@@ -153,7 +153,7 @@ def _bounds(part: slice) -> tuple[Any, ...]:
 def _needs_graph(container: Any, name: str, args: tuple[Any, ...]) -> bool:
     """Return whether an operation depends on symbolic values, under `compile`."""
     region = current_region()
-    if region is None or region.contract != COMPILE:
+    if region is None or not region.contract.objects_in_graph:
         return False
     if name in _COMPARING:
         return holds_symbols(args) or holds_symbols(contents(container))
@@ -170,7 +170,7 @@ def _needs_graph(container: Any, name: str, args: tuple[Any, ...]) -> bool:
 def _is_late(value: Any) -> bool:
     """Return whether the items of an iterable are known only at run time."""
     region = current_region()
-    if region is None or region.contract != COMPILE:
+    if region is None or not region.contract.objects_in_graph:
         return False
     if type(value) in PLAIN or type(value) is DictView:
         return heap_of(value) is not None

@@ -289,8 +289,8 @@ def note_container(container: Any) -> None:
     """Note in the region's journal that a container is about to change, unless the region made it."""
     region = current_region()
     journal = region.journal if region is not None else None
-    if region is not None and getattr(container, "_outside", False) and region.trace.outside_effect is not None:
-        region.trace.outside_effect(container, "an argument is changed")
+    if region is not None and getattr(container, "_outside", False):
+        region.contract.before_write(container, "an argument is changed")
     if region is not None and id(container) in region.trace.frozen:
         kind = plain_kind(container).__name__
         raise StagingError(

@@ -9,7 +9,7 @@ import numpy as np
 from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.types import TensorType
 from autoconv.runtime.objects.symbolic_objects import record_object, unboxed
-from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -44,7 +44,7 @@ def part_of_complex(x: SymbolicTensor, name: str) -> Any:
 def refuse_number(x: Any, words: str) -> None:
     """Raise Python's TypeError for a number, under `compile`; `words` is formatted with the name of its type."""
     region = current_region()
-    if type(x) is SymbolicTensor and x.weak and region is not None and region.contract == COMPILE:
+    if type(x) is SymbolicTensor and x.weak and region is not None and region.contract.python_numbers:
         error = TypeError(words.format(type(np.zeros((), x.type.dtype.numpy).item()).__name__))
         error._autoconv_run_time = True  # type: ignore[attr-defined]
         raise error

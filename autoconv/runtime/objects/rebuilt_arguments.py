@@ -33,8 +33,7 @@ def refuse_rebuilt(value: Any, what: str) -> None:
     if region is None or not is_rebuilt(value):
         return
     text = f"a {type(value).__name__} {what}"
-    if region.trace.outside_effect is not None:
-        region.trace.outside_effect(value, text)
+    region.contract.before_write(value, text)
     raise StagingError(text, current_place(), "the tensors that it holds, by themselves")
 
 
@@ -49,9 +48,7 @@ def refuse_identity(a: Any, b: Any) -> None:
             continue
         # Two rebuilt objects, not tuples, are two of the caller's as well.
         if id(other) not in known or isinstance(one, tuple):
-            told = region.trace.outside_effect
-            if told is not None:
-                told(one, f"a {type(one).__name__} of the arguments is compared by identity")
+            region.contract.before_write(one, f"a {type(one).__name__} of the arguments is compared by identity")
 
 
 def rebuilt_in(values: Iterable[Any]) -> Iterator[Any]:

@@ -15,7 +15,7 @@ from autoconv.graph.graph import Value
 from autoconv.graph.types import ObjectType, TensorType
 from autoconv.ops.python.objects import COLLECTIONS, NotAssigned
 from autoconv.runtime.objects.rebuilt_arguments import is_rebuilt, refuse_rebuilt
-from autoconv.runtime.recording.regions import COMPILE, Region, current_region
+from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.attributes import HEAP, GraphAttributes
 from autoconv.runtime.support.closure_contents import BoundSymbolicMethod, captures_any, is_nested_function
 from autoconv.runtime.support.identity import compares_identity
@@ -287,7 +287,7 @@ def box(value: Any) -> SymbolicObject:
     if type(value).__name__ == "Undefined":
         value = NotAssigned(value.name)
     made = constant_object(value)
-    if region.contract == COMPILE and is_of_call(value):
+    if region.contract.keeps_identity and is_of_call(value):
         region.trace.hidden[made.value_in_graph] = hides_symbols(value)
     return made
 
@@ -344,11 +344,11 @@ def _boxed_tensor(value: Any, region: Region) -> SymbolicObject:
         return constant_object(tensor.numpy().item())
     if tensor.weak:
         how = "number"
-    elif region.contract == COMPILE and tensor.type.shape == ():
+    elif region.contract.numpy_arrays and tensor.type.shape == ():
         how = "array"
-    elif region.contract == COMPILE:
+    elif region.contract.numpy_arrays:
         kept = "an array becomes part of a list, dict or name known only at run time"
-        region.trace.outside_effect(tensor, kept)  # retraces with the arrays as objects, or leaves the trace
+        region.contract.before_write(tensor, kept)  # retraces with the arrays as objects, or leaves the trace
         raise StagingError(kept, current_place())
     else:
         raise StagingError(

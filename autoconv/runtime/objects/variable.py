@@ -109,8 +109,8 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
         self.synchronization = synchronization or VariableSynchronization.AUTO
         self.aggregation = aggregation or VariableAggregation.NONE
         region = current_region()
-        if region is not None and region.trace.on_create is not None:
-            region.trace.on_create(self)
+        if region is not None:
+            region.contract.on_variable_created(self)
 
     @classmethod
     def of_storage(cls, storage: Storage) -> Variable:
@@ -297,8 +297,8 @@ def _initial_array(value: Any, dtype: DType | None) -> np.ndarray:
         tensor = value() if callable(value) else value
         if isinstance(tensor, SymbolicTensor):
             known = static_value(tensor)
-            if known is None and region is not None and region.trace.evaluate is not None:
-                known = region.trace.evaluate(tensor.value_in_graph)
+            if known is None and region is not None:
+                known = region.contract.evaluate(tensor.value_in_graph)
             if known is None:
                 raise ValueError(
                     "the initial value of a variable created in a traced function has to be known; found "

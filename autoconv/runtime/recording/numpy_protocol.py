@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import StagingError
-from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place, is_own_file
 
 # NumPy's function (or ufunc, or scalar type) -> its implementation by ops, with the same arguments.
@@ -57,7 +57,7 @@ def numpy_named(name: str) -> Any:
 def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """`__array_ufunc__` of tensors, with NumPy's promotion; the operator `array + tensor` has the tensor's rules."""
     region = current_region()
-    if region is not None and region.contract == COMPILE:  # an array of the program is among the inputs
+    if region is not None and region.contract.numpy_arrays:  # an array of the program is among the inputs
         region.trace.arrays = True
     if method == "__call__" and not kwargs and ufunc in _OPERATORS and _is_operator(sys._getframe(1)):
         return _as_operator(_OPERATORS[ufunc], *inputs)

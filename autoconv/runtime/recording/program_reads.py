@@ -9,7 +9,7 @@ import threading
 from typing import Any
 
 from autoconv.graph.types import TensorType
-from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import is_own_file
 
 
@@ -42,7 +42,7 @@ def asked_by_program(value: Any, name: str) -> Any:
 def refuse_tensor_attribute(type_: TensorType, name: str, frame: Any) -> None:
     """Raise Python's AttributeError where the program reads a tensor's attribute from a Python number."""
     region = current_region()
-    if region is not None and region.contract == COMPILE and not is_own_file(frame.f_code.co_filename):
+    if region is not None and region.contract.python_numbers and not is_own_file(frame.f_code.co_filename):
         kind = type(type_.dtype.numpy.type(1).item()).__name__
         error = AttributeError(f"{kind!r} object has no attribute {name!r}")
         error._autoconv_run_time = True  # type: ignore[attr-defined]

@@ -21,12 +21,9 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import TensorType, Type
 from autoconv.ops import OPS
+from autoconv.runtime.recording.contracts import EAGER, NODE, Contract
 from autoconv.runtime.recording.journal import Journal, Location
 from autoconv.runtime.support.spans import current_span, place_of
-
-FUNCTION, COMPILE = "function", "compile"
-TURN, NODE = "turn", "node"  # units of the trace budget, see Trace.spend
-
 
 
 class HandlerStores(Protocol):
@@ -48,14 +45,9 @@ class HandlerStores(Protocol):
 class Trace:
     """One tracing of one function.
 
-    contract: "function" or "compile" (see docs/contracts.md)
+    contract: what the trace may assume and has to preserve (see `contracts.py`)
     captures: identity of a captured object -> (the object kept alive, its parameter of the root graph)
-    on_create: called for each variable that the traced code creates
-    evaluate: returns the array of a value of the root graph in the call being traced, or None
     pending_output: prints of a region that may be recorded again
-    allows_call, outside_effect, python_print, concretise: hooks of `compile`
-    attribute: hook of `compile` for names that tensors lack
-    without_dimensions: hook of `compile` that makes a 0-d array of a tensor, where NumPy gives one instead of a scalar
     stores: notified before a node with side effects is recorded, and after a call of a function being recorded
     calls: the user's functions now running
     recursions: the functions recorded as graphs that call themselves
@@ -68,8 +60,6 @@ class Trace:
     rebuilt: reassembled arguments by identity (see `rebuilt_arguments.py`)
     reassembled: dataclass objects put together from a region's results or for the outputs, by identity
     leaf_positions: the arguments that are numbers
-    watch: called for each function that is converted because traced code calls it
-    include_guards: called with the guards of each trace that this one uses
     sources: the arrays from which constants were made
     refusal: an error that the traced code may have swallowed
     patched: classes whose special methods are replaced by converted ones for now, with the originals
@@ -79,7 +69,6 @@ class Trace:
     holders: names of attributes that hold objects of these classes
     relied: names of attributes that the trace assumes not to hold such objects
     made_early: names of the classes whose objects are all made in the graph
-    begin_again: restarts the trace with more entries in `made`, `holders` or `eagerly_created`
     asked_by_class: True if an operation was dispatched on an object's class
     asked_by_python: True while a special method runs whose result Python itself takes
     given_items: for arguments that are lists of numbers, the type of an item and the nesting depth
@@ -89,25 +78,15 @@ class Trace:
     identifies: True if the graph compares objects by identity (see `support/identity.py`)
     read_only: values that NumPy returns read-only
     inherited: name of a written attribute -> (classes written, owners that get their own in place of the class's)
-    spend: called for each iteration of a Python loop and each recorded node; it may abandon the trace
     uses_tensors: True if functions of this package were called that return tensors outside of traces
     scope, device: the present name prefix and the requested device
     controls: the graph and the names of nodes that have to run before what is recorded into it
     """
 
     root: Region
-    contract: str = FUNCTION
+    contract: Contract = EAGER
     captures: dict[int, tuple[Any, Value]] = field(default_factory=dict)
-    on_create: Any = None
-    evaluate: Any = None
     pending_output: list[Any] | None = None
-    allows_call: Any = None
-    outside_effect: Any = None
-    is_outside: Any = None
-    python_print: Any = None
-    concretise: Any = None
-    attribute: Any = None
-    without_dimensions: Any = None
     stores: list[HandlerStores] = field(default_factory=list)
     calls: list[Any] = field(default_factory=list)
     recursions: dict[Any, Any] = field(default_factory=dict)
@@ -120,8 +99,6 @@ class Trace:
     rebuilt: dict[int, Any] = field(default_factory=dict)
     reassembled: dict[int, Any] = field(default_factory=dict)
     leaf_positions: dict[Value, int] | None = None
-    watch: Any = None
-    include_guards: Any = None
     refusal: BaseException | None = None
     sources: list[tuple[Node, Any]] | None = None
     patched: dict[type, dict[str, Any]] = field(default_factory=dict)
@@ -135,7 +112,6 @@ class Trace:
     eagerly_created: frozenset[str] = frozenset()
     asked_by_class: bool = False
     asked_by_python: bool = False
-    begin_again: Any = None
     given_items: dict[Value, tuple[TensorType, int]] = field(default_factory=dict)
     regions: list[Region] = field(default_factory=list)
     appended: list[tuple[Any, Any]] = field(default_factory=list)
@@ -147,7 +123,6 @@ class Trace:
     device: str = ""
     controls: tuple[Graph | None, tuple[str, ...]] = (None, ())
     converts: bool = True
-    spend: Any = None
     uses_tensors: bool = False
 
     def capture(self, obj: Any, type_: Type, name: str) -> Value:
@@ -183,7 +158,7 @@ class Region:
         return self._trace
 
     @property
-    def contract(self) -> str:
+    def contract(self) -> Contract:
         return self.trace.contract
 
     @property
@@ -229,11 +204,11 @@ class Region:
         if self.trace.stores and OPS[name].effects is not Effects.PURE:
             for stores in tuple(self.trace.stores):
                 stores.before_node(self, name, inputs, attributes)
-        if self.trace.spend is not None:
-            self.trace.spend(NODE)
+        contract = self.contract
+        contract.spend(NODE)
         lifted = [self.lift(value) for value in inputs]
         span = options.pop("span", None) or current_span()
-        if span is not None and self.contract == COMPILE:
+        if span is not None and contract.python_exceptions:
             span = replace(span, plain=True)
         shown = options.pop("shown", None) or display_name(name)
         options.setdefault("device", self.trace.device)
@@ -337,6 +312,12 @@ def current_region() -> Region | None:
     return _STACK.region
 
 
+def current_contract() -> Contract:
+    """Return the contract of the region being recorded; `EAGER` when ops run eagerly."""
+    region = _STACK.region
+    return EAGER if region is None else region.trace.contract
+
+
 def enter(region: Region | None) -> None:
     """Record ops of this thread into `region` from now on; the caller restores the previous region."""
     _STACK.region, _STACK.untraced = region, region is None
@@ -358,7 +339,7 @@ def recording(region: Region | None) -> Iterator[Region | None]:
             _ACTIVITY.add(-1)
 
 
-def new_trace(name: str, contract: str, converts: bool = True) -> Trace:
+def new_trace(name: str, contract: Contract = EAGER, converts: bool = True) -> Trace:
     """Create a trace with an empty root graph; `converts` is whether the traced code is converted."""
     root = Region(Graph(name))
     trace = Trace(root, contract, converts=converts)

@@ -13,7 +13,7 @@ from autoconv.graph.dtypes import DType, float32, float64, int64
 from autoconv.ops.index_spec import NotAnIndex, Spec, parse_index
 from autoconv.ops.rules import element_count
 from autoconv.runtime.recording.numpy_protocol import implementation
-from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor, is_tensor, to_array
 from autoconv.runtime.tensors.dispatch import NUMBERS, apply
@@ -64,7 +64,7 @@ def unary(op_name: str, x: Any) -> Any:
 def positive(x: Any) -> Any:
     """`+x`: under `compile` an int for a Python bool; NumPy has no such operator for bools."""
     region = current_region()
-    if region is None or region.contract != COMPILE or not x.type.dtype.is_bool:
+    if region is None or not region.contract.python_numbers or not x.type.dtype.is_bool:
         return x
     if not x.weak:
         raise StagingError("the sign of a bool is computed", current_place())
@@ -155,7 +155,7 @@ def _are_of_python(x: Any, y: Any) -> bool:
     if type(x) not in _REPEATED and type(y) not in _REPEATED:
         return False
     region = current_region()
-    return region is not None and region.contract == COMPILE
+    return region is not None and region.contract.python_numbers
 
 
 def _are_arrays() -> bool:
@@ -168,7 +168,7 @@ def _note_arrays(x: Any, y: Any) -> None:
     """Under `compile`, make the trace one of arrays where an operand is an array or scalar of NumPy's."""
     if isinstance(x, (np.ndarray, np.generic)) or isinstance(y, (np.ndarray, np.generic)):
         region = current_region()
-        if region is not None and region.contract == COMPILE:
+        if region is not None and region.contract.numpy_arrays:
             region.trace.arrays = True
 
 

@@ -13,7 +13,7 @@ from autoconv.graph.types import TensorType, weak_fits
 from autoconv.hooks import Hook
 from autoconv.ops.elementwise.python_numbers import to_python_array
 from autoconv.runtime.recording import tape_recorders
-from autoconv.runtime.recording.regions import COMPILE, Region, current_region
+from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.shape import TensorShape, as_shape
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor, standalone_dtype
@@ -166,7 +166,7 @@ def record_constant(region: Region, array: np.ndarray, weak: bool = False, name:
     node = region.record("constant", [], {"value": kept, "weak": weak}, shown=name)
     if kept is not array and region.trace.sources is not None:
         region.trace.sources.append((node, array))
-        region.trace.arrays = region.trace.arrays or region.contract == COMPILE
+        region.trace.arrays = region.trace.arrays or region.contract.numpy_arrays
     return SymbolicTensor(node.results[0])
 
 

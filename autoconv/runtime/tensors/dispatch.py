@@ -17,7 +17,7 @@ from autoconv.ops import OPS
 from autoconv.ops.record import Op
 from autoconv.ops.values.list_value import ListValue
 from autoconv.runtime.recording import tape_recorders
-from autoconv.runtime.recording.regions import COMPILE, Region, current_region, display_name, out_of_scope
+from autoconv.runtime.recording.regions import Region, current_region, display_name, out_of_scope
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.conversion import (
     APPLY,
@@ -136,7 +136,7 @@ def graph_value(region: Region, value: Any, name: str = "Const") -> Value:
         return value
     if isinstance(value, EagerTensor):
         return region.trace.capture(value, value.type, region.trace.scope + name)
-    if isinstance(value, np.generic) and region.contract == COMPILE:
+    if isinstance(value, np.generic) and region.contract.numpy_arrays:
         region.trace.arrays = True  # np.float64 is a subclass of float, but not a Python number here
         return record_constant(region, to_array(value), name=name).value_in_graph
     if isinstance(value, NUMBERS):
@@ -151,7 +151,7 @@ def _operand(x: Any) -> Any:
     """Return tensors, Python numbers and graph values as they are; convert everything else to an array or tensor."""
     if isinstance(x, np.generic):
         region = current_region()
-        if region is not None and region.contract == COMPILE:
+        if region is not None and region.contract.numpy_arrays:
             region.trace.arrays = True
             return to_array(x)
     if isinstance(x, (Tensor, bool, int, float, complex, Value)):
@@ -243,7 +243,7 @@ def _unified(op: Op, values: list[Any], region: Region | None) -> list[Any]:
 def _common_dtype(op: Op, values: list[Any], region: Region | None) -> tuple[DType | None, bool]:
     typed = [_dtype_of(v) for v in values if _is_typed(v)]
     if typed:
-        if region is not None and region.contract == COMPILE:
+        if region is not None and region.contract.numpy_arrays:
             return _numpy_result_dtype(values), False
         for position, other in enumerate(typed[1:], 1):
             if other is not typed[0]:

@@ -13,7 +13,7 @@ from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType
 from autoconv.runtime.recording.program_reads import is_read_as_array, refuse_tensor_attribute
-from autoconv.runtime.recording.regions import COMPILE, current_region, defined_at, is_in_scope, out_of_scope
+from autoconv.runtime.recording.regions import current_contract, current_region, defined_at, is_in_scope, out_of_scope
 from autoconv.runtime.support.remedies import BY_COMPILE
 from autoconv.runtime.support.shape import TensorShape, as_shape
 from autoconv.runtime.tensors.tensor import ASSIGNING, BY_NUMPY, Tensor, of_origin, standalone_dtype
@@ -98,8 +98,8 @@ class SymbolicTensor(Tensor):
         """`x += y`: for an array under `compile` an update that all its references see; else the name is rebound."""
         region = current_region()
         is_number = self.weak or (region is not None and region.trace.memory and self.type.shape == ())
-        if region is not None and region.trace.arrays and not is_number and region.trace.outside_effect is not None:
-            region.trace.outside_effect(self, "an array is changed in place")
+        if region is not None and region.trace.arrays and not is_number:
+            region.contract.before_write(self, "an array is changed in place")
         return NotImplemented
 
     __iadd__ = __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = __imod__ = __ipow__ = _changed_in_place
@@ -107,21 +107,19 @@ class SymbolicTensor(Tensor):
 
     def __getitem__(self, index: Any) -> Any:
         region = current_region()
-        if self.weak and region is not None and region.contract == COMPILE:
+        if self.weak and region is not None and region.contract.python_numbers:
             error = TypeError(f"{type(self.type.dtype.numpy.type(1).item()).__name__!r} object is not subscriptable")
             error._autoconv_run_time = True  # type: ignore[attr-defined]
             raise error
         found = super().__getitem__(index)
         by_ellipsis = index is Ellipsis or (type(index) is tuple and any(part is Ellipsis for part in index))
         if by_ellipsis and found.type.shape == () and region is not None and region.trace.arrays:
-            return region.trace.without_dimensions(found)  # NumPy gives a view here, not a scalar
+            return region.contract.without_dimensions(found)  # NumPy gives a view here, not a scalar
         return found
 
     def _shown(self) -> None:
         """Leave the trace under `compile`: the text would be that of a number or array, which is not known yet."""
-        region = current_region()
-        if region is not None and region.trace.outside_effect is not None:
-            region.trace.outside_effect(self, "a value is converted to text")
+        current_contract().before_write(self, "a value is converted to text")
 
     def _check_scope(self) -> None:
         """Raise InaccessibleTensorError, with the line that made the tensor, if its trace is over."""
@@ -145,7 +143,7 @@ class SymbolicTensor(Tensor):
         self._check_scope()
         region = current_region()
         shape = self.type.shape
-        if region is not None and region.contract == COMPILE and self.weak:
+        if region is not None and region.contract.python_numbers and self.weak:
             refuse_to_iterate(self.type.dtype.numpy.type(1).item(), sys._getframe(1))
         if region is not None and region.trace.converts and shape and shape[0] is None:
             raise OperatorNotAllowedInGraphError(
@@ -174,10 +172,7 @@ class SymbolicTensor(Tensor):
 
     def _concrete(self, what: str) -> Any:
         self._check_scope()
-        region = current_region()
-        static = region.trace.concretise if region is not None else None
-        if static is not None:
-            return static(self, what)
+        current_contract().concretise(self, what)
         raise OperatorNotAllowedInGraphError(
             f"Python needs {what} here, and the symbolic tensor {self.name} has a value only at run time. "
             "Use ops on tensors instead: autoconv.gather for an index, autoconv.cast for int() and float(), "
@@ -204,11 +199,9 @@ class SymbolicTensor(Tensor):
         )
 
     def __getattr__(self, name: str) -> Any:
-        region = current_region()
-        if region is not None and region.trace.attribute is not None and not name.startswith("__"):
-            found = region.trace.attribute(self, name)
-            if found is not NotImplemented:
-                return found
+        found = NotImplemented if name.startswith("__") else current_contract().attribute(self, name)
+        if found is not NotImplemented:
+            return found
         if name.startswith(ASSIGNING):
             return of_origin(self, name)
         if name in BY_NUMPY and not self.weak:

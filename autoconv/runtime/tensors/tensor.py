@@ -13,7 +13,7 @@ from autoconv.graph.types import TensorType
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.interchange import Interchange
 from autoconv.runtime.recording.numpy_protocol import array_function, array_ufunc
-from autoconv.runtime.recording.regions import COMPILE, current_region
+from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.html import tensor_html
 from autoconv.runtime.support.shape import TensorShape, as_shape
 from autoconv.runtime.tensors.tensor_methods import TensorMethods
@@ -264,7 +264,7 @@ class TensorReference:
 def standalone_dtype(type_: TensorType) -> DType:
     """Return the dtype of a weak value that meets no typed one: int32 and float32 under `function`, else 64 bits."""
     region = current_region()
-    wide = region is not None and region.contract == COMPILE
+    wide = region is not None and region.contract.python_numbers
     if type_.dtype.is_integer:
         return int64 if wide else int32
     if type_.dtype.is_floating:

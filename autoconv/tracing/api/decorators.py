@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, overload
 
 from autoconv.config import SETTINGS
-from autoconv.runtime.recording.regions import COMPILE, FUNCTION
 from autoconv.runtime.recording.tracebacks import presented
 from autoconv.tracing.api.disabled import switched_off
 from autoconv.tracing.api.function import Function
 from autoconv.tracing.execute.donation import Donate
+from autoconv.tracing.specialise.compile_contract import CompileContract
+from autoconv.tracing.specialise.function_contract import FunctionContract
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -95,7 +96,8 @@ def function(
         relaxes = bool(reduce_retracing or experimental_relax_shapes)
         hints = bool(experimental_follow_type_hints)
         given = input_signature, autograph, relaxes, None, hints, donate
-        return switched_off(inner, FUNCTION, *given) if SETTINGS.disabled else Function(inner, FUNCTION, *given)
+        made = switched_off if SETTINGS.disabled else Function
+        return made(inner, FunctionContract, *given)
 
     return presented(decorate) if func is None else decorate(func)
 
@@ -128,7 +130,7 @@ def compile(func: Callable[..., Any] | None = None, donate: Donate = ()) -> Any:
     """
 
     def decorate(inner: Callable[..., Any]) -> Any:
-        given = COMPILE, None, True, False, None, False, donate
+        given = CompileContract, None, True, False, None, False, donate
         return switched_off(inner, *given) if SETTINGS.disabled else Function(inner, *given)
 
     return presented(decorate) if func is None else decorate(func)

@@ -7,40 +7,38 @@ import os
 import threading
 import time
 import types
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, ParamSpec, overload
 
 from autoconv.config import SETTINGS
 from autoconv.errors import AutoconvError, OpError
 from autoconv.operators.calls.call import converted
 from autoconv.operators.support.call_graph import reaches
-from autoconv.runtime.recording.regions import COMPILE, FUNCTION, Region, current_region
+from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.recording.tracebacks import at_definition, place_in, present
 from autoconv.runtime.support.logs import log
 from autoconv.runtime.support.spans import current_place
 from autoconv.tracing.api.call_paths import Dispatched, P, R
 from autoconv.tracing.api.introspection import Described
+from autoconv.tracing.api.obtaining import Obtaining
 from autoconv.tracing.api.pickling import Pickled
 from autoconv.tracing.execute.binding import concrete_leaves
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction, NotFollowed
 from autoconv.tracing.execute.donation import Donate, donated_names
-from autoconv.tracing.execute.internal_errors import is_of_program, meets_fault, notes_fault
+from autoconv.tracing.execute.internal_errors import is_of_program, meets_fault
 from autoconv.tracing.execute.plain_rerun import BEYOND, found_by, in_place_of, is_made_again
-from autoconv.tracing.guards.external_writes import Restage
-from autoconv.tracing.guards.python_contract import RunPlain, Specialise
 from autoconv.tracing.key.argument_structure import NotApart
 from autoconv.tracing.key.bounded_mapping import Bounded
 from autoconv.tracing.key.cache_key import Key, Reference, accepts
 from autoconv.tracing.key.signature import Call, Signature, is_method
-from autoconv.tracing.specialise.bailout import BY_VALUE, Bailout, is_by_value
+from autoconv.tracing.specialise.bailout import BY_VALUE, Bailout
 from autoconv.tracing.specialise.call_profile import Learning
-from autoconv.tracing.specialise.retracing import retracing_of, wider_key
-from autoconv.tracing.specialise.trace import LOCK, trace_function
+from autoconv.tracing.specialise.function_contract import FunctionContract
+from autoconv.tracing.specialise.retracing import retracing_of
+from autoconv.tracing.specialise.trace import Traceable, trace_function
 from autoconv.tracing.specialise.trace_cache import MOST_KEYS, TraceCache
-from autoconv.tracing.views.explain import Explanation, Row
-from autoconv.tracing.views.logs import traced
-from autoconv.tracing.views.numpy_hint import point_to_compile
+from autoconv.tracing.specialise.tracing_contract import TracingContract
+from autoconv.tracing.views.explain import Explanation
 
 _SINGLETON = (
     "autoconv.function only supports singleton autoconv.Variables created on the first call: it tried to create "
@@ -70,7 +68,7 @@ class _Tracing(threading.local):
 _TRACING = _Tracing()
 
 
-class Function(Dispatched[P, R], Described, Pickled):
+class Function(Dispatched[P, R], Obtaining, Described, Pickled):
     """A Python function that runs as graphs, one per signature. See `decorators`."""
 
     __autoconv_function__ = True
@@ -78,7 +76,7 @@ class Function(Dispatched[P, R], Described, Pickled):
     def __init__(
         self,
         python_function: Callable[P, R],
-        contract: str = FUNCTION,
+        contract: type[TracingContract] = FunctionContract,
         input_signature: Sequence[Any] | None = None,
         autograph: bool = True,
         reduce_retracing: bool = False,
@@ -91,7 +89,8 @@ class Function(Dispatched[P, R], Described, Pickled):
         # First, as the attributes of a wrapped Function must not replace those set below.
         functools.update_wrapper(self, python_function)
         self.python_function = python_function
-        self.contract = contract
+        self.contract = contract.name
+        self._contract = contract
         self._input_signature = input_signature
         self._autograph = autograph
         self._reduce_retracing = reduce_retracing
@@ -106,10 +105,10 @@ class Function(Dispatched[P, R], Described, Pickled):
         self._plain: Bounded[Key, tuple[str, Any]] = Bounded(MOST_KEYS)
         self._explanation = Explanation(self._signature.name)
         self._learning = Learning(self._signature, self._explanation)
-        is_timed = contract == COMPILE and SETTINGS.tiers == "measured" and not self.donate
+        is_timed = contract.runs_plain and SETTINGS.tiers == "measured" and not self.donate
         if is_timed:
             self._bailout.storm.most = BY_VALUE
-        self._begin_dispatch(self._retracing.cell, is_timed, contract == COMPILE)
+        self._begin_dispatch(self._retracing.cell, is_timed, contract.runs_plain)
         self._traces = 0
         self._called_before = False
 
@@ -121,7 +120,7 @@ class Function(Dispatched[P, R], Described, Pickled):
         region = current_region()
         if SETTINGS.run_eagerly and region is None:
             return self.python_function(*args, **kwargs)
-        if region is not None and (self.contract == COMPILE or self._is_part_of(region)):
+        if region is not None and (self._contract.effects_each_call or self._is_part_of(region)):
             return converted(self.python_function, region)(*args, **kwargs)
         self._signature.check_arity()
         self._retracing.calls += 1
@@ -133,7 +132,7 @@ class Function(Dispatched[P, R], Described, Pickled):
             self._cannot_bind(error)
             call = None
         except TypeError:
-            if self.contract != COMPILE:
+            if not self._contract.runs_plain:
                 raise
             call = None  # plain Python raises for wrong arguments, or accepts those without a key
         concrete = None if call is None else self._cache.find(call.key) or self._obtain(call)
@@ -150,7 +149,7 @@ class Function(Dispatched[P, R], Described, Pickled):
         return self._run(concrete, call.leaves, args, kwargs)
 
     def _cannot_bind(self, error: NotApart) -> None:
-        if self.contract != COMPILE:
+        if not self._contract.runs_plain:
             text = f"{error}: {self._signature.name} takes tensors as arguments. Pass each tensor by itself."
             raise at_definition(ValueError(text), self.python_function) from None
         told = f"{place_in(self.python_function, error)}: {error}"
@@ -215,7 +214,7 @@ class Function(Dispatched[P, R], Described, Pickled):
         except BEYOND as error:
             return self._beyond(concrete, error, args, kwargs)
         else:
-            self._is_settled = self.contract != COMPILE or not self._learning.sizes.waits(concrete, leaves)
+            self._is_settled = not self._contract.runs_plain or not self._learning.sizes.waits(concrete, leaves)
             if self._is_settled:
                 self._prefer(concrete)
             return found
@@ -223,7 +222,7 @@ class Function(Dispatched[P, R], Described, Pickled):
 
     def _beyond(self, concrete: ConcreteFunction, error: Exception, args: Any, kwargs: Any) -> Any:
         """Rerun as plain Python a call with values beyond the graph's representation, or an error in its own words."""
-        if self.contract != COMPILE or not is_made_again(concrete, error):
+        if not self._contract.runs_plain or not is_made_again(concrete, error):
             raise error
         if hasattr(error, "_autoconv_items"):  # from now on they are objects
             self._signature.looks_into = False
@@ -232,124 +231,14 @@ class Function(Dispatched[P, R], Described, Pickled):
             self._explanation.plain.append(f"one call: {found_by(error)}")
         return in_place_of(error, self.python_function, args, kwargs)
 
-    def _obtain(self, call: Call) -> ConcreteFunction | None:
-        """Trace the call; return None when it has to run as plain Python."""
-        if call.key in self._plain or not self._is_worth_a_trace(call):
-            return None
-        with LOCK:
-            found = self._cache.find(call.key)
-            if found is not None:
-                return found
-            if call.key in self._plain:
-                return None
-            start = time.perf_counter()
-            self._attempts += 1
-            reason = call.why = call.why or self._explanation.why(call, self._cache.by_key)
-            if self.contract == COMPILE and self._learning.takes_in(call, self._cache.by_key.get(call.key, ())):
-                return self._cache.find(call.key) or self._obtain(call)
-            concrete = None
-            if self._reduce_retracing:
-                call.key = wider_key(call.key, reversed(list(self._cache.by_key)))
-            exact = call.key
-            if self.contract == COMPILE:
-                call.key = self._learning.open_key(exact, self._cache.by_key)
-            try:
-                with self._own_effects(), traced(self._signature.name, self._traces + 1, reason):
-                    concrete = self._trace(call)
-            except Specialise as wanted:
-                if not self._learning.puts_back(call):
-                    self._learning.specialise(call, wanted.leaf)
-            except Restage as wanted:
-                refused = self._learning.refuses(call, wanted)
-                if refused:
-                    self._give_up(call, refused, None)
-                    return None
-                self._learning.restage(call, wanted)
-            except RunPlain as plain:
-                self._spend(call, start)
-                if self._learning.closes(call, exact, plain.reason):
-                    return self._obtain(call)
-                if self._learning.puts_back(call):
-                    return self._cache.find(call.key) or self._obtain(call)
-                place = place_in(self.python_function, plain)
-                if self._learning.is_object_next(call, plain.reason, place):
-                    return self._cache.find(call.key) or self._obtain(call)
-                self._give_up(call, plain.reason, place)
-                return None
-            except MemoryError:
-                if self.contract != COMPILE:
-                    raise
-                self._run_short(call)
-                return None
-            except Exception as error:
-                self._spend(call, start)
-                if notes_fault(error):
-                    call.fault = error
-                if self._learning.closes(call, exact, str(error)):
-                    return self._obtain(call)
-                if self._learning.puts_back(call):
-                    return self._cache.find(call.key) or self._obtain(call)
-                if self.contract == COMPILE:
-                    place = getattr(error, "place", None) or place_in(self.python_function, error)
-                    message = getattr(error, "message", None) or found_by(error)
-                    told = f"{type(error).__name__}: {message}"
-                    if self._learning.is_object_next(call, told, place):
-                        return self._cache.find(call.key) or self._obtain(call)
-                    self._give_up(call, told, place)
-                    return None
-                point_to_compile(error, call.args, call.kwargs)
-                raise
-            if concrete is None:  # outside of the handlers, so that later errors of the program have no context of ours
-                return self._cache.find(call.key) or self._obtain(call)
-            self._explanation.add(Row(reason, concrete))
-            self._retracing.traced(self.python_function, self.contract == COMPILE)
-            self._spend(call, start)
-            return self._remember(concrete)
-
-    def _spend(self, call: Call, start: float) -> None:
-        """Note that a trace was made or abandoned."""
-        if self.contract != COMPILE:
-            return
-        storm, seconds = self._bailout.storm, time.perf_counter() - start
-        storm.count, storm.total = storm.count + 1, storm.total + seconds
-        if self._is_for_object(call.key) or (self._is_timed and is_by_value(call)):
-            storm.traced(call, seconds, self._retracing)
-
-    @contextmanager
-    def _own_effects(self) -> Iterator[None]:
-        """Keep a trace's own changes outside (an append to a list, say) from invalidating the function's other traces.
-
-        Under the contract `function` such a change happens once per trace, and belongs to it.
-        """
-        traces = [] if self.contract == COMPILE else self._cache.traces
-        unchanged = [concrete for concrete in traces if not concrete.guards.changed()]
-        try:
-            yield
-        finally:
-            for concrete in unchanged:
-                concrete.guards.settle_again()
-
-    def _give_up(self, call: Call, reason: str, place: Any) -> None:
-        self._plain[call.key] = reason, place
-        log("retraces", f"{self._signature.name} runs as plain Python: {f'{place}: ' if place else ''}{reason}")
-        self._explanation.plain.append(f"{place}: {reason}" if place else reason)
-
-    def _run_short(self, call: Call) -> None:
-        """Handle a trace that ran out of memory: run the call plain; the next one of its kind tries again, once."""
-        told = "there was no memory for a trace"
-        if told in self._explanation.plain:
-            self._give_up(call, told, None)
-        else:
-            self._explanation.plain.append(told)
-
-    def _remember(self, concrete: ConcreteFunction) -> ConcreteFunction:
+    def _store(self, concrete: ConcreteFunction) -> None:
+        """Keep a trace for later calls."""
         for other, _ in self._direct:  # calls of these bypass the cache
             self._cache.used(other)
         full = self._cache.add(concrete)
         self._cache.drop_oldest(self._let_go)
-        if self.contract == COMPILE and full and self._traces > 16:
+        if self._contract.runs_plain and full and self._traces > 16:
             self._plain[concrete.key] = "the outside values that it reads change on every call", None
-        return concrete
 
     def _let_go(self, dropped: list[ConcreteFunction]) -> None:
         if any(concrete in dropped for concrete, _ in self._direct):
@@ -369,9 +258,8 @@ class Function(Dispatched[P, R], Described, Pickled):
         before = _TRACING.functions
         _TRACING.functions = (*before, self)
         try:
-            return trace_function(
-                self.python_function, call, self._signature, self.contract, self, self._autograph, on_create
-            )
+            what = Traceable(self.python_function, self._signature, self._contract, self, self._autograph)
+            return trace_function(what, call, on_create)
         finally:
             _TRACING.functions = before
 
@@ -407,7 +295,7 @@ class Function(Dispatched[P, R], Described, Pickled):
         return concrete.record(region, leaves) if region is not None else self._run(concrete, leaves, args, kwargs)
 
     def _leaves_for(self, concrete: ConcreteFunction, args: Any, kwargs: Any) -> list[Any]:
-        if self.contract != COMPILE:
+        if not self._contract.python_numbers:
             name = concrete.name.decode()
             return concrete_leaves(self._signature.name, name, concrete.function_type, args, kwargs)
         call = self._learning.bind(args, kwargs)
@@ -422,7 +310,7 @@ class Function(Dispatched[P, R], Described, Pickled):
     def options(self) -> tuple[Any, ...]:
         """The further arguments of its class with which the function was made, for making another one."""
         options = (self._input_signature, self._autograph, self._reduce_retracing)
-        return (self.contract, *options, None, self._follow_type_hints, tuple(sorted(self.donate)))
+        return (self._contract, *options, None, self._follow_type_hints, tuple(sorted(self.donate)))
 
     @overload
     def __get__(self, instance: None, owner: type[Any] | None = None) -> Function[P, R]: ...

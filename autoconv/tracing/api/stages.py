@@ -17,7 +17,10 @@ from autoconv.graph.types import Symbol, TensorType
 from autoconv.optimise import OPTIMISATIONS, optimise
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.tracing.api.function import Function
+from autoconv.tracing.specialise.compile_contract import CompileContract
+from autoconv.tracing.specialise.function_contract import FunctionContract
 
+_CONTRACTS = {kind.name: kind for kind in (FunctionContract, CompileContract)}
 BEFORE, NATIVE = "before", "native"
 STAGES = (BEFORE, *(row.name for row in OPTIMISATIONS), NATIVE)
 
@@ -38,7 +41,7 @@ def stages(function: Callable[..., Any], specs: str, contract: str, spans: bool 
     literals. `contract` is "function" or "compile"; a decorated function keeps its own. Raises TargetError for
     invalid specs, AutoconvError where the function has no graph.
     """
-    traced = function if isinstance(function, Function) else Function(function, contract)
+    traced = function if isinstance(function, Function) else Function(function, _CONTRACTS[contract])
     concrete = traced.get_concrete_function(*parse_specs(specs))
     found: list[Stage] = []
 

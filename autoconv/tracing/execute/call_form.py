@@ -29,8 +29,9 @@ from autoconv.backends.call_form import (
 from autoconv.graph.types import ArrayType, ObjectType, TensorType
 from autoconv.operators.calls.call import is_user_code
 from autoconv.operators.regions.layout import Arms, Layout, Leaf, Parts, Static
+from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.journal import MISSING
-from autoconv.runtime.recording.regions import BUSY, COMPILE
+from autoconv.runtime.recording.regions import BUSY
 from autoconv.runtime.tensors.donation import Donated
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 from autoconv.tracing.guards.fingerprints import is_user_module, parts_of_module
@@ -44,8 +45,8 @@ _PLAIN = (type(None), bool, int, float, complex, str, bytes, types.BuiltinFuncti
 
 
 def call_form(
-    key: Key, captures: Sequence[Any], layout: Layout, guards: Guards, contract: str, arrays_out: bool, shares: bool,
-    first_of: Sequence[int], donated: Collection[int], name: str, spots: int,
+    key: Key, captures: Sequence[Any], layout: Layout, guards: Guards, contract: type[Contract], arrays_out: bool,
+    shares: bool, first_of: Sequence[int], donated: Collection[int], name: str, spots: int,
 ) -> CallForm | None:
     """Return the form by which native code is called with the user's own arguments; None where that is impossible.
 
@@ -166,7 +167,7 @@ def _says_all(value: Any) -> bool:
     return type(value) in _PLAIN or isinstance(value, Tensor)
 
 
-def _answer(layout: Layout, positions: Iterator[int], contract: str, arrays_out: bool) -> Answer | None:
+def _answer(layout: Layout, positions: Iterator[int], contract: type[Contract], arrays_out: bool) -> Answer | None:
     """Return the form of a call's result; None where native code cannot make it. `positions` are the outputs'."""
     if isinstance(layout, Static):
         return Same(layout.value) if layout.value is None or type(layout.value) in _CONSTANTS else None
@@ -189,10 +190,10 @@ def _answer(layout: Layout, positions: Iterator[int], contract: str, arrays_out:
     return Together(layout.kind, layout.keys, parts)
 
 
-def _result_kind(type_: Any, contract: str, arrays_out: bool) -> str:
+def _result_kind(type_: Any, contract: type[Contract], arrays_out: bool) -> str:
     if isinstance(type_, ObjectType):
         return "object"
-    if contract != COMPILE:
+    if not contract.python_numbers:
         return "tensor"
     if isinstance(type_, ArrayType):
         return "memory"

@@ -20,6 +20,7 @@ from autoconv.operators.regions.marshalling import rebuild
 from autoconv.optimise import optimise
 from autoconv.runtime.objects.variable import Storage, Variable
 from autoconv.runtime.recording import tape_recorders
+from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.recording.regions import Region
 from autoconv.runtime.recording.tracebacks import present, presented
@@ -93,7 +94,7 @@ class ConcreteFunction:
         captures: Sequence[Any],
         layout: Layout,
         guards: Guards,
-        contract: str,
+        contract: type[Contract],
         owner: Any,
         name: str,
         arrays: bool = False,
@@ -112,7 +113,7 @@ class ConcreteFunction:
         self._name = name
         self._derivable: Derivable | None = None
         self._written: list[int] = []  # positions of the written parameters, whose values `_derivable` returns
-        self._first_of = _first_of(graph, optimised) if contract == "compile" else []
+        self._first_of = _first_of(graph, optimised) if contract.python_exceptions else []
         self.number = int(name.rpartition("_")[2])  # increases from trace to trace
         has_arrays = any(isinstance(capture, np.ndarray) for capture in captures)
         self._gives_out_captures = has_arrays and bool(
@@ -131,7 +132,7 @@ class ConcreteFunction:
         )
         self.weight = _weight(graph) + _weight(optimised)
         self._arrays_out = (
-            contract == "compile"
+            contract.python_exceptions
             and (arrays or key.memory)
             and not any(isinstance(leaf, TensorKey) and leaf.is_of_tensor for leaf in key.leaves)
         )
@@ -147,7 +148,7 @@ class ConcreteFunction:
         what = (form_key, self.captures, layout, guards, contract, self._arrays_out, shares, self._first_of)
         form = call_form(*what, donated, self.function_name, len(spots))
         self._compiled: CompiledGraph = (
-            ByShape(optimised, contract, form) if needs_shapes(optimised) else compile_graph(optimised, form)
+            ByShape(optimised, contract.name, form) if needs_shapes(optimised) else compile_graph(optimised, form)
         )
         self._run: Any = self._compiled
         # The entry for calls with only tensors, arrays and numbers, and whether its guards are checked before it in
@@ -158,7 +159,7 @@ class ConcreteFunction:
         self._copies = not self._compiled.keeps_nothing
         self._is_native = SETTINGS.backend != "reference"
         self.can_run_again = can_run_again(optimised)  # whether a run that met its limits has no side effects
-        if contract == "compile" and not self.can_run_again:
+        if contract.python_exceptions and not self.can_run_again:
             self._run, self.entry = taking_back(optimised, self._run, self.entry, input_leaves(form_key))
         self._held = [spot.look for spot in spots]
         if spots and self.entry is not None:
@@ -292,8 +293,8 @@ class ConcreteFunction:
             if variable is not None:
                 tape_recorders.note_variable(variable)
         if self._derivable is None:
-            self._derivable = Derivable(self.optimised, self.recorded.name, self.contract, self._run)
-        if self.contract == "compile" and (reason := self._derivable.refusal(inputs)):
+            self._derivable = Derivable(self.optimised, self.recorded.name, self.contract.name, self._run)
+        if self.contract.python_exceptions and (reason := self._derivable.refusal(inputs)):
             raise NotFollowed(reason)
         results = self._derivable.call(inputs)
         return rebuild(self.layout, map(self._result, results, leaf_types(self.layout)))
@@ -315,8 +316,8 @@ class ConcreteFunction:
                 graph, self._written = functional(self.optimised)
             except StagingError as error:
                 raise NotFollowed(error.message) from None
-            graph = optimise(graph, contract=self.contract)
-            self._derivable = Derivable(graph, self.recorded.name, self.contract)
+            graph = optimise(graph, contract=self.contract.name)
+            self._derivable = Derivable(graph, self.recorded.name, self.contract.name)
         if reason := self._derivable.refusal(inputs):
             raise NotFollowed(reason)
         results = self._derivable.call(inputs)
@@ -339,7 +340,7 @@ class ConcreteFunction:
         taped = isinstance(value, EagerTensor)
         if isinstance(value, EagerTensor):
             value = value._array
-        if self.contract == "compile":
+        if self.contract.python_exceptions:
             if getattr(type_, "weak", False):
                 return np.asarray(value).item()
             if self._arrays_out and isinstance(value, (np.ndarray, np.generic)):
@@ -350,8 +351,7 @@ class ConcreteFunction:
 
     def record(self, region: Region, leaves: Sequence[Any]) -> Any:
         """Record a call of this graph in a function being traced."""
-        if region.trace.include_guards is not None:
-            region.trace.include_guards(self.guards)
+        region.contract.include_guards(self.guards)
         inputs: list[Value] = [
             region.lift(graph_value(region, leaf if not isinstance(leaf, Variable) else leaf.storage))
             for leaf, key in zip(leaves, self.key.leaves, strict=True)

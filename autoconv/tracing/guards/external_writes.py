@@ -58,11 +58,6 @@ class Restage(AbandonTrace):
         )
 
 
-def begin_again(how: str, what: Any) -> NoReturn:
-    """Abandon the trace, and restart it with one more fact in `Call.learned`."""
-    raise Restage(learned=[(how, what)])
-
-
 class Outside:
     """Monitor of the writes of one trace. `copies` are the arguments that were flattened, by name."""
 
@@ -223,4 +218,4 @@ def _holds(value: Any, owner: Any) -> bool:
     return value is owner or any(part is owner for part in mutable_parts(value))
 
 
-__all__ = ["Outside", "Restage", "begin_again"]
+__all__ = ["Outside", "Restage"]

@@ -158,6 +158,10 @@ class Guards:
         self._pending.append((name, read, place))
         self._unlooked += [(name, read)] if self.python else []
 
+    def release(self) -> None:
+        """Forget the trace, which guards outlive."""
+        del self.meet, self.take_in
+
     def look_ahead(self) -> None:
         """Check everything found so far, before any of it runs.
 

@@ -28,7 +28,8 @@ from autoconv.ops.python.objects import LIBRARY, computes, runs_code
 from autoconv.ops.python.undo_log import can_undo, may_not_undo
 from autoconv.runtime.objects.containers import PLAIN, materialise
 from autoconv.runtime.objects.symbolic_objects import record_object
-from autoconv.runtime.recording.regions import NODE, TURN, Trace, current_region
+from autoconv.runtime.recording.contracts import NODE, TURN
+from autoconv.runtime.recording.regions import Trace, current_region
 from autoconv.runtime.support.structure import is_structure, mutable_parts, plain_kind, structure_parts
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -166,7 +167,7 @@ def _check_alternative(result: Any, outer: set[int], held: set[int]) -> None:
         region = current_region()
         assert region is not None
         if id(part) in outer:
-            region.trace.outside_effect(part, f"a {plain_kind(part).__name__} is returned that existed before the call")
+            region.contract.before_write(part, f"a {plain_kind(part).__name__} is returned that existed before the call")
         if id(part) in known and type(part) in PLAIN and id(part) not in region.trace.frozen:
             materialise(part)  # one object of the graph, for both references
         elif id(part) in known:

@@ -80,8 +80,7 @@ def _arguments(call: Call, graph: Graph, wanted: set[Value], outer: Region | Non
 
 def _array(leaf: Any, outer: Region | None) -> Any:
     if isinstance(leaf, SymbolicTensor):
-        evaluate = outer.trace.evaluate if outer is not None else None
-        return None if evaluate is None else evaluate(leaf.value_in_graph)
+        return None if outer is None else outer.contract.evaluate(leaf.value_in_graph)
     if isinstance(leaf, Variable):
         return leaf.storage
     if isinstance(leaf, EagerTensor):

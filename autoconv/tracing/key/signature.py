@@ -16,8 +16,8 @@ import numpy as np
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import TensorType, is_subtype
 from autoconv.runtime.objects.variable import Variable
+from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.journal import MISSING, Location
-from autoconv.runtime.recording.regions import COMPILE
 from autoconv.runtime.support.shape import TensorShape, TensorSpec
 from autoconv.runtime.support.structure import MissingFieldError, flatten, is_structure, loses_on_rebuild
 from autoconv.runtime.tensors.conversion import constant, to_array, weak_dtype
@@ -84,7 +84,7 @@ class Signature:
     def __init__(
         self,
         function: Callable[..., Any],
-        contract: str,
+        contract: type[Contract],
         input_signature: Sequence[Any] | None,
         name: str,
         follow_type_hints: bool = False,
@@ -98,7 +98,7 @@ class Signature:
         simple = input_signature is None and all(p.kind not in _COLLECTING for p in parameters)
         self.looks_into = True  # whether lists are keyed by their apparent items
         # Further values that are not flattened.
-        self.is_leaf: Callable[[Any], bool] | None = loses_on_rebuild if contract == COMPILE else None
+        self.is_leaf: Callable[[Any], bool] | None = loses_on_rebuild if contract.keeps_identity else None
         self._defaults = {p.name: p.default for p in parameters} if simple else None
         self._by_name = {p.name for p in parameters if p.kind is not p.POSITIONAL_ONLY}
         self._by_position = sum(p.kind is not p.KEYWORD_ONLY for p in parameters)
@@ -138,10 +138,10 @@ class Signature:
         arguments, items = self._arguments(args, kwargs)
         written = whole
         try:
-            if self.contract == COMPILE:
+            if self.contract.runs_plain:
                 whole = taken_whole(items, whole)
             apart = [value for name, value in items if name not in whole]
-            parts = taken_apart(apart, self.is_leaf, self.contract == COMPILE)
+            parts = taken_apart(apart, self.is_leaf, self.contract.keeps_identity)
         except MissingFieldError as error:
             raise NotApart(f"an object among the arguments lacks a field: {error.message}") from None
         names: list[str] = []
@@ -179,7 +179,7 @@ class Signature:
             else self._leaf_key(leaf, aliases, index in literal)
             for index, leaf in enumerate(leaves)
         )
-        orders = orders_of(parts) if self.contract == COMPILE else ()
+        orders = orders_of(parts) if self.contract.keeps_identity else ()
         overlaps = memory and overlap([a for a, key in zip(leaves, keys, strict=True) if isinstance(key, ArrayKey)])
         whole_key = Key(tuple(templates), keys, orders, overlaps, memory)
         return Call(whole_key, names, leaves, arguments, args, kwargs)
@@ -211,7 +211,7 @@ class Signature:
     def _is_plain_object(self, value: Any) -> bool:
         """Return whether it is a frozen dataclass without tensors, which is compared rather than flattened."""
         parameters = getattr(type(value), "__dataclass_params__", None)
-        if parameters is None or not parameters.frozen or self.contract == COMPILE:
+        if parameters is None or not parameters.frozen or self.contract.keeps_identity:
             return False
         return not any(isinstance(leaf, (Tensor, Variable, np.ndarray, np.generic)) for leaf in flatten(value)[0])
 
@@ -268,7 +268,7 @@ class Signature:
 
         `aliases` numbers the storages of variables. With `literal` a number is part of the key by value.
         """
-        if type(leaf) in _NUMBERS and not literal and self.contract == COMPILE:
+        if type(leaf) in _NUMBERS and not literal and self.contract.python_numbers:
             return _NUMBERS[type(leaf)]
         if type(leaf) in _TEXTS:
             return Literal(leaf)
@@ -278,24 +278,24 @@ class Signature:
             return Custom(leaf)
         if isinstance(leaf, TensorSpec):
             return TensorKey(leaf.type, "tensor")
-        if hasattr(type(leaf), "__autoconv_spec__") and self.contract != COMPILE:
+        if hasattr(type(leaf), "__autoconv_spec__") and not self.contract.objects_in_graph:
             return SpecKey(leaf.__autoconv_spec__())
         if isinstance(leaf, Variable):
             alias = aliases.setdefault(id(leaf.storage), len(aliases))
             return VariableKey(leaf.storage.type, leaf.trainable, alias)
         if isinstance(leaf, (np.ndarray, np.generic)):
-            if self.contract == COMPILE and is_of_its_own(leaf):
+            if self.contract.numpy_arrays and is_of_its_own(leaf):
                 return ObjectKey(kind_of(leaf))
             array = to_array(leaf)
-            origin = "array" if self.contract == COMPILE else "tensor"
+            origin = "array" if self.contract.numpy_arrays else "tensor"
             if origin == "array" and array.shape == () and isinstance(leaf, np.ndarray):
                 origin = "array without dimensions"  # traced as memory, unlike a scalar
             return TensorKey(TensorType(as_dtype(array.dtype), array.shape), origin)
-        if self.contract == COMPILE and is_single_with_more(leaf):
+        if self.contract.keeps_identity and is_single_with_more(leaf):
             return Reference(leaf, identity=True)
         if leaf is None or isinstance(leaf, (bool, int, float, complex, str, bytes, DType, TensorShape, enum.Enum)):
             return Literal(leaf)
-        if isinstance(leaf, set) and self.contract == COMPILE:
+        if isinstance(leaf, set) and self.contract.objects_in_graph:
             return object_key(leaf)
         if isinstance(leaf, (set, slice)):
             raise TypeError(
@@ -303,7 +303,7 @@ class Signature:
                 "Otherwise, consider implementing the Tracing Protocol for it. "
                 f"Pass a {'frozenset' if isinstance(leaf, set) else 'tuple (start, stop, step)'} instead."
             )
-        return Reference(leaf, identity=self.contract == COMPILE)
+        return Reference(leaf, identity=self.contract.keeps_identity)
 
     def _fit(self, leaves: list[Any], value: Any, spec: Any, name: str, args: Any, kwargs: Any) -> list[Any]:
         if is_structure(spec):

@@ -27,7 +27,7 @@ from autoconv.runtime.objects.dict_views import DictView
 from autoconv.runtime.objects.rebuilt_arguments import rebuilt_in, refuse_rebuilt
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, hides_symbols, is_of_call
 from autoconv.runtime.recording.journal import MISSING
-from autoconv.runtime.recording.regions import COMPILE, Trace, current_region
+from autoconv.runtime.recording.regions import Trace, current_region
 from autoconv.runtime.recording.tracebacks import at_definition
 from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
 from autoconv.runtime.support.remedies import BY_COMPILE
@@ -42,14 +42,14 @@ from autoconv.tracing.guards import python_contract
 def outputs_of(result: Any, trace: Trace, function: Any) -> tuple[Layout, list[Any]]:
     """Return the layout of a traced function's result, and its values as outputs of the graph."""
     region = trace.root
-    for part in rebuilt_in([result]) if trace.contract == COMPILE else ():
+    for part in rebuilt_in([result]) if trace.contract.keeps_identity else ():
         refuse_rebuilt(part, "of the arguments is returned")
     prepared = _standalone(result, trace, function)
     layout = layout_of(prepared, region)
     for value in _statics(layout):
         if isinstance(value, (Lazy, Staged, HeldIterator, DictView)):  # in an arm, or in an object of a user's class
             raise python_contract.RunPlain(f"{_kind(value)} is returned")
-        if trace.contract == COMPILE and (is_of_call(value) or _made_by_call(type(value))):
+        if trace.contract.keeps_identity and (is_of_call(value) or _made_by_call(type(value))):
             raise python_contract.RunPlain(f"{_kind(value)} is returned")
     values = emit(prepared, layout, region)
     outputs = []
@@ -88,11 +88,11 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
         return value
     if heap_of(value) is not None:
         return box(value)
-    if items_of(value) is not None and trace.contract != COMPILE:
+    if items_of(value) is not None and not trace.contract.objects_in_graph:
         return mapped(value, functools.partial(_standalone, trace=trace, function=function))
     if has_optional_keys(value):
         return {key: _standalone(held, trace, function) for key, held in dict.items(value)}
-    whole = functools.partial(_stays_whole, trace) if trace.contract == COMPILE else None
+    whole = functools.partial(_stays_whole, trace) if trace.contract.keeps_identity else None
     if is_structure(value) and not (whole is not None and whole(value)):
         leaves, template = flatten(value, whole)
         made = pack(template, [_standalone(leaf, trace, function) for leaf in leaves], initialise=whole is None)
@@ -102,7 +102,7 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
     if isinstance(value, Variant):
         return of_distinct_arms(value, _arms(value, trace, function), current_region() or trace.root)
     tensor = as_tensor(value)
-    if trace.contract == COMPILE:
+    if trace.contract.python_numbers:
         if tensor is not None:
             return _symbolic(tensor, trace)
         if isinstance(value, type) and _made_by_call(value):
@@ -172,7 +172,7 @@ def _kind(value: Any) -> str:
 
 def _arms(value: Variant, trace: Trace, function: Any) -> list[Any]:
     """Return the converted arms of a result; Python's own values are unchanged under `compile` only."""
-    kept = trace.contract == COMPILE
+    kept = trace.contract.python_numbers
     found = []
     for layout, v in zip(value.layouts, value.values, strict=True):
         absent = v is MISSING or isinstance(v, Undefined)
@@ -183,7 +183,7 @@ def _arms(value: Variant, trace: Trace, function: Any) -> list[Any]:
 
 def _symbolic(tensor: Tensor, trace: Trace) -> Any:
     if isinstance(tensor, SymbolicTensor):
-        if trace.contract == COMPILE and tensor.type.shape != () and is_read_only(tensor.value_in_graph, trace):
+        if trace.contract.numpy_arrays and tensor.type.shape != () and is_read_only(tensor.value_in_graph, trace):
             return dispatch.apply("numpy_read_only", tensor)
         return tensor
     return SymbolicTensor(trace.capture(tensor, tensor.type, "Const"))

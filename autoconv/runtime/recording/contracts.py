@@ -1,0 +1,95 @@
+"""Contracts: what tracing may assume about a function, and what its graph has to preserve.
+
+`Contract` is the interface that recorded code uses: questions with names, and notifications. Its own answers are those
+of ops that are recorded without a function, and of eager code: TensorFlow's meaning, and no action.
+`tracing/specialise/function_contract.py` and `compile_contract.py` hold the contracts of the two decorators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    import types
+
+    import numpy as np
+
+    from autoconv.graph.graph import Value
+    from autoconv.runtime.recording.journal import Location
+
+TURN, NODE = "turn", "node"  # units of the trace budget, see `Contract.spend`
+
+
+class Contract:
+    """What tracing may assume and has to preserve. The class answers the questions; an instance serves one trace.
+
+    python_numbers: Python's numbers stay Python's, with their types, errors, arithmetic and 64 bits
+    numpy_arrays: tensors stand for NumPy's arrays and scalars, with NumPy's dtypes, warnings and mutation
+    objects_in_graph: containers, texts and objects become objects of the graph where only run time decides on them
+    keeps_identity: containers and objects keep their identity, on every path and in the result
+    effects_each_call: an effect outside happens on every call, not once for each trace
+    python_exceptions: handlers see the exceptions of Python; each one is kept, also those of unused values
+    stages_long_loops: a long loop over a range is recorded as a loop, not unrolled
+    runs_plain: a call that cannot be staged runs as plain Python; otherwise it raises
+    """
+
+    name: ClassVar[str] = "function"
+    python_numbers: ClassVar[bool] = False
+    numpy_arrays: ClassVar[bool] = False
+    objects_in_graph: ClassVar[bool] = False
+    keeps_identity: ClassVar[bool] = False
+    effects_each_call: ClassVar[bool] = False
+    python_exceptions: ClassVar[bool] = False
+    stages_long_loops: ClassVar[bool] = False
+    runs_plain: ClassVar[bool] = False
+
+    def on_variable_created(self, variable: Any) -> None:
+        """Handle a variable that the traced code creates."""
+
+    def evaluate(self, value: Value) -> Any:
+        """Return the array of a value of the root graph in the call being traced; None if it is unknown."""
+        return None
+
+    def before_call(self, function: Any) -> None:
+        """Raise for a function that is not converted and must not run while tracing."""
+
+    def before_write(self, owner: Any, what: str, spots: Sequence[Location] = ()) -> None:
+        """Make an object that is about to change an input of the trace, or abandon the trace. `what` is the reason."""
+
+    def is_outside(self, array: np.ndarray) -> bool:
+        """Return whether an array is, or is a view of, an array of the program that existed before the trace."""
+        return False
+
+    def python_print(self, values: Sequence[Any], sep: Any, end: Any, file: Any, flush: bool) -> bool:
+        """Record a print in Python's words, and return True; False where tensors are printed as such."""
+        return False
+
+    def concretise(self, tensor: Any, what: str) -> Any:
+        """Abandon the trace where Python needs a tensor's value; return where there is no other way to get it."""
+
+    def attribute(self, tensor: Any, name: str) -> Any:
+        """Return an attribute that tensors lack; NotImplemented if there is no such name."""
+        return NotImplemented
+
+    def without_dimensions(self, tensor: Any) -> Any:
+        """Return the value where NumPy gives an array without dimensions, not a scalar."""
+        return tensor
+
+    def restart(self, how: str, what: Any) -> None:
+        """Restart the trace with one more fact about the objects that it makes (see `Call.learned`)."""
+
+    def on_converted(self, function: types.FunctionType) -> None:
+        """Handle a function that is converted because traced code calls it."""
+
+    def include_guards(self, guards: Any) -> None:
+        """Include the guards of another trace, which this one uses."""
+
+    def spend(self, unit: str) -> None:
+        """Count an iteration of a Python loop, or a recorded node; may abandon the trace."""
+
+
+EAGER = Contract()
+
+
+__all__ = ["EAGER", "NODE", "TURN", "Contract"]

@@ -1,0 +1,200 @@
+"""The way from a call without a trace to one: attempts to trace, and what follows from each."""
+
+from __future__ import annotations
+
+import enum
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from autoconv.runtime.recording.tracebacks import place_in
+from autoconv.runtime.support.logs import log
+from autoconv.tracing.execute.compiled_trace import ConcreteFunction
+from autoconv.tracing.execute.internal_errors import notes_fault
+from autoconv.tracing.execute.plain_rerun import found_by
+from autoconv.tracing.guards.external_writes import Restage
+from autoconv.tracing.guards.python_contract import RunPlain, Specialise
+from autoconv.tracing.key.bounded_mapping import Bounded
+from autoconv.tracing.key.cache_key import Key
+from autoconv.tracing.key.signature import Call, Signature
+from autoconv.tracing.specialise.bailout import Bailout, is_by_value
+from autoconv.tracing.specialise.call_profile import Learning
+from autoconv.tracing.specialise.retracing import Retracing, wider_key
+from autoconv.tracing.specialise.trace import LOCK
+from autoconv.tracing.specialise.trace_cache import TraceCache
+from autoconv.tracing.specialise.tracing_contract import TracingContract
+from autoconv.tracing.views.explain import Explanation, Row
+from autoconv.tracing.views.logs import traced
+from autoconv.tracing.views.numpy_hint import point_to_compile
+
+
+class State(enum.Enum):
+    """What is next for a call without a trace."""
+
+    LOOK = "look for a trace with the key of the call, which another trace may serve now"
+    TRACE = "make a trace"
+    PLAIN = "run the call as plain Python"
+
+
+class Obtaining:
+    """The part of a Function that makes its traces."""
+
+    python_function: Callable[..., Any]
+    _contract: type[TracingContract]
+    _reduce_retracing: bool
+    _is_timed: bool
+    _signature: Signature
+    _cache: TraceCache
+    _learning: Learning
+    _bailout: Bailout
+    _retracing: Retracing
+    _explanation: Explanation
+    _plain: Bounded[Key, tuple[str, Any]]
+    _attempts: int
+    _traces: int
+
+    def _trace(self, call: Call) -> ConcreteFunction:
+        raise NotImplementedError
+
+    def _is_worth_a_trace(self, call: Call) -> bool:
+        raise NotImplementedError
+
+    def _is_for_object(self, key: Key) -> bool:
+        raise NotImplementedError
+
+    def _store(self, concrete: ConcreteFunction) -> None:
+        raise NotImplementedError
+
+    def _obtain(self, call: Call) -> ConcreteFunction | None:
+        """Return the trace for a call, made if necessary; None when the call has to run as plain Python."""
+        if not self._admits(call):
+            return None
+        with LOCK:
+            found: ConcreteFunction | State = State.LOOK
+            while isinstance(found, State):
+                if found is State.LOOK:
+                    found = self._cache.find(call.key) or (State.TRACE if self._admits(call) else State.PLAIN)
+                elif found is State.TRACE:
+                    found = self._attempt(call)
+                else:
+                    return None
+            return found
+
+    def _admits(self, call: Call) -> bool:
+        """Return whether a call without a trace gets one."""
+        return call.key not in self._plain and self._is_worth_a_trace(call)
+
+    def _attempt(self, call: Call) -> ConcreteFunction | State:
+        """Make one attempt to trace; return the trace, or what is next. The key of the call may have changed then."""
+        start = time.perf_counter()
+        self._attempts += 1
+        reason = call.why = call.why or self._explanation.why(call, self._cache.by_key)
+        if self._contract.runs_plain and self._learning.takes_in(call, self._cache.by_key.get(call.key, ())):
+            return State.LOOK
+        exact = self._widen(call)
+        try:
+            with self._own_effects(), traced(self._signature.name, self._traces + 1, reason):
+                concrete = self._trace(call)
+        except Specialise as wanted:
+            if not self._learning.puts_back(call):
+                self._learning.specialise(call, wanted.leaf)
+            return State.LOOK
+        except Restage as wanted:
+            return self._restage(call, wanted)
+        except MemoryError:
+            if not self._contract.runs_plain:
+                raise
+            self._run_short(call)
+            return State.PLAIN
+        except (RunPlain, Exception) as error:
+            self._spend(call, start)
+            state = self._after_failure(call, exact, error)
+            if state is None:
+                point_to_compile(error, call.args, call.kwargs)
+                raise
+            return state
+        self._explanation.add(Row(reason, concrete))
+        self._retracing.traced(self.python_function, self._contract.runs_plain)
+        self._spend(call, start)
+        self._store(concrete)
+        return concrete
+
+    def _widen(self, call: Call) -> Key:
+        """Give the call a wider key where earlier calls suggest one; return its key with exact sizes."""
+        if self._reduce_retracing:
+            call.key = wider_key(call.key, reversed(list(self._cache.by_key)))
+        exact = call.key
+        if self._contract.runs_plain:
+            call.key = self._learning.open_key(exact, self._cache.by_key)
+        return exact
+
+    def _restage(self, call: Call, wanted: Restage) -> State:
+        """Bind the call again, with the inputs or facts that the abandoned trace needs."""
+        refused = self._learning.refuses(call, wanted)
+        if refused:
+            self._give_up(call, refused, None)
+            return State.PLAIN
+        self._learning.restage(call, wanted)
+        return State.LOOK
+
+    def _after_failure(self, call: Call, exact: Key, error: Exception | RunPlain) -> State | None:
+        """Return what is next after an error of the trace; None if the caller gets it.
+
+        The trace is tried again without what was tried in this one: open sizes, inputs in place of constants, arrays as
+        memory.
+        """
+        if not isinstance(error, RunPlain) and notes_fault(error):
+            call.fault = error
+        if self._learning.closes(call, exact, str(error)) or self._learning.puts_back(call):
+            return State.LOOK
+        if isinstance(error, RunPlain):
+            told, place = str(error), place_in(self.python_function, error)
+        elif self._contract.runs_plain:
+            place = getattr(error, "place", None) or place_in(self.python_function, error)
+            told = f"{type(error).__name__}: {getattr(error, 'message', None) or found_by(error)}"
+        else:
+            return None
+        if self._learning.is_object_next(call, told, place):
+            return State.LOOK
+        self._give_up(call, told, place)
+        return State.PLAIN
+
+    def _spend(self, call: Call, start: float) -> None:
+        """Note that a trace was made or abandoned."""
+        if not self._contract.runs_plain:
+            return
+        storm, seconds = self._bailout.storm, time.perf_counter() - start
+        storm.count, storm.total = storm.count + 1, storm.total + seconds
+        if self._is_for_object(call.key) or (self._is_timed and is_by_value(call)):
+            storm.traced(call, seconds, self._retracing)
+
+    @contextmanager
+    def _own_effects(self) -> Iterator[None]:
+        """Keep a trace's own changes outside (an append to a list, say) from invalidating the function's other traces.
+
+        Under the contract `function` such a change happens once per trace, and belongs to it.
+        """
+        traces = [] if self._contract.effects_each_call else self._cache.traces
+        unchanged = [concrete for concrete in traces if not concrete.guards.changed()]
+        try:
+            yield
+        finally:
+            for concrete in unchanged:
+                concrete.guards.settle_again()
+
+    def _give_up(self, call: Call, reason: str, place: Any) -> None:
+        self._plain[call.key] = reason, place
+        log("retraces", f"{self._signature.name} runs as plain Python: {f'{place}: ' if place else ''}{reason}")
+        self._explanation.plain.append(f"{place}: {reason}" if place else reason)
+
+    def _run_short(self, call: Call) -> None:
+        """Handle a trace that ran out of memory: run the call plain; the next one of its kind tries again, once."""
+        told = "there was no memory for a trace"
+        if told in self._explanation.plain:
+            self._give_up(call, told, None)
+        else:
+            self._explanation.plain.append(told)
+
+
+__all__ = ["Obtaining", "State"]

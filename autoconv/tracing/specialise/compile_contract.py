@@ -1,0 +1,221 @@
+"""The contract of `@autoconv.compile`: Python's.
+
+Each call has the plain function's results, effects, mutations and exceptions. What happens outside while tracing is
+undone, and happens when the graph runs. A call for which that is impossible runs as plain Python: `RunPlain` abandons
+the trace. `Restage` and `Specialise` restart it with more inputs, or with a value in its key.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from autoconv.errors import StagingError
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import ObjectType
+from autoconv.operators.regions.region_body import is_about_program
+from autoconv.ops.python.objects import may_change_array
+from autoconv.runtime.arrays.methods import attribute_of
+from autoconv.runtime.objects.symbolic_objects import StagedException
+from autoconv.runtime.recording.journal import Journal
+from autoconv.runtime.recording.regions import Trace
+from autoconv.runtime.recording.tracebacks import raised_by_us
+from autoconv.runtime.support.identity import refuse_nans
+from autoconv.runtime.support.structure import mutable_parts
+from autoconv.tracing.execute.rollback import refuse_lasting
+from autoconv.tracing.guards import python_contract
+from autoconv.tracing.guards.captured_arrays import live_constants
+from autoconv.tracing.guards.changed_constants import changed_constants
+from autoconv.tracing.guards.external_reads import kinds_reached
+from autoconv.tracing.guards.external_writes import Outside, Restage
+from autoconv.tracing.guards.python_contract import ATTEMPT, RunPlain, Specialise, Work
+from autoconv.tracing.key.cache_key import ObjectKey, TensorKey
+from autoconv.tracing.key.signature import Call, Signature
+from autoconv.tracing.outputs.aliases import aliased_outputs, parts_leave, share_memory
+from autoconv.tracing.outputs.unknown_writes import refuse_unknown_writes
+from autoconv.tracing.specialise.tracing_contract import TracingContract
+
+if TYPE_CHECKING:
+    from autoconv.graph.graph import Graph, Node
+    from autoconv.runtime.recording.journal import Location
+    from autoconv.runtime.tensors.symbolic import SymbolicTensor
+
+_GIVEN_OUT = "an array from outside, or a view of one, is returned"
+
+
+class CompileContract(TracingContract):
+    """What a trace may assume under `compile`; see `Contract` for the questions.
+
+    `outside` monitors the writes to what existed before the trace.
+    """
+
+    name = "compile"
+    python_numbers = True
+    numpy_arrays = True
+    objects_in_graph = True
+    keeps_identity = True
+    effects_each_call = True
+    python_exceptions = True
+    stages_long_loops = True
+    runs_plain = True
+
+    def __init__(self, trace: Trace, call: Call, on_create: Callable[[Any], None]) -> None:
+        super().__init__(trace, call, on_create)
+        self.trace = trace
+        self.positions = trace.leaf_positions = {}
+        key = call.key
+        trace.arrays = key.memory or any(isinstance(leaf, TensorKey) and leaf.origin == "array" for leaf in key.leaves)
+        if key.memory:
+            trace.memory = "shared" if key.overlaps else "apart"
+        trace.holders = {name for how, name in call.learned if how == "holder"}
+        trace.eagerly_created = frozenset(name for how, name in call.learned if how == "class")
+        call.work = call.work or Work()
+        call.work(ATTEMPT)
+        self._work: Work = call.work
+        self.outside = Outside(trace, call, self.guards)
+        self.guards.take_in = self.outside.take_in
+        trace.stores.append(self.outside.stores)
+        self.journal = trace.root.journal = Journal(trace.root)
+        self._reads_arrays = False
+
+    # While the converted code runs
+
+    def before_call(self, function: Any) -> None:
+        python_contract.allows_call(self.trace, function)
+
+    def before_write(self, owner: Any, what: str, spots: Sequence[Location] = ()) -> None:
+        self.outside.about_to_write(owner, what, spots)
+
+    def is_outside(self, array: np.ndarray) -> bool:
+        return self.outside.is_outside(array)
+
+    def python_print(self, values: Sequence[Any], sep: Any, end: Any, file: Any, flush: bool) -> bool:
+        python_contract.python_print(values, sep, end, file, flush)
+        return True
+
+    def concretise(self, tensor: SymbolicTensor, what: str) -> NoReturn:
+        """Abandon the trace: the value becomes part of the key if it is an argument; otherwise the call runs plain."""
+        position = self.positions.get(tensor.value_in_graph)
+        if position is None:
+            raise RunPlain(f"Python needs {what} while tracing")
+        raise Specialise(position)
+
+    def attribute(self, tensor: SymbolicTensor, name: str) -> Any:
+        return attribute_of(tensor, name)
+
+    def without_dimensions(self, tensor: Any) -> Any:
+        return self.outside.without_dimensions(tensor)
+
+    def restart(self, how: str, what: Any) -> NoReturn:
+        raise Restage(learned=[(how, what)])
+
+    def spend(self, unit: str) -> None:
+        self._work(unit)
+
+    # The steps of the trace
+
+    def kinds(self) -> Iterable[type]:
+        return kinds_reached(self.call.leaves)
+
+    def begin(self, arguments: Mapping[str, Any], leaves: Sequence[Any]) -> None:
+        outside = self.outside
+        outside.copies = dict(arguments)
+        outside.begin(leaves[len(leaves) - len(self.call.spots) :])
+        outside.check_dimensions(self.call)
+
+    def records(self, error: BaseException) -> bool:
+        """Return whether the program itself raised the error; errors of this package here may be about the trace."""
+        if type(error) is StagedException:
+            return True
+        ours = raised_by_us(error) and not getattr(error, "_autoconv_run_time", False)
+        return not (ours or is_about_program(error))
+
+    def refuse_modified(self, names: Sequence[str], signature: Signature, function: Any) -> NoReturn:
+        raise RunPlain(f"the argument {names[0]!r} is changed")
+
+    def after_run(self, result: Any, arguments: Sequence[Any]) -> None:
+        # Attributes are stored when they are set.
+        written = [spot.read() for spot in self.call.spots if spot.kind != "attribute"]
+        python_contract.check_identities(result, (*arguments, *self.guards.values()), written)
+        # Before the outputs: new objects stored in older ones are the same objects in the result.
+        self.outside.stores.store(self.trace.root)
+
+    def after_outputs(self) -> None:
+        self.outside.containers_change(changed_constants(self.trace.root.graph))
+        self.journal.roll_back()
+
+    def check_recorded(self, arguments: Sequence[Any]) -> None:
+        graph, guards = self.trace.root.graph, self.guards
+        if self.trace.identifies:
+            refuse_nans(graph)
+        self._check_writes(arguments)
+        self._check_memory()
+        if guards.unnamed_frozensets and any(map(_makes_a_set, graph.walk())):
+            raise RunPlain(
+                "a set that the graph changes may be combined with a frozenset, which its file does not mention: "
+                "name frozenset there"
+            )
+        if guards.blind:
+            raise RunPlain(f"{guards.blind[0]} is read, and a change of it would not be noticed")
+        if aliased_outputs(graph, live_constants(self.trace.sources or (), guards.arrays)):
+            raise RunPlain(_GIVEN_OUT)
+
+    def _check_writes(self, arguments: Sequence[Any]) -> None:
+        """Raise for writes to objects that may be others than they seem."""
+        graph, call, guards = self.trace.root.graph, self.call, self.guards
+        count = len(call.leaves) - len(call.spots)
+        whole = [call.leaves[i] for i in range(count) if isinstance(call.key.leaves[i], ObjectKey)]
+        parts = [part for argument in arguments for part in mutable_parts(argument)]
+        refuse_unknown_writes(graph, guards.reached, [*parts, *self.trace.rebuilt.values()], whole)
+        guards.reached.clear()
+
+    def _check_memory(self) -> None:
+        """Raise where results would share memory with arguments, or with each other, but do not in this graph."""
+        trace, graph, outside = self.trace, self.trace.root.graph, self.outside
+        given = graph.parameters[: len(self.call.key.leaves)]
+        if trace.arrays and not trace.memory and aliased_outputs(graph, given):
+            if outside.may_be_memory:
+                raise Restage(memory=True)  # with arrays as memory, the result is the same array, or a view of it
+            if outside.arrays:
+                raise Restage(arguments=outside.arrays)  # with arrays as objects, the result is the same array
+            raise RunPlain(_GIVEN_OUT)
+        if trace.memory and "taken" in trace.complexes and parts_leave(graph):
+            raise StagingError("parts of a complex array are returned, which are views of it")
+        if outside.may_be_memory and not trace.memory and share_memory(graph):
+            raise Restage(memory=True)
+
+    def arrays_apart(self) -> list[weakref.ref[np.ndarray]]:
+        """Return the arrays that the trace read, if its graph writes: arguments must not share their memory."""
+        arrays = self.guards.arrays
+        writes = any(node.effects & Effects.WRITE for node in self.trace.root.graph.nodes)
+        apart_from = [weakref.ref(array) for array in arrays.values()] if writes else []
+        self._reads_arrays = bool(arrays)
+        if apart_from and self.call.by_object:
+            raise RunPlain("arrays are changed as Python objects, and an outside array may be among them")
+        return apart_from
+
+    def check_optimised(self, graph: Graph) -> None:
+        python_contract.check_guesses(graph)
+        python_contract.check_choices(graph, self.guards.kinds)
+        refuse_lasting(graph)
+        if any(map(may_change_array, graph.walk())):
+            self.outside.objects_change(self._reads_arrays)
+
+    def put_back(self, trace: Trace) -> None:
+        """Undo the program's writes during the trace."""
+        tried = trace.root.journal
+        if tried is not None and tried is not self.journal:  # the attempt during which the trace was abandoned
+            tried.roll_back()
+        self.journal.roll_back()
+        self.guards.put_back()
+        super().put_back(trace)
+
+
+def _makes_a_set(node: Node) -> bool:
+    return any(isinstance(value.type, ObjectType) and value.type.kind == "set" for value in node.results)
+
+
+__all__ = ["CompileContract"]

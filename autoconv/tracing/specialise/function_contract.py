@@ -1,0 +1,40 @@
+"""The contract of `@autoconv.function`: TensorFlow's.
+
+The converted code runs once for each signature, and its graph serves all later calls. Effects of Python happen while
+tracing. Numbers and arrays become tensors, and what cannot be part of a graph raises. The questions of the contract are
+those of `Contract` itself, all answered with False.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from autoconv.runtime.objects.number_methods import part_of_complex
+from autoconv.runtime.recording.regions import Trace
+from autoconv.runtime.recording.tracebacks import at_definition
+from autoconv.tracing.key.signature import Signature
+from autoconv.tracing.specialise.tracing_contract import TracingContract
+
+
+class FunctionContract(TracingContract):
+    """What a trace may assume under `function`; see `Contract` for the questions."""
+
+    name = "function"
+
+    def attribute(self, tensor: Any, name: str) -> Any:
+        return part_of_complex(tensor, name)
+
+    def refuse_modified(self, names: Sequence[str], signature: Signature, function: Callable[..., Any]) -> NoReturn:
+        raise at_definition(ValueError(
+            f"{signature.name}{signature.shown().replace('=<captured_default_value>', '')} should not modify its "
+            "Python input arguments. Modifying a copy is allowed. The following parameter(s) were modified: "
+            + ", ".join(names)
+        ), function)  # fmt: skip
+
+    def close(self, trace: Trace) -> None:
+        super().close(trace)
+        trace.rebuilt.clear()
+
+
+__all__ = ["FunctionContract"]

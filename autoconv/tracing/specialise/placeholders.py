@@ -1,0 +1,115 @@
+"""The arguments of a trace: placeholders for the leaves, and the structures around them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.types import ObjectType
+from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
+from autoconv.runtime.objects.containers import traced_argument
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject
+from autoconv.runtime.objects.variable import Variable
+from autoconv.runtime.recording.regions import Trace
+from autoconv.runtime.support.structure import pack
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.tracing.guards.list_facts import items_of
+from autoconv.tracing.guards.python_contract import RunPlain
+from autoconv.tracing.key.array_keys import ArrayKey, is_of_its_own, kind_of
+from autoconv.tracing.key.cache_key import Custom, ObjectKey, SpecKey, TensorKey
+from autoconv.tracing.key.signature import Call, Signature
+from autoconv.tracing.key.trace_types import TracingContext
+
+
+def placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[Any]:
+    """Return the leaves as the function gets them: symbolic tensors, plain values, stand-ins for variables."""
+    leaves: list[Any] = []
+    for position, (leaf, key, name) in enumerate(zip(call.leaves, call.key.leaves, names, strict=True)):
+        if isinstance(leaf, (np.ndarray, np.generic)) and trace.contract.numpy_arrays and is_of_its_own(leaf):
+            raise RunPlain(f"{name!r} is a {kind_of(leaf)}, which a graph does not take as an array of numbers")
+        if isinstance(key, TensorKey):
+            value = trace.root.graph.add_parameter(key.type, name)
+            positions = trace.leaf_positions
+            if positions is not None and key.origin == "number":
+                positions[value] = position
+            leaves.append(SymbolicTensor(value))
+        elif isinstance(key, ArrayKey):
+            if not key.plain:
+                raise RunPlain(f"the array {name!r} is read-only or has an unusual memory layout")
+            type_ = replace(key.type, shared=call.key.overlaps)
+            leaves.append(SymbolicArray(trace.root.graph.add_parameter(type_, name)))
+        elif isinstance(key, ObjectKey):
+            value = trace.root.graph.add_parameter(ObjectType(key.kind), name)
+            items = items_of(key)
+            if items is not None:
+                trace.given_items[value] = items
+            leaves.append(SymbolicObject(value))
+        elif isinstance(key, SpecKey):
+            leaves.append(key.spec(trace.root.graph.add_parameter(key.spec.type, name)))
+        elif isinstance(leaf, Variable):
+            value = trace.root.graph.add_parameter(leaf.storage.type, name)
+            leaves.append(_argument_variable(trace, leaf, value))
+        elif isinstance(key, Custom):
+            leaves.append(key.type.placeholder_value(TracingContext()))
+        else:
+            leaves.append(leaf)
+    return leaves
+
+
+def _argument_variable(trace: Trace, variable: Variable, value: Any) -> Variable:
+    """Return a stand-in for a variable argument: the graph uses the variable of each call, not this one."""
+    stand_in = Variable.__new__(Variable)
+    stand_in.__dict__.update(variable.__dict__)
+
+    value_in_graph = value
+
+    class ArgumentStorage:
+        value_in_root = value_in_graph
+        name, shape, type = variable.storage.name, variable.storage.shape, variable.storage.type
+        value = variable.storage.value
+
+        @staticmethod
+        def __autoconv_resource__(region: Any) -> Any:
+            return region.lift(value_in_graph)
+
+    stand_in._storage = ArgumentStorage()  # type: ignore[assignment]
+    return stand_in
+
+
+def arguments_of(trace: Trace, call: Call, leaves: list[Any]) -> dict[str, Any]:
+    """Return the arguments by name, with structures rebuilt around the placeholders."""
+    arguments: dict[str, Any] = {}
+    position = 0
+    for name, template in call.key.templates:
+        count = 1 if template is None else template.leaf_count
+        given = pack(template, leaves[position : position + count], initialise=not trace.contract.objects_in_graph)
+        arguments[name] = traced_argument(given) if trace.contract.objects_in_graph else given
+        position += count
+    return arguments
+
+
+def invoke(target: Callable[..., Any], signature: Signature, arguments: dict[str, Any]) -> Any:
+    """Call the function with the arguments in the form of its parameters."""
+    positional: list[Any] = []
+    keywords: dict[str, Any] = {}
+    remaining = dict(arguments)
+    for name, parameter in signature.python.parameters.items():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            index = 0
+            while f"{name}_{index}" in remaining:
+                positional.append(remaining.pop(f"{name}_{index}"))
+                index += 1
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            keywords.update(remaining)
+            remaining.clear()
+        elif parameter.kind is parameter.KEYWORD_ONLY:
+            keywords[name] = remaining.pop(name)
+        else:
+            positional.append(remaining.pop(name))
+    return target(*positional, **keywords)
+
+
+__all__ = ["arguments_of", "invoke", "placeholders"]

@@ -1,0 +1,119 @@
+"""The steps of a trace at which its contract acts, with what both contracts have in common."""
+
+from __future__ import annotations
+
+import types
+import weakref
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from autoconv.emit.converted import changed_names
+from autoconv.operators.calls.call import is_user_code
+from autoconv.operators.calls.special_methods import restore_special_methods
+from autoconv.runtime.recording.contracts import Contract
+from autoconv.runtime.recording.regions import Trace, current_region
+from autoconv.runtime.support.structure import keys_of, kinds_of
+from autoconv.tracing.guards.guards import Guards
+from autoconv.tracing.guards.trace_time_values import evaluator
+from autoconv.tracing.key.cache_key import Literal, Reference
+from autoconv.tracing.key.signature import Call, Signature
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from autoconv.graph.graph import Graph, Value
+
+_Evaluate = Callable[["Value"], Any]
+
+
+class TracingContract(Contract):
+    """The contract of one trace of a decorated function. `TraceSession` calls its steps in the order of this class.
+
+    `on_create` is called for each variable that the traced code creates.
+    """
+
+    def __init__(self, trace: Trace, call: Call, on_create: Callable[[Any], None]) -> None:
+        self.call = call
+        self.guards = Guards(python=self.runs_plain, skip=frozenset(spot.key for spot in call.spots))
+        self._on_create = on_create
+        self._evaluate: _Evaluate | None = evaluator(trace, call, current_region())
+
+    def kinds(self) -> Iterable[type]:
+        """Return the classes of the arguments, whose special methods are converted."""
+        return map(type, self.call.leaves)
+
+    def begin(self, arguments: Mapping[str, Any], leaves: Sequence[Any]) -> None:
+        """Prepare the arguments and what is read outside, before the converted code runs."""
+
+    def records(self, error: BaseException) -> bool:
+        """Return whether the graph raises an error that ended the converted code; otherwise the trace raises it."""
+        return False
+
+    def refuse_modified(self, names: Sequence[str], signature: Signature, function: Callable[..., Any]) -> NoReturn:
+        """Raise for arguments whose structure the converted code changed."""
+        raise NotImplementedError
+
+    def after_run(self, result: Any, arguments: Sequence[Any]) -> None:
+        """Check the result and record the writes, before the outputs are settled."""
+
+    def after_outputs(self) -> None:
+        """Undo the writes of the traced code, as the graph now has its outputs."""
+
+    def check_recorded(self, arguments: Sequence[Any]) -> None:
+        """Raise for a recorded graph that does not have the program's meaning on each call."""
+
+    def arrays_apart(self) -> list[weakref.ref[np.ndarray]]:
+        """Return the arrays whose memory the arguments must not share, because the graph may write to these."""
+        return []
+
+    def check_optimised(self, graph: Graph) -> None:
+        """Raise for an optimised graph whose effects cannot be undone where they have to be."""
+
+    def put_back(self, trace: Trace) -> None:
+        """Undo what the trace changed outside of it, after its end and in a forked child."""
+        restore_special_methods(trace)
+
+    def close(self, trace: Trace) -> None:
+        """Release the arguments of the call: the trace lives until cyclic references are collected."""
+        self._evaluate = None
+        del self.call
+        self.guards.release()
+
+    def on_variable_created(self, variable: Any) -> None:
+        self._on_create(variable)
+
+    def evaluate(self, value: Value) -> Any:
+        return None if self._evaluate is None else self._evaluate(value)
+
+    def on_converted(self, function: types.FunctionType) -> None:
+        self.guards.add_function(function, changed_names(function))
+        self.guards.look_ahead()
+
+    def include_guards(self, guards: Guards) -> None:
+        self.guards.include(guards)
+
+    def watch(self, function: Any) -> None:
+        """Guard the function, its owner, and those arguments whose contents are not part of the key."""
+        guards, call = self.guards, self.call
+        inner = getattr(function, "__func__", function)
+        if hasattr(inner, "__code__"):
+            guards.add_function(inner, changed_names(inner))
+        else:  # a partial function, or a callable object
+            guards.add_value("the function", function)
+        owner = getattr(function, "__self__", None)
+        if owner is not None:
+            guards.add_value("self", owner)
+        for leaf, key, name in zip(call.leaves, call.key.leaves, call.names, strict=True):
+            if isinstance(key, Reference) or (isinstance(key, Literal) and is_user_code(type(leaf))):
+                guards.add_value(name, leaf)
+        for name, template in call.key.templates:
+            for kind in kinds_of(template):
+                if is_user_code(kind):
+                    guards.add_value(f"the class of {name}", kind)
+            for key in keys_of(template):
+                if is_user_code(type(key)) or isinstance(key, (type, types.FunctionType)):
+                    guards.add_value(f"a key of {name}", key)
+        guards.look_ahead()
+
+
+__all__ = ["TracingContract"]
