@@ -167,7 +167,8 @@ def _check_alternative(result: Any, outer: set[int], held: set[int]) -> None:
         region = current_region()
         assert region is not None
         if id(part) in outer:
-            region.contract.before_write(part, f"a {plain_kind(part).__name__} is returned that existed before the call")
+            what = f"a {plain_kind(part).__name__} is returned that existed before the call"
+            region.contract.before_write(part, what)
         if id(part) in known and type(part) in PLAIN and id(part) not in region.trace.frozen:
             materialise(part)  # one object of the graph, for both references
         elif id(part) in known:
