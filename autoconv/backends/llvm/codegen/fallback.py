@@ -168,7 +168,7 @@ class KernelCalls:
             ir = out.call("PyTuple_GetItem", found, i)
             out.call("retain", ir)
             natives.append(self._held(value, body.own(ir)))
-        body.release(whole.slot or "")
+        body.release(whole.slot)
         return natives
 
     def _check_sizes(self, value: Value, object_: Object) -> None:
@@ -198,7 +198,7 @@ class KernelCalls:
         out = self.out
         address = out.gep("i8", object_.ir, abi.DATA)
         element = load(ElementWriter(out), value.dtype, out.load("ptr", address), 0)
-        self.body.release(object_.slot or "")
+        self.body.release(object_.slot)
         return element
 
 

@@ -67,10 +67,12 @@ class Body:
         self.out.store("ptr", ir, slot)
         return Object(ir, slot)
 
-    def release(self, slot: str) -> None:
+    def release(self, slot: str | None) -> None:
+        """Release the reference that a slot owns."""
+        assert slot is not None
         self.out.call("release", slot)
 
-    def let_go(self, slot: str, type_: Type) -> None:
+    def let_go(self, slot: str | None, type_: Type) -> None:
         """Release a value of that type after its last use, or keep it as a spare array."""
         spares = self._spares_of(type_)
         if spares is None:

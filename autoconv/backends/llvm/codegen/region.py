@@ -289,7 +289,7 @@ class Region(KernelCalls):
         out.begin(cold)
         slow = [native for native in self.call_kernel(node, rarely=True) if isinstance(native, Object)]
         for old, new in zip(fast, slow, strict=True):
-            self.body.release(old.slot or "")
+            self.body.release(old.slot)
             out.store("ptr", "null", new.slot)
             out.store("ptr", new.ir, old.slot)
         after = out.block

@@ -33,7 +33,7 @@ def write_given(body: Body, stack: Object, value: Value) -> Object:
     dtype, shape, weak = element.dtype.numpy, sizes(element), element.weak
     held = body.own(stack.ir)
     made = _asked(body, lambda array: _given(array, dtype, shape, weak), stack.ir)
-    body.release(held.slot or "")
+    body.release(held.slot)
     return Object(made)
 
 

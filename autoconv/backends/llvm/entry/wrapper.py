@@ -78,7 +78,7 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls, donated: Collect
             held = body.own(native.owner.ir)
             native = boxed(region, native, value.type)  # type: ignore[arg-type]
             out.store("ptr", "null", native.slot)
-            body.release(held.slot or "")
+            body.release(held.slot)
         elif value in body.stacks:
             assert isinstance(native, Object)
             native = write_given(body, native, value)

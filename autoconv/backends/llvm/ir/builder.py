@@ -108,6 +108,11 @@ class Builder:
         pointer = checked(pointer, "ptr")
         return self._typed("ptr", f"getelementptr inbounds {struct}, ptr {pointer}, i32 0, i32 {number}")
 
+    def part(self, pair: object, number: int) -> Operand:
+        """Return a number of a pair such as `{ i64, i1 }`."""
+        types = type_of(pair).strip("{ }").split(", ")
+        return self._typed(types[number], f"extractvalue {type_of(pair)} {pair}, {number}")
+
     # ---- calls
 
     def call(self, name: str, *operands: object) -> Operand:
@@ -131,6 +136,18 @@ class Builder:
         """Call an intrinsic function whose operands and result are of one type, such as "smin"."""
         kind = type_of(*operands)
         return self.call_c(f"llvm.{name}.{kind}", kind, ", ".join([kind] * len(operands)), *operands)
+
+    def copy(self, target: object, source: object, size: object) -> None:
+        """Copy bytes between regions of memory that do not overlap."""
+        self.call_c("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1", target, source, size, "false")
+
+    def move(self, target: object, source: object, size: object) -> None:
+        """Copy bytes between regions of memory that may overlap."""
+        self.call_c("llvm.memmove.p0.p0.i64", "void", "ptr, ptr, i64, i1", target, source, size, "false")
+
+    def clear(self, target: object, size: object) -> None:
+        """Set bytes to zero."""
+        self.call_c("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1", target, 0, size, "false")
 
     def ret(self, value: object = "", type_: str = "") -> None:
         """Return a value, of its own type or the given one, or nothing."""

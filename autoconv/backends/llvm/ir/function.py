@@ -203,9 +203,10 @@ class FunctionText(Builder):
         """Add the function to the module and return its name; one without a fixed name gets one with that stem."""
         frame = []
         if self.slots:
-            self.module.declare("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1")
-            clear = f'call void @"llvm.memset.p0.i64"(ptr %slots, i8 0, i64 {8 * self.slots}, i1 false)'
-            frame = [f"  %slots = alloca [{self.slots} x ptr]", f"  {clear}"]
+            lines, self._lines = self._lines, []
+            self.clear("%slots", 8 * self.slots)
+            frame = [f"  %slots = alloca [{self.slots} x ptr]", *self._lines]
+            self._lines = lines
         lines = ["entry:", *frame, *self._allocas, *self._lines]
         elements = self.goes_over_elements or self._has_hints
         return self.module.add(Function(self.signature, lines, elements, self.falls), stem)

@@ -293,8 +293,8 @@ class ElementWriter:
 
         Round to odd: inexactness sets the last bit (Boldo and Melquiond, When double rounding is odd).
         """
-        near = self._cast("fptrunc", x, float32)
-        back = self._cast("fpext", near, float64)
+        near = self.convert("fptrunc", x, float32)
+        back = self.convert("fpext", near, float64)
         beyond = self.compare("gt", self.intrinsic("fabs", back), self.intrinsic("fabs", x))
         bits = self.bitcast(near, int32)
         inexact = self._new(bool_, f"fcmp one double {back.ir}, {x.ir}")
@@ -317,18 +317,19 @@ class ElementWriter:
         if dtype.is_bool:
             return self.compare("ne", x, 0)
         if source.is_floating and dtype.is_floating:
-            return self._cast("fpext" if dtype.size > source.size else "fptrunc", x, dtype)
+            return self.convert("fpext" if dtype.size > source.size else "fptrunc", x, dtype)
         if source.is_floating:
             return self._float_to_integer(x, dtype)
         if dtype.is_floating:
-            return self._cast("uitofp" if source.is_unsigned or source.is_bool else "sitofp", x, dtype)
+            return self.convert("uitofp" if source.is_unsigned or source.is_bool else "sitofp", x, dtype)
         if not source.is_bool and dtype.size == source.size:
             return Element(self, dtype, x.ir)
         if not source.is_bool and dtype.size < source.size:
-            return self._cast("trunc", x, dtype)
-        return self._cast("zext" if source.is_unsigned or source.is_bool else "sext", x, dtype)
+            return self.convert("trunc", x, dtype)
+        return self.convert("zext" if source.is_unsigned or source.is_bool else "sext", x, dtype)
 
-    def _cast(self, name: str, x: Element, dtype: DType) -> Element:
+    def convert(self, name: str, x: Element, dtype: DType) -> Element:
+        """Convert by an instruction, such as fptosi, of which the result may be undefined for some numbers."""
         return self._new(dtype, f"{name} {register(x.dtype)} {x.ir} to {register(dtype)}")
 
     def _float_to_integer(self, x: Element, dtype: DType) -> Element:
@@ -340,7 +341,7 @@ class ElementWriter:
             return Element(self, dtype, self.select(large, self.bits("xor", less, -(2**63)), less).ir)
         limit = 2.0 ** (dtype.size * 8 - 1)
         inside = self.compare("ge", x, -limit) & self.compare("lt", x, limit)
-        found = self._cast("fptosi", self.select(inside, x, 0.0), dtype)
+        found = self.convert("fptosi", self.select(inside, x, 0.0), dtype)
         return self.select(inside, found, int(-limit))
 
 

@@ -179,7 +179,7 @@ def _function_of(region: LoweringContext, graph: Graph) -> str:
             held = body.own(native.owner.ir)
             native = array_view.boxed(inner, native, value.type)  # type: ignore[arg-type]
             out.store("ptr", "null", native.slot)
-            body.release(held.slot or "")
+            body.release(held.slot)
         out.store("ptr", native.ir, place)
     out.ret(TRUE)
     out.begin(body.failed)

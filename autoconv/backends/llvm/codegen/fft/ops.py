@@ -56,7 +56,7 @@ def write_fft(region: LoweringContext, node: Node) -> None:
     axes = [axis % len(shape) for axis in node.attributes.get("axes", (-1,)) if shape[axis] > 1]
     source, made = region.data(x), region.new_array(result.type)
     if not axes:
-        _copy(region, source, region.address(made), math.prod(shape) * x.dtype.size)
+        region.out.copy(region.address(made), source, math.prod(shape) * x.dtype.size)
     for axis in reversed(axes):
         _along(region, x.type, axis, source, region.address(made), inverse, norm)
         source, last = region.address(made), made
@@ -64,11 +64,6 @@ def write_fft(region: LoweringContext, node: Node) -> None:
             region.drop_later(last, result.type)
             made = region.new_array(result.type)
     region.set(result, made)
-
-
-def _copy(region: LoweringContext, source: str, target: str, count: int) -> None:
-    region.body.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
-    region.out.line(f'call void @"llvm.memcpy.p0.p0.i64"(ptr {target}, ptr {source}, i64 {count}, i1 false)')
 
 
 def _is_halved(real: Any, dtype: DType) -> bool:

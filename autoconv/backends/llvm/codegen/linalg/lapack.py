@@ -317,9 +317,9 @@ class Batch:
                 run_split(split, whole.module, whole.out, body, self._arguments, False)
                 call(region, whole.finish(), *given)
         if held is not None and held[1] is not None:
-            region.body.let_go(held[0].slot or "", held[1])
+            region.body.let_go(held[0].slot, held[1])
         elif held is not None:
-            region.body.release(held[0].slot or "")
+            region.body.release(held[0].slot)
         for value, cell in zip(node.results, cells, strict=True):
             if cell:
                 region.set(value, load(ElementWriter(out), value.dtype, cell, 0))

@@ -179,9 +179,8 @@ def write_inverse(region: LoweringContext, node: Node) -> None:
             unit = [[one if i == j else zero for j in range(n)] for i in range(n)]
             stack.enter_context(_solved(batch, adjoint, unit))
         _load(batch, batch.x[0], matrix, n, adjoint)
-        out.module.declare("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1")
         count = batch.position(times(batch.wide.size, times(n, n)))
-        out.line(f'call void @"llvm.memset.p0.i64"(ptr {found}, i8 0, i64 {count}, i1 false)')
+        out.clear(found, count)
         with out.loop("0", str(batch.position(n))) as i:
             store(b, _number(b, 1.0, batch.wide), found, batch.place(i, plus(n, 1)))
         batch.fail_if(batch.lapack(batch.routine_of("dgesv"), n, n, matrix, n, pivots, found, n))

@@ -57,49 +57,39 @@ def write_list_push(region: LoweringContext, node: Node) -> None:
     given = _taken_stack(region, list_)
     size = _element_size(region, list_)
     data = _data_of(region, given)
-    length, room = out.load("i64", data), out.load("i64", _past(region, data, "8"))
-    full, fits, grow = out.icmp("uge", length, room), out.label("fits"), out.label("grow")
+    length, room = out.load("i64", data), out.load("i64", _past(region, data, 8))
+    full = out.icmp("uge", length, room)
     held = region.body.own(given)
-    assert held.slot is not None
-    out.branch_if(full, grow, fits, unlikely=True)
-    out.begin(grow)
-    more = out.op("lshr", length, 3)  # large stacks grow by an eighth, as the copy's memory counts as well
-    few = _quotient(out, stacks.SMALL, size)
-    small = out.icmp("slt", length, max(few, 8) if isinstance(few, int) else few)
-    half = out.op("add", out.op("lshr", length, 1), 1)
-    larger = out.op("add", length, out.select(small, half, more))
-    out.store("i64", larger, _known(region, list_))
-    needed = out.op("add", out.op("mul nuw nsw", larger, size), stacks.HEADER)
-    # Reallocated by the system, rather than present twice.
-    large = out.icmp("ugt", needed, 2 * stacks.SMALL)
-    large = out.and_(large, out.icmp("ne", room, 0))
-    again, anew = out.label("again"), out.label("anew")
-    out.branch_if(large, again, anew)
-    out.begin(again)
-    region.body.check(out.call("resize", given, needed))
-    out.branch(grown := out.label("grown"))
-    out.begin(anew)
-    made = _new_bytes(region, needed)
-    assert made.slot is not None
-    fresh, used = _data_of(region, made.ir), out.op("mul nuw nsw", length, size)
-    _copy(region, _past(region, fresh, str(stacks.HEADER)), _elements(region, data), used)
-    out.store("i64", length, fresh)
-    region.body.release(held.slot)
-    out.store("ptr", "null", made.slot)
-    out.store("ptr", made.ir, held.slot)
-    out.branch(grown)
-    out.begin(grown)
-    given = out.load("ptr", held.slot)
-    _set_room(region, _data_of(region, given), larger)
-    out.branch(fits)
-    out.begin(fits)
+    with out.unlikely(full):
+        more = out.op("lshr", length, 3)  # large stacks grow by an eighth, as the copy's memory counts as well
+        few = _quotient(out, stacks.SMALL, size)
+        small = out.icmp("slt", length, max(few, 8) if isinstance(few, int) else few)
+        half = out.op("add", out.op("lshr", length, 1), 1)
+        larger = out.op("add", length, out.select(small, half, more))
+        out.store("i64", larger, _known(region, list_))
+        needed = out.op("add", out.op("mul nuw nsw", larger, size), stacks.HEADER)
+
+        def copied() -> None:
+            made = _new_bytes(region, needed)
+            fresh, used = _data_of(region, made.ir), out.op("mul nuw nsw", length, size)
+            out.copy(_past(region, fresh, stacks.HEADER), _elements(region, data), used)
+            out.store("i64", length, fresh)
+            region.body.release(held.slot)
+            out.store("ptr", "null", made.slot)
+            out.store("ptr", made.ir, held.slot)
+
+        # Reallocated by the system, rather than present twice.
+        large = out.icmp("ugt", needed, 2 * stacks.SMALL)
+        large = out.and_(large, out.icmp("ne", room, 0))
+        out.either(large, lambda: region.body.check(out.call("resize", given, needed)), copied)
+        _set_room(region, _data_of(region, out.load("ptr", held.slot)), larger)
     given = out.load("ptr", held.slot)
     data = _data_of(region, given)
     place = _past(region, _elements(region, data), out.op("mul nuw nsw", length, size))
     if is_scalar(item.type):
         store(ElementWriter(out), region.number(item), place, 0)
     else:
-        _copy(region, place, region.data(item), str(size))
+        out.copy(place, region.data(item), size)
     out.store("i64", out.op("add", length, 1), data)
     region.set(result, Object(given, held.slot))
 
@@ -130,7 +120,7 @@ def write_list_pop(region: LoweringContext, node: Node) -> None:
         region.set(item, load(ElementWriter(out), item.dtype, place, 0))
     else:
         region.set(item, region.new_array(item.type))
-        _copy(region, region.data(item), place, str(size))
+        out.copy(region.data(item), place, size)
     region.set(shorter, held)
 
 
@@ -157,8 +147,7 @@ def _least(out: FunctionText, first: Position) -> Position:
     """Return the capacity of a new stack."""
     if isinstance(first, int):
         return max(1, min(stacks.FIRST_ROOM, first))
-    low, high = (out.module.declare(f"llvm.{name}.i64", "i64", "i64, i64") for name in ("smin", "smax"))
-    return out.new(f"call i64 {high}(i64 {out.new(f'call i64 {low}(i64 {first}, i64 {stacks.FIRST_ROOM})')}, i64 1)")
+    return out.intrinsic("smax", out.intrinsic("smin", first, stacks.FIRST_ROOM), 1)
 
 
 def _new_bytes(region: LoweringContext, size: str) -> Object:
@@ -179,19 +168,14 @@ def _data_of(region: LoweringContext, object_: str) -> str:
 
 def _set_room(region: LoweringContext, data: str, room: str) -> None:
     """Set the capacity of a buffer that contains its elements itself."""
-    region.out.store("i64", room, _past(region, data, "8"))
-    region.out.store("ptr", _past(region, data, str(stacks.HEADER)), _past(region, data, "16"))
+    region.out.store("i64", room, _past(region, data, 8))
+    region.out.store("ptr", _past(region, data, stacks.HEADER), _past(region, data, 16))
 
 
 def _elements(region: LoweringContext, data: str) -> str:
     """Return the address of the first element."""
-    return region.out.load("ptr", _past(region, data, "16"))
+    return region.out.load("ptr", _past(region, data, 16))
 
 
-def _past(region: LoweringContext, data: str, offset: str) -> str:
+def _past(region: LoweringContext, data: str, offset: Position) -> str:
     return region.out.gep("i8", data, offset)
-
-
-def _copy(region: LoweringContext, target: str, source: str, count: str) -> None:
-    region.body.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
-    region.out.line(f'call void @"llvm.memcpy.p0.p0.i64"(ptr {target}, ptr {source}, i64 {count}, i1 false)')

@@ -17,7 +17,7 @@ from autoconv.backends.llvm.target import abi
 from autoconv.graph.dtypes import DType, bool_, int64
 from autoconv.graph.graph import Node
 
-_LIST, _ITEMS = "!tbaa !5", "!tbaa !6"  # alias classes of lists and of their items (see text.METADATA)
+_LIST, _ITEMS = ", !tbaa !5", ", !tbaa !6"  # alias classes of lists and of their items (see text.METADATA)
 
 
 class TypedList:
@@ -28,21 +28,21 @@ class TypedList:
 
     def size(self) -> str:
         """Return the size in bytes."""
-        return self.out.new(f"load i64, ptr {self._at(abi.BYTE_COUNT)}, {_LIST}")
+        return self.out.load("i64", self._at(abi.BYTE_COUNT), _LIST)
 
     def set_size(self, size: str) -> None:
-        self.out.line(f"store i64 {size}, ptr {self._at(abi.BYTE_COUNT)}, {_LIST}")
+        self.out.store("i64", size, self._at(abi.BYTE_COUNT), _LIST)
 
     def length(self) -> str:
         shift = self.dtype.size.bit_length() - 1
         return self.out.op("lshr exact", self.size(), shift) if shift else self.size()
 
     def start(self) -> str:
-        return self.out.new(f"load ptr, ptr {self._at(abi.BYTE_START)}, {_LIST}")
+        return self.out.load("ptr", self._at(abi.BYTE_START), _LIST)
 
     def end_of_memory(self) -> str:
-        first = self.out.new(f"load ptr, ptr {self._at(abi.BYTE_MEMORY)}, {_LIST}")
-        room = self.out.new(f"load i64, ptr {self._at(abi.BYTE_ROOM)}, {_LIST}")
+        first = self.out.load("ptr", self._at(abi.BYTE_MEMORY), _LIST)
+        room = self.out.load("i64", self._at(abi.BYTE_ROOM), _LIST)
         return self.out.gep("i8", first, room, inbounds=False)
 
     def get(self, index: Position) -> Element:
@@ -57,13 +57,13 @@ class TypedList:
 
 def get(out: FunctionText, start: str, index: Position, dtype: DType) -> Element:
     place = out.gep(memory(dtype), start, index)
-    return ElementWriter(out).loaded(out.new(f"load {memory(dtype)}, ptr {place}, {_ITEMS}"), dtype)
+    return ElementWriter(out).loaded(out.load(memory(dtype), place, _ITEMS), dtype)
 
 
 def put(out: FunctionText, start: str, index: Position, item: Element) -> None:
     kind, ir = memory(item.dtype), item.b.stored(item)
     place = out.gep(kind, start, index)
-    out.line(f"store {kind} {ir}, ptr {place}, {_ITEMS}")
+    out.store(kind, ir, place, _ITEMS)
 
 
 def _always(node: Node) -> bool:
@@ -86,8 +86,7 @@ def _set_count(region: LoweringContext, node: Node, ir: str) -> None:
 
 def new_list(region: LoweringContext, size: str) -> Object:
     """Make an uninitialised list of `size` bytes."""
-    region.body.module.declare("PyByteArray_FromStringAndSize", "ptr", "ptr, i64")
-    made = region.out.call("PyByteArray_FromStringAndSize", "null", size)
+    made = region.out.call_c("PyByteArray_FromStringAndSize", "ptr", "ptr, i64", "null", size)
     region.body.check(region.out.is_null(made))
     return region.body.own(made)
 
@@ -110,12 +109,10 @@ def _write_repeat(region: LoweringContext, node: Node) -> None:
     size = x.size()
     none = out.icmp("slt", count.ir, 0)
     times = out.select(none, 0, count.ir)
-    pair = "{ i64, i1 }"
-    function = region.body.module.declare("llvm.umul.with.overflow.i64", pair, "i64, i64")
-    both = out.new(f"call {pair} {function}(i64 {size}, i64 {times})")
-    total = out.new(f"extractvalue {pair} {both}, 0")
+    both = out.call_c("llvm.umul.with.overflow.i64", "{ i64, i1 }", "i64, i64", size, times)
+    total = out.part(both, 0)
     beyond = out.icmp("ugt", total, 1 << 46)
-    region.refuse(node, out.or_(beyond, out.new(f"extractvalue {pair} {both}, 1")))
+    region.refuse(node, out.or_(beyond, out.part(both, 1)))
     made = new_list(region, total)
     target = TypedList(out, made.ir, x.dtype).start()
     routine = _filled(region, x.dtype)
@@ -127,20 +124,18 @@ def _filled(region: LoweringContext, dtype: DType) -> str:
     """Return a function that repeats items `%times` times."""
     routine = Routine(region, ["ptr noalias %target", "ptr noalias %source", "i64 %size", "i64 %times"])
     out = routine.out
-    one, several, done = out.label("one"), out.label("several"), out.label("filled")
-    out.branch_if(out.icmp("eq", "%size", dtype.size), one, several)
-    out.begin(one)
-    item = get(out, "%source", "0", dtype)
-    with out.loop("0", "%times") as i:
-        put(out, "%target", i, item)
-    out.branch(done)
-    out.begin(several)
-    out.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
-    with out.loop("0", "%times") as i:
-        place = out.gep("i8", "%target", out.op("mul", i, "%size"), inbounds=False)
-        out.line(f'call void @"llvm.memcpy.p0.p0.i64"(ptr {place}, ptr %source, i64 %size, i1 false)')
-    out.branch(done)
-    out.begin(done)
+
+    def one() -> None:
+        item = get(out, "%source", "0", dtype)
+        with out.loop("0", "%times") as i:
+            put(out, "%target", i, item)
+
+    def several() -> None:
+        with out.loop("0", "%times") as i:
+            place = out.gep("i8", "%target", out.op("mul", i, "%size"), inbounds=False)
+            out.copy(place, "%source", "%size")
+
+    out.either(out.icmp("eq", "%size", dtype.size), one, several)
     return routine.finish()
 
 
@@ -172,12 +167,8 @@ def _write_append(region: LoweringContext, node: Node) -> None:
     after = out.op("add", size, step)
     # One byte more: a bytearray ends with a zero, which other code may write.
     needed = out.gep("i8", x.start(), out.op("add", after, 1), inbounds=False)
-    full, room = out.label("full"), out.label("room")
-    out.branch_if(out.new(f"icmp ugt ptr {needed}, {x.end_of_memory()}"), full, room, unlikely=True)
-    out.begin(full)
-    region.body.check(out.call("grow_bytes", x.ir, step + 1))
-    out.branch(room)
-    out.begin(room)
+    with out.unlikely(out.icmp("ugt", needed, x.end_of_memory())):
+        region.body.check(out.call("grow_bytes", x.ir, step + 1))
     place = out.gep("i8", x.start(), size, inbounds=False)
     put(out, place, "0", region.number(node.inputs[1]))
     x.set_size(after)
@@ -199,9 +190,8 @@ def _write_pop(region: LoweringContext, node: Node) -> None:
     offset = out.op("mul", index, step)
     place = out.gep("i8", x.start(), offset, inbounds=False)
     rest = out.gep("i8", place, step, inbounds=False)
-    region.body.module.declare("llvm.memmove.p0.p0.i64", "void", "ptr, ptr, i64, i1")
     moved = out.op("sub", less, offset)
-    out.line(f'call void @"llvm.memmove.p0.p0.i64"(ptr {place}, ptr {rest}, i64 {moved}, i1 false)')
+    out.move(place, rest, moved)
     x.set_size(less)
     region.set(node.results[0], found)
 
@@ -228,12 +218,8 @@ def _write_advance(region: LoweringContext, node: Node) -> None:
     position = get(out, cell, "0", int64)
     more = b.wrap(bool_, out.icmp("slt", position.ir, x.length()))
     put(out, cell, "0", b.select(more, position + 1, (1 << 63) - 1))
-    take, done = out.label("take"), out.label("taken")
-    out.branch_if(more.ir, take, done)
-    out.begin(take)
-    put(out, out.gep("i8", cell, 8, inbounds=False), "0", x.get(position.ir))
-    out.branch(done)
-    out.begin(done)
+    with out.if_(more.ir):
+        put(out, out.gep("i8", cell, 8, inbounds=False), "0", x.get(position.ir))
     region.set(node.results[0], more)
 
 
@@ -256,7 +242,7 @@ def _write_position(region: LoweringContext, node: Node) -> None:
 def _write_row(region: LoweringContext, node: Node) -> None:
     out, rows = region.out, region.object(node.inputs[0]).ir
     count, items = (
-        out.new(f"load {kind}, ptr {out.gep('i8', rows, offset)}, {_LIST}")
+        out.load(kind, out.gep("i8", rows, offset), _LIST)
         for kind, offset in (("i64", abi.LIST_COUNT), ("ptr", abi.LIST_ITEMS))
     )
     index = position_of(region, node, node.inputs[1], count)

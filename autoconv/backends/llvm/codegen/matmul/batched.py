@@ -84,7 +84,7 @@ def write_products(region: LoweringContext, node: Node) -> None:
 
         _run(region, node, product, plan.count, write, pointers)
         if turned is not None:
-            region.body.let_go(turned[0].slot or "", turned[1])
+            region.body.let_go(turned[0].slot, turned[1])
         return
 
     def by_blas(out: FunctionText, places: list[str], _: str) -> None:

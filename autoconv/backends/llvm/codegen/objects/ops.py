@@ -196,7 +196,7 @@ def _build(op: Operation) -> None:
         op.check(out.is_null(made))
         items = op.body.own(made)
         made = out.new(f"call ptr {op.api('PyList_AsTuple', 'ptr', 'ptr')}(ptr {items.ir})")
-        op.body.release(items.slot or "")
+        op.body.release(items.slot)
     op.own(made)
 
 

@@ -16,7 +16,7 @@ from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, element_count, plus, times
 from autoconv.backends.llvm.ir.scalars import ElementWriter, load
-from autoconv.backends.llvm.ir.types import memory, register
+from autoconv.backends.llvm.ir.types import memory
 from autoconv.graph.dtypes import DType, float64, int64, uint64
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import TensorType
@@ -55,13 +55,13 @@ def _new(region: LoweringContext, dtype: DType, count: Position) -> tuple[Object
     return region.new_array(type_), type_
 
 
-def _state(region: LoweringContext, node: Node) -> tuple[str, str]:
-    """Return key and draw as arguments, from the seed or from the shared generator, which advances."""
+def _state(region: LoweringContext, node: Node) -> tuple[list[str], str]:
+    """Return key and draw, from the seed or from the shared generator, which advances; and the slot that holds them."""
     out, b = region.out, ElementWriter(region.out)
     if node.op.name.startswith("stateless"):
         dtype: Any = node.inputs[0].type
         words = [b.cast(load(b, dtype.dtype, region.data(node.inputs[0]), i), int64).ir for i in range(2)]
-        return f"i64 {words[0]}, i64 {words[1]}, i64 0", ""
+        return [*words, "0"], ""
     seed = node.attributes.get("seed")
     function = region.body.calls.object(lambda: GLOBAL.advance(seed))
     found = out.call("call_python", function(out), "null", 0)
@@ -69,11 +69,11 @@ def _state(region: LoweringContext, node: Node) -> tuple[str, str]:
     held = region.body.own(found)
     pointer = region.address(held)
     words = [load(b, int64, pointer, i).ir for i in range(3)]
-    return ", ".join(f"i64 {word}" for word in words), held.slot or ""
+    return words, held.slot or ""
 
 
-def _write(region: LoweringContext, node: Node, call: Callable[[DType, Position, str, str], None]) -> None:
-    """Set the result to what `call(dtype, count, pointer to it, key)` writes."""
+def _write(region: LoweringContext, node: Node, call: Callable[..., object]) -> None:
+    """Set the result to what `call(dtype, count, pointer to it, key and draw)` writes."""
     (result,) = node.results
     type_: Any = result.type
     count = element_count(region.out, sizes(type_))
@@ -95,9 +95,7 @@ def _plain(make: Callable[[Any, DType, Position], str]) -> Callable[[Any, Node],
     def write(region: LoweringContext, node: Node) -> None:
         _write(
             region, node,
-            lambda dtype, count, target, key: region.out.line(
-                f"call void @{make(region, dtype, count)}(ptr {target}, i64 0, i64 {count}, {key})"
-            ),
+            lambda dtype, count, target, key: region.out.call(make(region, dtype, count), target, 0, count, *key),
         )  # fmt: skip
 
     return write
@@ -109,29 +107,29 @@ native("random_bits", "stateless_random_bits", fits=_known, of_open=_known)(_pla
 
 @native("random_normal", "stateless_random_normal", fits=_known, of_open=_known)
 def write_normal(region: LoweringContext, node: Node) -> None:
-    def call(dtype: DType, count: Position, target: str, key: str) -> None:
+    def call(dtype: DType, count: Position, target: str, key: list[str]) -> None:
         pairs = _pairs(region.out, count)
         name = gaussian(region, dtype, pairs)
         left = plus(region.out, count, times(region.out, pairs, -1))
-        region.out.line(f"call void @{name}(ptr {target}, i64 0, i64 {pairs}, {key}, i64 {left})")
+        region.out.call(name, target, 0, pairs, *key, left)
 
     _write(region, node, call)
 
 
 @native("random_truncated_normal", "stateless_truncated_normal", fits=_known, of_open=_known)
 def write_truncated_normal(region: LoweringContext, node: Node) -> None:
-    def call(dtype: DType, count: Position, target: str, key: str) -> None:
+    def call(dtype: DType, count: Position, target: str, key: list[str]) -> None:
         held: list[tuple[Object, TensorType | None]] = []
         for kind in (float64, float64, int64):
             held.append(_new(region, kind, plus(region.out, count, 1)))
-        pointers = ", ".join(f"ptr {region.address(made)}" for made, _ in held)
+        pointers = [region.address(made) for made, _ in held]
         name = truncated(region, dtype, count)
-        region.out.line(f"call void @{name}(ptr {target}, i64 {count}, {key}, {pointers})")
+        region.out.call(name, target, count, *key, *pointers)
         for made, type_ in held:
             if type_ is None:
-                region.body.release(made.slot or "")
+                region.body.release(made.slot)
             else:
-                region.body.let_go(made.slot or "", type_)
+                region.body.let_go(made.slot, type_)
 
     _write(region, node, call)
 
@@ -144,9 +142,8 @@ def write_integers(region: LoweringContext, node: Node) -> None:
     region.refuse(node, (~b.compare("lt", low, high)).ir)
     start, stop = b.cast(low, uint64), b.cast(high, uint64)
 
-    def call(dtype: DType, count: Position, target: str, key: str) -> None:
+    def call(dtype: DType, count: Position, target: str, key: list[str]) -> None:
         name = integers(region, dtype, count)
-        bounds = f"{register(uint64)} {start.ir}, i64 {(stop - start).ir}"
-        region.out.line(f"call void @{name}(ptr {target}, i64 0, i64 {count}, {key}, {bounds})")
+        region.out.call(name, target, 0, count, *key, start.ir, (stop - start).ir)
 
     _write(region, node, call)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
-from autoconv.backends.llvm.codegen.routine import Routine
+from autoconv.backends.llvm.codegen.routine import PART, Routine
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
@@ -31,7 +31,7 @@ _MULTIPLIERS = (0xD2E7470EE14C6C93, 0xCA5A826395121157)
 _WEYL = (0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B)
 _ROUNDS = 10
 _KEY = ("i64 %key0", "i64 %key1", "i64 %draw")
-_KEY_NAMES = ", ".join(_KEY)
+_KEY_NAMES = ("%key0", "%key1", "%draw")
 
 
 # ---- bits
@@ -64,9 +64,8 @@ def _philox(routine: Routine) -> str:
 
 def _product(out: FunctionText, x: str, factor: int) -> tuple[str, str]:
     """Return the upper and the lower 64 bits of a product."""
-    whole = out.new(f"mul i128 {out.new(f'zext i64 {x} to i128')}, {factor}")
-    upper = out.new(f"trunc i128 {out.new(f'lshr i128 {whole}, 64')} to i64")
-    return upper, out.new(f"trunc i128 {whole} to i64")
+    whole = out.op("mul", out.cast("zext", x, "i128"), factor)
+    return out.cast("trunc", out.op("lshr", whole, 64), "i64"), out.cast("trunc", whole, "i64")
 
 
 def _signed(number: int) -> int:
@@ -94,7 +93,7 @@ class _Draw:
     def __init__(self, region: LoweringContext, dtype: DType, extra: Sequence[str] = ()) -> None:
         self.parameters = ["ptr noalias %result", "i64 %position", "i64 %count", *_KEY, *extra]
         self._region = region
-        self._body = Routine(region, [*self.parameters, "i64 %part", "i64 %first", "i64 %last"], "i1")
+        self._body = Routine(region, [*self.parameters, *PART], "i1")
         self.out = self._body.out
         self.b = _Writer(self.out)
         self.dtype = dtype
@@ -105,7 +104,7 @@ class _Draw:
         out = self.out
         buffer = out.alloca(f"[{_CHUNK + 4} x i64]")
         block = out.op("lshr", position, 2)
-        out.line(f"call void @{self._philox}(ptr {buffer}, i64 {block}, i64 {_CHUNK // 4 + 1}, {_KEY_NAMES})")
+        out.call(self._philox, buffer, block, _CHUNK // 4 + 1, *_KEY_NAMES)
         return out.gep("i64", buffer, out.op("and", position, 3))
 
     def chunks(self, write: Callable[[str, str], None]) -> None:
@@ -134,8 +133,7 @@ class _Draw:
                 split = OpenSplit(None, number, 1, ("%count",), 1, part=_SPLIT // MOST_PARTS, least=_SPLIT)
                 run_split(split, whole.module, out, body, self.parameters, False)
                 return whole.finish()
-            names = ", ".join(parameter.argument for parameter in out.signature.parameters)
-            out.new(f"call i1 @{body}({names}, i64 0, i64 0, i64 {number})")
+            out.call(body, *(parameter.name for parameter in out.signature.parameters), 0, 0, number)
         return whole.finish()
 
 
@@ -203,28 +201,26 @@ def integers(region: LoweringContext, dtype: DType, count: Position) -> str:
 
     def chunk(start: str, length: str) -> None:
         bits = draw.bits(out.op("add", start, "%position"))
-        quick, exact, done = out.label("quick"), out.label("exact"), out.label("drawn")
+
+        def quick() -> None:
+            """Compute the remainders without a division; a second step corrects the error of the float quotient."""
+            inverse, signed_range = 1.0 / b.cast(range_, float64), b.wrap(int64, "%range")
+
+            def remainder(x: Element) -> Element:
+                quotient = b.convert("fptoui", b.cast(x, float64) * inverse, uint64)
+                rest = b.wrap(int64, (x - quotient * range_).ir)
+                again = b.intrinsic("floor", b.cast(rest, float64) * inverse)
+                rest = rest - b.convert("fptosi", again, int64) * signed_range
+                rest = b.select(rest < 0, rest + signed_range, rest)
+                return b.wrap(uint64, b.select(rest >= signed_range, rest - signed_range, rest).ir)
+
+            write(remainder)
+
+        def write(remainder: Callable[[Element], Element]) -> None:
+            _each(out, start, length, lambda i, place: draw.put(low + remainder(load(b, uint64, bits, i)), place))
+
         small = b.compare("lt", range_, 1 << 32) & b.compare("gt", range_, 1)
-        out.branch_if(small.ir, quick, exact)
-        out.begin(quick)
-        inverse = 1.0 / b.cast(range_, float64)
-        signed_range = b.wrap(int64, "%range")
-
-        def by_quotient(x: Element) -> Element:
-            """Compute the remainder without a division; a second step corrects the error of the float quotient."""
-            quotient = b.wrap(uint64, out.new(f"fptoui double {(b.cast(x, float64) * inverse).ir} to i64"))
-            rest = b.wrap(int64, (x - quotient * range_).ir)
-            again = b.intrinsic("floor", b.cast(rest, float64) * inverse)
-            rest = rest - b.wrap(int64, out.new(f"fptosi double {again.ir} to i64")) * signed_range
-            rest = b.select(rest < 0, rest + signed_range, rest)
-            return b.wrap(uint64, b.select(rest >= signed_range, rest - signed_range, rest).ir)
-
-        _each(out, start, length, lambda i, place: draw.put(low + by_quotient(load(b, uint64, bits, i)), place))
-        out.branch(done)
-        out.begin(exact)
-        _each(out, start, length, lambda i, place: draw.put(low + b.remainder(load(b, uint64, bits, i), range_), place))
-        out.branch(done)
-        out.begin(done)
+        out.either(small.ir, quick, lambda: write(lambda x: b.remainder(x, range_)))
 
     draw.chunks(chunk)
     return draw.finish(count)
@@ -256,7 +252,7 @@ def truncated(region: LoweringContext, dtype: DType, count: Position) -> str:
         pairs = out.op("lshr", out.op("add", wanted, 1), 1)
         left = out.op("sub", wanted, pairs)
         begin = out.load("i64", position)
-        out.line(f"call void @{name}(ptr {target}, i64 {begin}, i64 {pairs}, {_KEY_NAMES}, i64 {left})")
+        out.call(name, target, begin, pairs, *_KEY_NAMES, left)
         used = out.op("shl", pairs, 1)
         out.store("i64", out.op("add", begin, used), position)
 

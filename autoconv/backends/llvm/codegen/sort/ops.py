@@ -106,14 +106,11 @@ def _sort_by_numpy(region: LoweringContext, node: Node) -> None:
     """Sort a copy in place by NumPy, whose vectorised sort is faster for rows of medium length."""
     out, (x,), (result,) = region.out, node.inputs, node.results
     kind: Any = x.type
-    region.body.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
     count = product(out, element_count(out, sizes(kind)), kind.dtype.size)
-    pair = f"ptr {region.data(result)}, ptr {region.data(x)}"
-    out.line(f'call void @"llvm.memcpy.p0.p0.i64"({pair}, i64 {count}, i1 false)')
-    region.body.module.declare("PyArray_Sort", "i32", "ptr, i32, i32")
+    out.copy(region.data(result), region.data(x), count)
     axis = node.attributes.get("axis", -1) % len(sizes(kind))
-    answer = out.call("PyArray_Sort", region.object(result).ir, axis, 0)
-    region.body.check(out.new(f"icmp slt i32 {answer}, 0"))
+    answer = out.call_c("PyArray_Sort", "i32", "ptr, i32, i32", region.object(result).ir, axis, 0)
+    region.body.check(out.icmp("slt", answer, 0))
 
 
 def _sorts(node: Node) -> bool:
@@ -207,36 +204,29 @@ def _restore_zeros(
     `place` maps a position in the row to its offset in `%x` and `%result0`.
     """
     out, b = routine.out, routine.b
-    some, done, flag = out.label("zeros"), out.label("done"), out.alloca("i1")
+    flag = out.alloca("i1")
     out.store("i1", "false", flag)
     bits = key_dtype(dtype)
     with out.loop("0", str(size)) as i:
         here = load(b, bits, "%result0", place(i)).same(1 << bits.size * 8 - 1)
         seen = b.wrap(bool_, out.load("i1", flag)) | here
         out.store("i1", seen.ir, flag)
-    out.branch_if(out.load("i1", flag), some, done, unlikely=True)
-    out.begin(some)
-    cell = out.alloca("i64")
-    out.store("i64", 0, cell)
+    with out.unlikely(out.load("i1", flag)):
+        cell = out.alloca("i64")
+        out.store("i64", 0, cell)
 
-    def count_if(condition: Element) -> None:
-        more, before = out.new(f"zext i1 {condition.ir} to i64"), out.load("i64", cell)
-        out.store("i64", out.op("add", before, more), cell)
+        def count_if(condition: Element) -> None:
+            more = b.cast(condition, int64).ir
+            out.store("i64", out.op("add", out.load("i64", cell), more), cell)
 
-    with out.loop("0", str(size)) as i:
-        x = load(b, dtype, "%result0", place(i))
-        count_if((x > 0.0) | b.is_nan(x) if descending else x < 0.0)
-    with out.loop("0", str(size)) as i:
-        x = load(b, dtype, "%x", place(i))
-        put, go_on = out.label("put"), out.label("next")
-        out.branch_if(x.same(0.0).ir, put, go_on)
-        out.begin(put)
-        store(b, x, "%result0", place(out.load("i64", cell)))
-        count_if(b.constant(True, bool_))
-        out.branch(go_on)
-        out.begin(go_on)
-    out.branch(done)
-    out.begin(done)
+        with out.loop("0", str(size)) as i:
+            x = load(b, dtype, "%result0", place(i))
+            count_if((x > 0.0) | b.is_nan(x) if descending else x < 0.0)
+        with out.loop("0", str(size)) as i:
+            x = load(b, dtype, "%x", place(i))
+            with out.if_(x.same(0.0).ir):
+                store(b, x, "%result0", place(out.load("i64", cell)))
+                count_if(b.constant(True, bool_))
 
 
 @native("argsort", fits=_sorts, work=_work, of_open=_sorts_open)
@@ -300,11 +290,7 @@ def _largest(rows: _Rows, key_at: Callable[[str], Element], count: int) -> str:
         insert(i, key_at(i), i)
     with out.loop(str(count), str(rows.size)) as i:
         key = key_at(i)
-        better, go_on = out.label("better"), out.label("next")
         worst = load(b, sorter.dtype, keys, count - 1)
-        out.branch_if(b.compare("lt", key, worst).ir, better, go_on, unlikely=True)
-        out.begin(better)
-        insert(i, key, str(count - 1))
-        out.branch(go_on)
-        out.begin(go_on)
+        with out.unlikely(b.compare("lt", key, worst).ir):
+            insert(i, key, str(count - 1))
     return positions

@@ -80,8 +80,8 @@ class Halves:
                 return b.select(last, highest, key_at(routine, within))
 
             keys, _ = sorter.sort(key_of)
-            is_second = out.differs(keys, memory[0])
-            store(b, b.wrap(int64, out.new(f"zext i1 {is_second} to i64")), "%found", half)
+            is_second = b.wrap(bool_, out.differs(keys, memory[0]))
+            store(b, b.cast(is_second, int64), "%found", half)
         return in_parts(self._region, names, routine, 2, self._work)
 
     def _arrays(self) -> list[tuple[str, DType]]:
@@ -103,15 +103,11 @@ class Halves:
                 [self._share(routine, name, dtype, str(half), load(b, int64, "%found", half).ir) for half in range(2)]
                 for name, dtype in self._arrays()
             ]
-            front, back, done = out.label("front"), out.label("back"), out.label("merged")
-            out.branch_if(out.icmp("eq", which, 0), front, back)
-            out.begin(front)
-            self._merge_from(routine, sorted_, put, from_back=False)
-            out.branch(done)
-            out.begin(back)
-            self._merge_from(routine, sorted_, put, from_back=True)
-            out.branch(done)
-            out.begin(done)
+            out.either(
+                out.icmp("eq", which, 0),
+                lambda: self._merge_from(routine, sorted_, put, from_back=False),
+                lambda: self._merge_from(routine, sorted_, put, from_back=True),
+            )
         return in_parts(self._region, names, routine, 2, self._work)
 
     def _merge_from(self, routine: Routine, sorted_: list[list[str]], put: Put, from_back: bool) -> None:
@@ -134,5 +130,4 @@ class Halves:
                 one, other = (load(b, uint32, at, place) for at, place in zip(sorted_[1], places, strict=True))
                 position = b.select(of_second, other + self._half, one)
             put(routine, target, b.select(of_second, y, x), position)
-            more = out.new(f"zext i1 {of_second.ir} to i64")
-            out.store("i64", out.add(second, more), taken)
+            out.store("i64", out.add(second, b.cast(of_second, int64).ir), taken)

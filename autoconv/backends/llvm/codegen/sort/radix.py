@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from autoconv.backends.llvm.codegen.routine import Routine
+from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, plus
 from autoconv.backends.llvm.ir.scalars import Element, load, store
 from autoconv.backends.llvm.ir.types import register
@@ -62,14 +62,13 @@ class Sorter:
         if isinstance(size, int):
             return self._by_insertion(key_at) if size <= BY_INSERTION else self._by_digits(key_at)
         found = [out.alloca("ptr") for _ in range(2)]
-        few, many, done = out.label("few"), out.label("many"), out.label("sorted")
-        out.branch_if(out.icmp("sle", size, BY_INSERTION), few, many)
-        for label, sort in ((few, self._by_insertion), (many, self._by_digits)):
-            out.begin(label)
-            for cell, pointer in zip(found, sort(key_at), strict=True):
+
+        def write(sorted_: tuple[str, str]) -> None:
+            for cell, pointer in zip(found, sorted_, strict=True):
                 out.store("ptr", pointer, cell)
-            out.branch(done)
-        out.begin(done)
+
+        few = out.icmp("sle", size, BY_INSERTION)
+        out.either(few, lambda: write(self._by_insertion(key_at)), lambda: write(self._by_digits(key_at)))
         keys, positions = (out.load("ptr", cell) for cell in found)
         return keys, positions
 
@@ -87,7 +86,7 @@ class Sorter:
                 if self.ordered:
                     store(b, load(b, uint32, positions, last), positions, place)
 
-            place = sift(routine_out=out, start=i, is_before=is_before, move=move)
+            place = sift(out, i, is_before, move)
             store(b, key, keys, place)
             if self.ordered:
                 store(b, b.cast(b.wrap(int64, i), uint32), positions, place)
@@ -97,9 +96,7 @@ class Sorter:
         out, b = self.out, self.b
         buckets = 1 << self.bits
         counts = out.alloca(f"[{self.passes * buckets} x i32]")
-        out.module.declare("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1")
-        clear = f"ptr {counts}, i8 0, i64 {4 * self.passes * buckets}, i1 false"
-        out.line(f'call void @"llvm.memset.p0.i64"({clear})')
+        out.clear(counts, 4 * self.passes * buckets)
         for cell, pointer in zip(self._cells, (*self.keys, *self.positions), strict=True):
             out.store("ptr", pointer, cell)
         with out.loop("0", str(self.size)) as i:
@@ -126,34 +123,29 @@ class Sorter:
         source, target, from_, to = (out.load("ptr", cell) for cell in self._cells)
         shift = b.cast(b.wrap(int64, out.op("mul", turn, self.bits)), self.dtype)
         first = load(b, uint32, counts, self._digit(load(b, self.dtype, source, 0), shift))
-        needed, done = out.label("needed"), out.label("sorted")
         all_ = b.cast(b.wrap(int64, str(self.size)), uint32)
-        out.branch_if(b.compare("ne", first, all_).ir, needed, done)
-        out.begin(needed)
-        total = out.alloca("i32")
-        out.store("i32", 0, total)
-        with out.loop("0", str(buckets)) as bucket:
-            before = load(b, uint32, total, 0)
-            store(b, before + load(b, uint32, counts, bucket), total, 0)
-            store(b, before, counts, bucket)
-        with out.loop("0", str(self.size)) as i:
-            key = load(b, self.dtype, source, i)
-            digit = self._digit(key, shift)
-            place = load(b, uint32, counts, digit)
-            store(b, place + 1, counts, digit)
-            there = b.cast(place, int64).ir
-            store(b, key, target, there)
-            if self.ordered:
-                store(b, load(b, uint32, from_, i), to, there)
-        for cell, pointer in zip(self._cells, (target, source, to, from_), strict=True):
-            out.store("ptr", pointer, cell)
-        out.branch(done)
-        out.begin(done)
+        with out.if_(b.compare("ne", first, all_).ir):
+            total = out.alloca("i32")
+            out.store("i32", 0, total)
+            with out.loop("0", str(buckets)) as bucket:
+                before = load(b, uint32, total, 0)
+                store(b, before + load(b, uint32, counts, bucket), total, 0)
+                store(b, before, counts, bucket)
+            with out.loop("0", str(self.size)) as i:
+                key = load(b, self.dtype, source, i)
+                digit = self._digit(key, shift)
+                place = load(b, uint32, counts, digit)
+                store(b, place + 1, counts, digit)
+                there = b.cast(place, int64).ir
+                store(b, key, target, there)
+                if self.ordered:
+                    store(b, load(b, uint32, from_, i), to, there)
+            for cell, pointer in zip(self._cells, (target, source, to, from_), strict=True):
+                out.store("ptr", pointer, cell)
 
 
-def sift(routine_out: Any, start: str, is_before: Callable[[str], str], move: Callable[[str, str], None]) -> str:
+def sift(out: FunctionText, start: str, is_before: Callable[[str], str], move: Callable[[str, str], None]) -> str:
     """Move the elements before `start` for which `is_before` holds up by one; return the free place."""
-    out = routine_out
     cell = out.alloca("i64")
     out.store("i64", start, cell)
     head, test, again, done = (out.label(stem) for stem in ("sift", "test", "move", "place"))

@@ -81,13 +81,8 @@ class _Search:
     def write_either(self, counts: list[Position], each: Position) -> None:
         """Write the search, as `write`, in groups of one or _LANES numbers, chosen at run time."""
         out = self.out
-        few, many, done = out.label("few"), out.label("many"), out.label("searched")
-        out.branch_if(out.icmp("slt", each, _LANES), few, many)
-        for label, lanes in ((few, 1), (many, _LANES)):
-            out.begin(label)
-            self.write(counts, each, lanes)
-            out.branch(done)
-        out.begin(done)
+        few = out.icmp("slt", each, _LANES)
+        out.either(few, lambda: self.write(counts, each, 1), lambda: self.write(counts, each, _LANES))
 
     def write(self, counts: Any, each: Position, lanes: int) -> None:
         """Search the part's groups of `lanes` numbers.
@@ -117,9 +112,8 @@ class _Search:
     def _steps(self) -> str:
         if isinstance(self._size, int):
             return str(max(self._size - 1, 0).bit_length())
-        zeros = self.out.module.declare("llvm.ctlz.i64", "i64", "i64, i1")
         before = plus(self.out, self._size, -1)
-        return self.out.op("sub", 64, self.out.new(f"call i64 {zeros}(i64 {before}, i1 false)"))
+        return self.out.op("sub", 64, self.out.call_c("llvm.ctlz.i64", "i64", "i64, i1", before, "false"))
 
     def _search(self, row: Position, places: list[Position]) -> None:
         out, b, size = self.out, self.b, self._size

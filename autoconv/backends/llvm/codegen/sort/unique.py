@@ -35,8 +35,7 @@ def write_unique(region: LoweringContext, node: Node) -> None:
     names = ("table", "first", "many", "indices")
     routine = Routine(region, ["ptr noalias readonly %x", *(f"ptr noalias %{name}" for name in names)], "i64")
     out, b = routine.out, routine.b
-    out.module.declare("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1")
-    out.line(f'call void @"llvm.memset.p0.i64"(ptr %table, i8 0, i64 {4 << bits}, i1 false)')
+    out.clear("%table", 4 << bits)
     found, slot = out.alloca("i64", "0"), out.alloca("i64")
     with out.loop("0", str(size)) as i:
         number = load(b, dtype, "%x", i)
@@ -71,18 +70,18 @@ def write_unique(region: LoweringContext, node: Node) -> None:
         store(b, count + 1, found, 0)
         out.branch(done)
         out.begin(done)
-        which = b.wrap(int64, out.new(f"phi i64 [ {known.ir}, %{compare} ], [ {count.ir}, %{new} ]"))
+        which = b.wrap(int64, out.phi((known.ir, compare), (count.ir, new)))
         store(b, b.cast(which, to), "%indices", i)
         store(b, load(b, to, "%many", which.ir) + 1, "%many", which.ir)
     name = routine.finish(f"ret i64 {load(b, int64, found, 0).ir}")
     given = [region.data(x), *(region.address(one) for one in (table, first, many)), region.data(indices)]
-    total = region.out.new(f"call i64 @{name}({', '.join(f'ptr {one}' for one in given)})")
+    total = region.out.call(name, *given)
     made = [region.body.new_counted(kind_, (total,)) for kind_ in (dtype, to)]
     _gather(region, total, dtype, to, [given[0], given[2], given[3], *(region.address(one) for one in made)])
     for value, one in zip((values, counts), made, strict=True):
         region.set(value, one)
     for one, type_ in zip((table, first, many), types, strict=True):
-        region.body.let_go(one.slot or "", type_)
+        region.body.let_go(one.slot, type_)
 
 
 def _gather(region: LoweringContext, total: str, dtype: Any, to: Any, pointers: list[str]) -> None:
