@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import io
 import posixpath
 import re
+import tokenize
 
 import pytest
 from site_generator import generated_pages
@@ -77,3 +79,26 @@ def test_every_page_is_in_the_menu():
 def test_the_files_that_the_site_includes_are_there():
     assert set(INCLUDED) <= set(PAGES)
     assert {path.name for path in ROOT.glob("*.md")} == set(INCLUDED)
+
+
+FILE = re.compile(r"(?<![\w/.<*{])([a-z_]+(?:/[a-z_]+)*\.(?:py|ll))\b")
+INVENTED = {"gast.py", "numpy.py", "newton_graph.py", "model.py", "simulate.py", "file.py"}  # a user's, or a library's
+
+
+def prose(path) -> str:
+    """The docstrings and comments of a Python file."""
+    tokens = tokenize.generate_tokens(io.StringIO(path.read_text(encoding="utf-8")).readline)
+    is_prose = (t.string for t in tokens if t.type == tokenize.COMMENT or t.string.startswith(('"""', 'f"""', 'r"""')))
+    return "\n".join(is_prose)
+
+
+def test_files_that_docstrings_and_comments_name_are_there():
+    sources = [path for folder in ("autoconv", "cli") for path in sorted((ROOT / folder).rglob("*.py"))]
+    places = [p.relative_to(ROOT).parts for p in (*sources, *(ROOT / "autoconv").rglob("*.ll"), *ROOT.glob("*.py"))]
+    known = {"/".join(parts[i:]) for parts in (*places, *_tests()) for i in range(len(parts))} | INVENTED
+    missing = [f"{p.relative_to(ROOT)}: {name}" for p in sources for name in FILE.findall(prose(p)) if name not in known]
+    assert missing == []
+
+
+def _tests() -> list[tuple[str, ...]]:
+    return [path.relative_to(ROOT).parts for path in (ROOT / "tests").rglob("*.py")]
