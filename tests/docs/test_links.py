@@ -82,7 +82,7 @@ def test_the_files_that_the_site_includes_are_there():
 
 
 FILE = re.compile(r"(?<![\w/.<*{])([a-z_]+(?:/[a-z_]+)*\.(?:py|ll))\b")
-INVENTED = {"gast.py", "numpy.py", "newton_graph.py", "model.py", "simulate.py", "file.py"}  # a user's, or a library's
+INVENTED = {"gast.py", "numpy.py", "newton.py", "newton_graph.py", "model.py", "simulate.py", "file.py"}  # a user's, or a library's
 
 
 def prose(path) -> str:
@@ -96,8 +96,8 @@ def test_files_that_docstrings_and_comments_name_are_there():
     sources = [path for folder in ("autoconv", "cli") for path in sorted((ROOT / folder).rglob("*.py"))]
     places = [p.relative_to(ROOT).parts for p in (*sources, *(ROOT / "autoconv").rglob("*.ll"), *ROOT.glob("*.py"))]
     known = {"/".join(parts[i:]) for parts in (*places, *_tests()) for i in range(len(parts))} | INVENTED
-    missing = [f"{p.relative_to(ROOT)}: {name}" for p in sources for name in FILE.findall(prose(p)) if name not in known]
-    assert missing == []
+    named = [(path, name) for path in sources for name in FILE.findall(prose(path))]
+    assert [f"{path.relative_to(ROOT)}: {name}" for path, name in named if name not in known] == []
 
 
 def _tests() -> list[tuple[str, ...]]:
