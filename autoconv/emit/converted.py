@@ -34,7 +34,8 @@ _OURS: weakref.WeakValueDictionary[int, types.CodeType] = weakref.WeakValueDicti
 _CLASS_NAMES: dict[int, str] = {}  # by id: the qualified names of classes in the code of their class statements
 _DIGESTS: dict[str, tuple[list[str], str]] = {}  # by file name: its lines and their digest
 _LOCK = new_lock(waited=CONVERSION)
-ABOUT_TO_CONVERT: list[Callable[[], object]] = []  # called before a conversion begins, since it takes a while
+ABOUT_TO_CONVERT: list[Callable[[], object]] = []  # called before new code is converted, since it takes a while
+_UNCONVERTED: weakref.WeakSet[types.CodeType] = weakref.WeakSet()
 
 
 def convert_function(function: types.FunctionType, operators: Any) -> types.FunctionType:
@@ -46,6 +47,20 @@ def convert_function(function: types.FunctionType, operators: Any) -> types.Func
     if is_converted(function):
         return function
     return _bound(function, _converted_code(function, False), operators)
+
+
+def note_unconverted(function: types.FunctionType) -> None:
+    """Call ABOUT_TO_CONVERT for a function that runs unconverted, if no earlier process had it."""
+    code = function.__code__
+    if not ABOUT_TO_CONVERT or code in _UNCONVERTED:
+        return
+    _UNCONVERTED.add(code)
+    parts = sys.version, code.co_filename, code.co_firstlineno, code.co_code
+    key = hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
+    if FUNCTIONS.load(key) is None:
+        for tell in tuple(ABOUT_TO_CONVERT):
+            tell()
+        FUNCTIONS.store(key, b"")
 
 
 def convert_generator(function: types.FunctionType, operators: Any) -> types.FunctionType | None:
@@ -115,7 +130,7 @@ def _kept_or_made(function: types.FunctionType, hands: bool) -> tuple[types.Code
     kept = None if key is None else _kept(key)
     if kept is not None:
         return kept
-    for tell in ABOUT_TO_CONVERT:
+    for tell in tuple(ABOUT_TO_CONVERT):
         tell()
     from autoconv.emit import function as conversion  # lazily: imports gast
 

@@ -57,6 +57,26 @@ def test_it_is_started_anew_where_somebody_ends_it():
     assert helper.object_files([(GOOD, 0)]) == [before]
 
 
+def test_it_starts_without_being_waited_for():
+    helper.start()
+    first = helper._HELPER[0]
+    helper.start()
+    helper.load()
+    assert isinstance(helper.object_files([(GOOD, 0)])[0], bytes) and helper._HELPER == [first]
+    first._connection.shutdown(2)
+    helper.start()
+    assert isinstance(helper.object_files([(GOOD, 0)])[0], bytes)
+
+
+def test_one_that_does_not_start_is_no_error_before_it_is_needed(monkeypatch):
+    monkeypatch.setattr(helper, "_CODE", "import nowhere")
+    helper.start()
+    for _ in range(2):
+        with pytest.raises(helper.Unavailable):
+            helper.object_files([(GOOD, 0)])
+    assert not helper._HELPER
+
+
 def test_a_short_pause_does_not_end_it():
     helper.object_files([(GOOD, 0)])
     first = helper._HELPER[0]
@@ -120,6 +140,30 @@ def test_without_a_process_llvm_runs_here(monkeypatch):
     monkeypatch.setattr(SETTINGS, "helper", False)
     jit_engine.make_ready({GOOD + "; here, too": 1})
     assert len(asked) == 2
+
+
+@pytest.mark.parametrize("body", ["return x + 1.0", "return x + 1.0 if x > 0 else x"])
+def test_new_functions_start_it_before_their_trace(tmp_path, body):
+    """Also those that need no conversion, until a process has traced them."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        f"""
+import autoconv
+from autoconv.backends.llvm.jit import helper
+assert not helper._HELPER
+started = []
+real = helper.start
+helper.start = lambda: started.append(1) or real()
+@autoconv.function
+def f(x):
+    {body}
+f(1.0)
+print(len(started))
+"""
+    )
+    environment = {"AUTOCONV_CACHE": str(tmp_path / "cache"), "AUTOCONV_NUM_THREADS": "2"}
+    program = f"import runpy; runpy.run_path({str(script)!r})"
+    assert [_run(program, **environment) for _ in range(2)] == [["1"], ["0"]]
 
 
 def _run(program, **environment):

@@ -136,8 +136,16 @@ def test_disabled(script, command):
 
 
 def test_an_interrupt_ends_the_script(script):
-    script.write_text("import os, signal\n\nos.kill(os.getpid(), signal.SIGINT)\nwhile True:\n    pass\n")
-    done = subprocess.run(
-        [sys.executable, "-m", "autoconv", "run", str(script)], capture_output=True, text=True, env=os.environ
+    lines = (
+        "import os, signal",
+        "signal.signal(signal.SIGINT, signal.default_int_handler)  # runs in the background ignore the signal",
+        "os.kill(os.getpid(), signal.SIGINT)",
+        "while True:",
+        "    pass",
     )
+    script.write_text("\n".join(lines))
+    done = subprocess.run(
+        [sys.executable, "-m", "autoconv", "run", str(script)],
+        capture_output=True, text=True, env=os.environ, timeout=60,
+    )  # fmt: skip
     assert done.returncode == 130 and "KeyboardInterrupt" in done.stderr

@@ -32,7 +32,7 @@ from autoconv.backends.llvm.jit.engine import NOT_COMPILED, Code, make_ready, na
 from autoconv.backends.llvm.legalize.complex.split import is_split
 from autoconv.backends.llvm.legalize.decompose import is_composite
 from autoconv.backends.llvm.legalize.pipeline import legalize
-from autoconv.backends.llvm.runtime.library import addresses, pending
+from autoconv.backends.llvm.runtime.library import addresses, pending, resolved
 from autoconv.backends.llvm.runtime.references import declare_shared
 from autoconv.graph.graph import Graph, Value, has_recursion
 from autoconv.graph.types import ArrayType
@@ -62,10 +62,10 @@ class NativeGraph:
         module.variable("objects", f"[{len(calls.objects)} x ptr]")
         exports = [RUN, "objects"] if form is None else [RUN, CALL, "objects"]
         texts = module.texts()
-        make_ready({**texts, **pending("".join(texts))})
+        make_ready({**texts, **pending("".join(texts), calls.objects)})
         code = Code(texts, exports, addresses("".join(texts)))
         self.notes = notes(texts)
-        objects = tuple(calls.objects)
+        objects = tuple(map(resolved, calls.objects))
         table = (ctypes.c_void_p * len(objects)).from_address(code.address("objects"))
         for i, item in enumerate(objects):
             table[i] = item.at if isinstance(item, Address) else id(item)

@@ -13,7 +13,13 @@ from typing import Any
 import numpy as np
 
 from autoconv.config import SETTINGS
-from autoconv.emit.converted import convert_function, convert_generator, converted_text, is_converted
+from autoconv.emit.converted import (
+    convert_function,
+    convert_generator,
+    converted_text,
+    is_converted,
+    note_unconverted,
+)
 from autoconv.emit.unchanged import is_unchanged
 from autoconv.errors import ConversionError, StagingError
 from autoconv.operators.calls import object_operators as _by_class  # noqa: F401 - registers the operators of objects
@@ -215,6 +221,7 @@ def _plain_function(function: types.FunctionType, contract: Contract) -> Callabl
     region = current_region()
     watched = "passes" in SETTINGS.logs  # a log of the passes needs them to run
     if region is not None and not watched and is_unchanged(function, with_calls=not region.contract.objects_in_graph):
+        note_unconverted(function)
         converted_function = function
     else:
         converted_function = convert_function(function, operators_module())

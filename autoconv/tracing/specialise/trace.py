@@ -38,8 +38,17 @@ from autoconv.tracing.views import logs as trace_logs
 
 _COUNTER = iter(range(1, 1 << 62))
 LOCK = new_lock(waited=TRACE)
-# A function that no earlier process converted has no cached native code either.
-ABOUT_TO_CONVERT.append(lambda: current().make_ready() if current_region() is not None else None)
+
+
+def _expect_graphs() -> None:
+    """Prepare the backend once: a function that no earlier process converted has no cached native code either."""
+    if current_region() is not None:
+        current().make_ready()
+        if _expect_graphs in ABOUT_TO_CONVERT:
+            ABOUT_TO_CONVERT.remove(_expect_graphs)
+
+
+ABOUT_TO_CONVERT.append(_expect_graphs)
 
 
 @dataclass(slots=True)

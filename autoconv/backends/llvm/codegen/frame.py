@@ -16,7 +16,7 @@ from autoconv.backends.llvm.ir.index_arith import Position, element_count, is_kn
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.scalars import Element
 from autoconv.backends.llvm.runtime.array_pool import LARGEST, SMALLEST
-from autoconv.backends.llvm.runtime.library import handler
+from autoconv.backends.llvm.runtime.library import HANDLER
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Graph, Value
 from autoconv.graph.types import Type
@@ -120,12 +120,12 @@ class Body:
             return self._made_open(dtype, shape)
         what = f"i32 {len(shape)}, ptr {self.calls.shape(shape)}, ptr {self.calls.object(dtype.numpy)(out)}"
         if SMALLEST <= math.prod(shape) * dtype.size <= LARGEST:
-            return out.new(f"call ptr @new_large_array({what}, ptr {self.calls.object(handler())(out)})")
+            return out.new(f"call ptr @new_large_array({what}, ptr {self.calls.object(HANDLER)(out)})")
         return out.new(f"call ptr @new_array({what})")
 
     def _made_open(self, dtype: DType, shape: Sequence[Position]) -> str:
         out = self.out
-        descriptor, pool = (self.calls.object(item)(out) for item in (dtype.numpy, handler()))
+        descriptor, pool = (self.calls.object(item)(out) for item in (dtype.numpy, HANDLER))
         size = element_count(out, shape)
         place = self.dimensions(shape)
         what = f"i32 {len(shape)}, ptr {place}, ptr {descriptor}, ptr {pool}, i64 {product(out, size, dtype.size)}"

@@ -123,10 +123,25 @@ def _object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseExcept
     return compiler.object_files(modules)
 
 
+def start_helper() -> None:
+    """Start the process that LLVM runs in, without waiting for it."""
+    if SETTINGS.helper and _LOCK.acquire(blocking=False):  # else it compiles something
+        try:
+            helper.start()
+        finally:
+            _LOCK.release()
+
+
 def warm_up() -> None:
-    """Load LLVM, if it is not loaded."""
+    """Load LLVM, if it is not loaded: in the helper, or in this process if none can be started."""
     with _LOCK:
-        _object_files([])
+        if SETTINGS.helper:
+            try:
+                helper.load()
+                return
+            except helper.Unavailable:
+                pass
+        compiler.object_files([])
 
 
 class _Linked:

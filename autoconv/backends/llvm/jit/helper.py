@@ -1,7 +1,8 @@
 """Run LLVM in a helper process: its assertions, failed allocations and endless loops would end or block this process.
 
-The helper starts with the first compilation. It lives as long as this process, or until it was idle for a while, and
-is restarted if it ended. It is no child of this process, so that programs that wait for their children do not meet it.
+The helper starts before the first compilation, while a function is traced. It lives as long as this process, or until
+it was idle for a while, and is restarted if it ended. It is no child of this process, so that programs that wait for
+their children do not meet it.
 """
 
 from __future__ import annotations
@@ -21,7 +22,11 @@ from autoconv.backends.llvm.jit.machine_code import BadText
 from autoconv.backends.llvm.target.parallelism import thread_count
 
 SECONDS = 4.0  # processor time that a short text may take
+# The process forks before it imports anything, since what it has written to is copied, and is then nobody's child.
 _CODE = """
+import posix
+if posix.fork():
+    posix._exit(0)
 import sys
 sys.path.append(sys.argv[1])
 import helper_main
@@ -63,29 +68,49 @@ class Helper:
         mine, its = (_above_standard(end.detach()) for end in _socket.socketpair())
         self._told, tell = map(_above_standard, os.pipe())
         self._connection = _socket.socket(fileno=mine)
+        self._started = 0
+        self._is_ready = self._has_llvm = False
         try:
             libraries = os.path.dirname(os.path.dirname(os.path.abspath(llvmlite.__file__)))
-            _spawn(program, [folder, libraries, str(self.threads), str(SECONDS)], its, tell)
+            self._started = _spawn(program, [folder, libraries, str(self.threads), str(SECONDS)], its, tell)
             self._without_signal = getattr(_socket, "MSG_NOSIGNAL", 0)
-            if self._answer() != (0, protocol.READY, b""):
-                raise Unavailable("the process does not start")
         except BaseException as error:
             self.close()
-            if isinstance(error, (OSError, Ended)):
+            if isinstance(error, OSError):
                 raise Unavailable(f"the process does not start: {error}") from None
             raise
         finally:
             os.close(its)
             os.close(tell)
 
+    def wait(self) -> None:
+        """Wait until the process is ready for texts. Raises Unavailable."""
+        if self._is_ready:
+            return
+        self._reap()
+        try:
+            self._is_ready = self._answer() == (0, protocol.READY, b"")
+        except (OSError, Ended) as error:
+            raise Unavailable(f"the process does not start: {error}") from None
+        if not self._is_ready:
+            raise Unavailable("the process does not start")
+
     def close(self) -> None:
         """Close the connection, on which the process ends itself at once."""
         self._connection.close()
         with contextlib.suppress(OSError):
             os.close(self._told)
+        self._reap()
+
+    def _reap(self) -> None:
+        """Wait for the end of the child that has started the helper."""
+        started, self._started = self._started, 0
+        if started:
+            with contextlib.suppress(ChildProcessError):  # the program reaps its children itself
+                os.waitpid(started, 0)
 
     def exchange(self, modules: Sequence[tuple[str, int]], found: dict[int, bytes | BaseException]) -> None:
-        """Compile the modules and put the results into `found`, by position.
+        """Compile the modules and put the results into `found`, by position. Without modules, wait for LLVM.
 
         Raises Ended or _Left if the process ends before all are done. A module that took too long has Ended as its
         result.
@@ -93,9 +118,11 @@ class Helper:
         for number, (text, level) in enumerate(modules):
             data = text.encode()
             self._send(protocol.REQUEST.pack(number, level, len(data)) + data)
-        while len(found) < len(modules):
+        while len(found) < len(modules) or not self._has_llvm:
             number, kind, data = self._answer()
-            if kind == protocol.CODE:
+            if kind == protocol.LOADED:
+                self._has_llvm = True
+            elif kind == protocol.CODE:
                 found[number] = data
             elif kind == protocol.BAD:
                 found[number] = BadText(data.decode(errors="replace"))
@@ -146,8 +173,8 @@ def _above_standard(descriptor: int) -> int:
     return found
 
 
-def _spawn(program: str, arguments: list[str], connection: int, tell: int) -> None:
-    """Start a process that starts another one, the helper, and ends."""
+def _spawn(program: str, arguments: list[str], connection: int, tell: int) -> int:
+    """Start a process that starts another one, the helper, and ends; return the number of the first."""
     actions: list[Any] = [
         (os.POSIX_SPAWN_DUP2, connection, 0),
         (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
@@ -156,12 +183,10 @@ def _spawn(program: str, arguments: list[str], connection: int, tell: int) -> No
     import signal
 
     default = {number for number in signal.valid_signals() if signal.getsignal(number) is not signal.SIG_DFL}
-    started = os.posix_spawn(
+    return os.posix_spawn(
         program, [program, "-I", "-S", "-c", _CODE, *arguments], os.environ, file_actions=actions, setsigmask=(),
         setsigdef=default - {signal.SIGKILL, signal.SIGSTOP},
     )  # fmt: skip
-    with contextlib.suppress(ChildProcessError):  # the program reaps its children itself
-        os.waitpid(started, 0)
 
 
 _HELPER: list[Helper] = []
@@ -175,11 +200,9 @@ def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseExcepti
     found: dict[int, bytes | BaseException] = {}
     waiting = longest_last(modules)[::-1]
     alone = 0  # number of waiting modules to compile one by one, after LLVM ended over one of them
-    while waiting or not modules:
-        is_new = not _HELPER  # an older helper may have been killed from outside
+    while waiting:
+        is_new = not _HELPER  # one that was started before may have been killed from outside
         helper = _running()
-        if not modules:
-            break
         batch = waiting[:1] if alone else waiting
         done: dict[int, bytes | BaseException] = {}
         try:
@@ -199,9 +222,30 @@ def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseExcepti
     return [found[i] for i in range(len(modules))]
 
 
+def start() -> None:
+    """Start the helper without waiting for it; without effect if it runs, or cannot be started."""
+    if not _HELPER:
+        with contextlib.suppress(Unavailable):
+            _HELPER.append(Helper())
+
+
+def load() -> None:
+    """Start the helper, if it does not run, and wait until LLVM is loaded there. Raises Unavailable or Ended."""
+    try:
+        _running().exchange((), {})
+    except BaseException:
+        forget()
+        raise
+
+
 def _running() -> Helper:
     if not _HELPER:
         _HELPER.append(Helper())
+    try:
+        _HELPER[0].wait()
+    except BaseException:
+        forget()
+        raise
     return _HELPER[0]
 
 

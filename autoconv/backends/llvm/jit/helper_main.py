@@ -2,6 +2,8 @@
 
 helper.py starts it as `python -I -S -c … FOLDER LLVMLITE THREADS SECONDS` and passes it the compile function: it
 imports nothing of this package. LLVM, which ends its process over some texts, ends only this one.
+
+A first call waits for its start: it imports no module that takes long (typing takes 8 ms, functools 3).
 """
 
 from __future__ import annotations
@@ -14,13 +16,17 @@ import sys
 import time
 from _queue import SimpleQueue
 from _socket import socket
-from collections.abc import Callable
-from typing import Any
 
-Make = Callable[[str, int], bytes]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    Make = Callable[[str, int], bytes]
+
 REQUEST = struct.Struct("<IBQ")  # number, level, bytes of text
 ANSWER = struct.Struct("<IBQ")  # number, kind (below), bytes of data
-CODE, BAD, OVER, LEAVES, READY, FAILED = range(6)
+CODE, BAD, OVER, LEAVES, READY, LOADED, FAILED = range(7)
 _CHARACTERS = 20_000  # characters of a text that add a second to its time limit
 _LOOK = 0.25  # seconds between two checks of time limits
 _STUCK = 30  # factor of the limit by wall clock, as other processes use the processors, too
@@ -35,6 +41,8 @@ class _Server:
         self._threads = threads
         self._seconds = seconds
         self._load = load
+        self._make: Make | None = None
+        self._loading = _thread.allocate_lock()
         self._started = 0
         self._jobs: Any = SimpleQueue()
         self._sending = _thread.allocate_lock()
@@ -42,6 +50,11 @@ class _Server:
         self._running: dict[int, tuple[int, float, float, float]] = {}
         self._open = 0  # unanswered jobs
         self._counting = _thread.allocate_lock()
+
+    def start_thread(self) -> None:
+        """Start a thread that loads LLVM and compiles texts."""
+        self._started += 1
+        _thread.start_new_thread(self._work, ())
 
     def serve(self) -> None:
         while True:
@@ -51,8 +64,7 @@ class _Server:
                 self._open += 1
             self._jobs.put((number, level, self._received(size)))
             if self._started < min(self._threads, self._open):
-                self._started += 1
-                _thread.start_new_thread(self._work, ())
+                self.start_thread()
 
     def answer(self, number: int, kind: int, data: bytes = b"") -> None:
         with self._sending:
@@ -60,7 +72,11 @@ class _Server:
 
     def _work(self) -> None:
         try:
-            make = self._load()
+            with self._loading:
+                make = self._make
+                if make is None:
+                    make = self._make = self._load()
+                    self.answer(0, LOADED)
         except BaseException as error:
             self.answer(0, FAILED, str(error).encode())
             return
@@ -117,14 +133,15 @@ def _computed(thread: int) -> float:
 
 
 def _detach() -> None:
-    """Detach from the starting process: no signals of its terminal, none of its files, not its child."""
-    if os.fork():
-        os._exit(0)
+    """Detach from the starting process: no signals of its terminal, none of its files."""
     os.setsid()
     os.chdir("/")
     os.closerange(3, 4096)
     os.set_blocking(2, False)
     _signal.signal(_signal.SIGINT, _signal.SIG_IGN)
+
+
+def _limit_memory() -> None:
     try:
         import resource
 
@@ -145,6 +162,8 @@ def serve(load: Callable[[], Make]) -> None:
     _thread.stack_size(_STACK)
     server = _Server(socket(fileno=0), int(sys.argv[3]), float(sys.argv[4]), load)
     server.answer(0, READY)
+    server.start_thread()  # before there is a text
+    _limit_memory()
     try:
         server.serve()
     except OSError:

@@ -3,17 +3,23 @@
 llvmlite's binding takes 20 ms to import, three quarters of that for Python code that this package does not use.
 Functions of its library are therefore called directly. For a version with unknown functions, the binding is used.
 
-This file imports nothing of this package: the helper process runs it by itself (see helper.py).
+This file imports nothing of this package: the helper process runs it by itself (see helper.py). A first call waits for
+that: no import takes long (typing takes 8 ms, functools 3).
 """
 
 from __future__ import annotations
 
 import ctypes
-import functools
 import os
 import sys
-from collections.abc import Callable
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, ParamSpec, TypeVar
+
+    _Arguments = ParamSpec("_Arguments")
+    _Result = TypeVar("_Result")
 
 _KNOWN = ("0.50.",)  # versions of llvmlite whose library has the functions below
 _LIBRARIES = {"win32": "llvmlite.dll", "darwin": "libllvmlite.dylib"}
@@ -57,6 +63,18 @@ _OF_LOOPS = ("LoopV", "LoopI")  # options that are on at level 3 only
 _LONG = ("RunNewModulePassManager", "TargetMachineEmitToMemory")
 
 
+def _once(make: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+    """Return a function that calls `make` once for given positional arguments, and returns the same result again."""
+    found: dict[Any, _Result] = {}
+
+    def get(*given: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
+        if given not in found:
+            found[given] = make(*given, **named)
+        return found[given]
+
+    return get
+
+
 def maker(apart: bool = False) -> Callable[[str, int], bytes]:
     """Return the function that compiles a text to an object file at a level.
 
@@ -78,7 +96,7 @@ class BadText(RuntimeError):
     is_fault = True
 
 
-@functools.cache
+@_once
 def binding() -> Any:
     """Return llvmlite's binding, imported and initialised on first use."""
     import llvmlite.binding as found  # slow to import
@@ -88,13 +106,13 @@ def binding() -> Any:
     return found
 
 
-@functools.cache
+@_once
 def linking_machine() -> Any:
     """Return the target machine of the binding's linker."""
     return _machine(3)
 
 
-@functools.cache
+@_once
 def known_library(apart: bool) -> Library | None:
     import llvmlite  # light: only for its version
 
@@ -158,7 +176,7 @@ class Library:
         """
         data = self.CreateTargetMachineData(machine)
         try:
-            return self._told(functools.partial(self.CopyStringRepOfTargetData, data))
+            return self._told(lambda place: self.CopyStringRepOfTargetData(data, place))
         finally:
             self.DisposeTargetData(data)
 
@@ -209,7 +227,7 @@ class Library:
         return text
 
 
-@functools.cache
+@_once
 def _machine(level: int) -> Any:
     found = binding()
     target = found.Target.from_default_triple()
@@ -248,7 +266,7 @@ def by_binding(text: str, level: int) -> bytes:
     return code
 
 
-@functools.cache
+@_once
 def _options(level: int) -> Any:
     options = binding().create_pipeline_tuning_options(speed_level=level)
     options.loop_vectorization = options.loop_interleaving = level > 2

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterable
 from typing import Any
 
-from autoconv.backends.llvm.jit.engine import Code, make_ready, warm_up
+from autoconv.backends.llvm.jit.engine import Code, make_ready, start_helper, warm_up
 from autoconv.backends.llvm.runtime import array_pool, call_dispatch, exceptions, objects, references, thread_pool
 from autoconv.backends.llvm.target import parallelism
 
@@ -19,10 +19,12 @@ def addresses(text: str) -> dict[str, int]:
     return {name: at for find, _, _ in _parts(text) for name, at in find().items()}
 
 
-def pending(text: str) -> dict[str, int]:
-    """Return the texts that `addresses` of that text still has to compile, with their levels."""
+def pending(text: str, objects: Iterable[Any] = ()) -> dict[str, int]:
+    """Return the texts that `addresses` of that text and `resolved` of the objects still have to compile, by level."""
     _AHEAD.clear()
     wanted = [*_parts(text), (_dispatch, call_dispatch.text, 0)]
+    if any(item is HANDLER for item in objects):
+        wanted.append((handler, array_pool.text, 0))
     return {own(): level for find, own, level in wanted if not find.cache_info().currsize}
 
 
@@ -34,6 +36,7 @@ def make_ready_ahead() -> None:
     if not _AHEAD or _STARTED or parallelism.thread_count() == 1:
         return
     _STARTED.append(True)
+    start_helper()  # the thread would have to wait for its turn
     with contextlib.suppress(RuntimeError):  # no thread can be started
         threading.Thread(target=_work_ahead, name="autoconv-ahead").start()
 
@@ -45,6 +48,14 @@ def _work_ahead() -> None:
             find, text, _ = _AHEAD.pop()
             if not find.cache_info().currsize:
                 make_ready({text(): 0})
+
+
+HANDLER = object()  # stands for `handler()`, whose code may not be compiled yet
+
+
+def resolved(item: Any) -> Any:
+    """Return the object that an item of a table of objects stands for."""
+    return handler() if item is HANDLER else item
 
 
 @functools.cache

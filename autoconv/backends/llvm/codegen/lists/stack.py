@@ -14,7 +14,7 @@ from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, element_count, product
 from autoconv.backends.llvm.ir.scalars import ElementWriter, load, store
-from autoconv.backends.llvm.runtime.library import handler
+from autoconv.backends.llvm.runtime.library import HANDLER
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.values.list_value import ListValue
@@ -155,7 +155,7 @@ def _new_bytes(region: LoweringContext, size: str) -> Object:
     dimension = out.alloca("i64")
     out.store("i64", size, dimension)
     descriptor = region.body.calls.object(np.dtype(np.uint8))
-    memory = region.body.calls.object(handler())(out)  # pooled for the next call
+    memory = region.body.calls.object(HANDLER)(out)  # pooled for the next call
     made = out.call("new_large_array", 1, dimension, descriptor(out), memory)
     region.body.check(out.is_null(made))
     return region.body.own(made)
