@@ -62,7 +62,8 @@ def test_it_starts_without_being_waited_for():
     first = helper._HELPER[0]
     helper.start()
     helper.load()
-    assert isinstance(helper.object_files([(GOOD, 0)])[0], bytes) and helper._HELPER == [first]
+    assert isinstance(helper.object_files([(GOOD, 0)])[0], bytes)
+    assert helper._HELPER[0] is first
     first._connection.shutdown(2)
     helper.start()
     assert isinstance(helper.object_files([(GOOD, 0)])[0], bytes)
