@@ -11,11 +11,11 @@ import pytest
 
 import autoconv as ac
 from autoconv.backends import llvm
-from autoconv.backends.llvm.codegen.sort import parallel_merge
 from autoconv.backends.llvm.legalize.pipeline import legalize
-from autoconv.backends.llvm.schedule import concurrency, pipeline
+from autoconv.backends.llvm.schedule import pipeline
 from autoconv.backends.llvm.schedule.pipeline import schedule
 from autoconv.backends.llvm.target import abi
+from autoconv.config import SETTINGS
 from tests.backends.native import alike, graph_of, same_error
 
 
@@ -40,8 +40,7 @@ def same_bits(build: Any, *arrays: np.ndarray, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.fixture(autouse=True)
 def _two_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (concurrency, parallel_merge):
-        monkeypatch.setattr(module, "thread_count", lambda: 2)
+    monkeypatch.setattr(SETTINGS, "threads", 2)
 
 
 def test_decompositions_sorts_and_loops(monkeypatch: pytest.MonkeyPatch) -> None:

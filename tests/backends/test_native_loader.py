@@ -15,6 +15,7 @@ from autoconv.backends.llvm.jit import compiler, machine_code
 from autoconv.backends.llvm.jit import engine as jit_engine
 from autoconv.backends.llvm.jit.compiler import object_file
 from autoconv.backends.llvm.jit.elf_loader import Loaded, Unlinkable
+from autoconv.config import SETTINGS
 
 here = pytest.mark.skipif(
     sys.platform != "linux" or platform.machine() != "x86_64", reason="LLVM's linker does it all elsewhere"
@@ -128,7 +129,7 @@ def test_llvmlites_binding_compiles_the_same(monkeypatch):
 
 def test_modules_are_compiled_side_by_side(monkeypatch):
     """Many times over: each thread takes a machine that no other one has."""
-    monkeypatch.setattr(compiler, "thread_count", lambda: 4)
+    monkeypatch.setattr(SETTINGS, "threads", 4)
     modules = [(COUNTER.replace("40", str(number)), (0, 1, 3)[number % 3]) for number in range(24)]
     found = compiler.object_files(modules)
     assert found == [object_file(text, level) for text, level in modules]

@@ -13,7 +13,8 @@ from autoconv.backends.llvm.describe import describe
 from autoconv.backends.llvm.legalize.decompose import expand
 from autoconv.backends.llvm.schedule.pipeline import schedule
 from autoconv.backends.llvm.schedule.row_blocks import block_rows
-from autoconv.backends.llvm.target import parallelism, simd
+from autoconv.backends.llvm.target.machine import Target, compiling_for, this_machine
+from autoconv.config import SETTINGS
 from tests.backends.native import graph_of
 
 SHAPES = [
@@ -125,7 +126,7 @@ CASES = [
 @pytest.mark.parametrize("ours, numpys, shapes", CASES)
 @pytest.mark.parametrize("scale", [1, 4])
 def test_blocks_of_rows_give_numpys_results(ours, numpys, shapes, scale, monkeypatch):
-    monkeypatch.setattr("autoconv.backends.llvm.codegen.loops.row_blocks.thread_count", lambda: 2)
+    monkeypatch.setattr(SETTINGS, "threads", 2)
     random = np.random.default_rng(3)
     shapes = [(scale * rows, columns) if i == 0 else (rows, columns) for i, (rows, columns) in enumerate(shapes)]
     arrays = [random.standard_normal(shape) * 0.3 for shape in shapes]
@@ -154,7 +155,7 @@ def test_a_loop_of_products_gives_numpys_result():
     np.testing.assert_allclose(np.asarray(forward(x, h, w, u)), expected, rtol=1e-11, atol=1e-14)
 
 
-@pytest.mark.skipif(simd.registers() is None, reason="there are no tiles for this processor")
+@pytest.mark.skipif(this_machine().vectors is None, reason="there are no tiles for this processor")
 def test_what_keeps_to_rows_runs_in_blocks():
     """The softmax between two products is one step with them; of other rows it is not."""
     shapes = [np.zeros(shape, np.float32) for shape in ((64, 16), (50, 16), (50, 24))]
@@ -193,7 +194,7 @@ print(hashlib.sha256(b"".join(one.numpy().tobytes() for one in chain(x, w, v))).
 """
 
 
-@pytest.mark.skipif(simd.registers() is None or not parallelism.available(), reason="products are another's")
+@pytest.mark.skipif(this_machine().vectors is None or not this_machine().has_pool, reason="products are another's")
 def test_the_number_of_threads_changes_no_bit_of_a_product(tmp_path):
     file = tmp_path / "program.py"
     file.write_text(PROGRAM)
@@ -250,7 +251,7 @@ def test_runs_that_do_not_wait_for_each_other_go_side_by_side():
 @pytest.mark.parametrize("steps", [1, 2, 40])
 def test_the_gradient_of_a_loop_of_products_is_numpys(steps, monkeypatch):
     """Products of slices, of transposes that a loop makes once, and sums over rows."""
-    monkeypatch.setattr("autoconv.backends.llvm.codegen.loops.row_blocks.thread_count", lambda: 2)
+    monkeypatch.setattr(SETTINGS, "threads", 2)
     random = np.random.default_rng(steps)
     x, h = random.standard_normal((steps, 24, 32)), random.standard_normal((24, 32))
     w, u, bias = (0.15 * random.standard_normal(shape) for shape in ((32, 32), (32, 32), 32))
@@ -331,7 +332,7 @@ def test_patches_are_read_where_they_lie(step, gap, image, kernel):
     padded = np.pad(x, ((0, 0), *((m // 2, m - m // 2) for m in missing), (0, 0)))
     np.testing.assert_allclose(same, convolved(padded, w, step, gap), rtol=1e-11, atol=1e-11)
     joined = "\n".join(describe(both.get_concrete_function(x, w).optimised))
-    assert simd.registers() is None or "joined" not in joined
+    assert this_machine().vectors is None or "joined" not in joined
 
 
 def test_patches_that_others_read_are_made():
@@ -348,14 +349,14 @@ def test_patches_that_others_read_are_made():
         np.testing.assert_allclose(np.asarray(one), other, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("machine", [simd.Registers(16, 32), simd.Registers(32, 64), None])
+@pytest.mark.parametrize("features", [{"avx2", "fma"}, {"avx512f"}, set()])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_any_vector_registers_give_numpys_results(machine, dtype, monkeypatch):
+def test_any_vector_registers_give_numpys_results(features, dtype):
     """Of other processors, too: LLVM makes of long vectors several shorter ones."""
-    monkeypatch.setattr("autoconv.backends.llvm.schedule.matmul_tiling.registers", lambda: machine)
     for shape in ((25, 50, 9), (5, 17, 40), (2, 90, 3)):
         for flips in ((False, False), (True, True)):
-            x, y, found = product(shape, dtype, *flips)
+            with compiling_for(Target(features=frozenset(features))):
+                x, y, found = product(shape, dtype, *flips)
             assert (np.abs(found - x @ y) <= 10 * BOUND[dtype] * (np.abs(x) @ np.abs(y))).all()
 
 

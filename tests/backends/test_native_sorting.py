@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import autoconv as ac
-from autoconv.backends.llvm.codegen.sort import parallel_merge
+from autoconv.config import SETTINGS
 from tests.backends.native import alike, op, same_error
 
 DTYPES = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64")
@@ -51,7 +51,7 @@ def signs_of_zeros(x: np.ndarray) -> Any:
 @pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "uint64", "float32", "float64"])
 @pytest.mark.parametrize("count", [20_000, 20_001])
 def test_two_threads_sort_a_long_row_in_halves(monkeypatch: pytest.MonkeyPatch, dtype: str, count: int) -> None:
-    monkeypatch.setattr(parallel_merge, "thread_count", lambda: 2)
+    monkeypatch.setattr(SETTINGS, "threads", 2)
     already = np.sort(numbers(dtype, count))
     rows = [numbers(dtype, count), already, already[::-1].copy(), np.full(count, already[-1])]
     for x in rows[: 4 if dtype == "float32" else 1]:

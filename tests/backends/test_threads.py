@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import autoconv
-from autoconv.backends.llvm.target import parallelism
+from autoconv.backends.llvm.target.machine import this_machine
 
-pytestmark = pytest.mark.skipif(not parallelism.available(), reason="the pool is written for POSIX threads")
+pytestmark = pytest.mark.skipif(not this_machine().has_pool, reason="the pool is written for POSIX threads")
 
 PROGRAM = """
 import hashlib

@@ -52,7 +52,7 @@ def test_of_the_dispatch(monkeypatch, error):
 
 def test_without_threads(monkeypatch):
     monkeypatch.setattr(threading.Thread, "start", _raising(RuntimeError("can't start new thread")))
-    monkeypatch.setattr(compiler, "thread_count", lambda: 4)
+    monkeypatch.setattr(SETTINGS, "threads", 4)
     text = "define i64 @{}() {{\n  ret i64 1\n}}\n"
     found = compiler.object_files([(text.format(name), 0) for name in ("f", "g", "h")])
     assert all(type(one) is bytes and one for one in found)

@@ -34,6 +34,7 @@ from autoconv.backends.llvm.legalize.decompose import is_composite
 from autoconv.backends.llvm.legalize.pipeline import legalize
 from autoconv.backends.llvm.runtime.library import addresses, pending, resolved
 from autoconv.backends.llvm.runtime.references import declare_shared
+from autoconv.backends.llvm.target.machine import Target, compiling_for
 from autoconv.graph.graph import Graph, Value, has_recursion
 from autoconv.graph.types import ArrayType
 
@@ -93,12 +94,20 @@ class NativeGraph:
         return list(found)
 
 
-def compile_graph(graph: Graph, form: CallForm | None = None) -> NativeGraph | interpreter.InterpretedGraph:
+def compile_graph(
+    graph: Graph, form: CallForm | None = None, target: Target | None = None
+) -> NativeGraph | interpreter.InterpretedGraph:
     """Compile to a NativeGraph, or by the reference backend if no node of the graph has a native lowering.
 
-    In graphs with recursive functions that have no native form, conditions and loops without such calls are native.
-    Raises abi.UnknownLayout on an unsupported Python or NumPy.
+    The code is written for `target`, by default this machine. In graphs with recursive functions that have no native
+    form, conditions and loops without such calls are native. Raises abi.UnknownLayout on an unsupported Python or
+    NumPy.
     """
+    with compiling_for(target):
+        return _compiled(graph, form)
+
+
+def _compiled(graph: Graph, form: CallForm | None) -> NativeGraph | interpreter.InterpretedGraph:
     if has_recursion(graph) and not recursion.has_form(graph):
         return interpreter.RecursiveGraph(graph, compile_region)
     if not _is_worth_it(graph):

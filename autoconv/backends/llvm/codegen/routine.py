@@ -13,7 +13,7 @@ from autoconv.backends.llvm.ir.scalars import ElementWriter
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.schedule.partition import Split, split_counts
 from autoconv.backends.llvm.schedule.symbolic_partition import OpenSplit
-from autoconv.backends.llvm.target.parallelism import available
+from autoconv.backends.llvm.target.machine import current_target
 
 PART = ("i64 %part", "i64 %first", "i64 %last")
 
@@ -62,7 +62,7 @@ def in_parts(
     if isinstance(size, int) and is_known(shape):
         split = split_counts(size, work)
     else:
-        split = OpenSplit(None, size, 1, tuple(shape) or (size,), work) if available() and work else None
+        split = OpenSplit(None, size, 1, tuple(shape) or (size,), work) if current_target().has_pool and work else None
     if split is None:
         names = [parameter.argument for parameter in whole.out.signature.parameters]
         whole.out.new(f"call i1 @{name}({', '.join([*names, 'i64 0', 'i64 0', f'i64 {size}'])})")

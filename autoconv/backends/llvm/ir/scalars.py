@@ -7,7 +7,7 @@ from typing import Any
 
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.types import is_narrow, literal, memory, register
-from autoconv.backends.llvm.target.cpu import has_ldexp
+from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.dtypes import (
     DType,
     bfloat16,
@@ -220,7 +220,7 @@ class ElementWriter:
 
         |n| is at most the range of exponents.
         """
-        if self.in_loop and has_ldexp():
+        if self.in_loop and current_target().has_ldexp:
             kind = register(x.dtype)
             function = self.out.module.declare(f"llvm.ldexp.f{8 * x.dtype.size}.i32", kind, f"{kind}, i32")
             return self._new(x.dtype, f"call {kind} {function}({kind} {x.ir}, i32 {self.cast(n, int32).ir})")

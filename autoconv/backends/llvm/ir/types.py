@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.llvm.target.cpu import has_half
+from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.dtypes import DType, bfloat16, float16, float64
 
 _REGISTERS = {
@@ -25,7 +25,7 @@ _MEMORY = {
 
 def is_native(dtype: DType) -> bool:
     """Return whether a number of that dtype fits a register."""
-    return dtype.name in _REGISTERS and (dtype is not float16 or has_half())
+    return dtype.name in _REGISTERS and (dtype is not float16 or current_target().has_half)
 
 
 def is_narrow(dtype: DType) -> bool:

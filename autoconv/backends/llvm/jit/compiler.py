@@ -7,7 +7,7 @@ import threading
 from collections.abc import Sequence
 
 from autoconv.backends.llvm.jit import machine_code
-from autoconv.backends.llvm.target.parallelism import thread_count
+from autoconv.backends.llvm.target.machine import this_machine
 
 PIPELINE = 7  # Version of the result of `object_file`; part of cache keys.
 
@@ -43,7 +43,7 @@ def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseExcepti
             except BaseException as error:
                 found[i] = error
 
-    count = min(len(modules), thread_count()) if machine_code.is_for_threads() else 1
+    count = min(len(modules), this_machine().threads) if machine_code.is_for_threads() else 1
     helpers = [threading.Thread(target=work) for _ in range(count - 1)]
     started = []
     with contextlib.suppress(RuntimeError):  # no thread can be started: this one compiles the rest

@@ -19,7 +19,7 @@ from typing import Any
 from autoconv.backends.llvm.jit import helper_main as protocol
 from autoconv.backends.llvm.jit.compiler import longest_last
 from autoconv.backends.llvm.jit.machine_code import BadText
-from autoconv.backends.llvm.target.parallelism import thread_count
+from autoconv.backends.llvm.target.machine import this_machine
 
 SECONDS = 4.0  # processor time that a short text may take
 # The process forks before it imports anything, since what it has written to is copied, and is then nobody's child.
@@ -64,7 +64,7 @@ class Helper:
         is_python = bool(program) and "python" in os.path.basename(program).lower() and not hasattr(sys, "frozen")
         if not is_python or not hasattr(os, "posix_spawn") or not os.path.isdir(folder):
             raise Unavailable("there is no Python that a process could run")
-        self.threads = thread_count()
+        self.threads = this_machine().threads
         mine, its = (_above_standard(end.detach()) for end in _socket.socketpair())
         self._told, tell = map(_above_standard, os.pipe())
         self._connection = _socket.socket(fileno=mine)

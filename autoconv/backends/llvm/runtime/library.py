@@ -11,7 +11,7 @@ from typing import Any
 
 from autoconv.backends.llvm.jit.engine import Code, make_ready, start_helper, warm_up
 from autoconv.backends.llvm.runtime import array_pool, call_dispatch, exceptions, objects, references, thread_pool
-from autoconv.backends.llvm.target import parallelism
+from autoconv.backends.llvm.target.machine import this_machine
 
 
 def addresses(text: str) -> dict[str, int]:
@@ -33,7 +33,7 @@ def make_ready_ahead() -> None:
 
     That saves a quarter of the time of the first call. A thread that needs the code earlier waits for its compilation.
     """
-    if not _AHEAD or _STARTED or parallelism.thread_count() == 1:
+    if not _AHEAD or _STARTED or this_machine().threads == 1:
         return
     _STARTED.append(True)
     start_helper()  # the thread would have to wait for its turn
@@ -93,7 +93,7 @@ def _exceptions() -> dict[str, int]:
 @functools.cache
 def _parallel() -> dict[str, int]:
     code = _kept(Code({thread_pool.text(): 0}, ["parallel", "workers"]))
-    ctypes.c_int64.from_address(code.address("workers")).value = parallelism.thread_count() - 1
+    ctypes.c_int64.from_address(code.address("workers")).value = this_machine().threads - 1
     return {"parallel": code.address("parallel")}
 
 

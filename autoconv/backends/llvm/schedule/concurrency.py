@@ -15,7 +15,7 @@ from autoconv.backends.llvm.ir.index_arith import is_known
 from autoconv.backends.llvm.schedule.partition import choose_split, work_of
 from autoconv.backends.llvm.schedule.plan import Item, Plan
 from autoconv.backends.llvm.schedule.row_blocks import is_flat, product_of
-from autoconv.backends.llvm.target.parallelism import available, thread_count
+from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.effects import Effects
 
 _LEAST = 150_000  # least work of an item, in units of 0.05 ns
@@ -25,7 +25,7 @@ _MULTIPLICATIONS = 3  # multiplications in one unit of work
 
 def set_apart(plan: Plan, items: Sequence[Item]) -> list[Item]:
     """Return the items in an equivalent order, with those that run concurrently as members of one item."""
-    if thread_count() < 2 or not available():
+    if not current_target().is_parallel:
         return list(items)
     heavy = {item: work for item in items if (work := _work(plan, item)) >= _LEAST}
     return _scheduled(plan, items, heavy) if len(heavy) > 1 else list(items)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from autoconv.backends.llvm.analysis.representation import is_of_open, sizes
 from autoconv.backends.llvm.ir.index_arith import Position, is_known
 from autoconv.backends.llvm.schedule.implicit_im2col import Patches
-from autoconv.backends.llvm.target.simd import Registers, registers
+from autoconv.backends.llvm.target.machine import Registers, current_target
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Node
 
@@ -30,9 +30,9 @@ def takes_patches(node: Node, patches: Patches) -> bool:
         return tiles_of(node, patches) is not None
     product = Product(node, patches)
     known = (product.columns, product.inner, patches.rows[-1][1])
-    if registers() is None or not is_known(known) or len(patches.rows) < 2 or product.columns < FEWEST:  # type: ignore[arg-type]
+    if current_target().vectors is None or not is_known(known) or len(patches.rows) < 2 or product.columns < FEWEST:  # type: ignore[arg-type]
         return False
-    return product.inner * product.columns * product.dtype.size <= LARGEST
+    return product.inner * product.columns * product.dtype.size <= current_target().cache
 
 
 class Product:
@@ -63,13 +63,12 @@ class Product:
         """Return whether tiles are fast: y stays in caches, and transposing it is cheap beside the product."""
         if not self.work:
             return False
-        large = self.inner * self.columns * self.dtype.size > LARGEST
+        large = self.inner * self.columns * self.dtype.size > current_target().cache
         few = self.columns < FEWEST or (self.flip_y and self.rows < 8)
-        return registers() is not None and not large and not few
+        return current_target().vectors is not None and not large and not few
 
 
 FEWEST = 4  # least columns of a result
-LARGEST = 3 << 19  # bytes of y, which the tiles pass over repeatedly
 SHARE = 500_000  # multiplications of a part
 # Steps whose sum is accumulated before it is added to the total: rounding errors grow with the number of chunks.
 CHUNK = 256

@@ -15,9 +15,10 @@ from autoconv.backends.llvm.ir.index_arith import Position, is_known
 from autoconv.backends.llvm.schedule.cost import MEMORY, cost
 from autoconv.backends.llvm.schedule.plan import Item, Plan
 from autoconv.backends.llvm.schedule.reduction_depth import BLOCK, register_depth
-from autoconv.backends.llvm.target.parallelism import MOST_PARTS, available
+from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.graph import Node
 
+MOST_PARTS = 32  # of a loop
 WORTHWHILE, PART = 1_000_000, 200_000
 NARROWEST = 128  # least counts of an inner dimension in a part, which passes over them repeatedly
 
@@ -42,7 +43,7 @@ def choose_split(plan: Plan, item: Item, flat: bool) -> Split | None:
     if not is_known(shape):
         return None  # see choose_open_split
     count, work = math.prod(shape), work_of(plan, item)
-    if work < WORTHWHILE or not available():
+    if work < WORTHWHILE or not current_target().has_pool:
         return None
     parts = max(2, min(MOST_PARTS, work // PART))
     if flat:
@@ -66,7 +67,7 @@ def work_of_one(item: Item) -> int:
 
 def split_counts(size: int, work: int) -> Split | None:
     """Choose how a loop up to `size` without loop-carried values is split; `work` is the estimate for all of it."""
-    if work < WORTHWHILE or not available():
+    if work < WORTHWHILE or not current_target().has_pool:
         return None
     return _steps(None, size, max(2, min(MOST_PARTS, work // PART)), 1)
 

@@ -5,16 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from autoconv.backends.llvm.ir.index_arith import Position
-from autoconv.backends.llvm.schedule.partition import NARROWEST, PART, WORTHWHILE, Split, independent, work_of_one
+from autoconv.backends.llvm.schedule.partition import (
+    MOST_PARTS,
+    NARROWEST,
+    PART,
+    WORTHWHILE,
+    Split,
+    independent,
+    work_of_one,
+)
 from autoconv.backends.llvm.schedule.plan import Item, Plan
 from autoconv.backends.llvm.schedule.reduction_depth import BLOCK
-from autoconv.backends.llvm.target.parallelism import MOST_PARTS, available
+from autoconv.backends.llvm.target.machine import current_target
 
 
 def choose_open_split(plan: Plan, item: Item, flat: bool) -> OpenSplit | None:
     """Choose the split, as `partition.choose_split`; None where all parts would write to one place."""
     shape = item.shape or ()
-    if not available():
+    if not current_target().has_pool:
         return None
     if flat:
         return OpenSplit(None, 0, 1, shape, work_of_one(item), BLOCK)

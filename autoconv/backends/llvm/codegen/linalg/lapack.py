@@ -28,8 +28,7 @@ from autoconv.backends.llvm.ir.types import memory
 from autoconv.backends.llvm.schedule.partition import Split
 from autoconv.backends.llvm.schedule.symbolic_partition import OpenSplit
 from autoconv.backends.llvm.target import abi
-from autoconv.backends.llvm.target.parallelism import available, thread_count
-from autoconv.backends.llvm.target.simd import registers
+from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph import dimensions
 from autoconv.graph.dtypes import DType, complex128, float64
 from autoconv.graph.graph import Node, Value
@@ -221,7 +220,7 @@ class Batch:
 
     def turn(self, source: str, target: str, rows: Dimension, columns: Dimension, back: bool = False) -> None:
         """Transpose a row-major matrix, `rows` by `columns`, from the op's dtype to LAPACK's, or `back`."""
-        machine = registers()
+        machine = current_target().vectors
         lanes = machine.size // 8 if machine is not None else 0
         wide = isinstance(rows, int) and isinstance(columns, int) and min(rows, columns) >= lanes > 0
         if 1 in (rows, columns):
@@ -329,13 +328,13 @@ class Batch:
 
     def _split(self, count: Position, work: Dimension) -> Split | None:
         """Split into parts of several matrices; None where one thread does it all."""
-        if not available() or thread_count() < 2 or count == 1:
+        if not current_target().is_parallel or count == 1:
             return None
         if isinstance(count, int) and isinstance(work, int):
-            parts = min(count, count * work // _PART, 2 * thread_count())
+            parts = min(count, count * work // _PART, 2 * current_target().threads)
             return Split(None, count, -(-count // parts)) if parts > 1 else None
         shape = (count, dimension(self._region.out, work))
-        return OpenSplit(None, count, 1, shape, 1, part=_PART, least=2 * _PART, most=2 * thread_count())
+        return OpenSplit(None, count, 1, shape, 1, part=_PART, least=2 * _PART, most=2 * current_target().threads)
 
     def _reserve(self, parts: str) -> tuple[Object, TensorType | None] | None:
         """Allocate the memory of the parts, on their stacks if it is small enough."""

@@ -15,7 +15,7 @@ from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.schedule.partition import Split, work_of
 from autoconv.backends.llvm.schedule.plan import Item, Plan
 from autoconv.backends.llvm.schedule.row_blocks import is_flat, product_of
-from autoconv.backends.llvm.target.parallelism import available, thread_count
+from autoconv.backends.llvm.target.machine import current_target
 
 # Multiplications in one unit of work (0.05 ns). Then, in such units: the least work that is worth waking threads, the
 # least inside of a loop, where they are awake, and the least of a part.
@@ -26,7 +26,7 @@ _WORTHWHILE, _IN_LOOP, _PART = 400_000, 60_000, 15_000
 def write_blocks(region: LoweringContext, plan: Plan, whole: Item) -> bool:
     """Write the runs of an item; return False, with nothing written, where that does not pay."""
     work = sum(_work(plan, item) for item in whole.members)
-    if work < (_IN_LOOP if region.body.loops else _WORTHWHILE) or thread_count() < 2 or not available():
+    if work < (_IN_LOOP if region.body.loops else _WORTHWHILE) or not current_target().is_parallel:
         return False
     runs = [_Run(region, plan, members) for members in whole.runs]
     if not all(run.fits() for run in runs):

@@ -22,8 +22,7 @@ from autoconv.backends.llvm.ir.index_arith import Position, element_count, is_kn
 from autoconv.backends.llvm.ir.types import register
 from autoconv.backends.llvm.schedule.matmul_tiling import Product, Sum, tiling
 from autoconv.backends.llvm.schedule.partition import Split
-from autoconv.backends.llvm.target.parallelism import available, thread_count
-from autoconv.backends.llvm.target.simd import registers
+from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.dtypes import float64
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import TensorType
@@ -44,7 +43,7 @@ def _is_batch(node: Node) -> bool:
         return False
     kinds: list[Any] = [value.type for value in (x, y)]
     known = all(kind.dtype.name in ("float32", "float64") for kind in kinds)
-    return known and not is_one_product(node) and (registers() is not None or has_products(float64))
+    return known and not is_one_product(node) and (current_target().vectors is not None or has_products(float64))
 
 
 def _is_open_batch(node: Node) -> bool:
@@ -65,7 +64,7 @@ def write_products(region: LoweringContext, node: Node) -> None:
     Threads share the matrices and, where these are few, the tiles or rows of each.
     """
     (result,) = node.results
-    product, machine = Product(node, batched=True), registers()
+    product, machine = Product(node, batched=True), current_target().vectors
     blas = has_products(product.dtype)
     region.set(result, region.new_array(result.type))
     pointers = [region.data(value) for value in (*node.inputs, result)]
@@ -113,8 +112,8 @@ def _run(region: LoweringContext, node: Node, product: Product, pieces: int, wri
         call(region, in_parts(region, taken, body, (*batch, pieces), 1, (*batch, *sides)), *given)
         return
     name, count = body.finish("ret i1 false"), math.prod(batch) * pieces
-    parts = min(product.work * math.prod(batch) // _SHARE, count, 4 * thread_count())
-    if parts > 1 and thread_count() > 1 and available():
+    parts = min(product.work * math.prod(batch) // _SHARE, count, 4 * current_target().threads)
+    if parts > 1 and current_target().is_parallel:
         whole = Routine(region, taken)
         run_split(Split(None, count, -(-count // parts)), whole.module, whole.out, name, taken, has_rare=False)
         call(region, whole.finish(), *given)

@@ -32,8 +32,7 @@ from autoconv.backends.llvm.schedule.matmul_tiling import SHARE, Product, Sum, t
 from autoconv.backends.llvm.schedule.partition import Split
 from autoconv.backends.llvm.schedule.symbolic_partition import OpenSplit
 from autoconv.backends.llvm.target import abi
-from autoconv.backends.llvm.target.parallelism import available, thread_count
-from autoconv.backends.llvm.target.simd import registers
+from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.graph import Node
 from autoconv.graph.types import Dimension
 
@@ -63,9 +62,9 @@ def write_matmul(region: LoweringContext, node: Node) -> None:
     region.set(result, region.new_array(result.type))
     out, module = region.out, region.body.module
     pointers = [region.data(value) for value in (*node.inputs, result)]
-    parts = min(product.work // _PART, 2 * thread_count(), max(product.rows, product.columns) // _NARROWEST)
+    parts = min(product.work // _PART, 2 * current_target().threads, max(product.rows, product.columns) // _NARROWEST)
     with alone(out):
-        if "blas_set_threads" in abi.symbols() and parts > 1 and available():
+        if "blas_set_threads" in abi.symbols() and parts > 1 and current_target().has_pool:
             _write_parts(product, parts, module, out, pointers)
         else:
             out.line(call_product(product, module, out, pointers))
@@ -77,7 +76,7 @@ def tile_rows(region: LoweringContext, product: Product, unit: int = 0) -> tuple
     Return the function, which takes a first and last unit; its arguments before these; and the rows of a unit: the
     height of a tile, or a line of patches. The height of a tile divides `unit`, if that is given.
     """
-    machine = registers()
+    machine = current_target().vectors
     assert machine is not None
     y, (result,) = product.node.inputs[1], product.node.results
     module, dtype, patches = region.body.module, product.dtype, product.patches
@@ -100,8 +99,8 @@ def tile_rows(region: LoweringContext, product: Product, unit: int = 0) -> tuple
 def _write_tiles(region: LoweringContext, product: Product) -> None:
     body, given, unit = tile_rows(region, product)
     count = -(-product.rows // unit)
-    parts = min(product.work // SHARE, count) if thread_count() > 1 else 1
-    if parts > 1 and available():
+    parts = min(product.work // SHARE, count) if current_target().threads > 1 else 1
+    if parts > 1 and current_target().has_pool:
         run_split(Split(None, count, -(-count // parts)), region.body.module, region.out, body, given, has_rare=False)
     else:
         region.launch(body, [*given, "i64 0", "i64 0", f"i64 {count}"])
@@ -112,7 +111,7 @@ def _write_open_patches(region: LoweringContext, product: Product) -> None:
     out, lines = region.out, element_count(region.out, sizes(product.node.results[0].type)[:-2])
     unit: Position
     body, given, unit = _open_rows(region, product)
-    if available() and thread_count() > 1:
+    if current_target().is_parallel:
         split = OpenSplit(None, lines, 1, (lines, unit, product.inner, product.columns), 1, 1, SHARE, 2 * SHARE)
         run_split(split, region.body.module, out, body, given, has_rare=False)
     else:
@@ -121,7 +120,7 @@ def _write_open_patches(region: LoweringContext, product: Product) -> None:
 
 def _open_rows(region: LoweringContext, product: Product) -> tuple[str, list[str], Position]:
     """Write the function, as `tile_rows`, for patches with open sizes or places."""
-    patches, machine, out = product.patches, registers(), region.out
+    patches, machine, out = product.patches, current_target().vectors, region.out
     assert patches is not None and machine is not None
     y, (result,) = product.node.inputs[1], product.node.results
     region.set(result, region.new_array(result.type))

@@ -20,10 +20,9 @@ from autoconv.backends.llvm.ir.metadata import QUICK
 from autoconv.backends.llvm.ir.operand import FALSE
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import register
-from autoconv.backends.llvm.schedule.matmul_tiling import FEWEST, LARGEST, SHARE
+from autoconv.backends.llvm.schedule.matmul_tiling import FEWEST, SHARE
 from autoconv.backends.llvm.schedule.symbolic_partition import OpenSplit
-from autoconv.backends.llvm.target.parallelism import available, thread_count
-from autoconv.backends.llvm.target.simd import registers
+from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.graph import Node
 from autoconv.ops.analysis.value_range import SIZES
@@ -64,7 +63,7 @@ def write_open_product(region: LoweringContext, node: Node) -> None:
     else:
         out = region.out
         few, many, done = out.label("few"), out.label("many"), out.label("done")
-        most = LARGEST // (product.columns * product.dtype.size)
+        most = current_target().cache // (product.columns * product.dtype.size)
         out.branch_if(out.icmp("sle", product.inner, most), few, many)
         for label, write in ((few, product.write_tiles), (many, product.write_blas)):
             out.begin(label)
@@ -92,12 +91,12 @@ class _OpenProduct:
     def suits_tiles(self) -> bool:
         """Return whether all strides are constant and `Product.suits_tiles` holds, as far as that is known."""
         known = is_known((self.columns, self.width_x, self.width_y))
-        if registers() is None or not known or self.columns < FEWEST:
+        if current_target().vectors is None or not known or self.columns < FEWEST:
             return False
-        return not isinstance(self.inner, int) or self.inner * self.columns * self.dtype.size <= LARGEST
+        return not isinstance(self.inner, int) or self.inner * self.columns * self.dtype.size <= current_target().cache
 
     def write_tiles(self) -> None:
-        machine, region, y = registers(), self.region, self.node.inputs[1]
+        machine, region, y = current_target().vectors, self.region, self.node.inputs[1]
         assert machine is not None
         plan = open_tiling(self.rows, self.columns, self.dtype, machine)
         steps = (self.width_x, 1) if self.flip_x else (1, self.width_x)
@@ -131,7 +130,7 @@ class _OpenProduct:
         body.ret(FALSE)
         given = [f"ptr {self.region.data(value)}" for value in (*self.node.inputs, self.result)]
         given += [f"i64 {self.rows}", f"i64 {self.inner}", f"i64 {self.columns}"]
-        split = OpenSplit(0, 0, 1, self._shape(), 1, _NARROWEST, _PART, 2 * _PART, 2 * thread_count())
+        split = OpenSplit(0, 0, 1, self._shape(), 1, _NARROWEST, _PART, 2 * _PART, 2 * current_target().threads)
         with alone(self.region.out):
             self._run(body.finish("product"), given, split)
 
@@ -141,7 +140,7 @@ class _OpenProduct:
     def _run(self, function: str, given: Sequence[str], split: OpenSplit) -> None:
         """Run the function on several threads, where that is worth it."""
         out = self.region.out
-        if available() and thread_count() > 1:
+        if current_target().is_parallel:
             run_split(split, self.region.body.module, out, function, given, has_rare=False)
         else:
             size = split.size or self.rows

@@ -13,7 +13,7 @@ from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.operand import FALSE
 from autoconv.backends.llvm.ir.vectors import VectorWriter
 from autoconv.backends.llvm.schedule.matmul_tiling import CHUNK, Sum, Tiling
-from autoconv.backends.llvm.target.simd import Registers
+from autoconv.backends.llvm.target.machine import Registers
 from autoconv.graph.dtypes import DType
 
 

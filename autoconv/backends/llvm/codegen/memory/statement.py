@@ -21,7 +21,7 @@ from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, stor
 from autoconv.backends.llvm.schedule.cost import cost_of
 from autoconv.backends.llvm.schedule.partition import Split, split_counts
 from autoconv.backends.llvm.schedule.symbolic_partition import OpenSplit
-from autoconv.backends.llvm.target.parallelism import available
+from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.analysis.alias import DISJOINT, EQUAL, OVERLAP
 from autoconv.ops.elements.maths import is_elementary
@@ -161,7 +161,7 @@ class _Statement(Reading):
         each = sum(cost_of(step.op, step.type.dtype) for step in self.steps)
         if is_known(target.sizes):
             return split_counts(int(target.sizes[0]), each * math.prod(map(int, target.sizes)))
-        if not available() or not any(is_elementary(step.op) for step in self.steps):
+        if not current_target().has_pool or not any(is_elementary(step.op) for step in self.steps):
             return None
         return OpenSplit(None, target.sizes[0], 1, target.sizes, each)
 

@@ -18,9 +18,9 @@ from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
 from autoconv.backends.llvm.ir.signature import Signature
-from autoconv.backends.llvm.schedule.partition import Split
+from autoconv.backends.llvm.schedule.partition import MOST_PARTS, Split
 from autoconv.backends.llvm.schedule.symbolic_partition import OpenSplit
-from autoconv.backends.llvm.target.parallelism import MOST_PARTS, available
+from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.dtypes import DType, float64, int64, uint64
 from autoconv.ops.elements import ELEMENTS
 from autoconv.ops.random.bits import PRECISION, TRUNCATION
@@ -123,13 +123,13 @@ class _Draw:
         body = self._body.finish("ret i1 false")
         whole = Routine(self._region, self.parameters)
         out = whole.out
-        if isinstance(count, int) and count >= _SPLIT and available():
+        if isinstance(count, int) and count >= _SPLIT and current_target().has_pool:
             chunks = -(-count // _CHUNK)
             step = -(-chunks // MOST_PARTS)
             run_split(Split(None, chunks, step), whole.module, out, body, self.parameters, False)
         else:
             number = out.op("udiv", out.op("add", "%count", _CHUNK - 1), _CHUNK)
-            if isinstance(count, str) and available():
+            if isinstance(count, str) and current_target().has_pool:
                 split = OpenSplit(None, number, 1, ("%count",), 1, part=_SPLIT // MOST_PARTS, least=_SPLIT)
                 run_split(split, whole.module, out, body, self.parameters, False)
                 return whole.finish()

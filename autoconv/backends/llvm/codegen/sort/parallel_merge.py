@@ -15,7 +15,7 @@ from autoconv.backends.llvm.codegen.sort.radix import Memory, Sorter
 from autoconv.backends.llvm.ir.scalars import Element, load, store
 from autoconv.backends.llvm.ir.types import register
 from autoconv.backends.llvm.schedule.partition import split_counts
-from autoconv.backends.llvm.target.parallelism import thread_count
+from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.dtypes import DType, bool_, int64, uint32
 from autoconv.graph.types import TensorType
 
@@ -25,7 +25,7 @@ Put = Callable[[Routine, str, Element, Element | None], None]
 
 def is_worthwhile(size: int, dtype: DType, work: int) -> bool:
     """Return whether to sort a row of that size, whose sort takes `work` (in units of 0.05 ns), in halves."""
-    return dtype.size >= 4 and thread_count() > 1 and split_counts(2, work) is not None
+    return dtype.size >= 4 and current_target().threads > 1 and split_counts(2, work) is not None
 
 
 class Halves:

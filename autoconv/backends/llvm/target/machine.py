@@ -1,0 +1,108 @@
+"""The machine that code is written for.
+
+`compile_graph` takes a Target, by default that of this machine. Passes and lowerings read `current_target()`, as set by
+`with compiling_for(...)`; none of them asks the machine, the settings or the environment.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import platform
+from collections.abc import Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from autoconv.backends.llvm.target.cpu import instructions
+from autoconv.config import SETTINGS
+
+MOST_THREADS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Registers:
+    """The number of vector registers, and the bytes of one."""
+
+    count: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """What code depends on besides the graph.
+
+    features      instruction sets, as the system names them
+    architecture  name of the instruction set, as `platform.machine()` in lower case
+    llvm          first two numbers of the version of llvmlite
+    threads       threads that run parts of loops, the caller's included
+    has_pool      whether the system has the threads that the pool is written for
+    cache         bytes that loops may read again and again without waiting for memory
+    """
+
+    features: frozenset[str] = frozenset()
+    architecture: str = "x86_64"
+    llvm: tuple[int, ...] = ()
+    threads: int = 1
+    has_pool: bool = True
+    cache: int = 3 << 19
+
+    @property
+    def is_parallel(self) -> bool:
+        """Whether several threads can share the work."""
+        return self.has_pool and self.threads > 1
+
+    @property
+    def vectors(self) -> Registers | None:
+        """The vector registers; None for an unknown machine, or one with short vectors."""
+        if "avx512f" in self.features:
+            return Registers(32, 64)
+        return Registers(16, 32) if {"avx2", "fma"} <= self.features else None
+
+    @property
+    def has_half(self) -> bool:
+        """Whether there are instructions that convert 16-bit floats to float32 and back."""
+        return "f16c" in self.features or self.architecture in ("aarch64", "arm64")
+
+    @property
+    def has_ldexp(self) -> bool:
+        """Whether LLVM lowers `llvm.ldexp` to one instruction, for vectors too; as of llvmlite 0.50 by AVX-512."""
+        return {"avx512f", "avx512vl"} <= self.features and self.llvm >= (0, 50)
+
+
+def this_machine() -> Target:
+    """Return the target of this process.
+
+    The number of threads is AUTOCONV_NUM_THREADS, or the number of usable processors.
+    """
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return _with_threads(min(SETTINGS.threads or usable, MOST_THREADS))
+
+
+@functools.lru_cache(maxsize=1)
+def _with_threads(threads: int) -> Target:
+    import llvmlite  # light: only for its version
+
+    version = tuple(int(part) for part in llvmlite.__version__.split(".")[:2] if part.isdigit())
+    return Target(
+        features=instructions(), architecture=platform.machine().lower(), llvm=version, threads=threads,
+        has_pool=os.name == "posix",
+    )  # fmt: skip
+
+
+_COMPILING: ContextVar[Target | None] = ContextVar("target", default=None)
+
+
+def current_target() -> Target:
+    """Return the target of the compilation in progress, else this machine's."""
+    return _COMPILING.get() or this_machine()
+
+
+@contextlib.contextmanager
+def compiling_for(wanted: Target | None) -> Iterator[None]:
+    """Set the target; None: that of the compilation around, or this machine's."""
+    before = _COMPILING.set(wanted or current_target())
+    try:
+        yield
+    finally:
+        _COMPILING.reset(before)
