@@ -106,7 +106,7 @@ def check(seed: int) -> tuple[str, str, float]:
     longest, given = 0.0, []
     for turn in range(CALLS):
         if not given or not goes_on:
-            given = [arguments(names, seed + (turn == CALLS - 1), size) for names in modules]
+            given = [arguments(names, seed + (turn == CALLS - 1), size, writer.few) for names in modules]
         if writer.outside and (turn == 0 or not globals_stay):
             for names in modules:
                 give_globals(names, seed + turn, size)

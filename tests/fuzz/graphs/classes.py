@@ -58,6 +58,7 @@ STYLES: dict[str, str] = {
     "list": f"class Node(list):\n{_INIT}{_METHODS}",
     "dict": f"class Node(dict):\n{_INIT}{_METHODS}",
 }
+DATACLASSES = ("dataclass", "by identity", "ordered", "with slots", "prepared", "constructed")
 PRELUDE = """from collections import OrderedDict, deque, namedtuple
 from dataclasses import dataclass, field, replace
 
@@ -157,11 +158,11 @@ class Maker:
             given = [*self.empty()[:kept], given[kept], *self.empty()[kept + 1 :]]
         return (*given, self.random.randint(-2, 6))
 
-    def apart(self, size: int) -> tuple[Any, ...]:
+    def apart(self, size: int, most: float = 0.6) -> tuple[Any, ...]:
         """A few nodes, each held once, which a trace takes by their parts."""
         nodes = self.nodes(size)
         given = self.empty()
-        if self.random.random() < 0.6:
+        if self.random.random() < most:
             for one, following in itertools.pairwise(nodes):
                 self.set(one, "next", following)
             given[0] = nodes[0] if nodes else None
@@ -200,5 +201,6 @@ def give_globals(names: dict[str, Any], seed: int, size: int) -> None:
     names["FIRST"], names["MANY"] = nodes[0] if nodes else None, nodes
 
 
-def arguments(names: dict[str, Any], seed: int, size: int) -> tuple[Any, ...]:
-    return Maker(names, seed).arguments(size)
+def arguments(names: dict[str, Any], seed: int, size: int, few: bool = False) -> tuple[Any, ...]:
+    maker = Maker(names, seed)
+    return maker.apart(max(1, size % 4), 0.95) if few else maker.arguments(size)

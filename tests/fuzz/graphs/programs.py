@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from graphs.classes import PRELUDE, STYLES
+from graphs.classes import DATACLASSES, PRELUDE, STYLES
 
 _HELPERS = """
 def total(node, depth=0):
@@ -36,10 +36,11 @@ class Writer:
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
-        self.style = self.random.choice(list(STYLES))
+        self.few = self.random.random() < 0.3  # one chain, numbers that decide, and little else
+        self.style = self.random.choice(DATACLASSES if self.few else list(STYLES))
         self.frozen = self.style == "frozen"
         self.names: dict[str, list[str]] = {"m": ["head"], "n": [], "l": ["held"], "i": ["k"], "x": ["pair", "other"]}
-        self.outside = self.random.random() < 0.35  # it uses the globals
+        self.outside = self.random.random() < (0.1 if self.few else 0.35)  # it uses the globals
         if self.outside:
             self.names["m"] += ["FIRST", "FIRST"]
             self.names["l"] += ["MANY"]
@@ -123,6 +124,8 @@ class Writer:
 
     def statement(self, depth: int) -> list[str]:
         choice = self.random.random()
+        if self.few:
+            return self.decided(depth) if depth < 2 and choice < 0.4 else self.small()
         if depth < 2 and choice < 0.22:
             return self.compound(depth)
         if choice < 0.4:
@@ -130,6 +133,31 @@ class Writer:
         if choice < 0.62:
             return self.assign()
         return self.change()
+
+    def decided(self, depth: int) -> list[str]:
+        """A branch or loop that a number of the call decides."""
+        heads = [f"if k {self.pick('>', '<', '==')} {self.pick('1', '2', '3')}:", "for _ in range(k):"]
+        heads.append(f"if {self.single()}.value {self.pick('>', '<')} {self.number()}:")
+        return [self.random.choice(heads), *_in(self.block(depth + 1, self.random.randint(1, 3)))]
+
+    def small(self) -> list[str]:
+        """A write of an attribute, a name for a node or for a list of one, or a walk."""
+        if self.random.random() < 0.25:
+            return self.walk()
+        n = self.single()
+        if self.random.random() < 0.5:
+            texts = [f"{n}.value = {self.number()}", f"{n}.value += {self.number()}", f"{n}.next = {self.single()}",
+                     f"both({n}, Node(k))", f"{n}.other = Node({self.number()})", f"{n}.add(k)"]  # fmt: skip
+            return [self.random.choice(texts)]
+        known = self.random.choice([*self.names["n"], "new"])
+        text = self.pick(self.single(), f"Node({self.number()})")
+        if self.random.random() < 0.4:
+            return [f"{self.pick('held', self.new('l'))} = [{', '.join([text, n][: self.random.randint(1, 2)])}]"]
+        return [f"{self.new('n') if known == 'new' else known} = {text}"]
+
+    def single(self) -> str:
+        some = [*self.names["n"], "head", "head"]
+        return self.random.choice([*some, *some, "head.next", "head.last()", *(["FIRST"] if self.outside else [])])
 
     def compound(self, depth: int) -> list[str]:
         kind = self.pick("if", "if", "for", "for", "range", "try")
@@ -154,6 +182,8 @@ class Writer:
     def walk(self) -> list[str]:
         start = self.maybe()
         kind = self.random.choice(["sum", "steps", "find", "seen", "reverse", "collect", "deque"])
+        if self.few:
+            start, kind = self.single(), self.pick("seen", "seen", "collect", "sum", "steps")
         if kind == "steps":
             name = self.new("m")
             return [f"{name} = {start}", f"for _ in range({self.number()}):", f"    if {name} is None:",
@@ -246,6 +276,9 @@ class Writer:
     def result(self) -> str:
         names = [name for kind in "nmlix" for name in self.names[kind]]
         some = [self.random.choice(names) for _ in range(self.random.randint(1, 3))]
+        if self.few:
+            lists = [name for name in self.names["l"] if name != "held"]
+            some = [self.random.choice([*lists, *self.names["n"], "head", "[head]", "k"]) for _ in some]
         if self.random.random() < 0.4:
             some.append(self.pick(self.nodes(), self.node(), self.maybe(), "pair", "table", self.number()))
         if self.random.random() < 0.2:
