@@ -16,4 +16,4 @@ def _is_of_numbers(node: Node) -> bool:
 @native("assert_true", fits=_is_of_numbers)
 def write_assertion(region: LoweringContext, node: Node) -> None:
     holds = region.number(node.inputs[0])
-    region.refuse(node, region.out.new(f"xor i1 {holds.ir}, true"))
+    region.refuse(node, region.out.not_(holds.ir))

@@ -116,14 +116,10 @@ class KernelCalls:
 
     def _reshaped(self, array: Object, type_: Type) -> Object:
         """Return the same elements as an array of that type's shape."""
-        shape, out = sizes(type_), self.out
+        shape = sizes(type_)
         if not is_known(shape):
             return self._viewed(array, type_.dtype, shape)  # type: ignore[union-attr]
-        function, argument = self.body.calls.object(lambda x: x.reshape(shape)), out.alloca("ptr")
-        out.store("ptr", array.ir, argument)
-        made = out.call("call_python", function(out), argument, 1)
-        self.body.check(out.is_null(made))
-        return self.body.own(made)
+        return self.body.own(self.body.ask(lambda x: x.reshape(shape), array.ir))
 
     def _viewed(
         self, array: Object, dtype: DType, shape: Sequence[Position], steps: Sequence[Position] | None = None
@@ -176,17 +172,8 @@ class KernelCalls:
         out, body, shape = self.out, self.body, sizes(value.type)
         dtype = value.dtype
         kind, descriptor = (body.calls.object(item)(out) for item in (np.ndarray, dtype.numpy))
-        what = f"ptr {kind}, ptr {descriptor}, i64 {len(shape)}, ptr {body.dimensions(shape)}"
-        fits = out.new(f"call i1 @is_plain_array(ptr {object_.ir}, {what})")
-        wrong, fine = out.label("wrong"), out.label("fits")
-        out.branch_if(fits, fine, wrong)
-        out.begin(wrong)
-        refuse, argument = body.calls.object(_refuse_sizes)(out), out.alloca("ptr")
-        out.store("ptr", object_.ir, argument)
-        found = out.call("call_python", refuse, argument, 1)
-        body.check(out.is_null(found))
-        out.branch(fine)
-        out.begin(fine)
+        with out.unless(out.call("is_plain_array", object_.ir, kind, descriptor, len(shape), body.dimensions(shape))):
+            body.ask(_refuse_sizes, object_.ir)
 
     def _held(self, value: Value, object_: Object) -> Native:
         if is_memory(value.type):

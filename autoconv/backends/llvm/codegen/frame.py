@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from autoconv.backends.llvm.analysis.representation import is_dense, sizes
@@ -104,13 +104,7 @@ class Body:
             made = self._made_array(type_)
         else:
             spare = out.call("spare_array", spares[0], spares[1])
-            before, make, go_on = out.block, out.label("make"), out.label("made")
-            out.branch_if(out.is_null(spare), make, go_on)
-            out.begin(make)
-            fresh = self._made_array(type_)
-            out.branch(go_on)
-            out.begin(go_on)
-            made = out.new(f"phi ptr [ {spare}, %{before} ], [ {fresh}, %{make} ]")
+            made = out.where(out.is_null(spare), lambda: self._made_array(type_), spare)
         self.check(out.is_null(made))
         return self.own(made)
 
@@ -118,18 +112,18 @@ class Body:
         out, shape, dtype = self.out, sizes(type_), type_.dtype  # type: ignore[union-attr]
         if not is_known(shape):
             return self._made_open(dtype, shape)
-        what = f"i32 {len(shape)}, ptr {self.calls.shape(shape)}, ptr {self.calls.object(dtype.numpy)(out)}"
+        what = len(shape), self.calls.shape(shape), self.calls.object(dtype.numpy)(out)
         if SMALLEST <= math.prod(shape) * dtype.size <= LARGEST:
-            return out.new(f"call ptr @new_large_array({what}, ptr {self.calls.object(HANDLER)(out)})")
-        return out.new(f"call ptr @new_array({what})")
+            return out.call("new_large_array", *what, self.calls.object(HANDLER)(out))
+        return out.call("new_array", *what)
 
     def _made_open(self, dtype: DType, shape: Sequence[Position]) -> str:
         out = self.out
         descriptor, pool = (self.calls.object(item)(out) for item in (dtype.numpy, HANDLER))
         size = element_count(out, shape)
         place = self.dimensions(shape)
-        what = f"i32 {len(shape)}, ptr {place}, ptr {descriptor}, ptr {pool}, i64 {product(out, size, dtype.size)}"
-        return out.new(f"call ptr @new_sized_array({what})")
+        bytes_ = product(out, size, dtype.size)
+        return out.call("new_sized_array", len(shape), place, descriptor, pool, bytes_)
 
     def dimensions(self, shape: Sequence[Position]) -> str:
         """Return the address of memory that holds the dimensions."""
@@ -172,9 +166,16 @@ class Body:
 
     def check(self, failure: str) -> None:
         """Branch to the failure block if the i1 `failure` holds."""
-        go_on = self.out.label("ok")
-        self.out.branch_if(failure, self.failed, go_on, unlikely=True)
-        self.out.begin(go_on)
+        self.out.leave_if(failure, self.failed)
+
+    def ask(self, function: Callable[[Any], Any], argument: str) -> str:
+        """Return a new reference to what a Python function returns for an object."""
+        out = self.out
+        called, place = self.calls.object(function)(out), out.alloca("ptr")
+        out.store("ptr", argument, place)
+        found = out.call("call_python", called, place, 1)
+        self.check(out.is_null(found))
+        return found
 
     def range_of(self, number: Element) -> tuple[int, int]:
         """Return the range (least, greatest) of an integer."""

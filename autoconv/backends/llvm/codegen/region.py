@@ -29,6 +29,7 @@ from autoconv.backends.llvm.codegen.registry import lower
 from autoconv.backends.llvm.codegen.scalars import element_at
 from autoconv.backends.llvm.codegen.values import Memory, Native, Object, RegisterWriter
 from autoconv.backends.llvm.ir.index_arith import Index, linear
+from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.ir.scalars import Element, load
 from autoconv.backends.llvm.ir.types import memory, register
 from autoconv.backends.llvm.schedule.implicit_im2col import Patches
@@ -207,12 +208,8 @@ class Region(KernelCalls):
 
     def refuse(self, node: Node, outside: str) -> None:
         """Call the node's kernel, which raises, if the i1 holds."""
-        cold, fine = self.out.label("cold"), self.out.label("fine")
-        self.out.branch_if(outside, cold, fine, unlikely=True)
-        self.out.begin(cold)
-        self.call_kernel(node, rarely=True)
-        self.out.branch(fine)  # unreachable: the kernel raises
-        self.out.begin(fine)
+        with self.out.unlikely(outside):
+            self.call_kernel(node, rarely=True)  # which raises
 
     def element(self, value: Value, index: Index) -> Element:
         """Return the number at `index` of a value, through views."""
@@ -238,12 +235,8 @@ class Region(KernelCalls):
         if kernel.has_rare and item.nodes[0].effects and self._plan.roles[item.nodes[0]] == "element":
             self.ask_kernel(item.nodes[0], rare)
         elif kernel.has_rare:
-            again, done = self.out.label("careful"), self.out.label("done")
-            self.out.branch_if(rare, again, done, unlikely=True)
-            self.out.begin(again)
-            self.out.new(f"call i1 @{kernel.careful_name}({text})")
-            self.out.branch(done)
-            self.out.begin(done)
+            with self.out.unlikely(rare):
+                self.out.new(f"call i1 @{kernel.careful_name}({text})")
         b = RegisterWriter(self)
         for value, cell in cells.items():
             self.set(value, load(b, value.dtype, cell, 0))
@@ -284,19 +277,16 @@ class Region(KernelCalls):
     def ask_kernel(self, node: Node, rare: str) -> None:
         """Call the op's kernel if the i1 `rare` holds: it raises, or its results replace those of native code."""
         out, fast = self.out, [self.object(value) for value in node.results]
-        before, cold, done = out.block, out.label("cold"), out.label("done")
-        out.branch_if(rare, cold, done, unlikely=True)
-        out.begin(cold)
-        slow = [native for native in self.call_kernel(node, rarely=True) if isinstance(native, Object)]
-        for old, new in zip(fast, slow, strict=True):
-            self.body.release(old.slot)
-            out.store("ptr", "null", new.slot)
-            out.store("ptr", new.ir, old.slot)
-        after = out.block
-        out.branch(done)
-        out.begin(done)
+        before = out.block
+        with out.unlikely(rare):
+            slow = [native for native in self.call_kernel(node, rarely=True) if isinstance(native, Object)]
+            for old, new in zip(fast, slow, strict=True):
+                self.body.release(old.slot)
+                out.store("ptr", "null", new.slot)
+                out.store("ptr", new.ir, old.slot)
+            after = out.block
         for value, old, new in zip(node.results, fast, slow, strict=True):
-            found = out.new(f"phi ptr [ {old.ir}, %{before} ], [ {new.ir}, %{after} ]")
+            found = out.phi((Operand.of(old.ir, "ptr"), before), (new.ir, after))
             self.set(value, Object(found, old.slot))
 
     def is_view(self, value: Value) -> bool:

@@ -13,6 +13,7 @@ from autoconv.backends.llvm.codegen.range_facts import note_limits, unchecked
 from autoconv.backends.llvm.codegen.registry import class_lowering
 from autoconv.backends.llvm.codegen.values import RegisterWriter
 from autoconv.backends.llvm.ir.element_rules import apply_rule
+from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.ir.scalars import Element, store
 from autoconv.backends.llvm.ir.types import register
 from autoconv.graph.graph import Node
@@ -52,7 +53,7 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
     after = out.block
     out.branch(done)
     out.begin(done)
-    either = out.new(f"phi {register(found.dtype)} [ {found.ir}, %{fast} ], [ {slow.ir}, %{after} ]")
+    either = out.phi((Operand.of(found.ir, register(found.dtype)), fast), (slow.ir, after))
     region.set(node.results[0], b.wrap(found.dtype, either))
 
 

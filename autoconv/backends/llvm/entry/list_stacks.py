@@ -6,7 +6,6 @@ a push allocates a buffer of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ def write_borrowed(body: Body, given: str, value: Value) -> Object:
     """Return the stack of a list, in a slot of its own."""
     element: Any = value.type.element  # type: ignore[union-attr]
     dtype, shape = element.dtype.numpy, sizes(element)
-    return body.own(_asked(body, lambda list_: _borrowed(list_, dtype, shape), given))
+    return body.own(body.ask(lambda list_: _borrowed(list_, dtype, shape), given))
 
 
 def write_given(body: Body, stack: Object, value: Value) -> Object:
@@ -32,18 +31,9 @@ def write_given(body: Body, stack: Object, value: Value) -> Object:
     element: Any = value.type.element  # type: ignore[union-attr]
     dtype, shape, weak = element.dtype.numpy, sizes(element), element.weak
     held = body.own(stack.ir)
-    made = _asked(body, lambda array: _given(array, dtype, shape, weak), stack.ir)
+    made = body.ask(lambda array: _given(array, dtype, shape, weak), stack.ir)
     body.release(held.slot)
     return Object(made)
-
-
-def _asked(body: Body, function: Callable[[Any], Any], argument: str) -> str:
-    out = body.out
-    place, called = out.alloca("ptr"), body.calls.object(function)(out)
-    out.store("ptr", argument, place)
-    found = out.call("call_python", called, place, 1)
-    body.check(out.is_null(found))
-    return found
 
 
 class _Borrowed(np.ndarray):

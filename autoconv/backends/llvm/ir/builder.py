@@ -75,6 +75,11 @@ class Builder:
         kind = type_of(x, y)
         return self._typed("i1", f"icmp {test} {kind} {checked(x, kind)}, {checked(y, kind)}")
 
+    def fcmp(self, test: str, x: object, y: object) -> Operand:
+        """Compare floats: "oeq", "olt", "uno" and so on."""
+        kind = type_of(x, y)
+        return self._typed("i1", f"fcmp {test} {kind} {checked(x, kind)}, {checked(y, kind)}")
+
     def select(self, condition: object, x: object, y: object) -> Operand:
         kind = type_of(x, y)
         return self._typed(kind, f"select i1 {condition}, {kind} {checked(x, kind)}, {kind} {checked(y, kind)}")

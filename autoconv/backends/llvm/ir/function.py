@@ -127,6 +127,22 @@ class FunctionText(Builder):
         self.begin(done)
         return Operand.of("", "void") if ends[0][0] is None else self.phi(*ends)
 
+    def where(self, condition: str, write: Callable[[], Any], otherwise: object, unlikely: bool = False) -> Operand:
+        """Return what `write` returns, which runs where the i1 holds, else a value that is known already."""
+        before, then, done = self.block, self.label("then"), self.label("done")
+        self.branch_if(condition, then, done, unlikely)
+        self.begin(then)
+        found, end = write(), self.block
+        self.branch(done)
+        self.begin(done)
+        return self.phi((otherwise, before), (found, end))
+
+    def leave_if(self, condition: str, label: str) -> None:
+        """Branch to a cold block if the i1 holds, else go on."""
+        go_on = self.label("ok")
+        self.branch_if(condition, label, go_on, unlikely=True)
+        self.begin(go_on)
+
     def phi(self, *ends: tuple[object, str]) -> Operand:
         """Join values, each from the block at whose end it is known."""
         kind = type_of(*(value for value, _ in ends))

@@ -16,7 +16,6 @@ from autoconv.graph.dtypes import DType, bool_, int64
 from autoconv.graph.graph import Node
 
 _FEW = 40  # items up to which insertion sorts; the kernel sorts more by NumPy
-_COPY = "llvm.memcpy.p0.p0.i64"
 
 
 @counted("typed_list_change", fits=lambda node: node.attributes["method"] in ("sort", "reverse"))
@@ -98,13 +97,12 @@ def _write_reduce(region: LoweringContext, node: Node) -> None:
         region.refuse(node, out.icmp("eq", length, 0))
     if function == "sum" and not x.dtype.is_floating:
         total = out.call(_whole_sum(region, x.dtype), x.start(), length)
-        found = out.new(f"trunc i128 {total} to i64")
-        region.refuse(node, out.new(f"icmp ne i128 {out.new(f'sext i64 {found} to i128')}, {total}"))
+        found = out.cast("trunc", total, "i64")
+        region.refuse(node, out.icmp("ne", out.cast("sext", found, "i128"), total))
         region.set(node.results[0], RegisterWriter(region).wrap(int64, found))
         return
     name = _folded(region, x.dtype, function)
-    kind = register(x.dtype)
-    found = out.new(f"call {kind} @{name}(ptr {x.start()}, i64 {length})")
+    found = out.call(name, x.start(), length)
     region.set(node.results[0], RegisterWriter(region).wrap(x.dtype, found))
 
 
@@ -122,9 +120,8 @@ def _whole_sum(region: LoweringContext, dtype: DType) -> str:
     total = out.alloca("i128", "0")
     with out.loop("0", "%count") as i:
         item = b.cast(get(out, "%items", i, dtype), int64)
-        wide = out.new(f"sext i64 {item.ir} to i128")
-        before = out.load("i128", total)
-        out.store("i128", out.new(f"add i128 {wide}, {before}"), total)
+        wide = out.cast("sext", item.ir, "i128")
+        out.store("i128", out.op("add", wide, out.load("i128", total)), total)
     return routine.finish(f"ret i128 {out.load('i128', total)}")
 
 
@@ -182,9 +179,8 @@ def _counted(region: LoweringContext, dtype: DType) -> str:
     out, b = routine.out, routine.b
     cell = out.alloca("i64", "0")
     with out.loop("0", "%count") as i:
-        same = out.new(f"zext i1 {_is(b.wrap(dtype, '%item'), get(out, '%items', i, dtype))} to i64")
-        before = out.load("i64", cell)
-        out.store("i64", out.op("add", same, before), cell)
+        same = b.cast(b.wrap(dtype, "%item").same(get(out, "%items", i, dtype)), int64).ir
+        out.store("i64", out.op("add", same, out.load("i64", cell)), cell)
     return routine.finish(f"ret i64 {out.load('i64', cell)}")
 
 
@@ -205,9 +201,7 @@ def _write_slice(region: LoweringContext, node: Node) -> None:
     size = out.op("mul", out.op("sub", last, first), x.dtype.size)
     made = new_list(region, size)
     source = out.gep("i8", x.start(), out.op("mul", first, x.dtype.size), inbounds=False)
-    region.body.module.declare(_COPY, "void", "ptr, ptr, i64, i1")
-    target = TypedList(out, made.ir, x.dtype).start()
-    out.line(f'call void @"{_COPY}"(ptr {target}, ptr {source}, i64 {size}, i1 false)')
+    out.copy(TypedList(out, made.ir, x.dtype).start(), source, size)
     region.set(node.results[0], made)
 
 
@@ -227,9 +221,8 @@ def _write_extend(region: LoweringContext, node: Node) -> None:
     more = TypedList(out, region.object(node.inputs[1]).ir, x.dtype)
     size, added = x.size(), more.size()
     region.body.check(out.call("grow_bytes", x.ir, out.op("add", added, 1)))
-    region.body.module.declare(_COPY, "void", "ptr, ptr, i64, i1")
     target = out.gep("i8", x.start(), size, inbounds=False)
-    out.line(f'call void @"{_COPY}"(ptr {target}, ptr {more.start()}, i64 {added}, i1 false)')
+    out.copy(target, more.start(), added)
     x.set_size(out.op("add", size, added))
 
 
@@ -259,8 +252,7 @@ def _write_of(region: LoweringContext, node: Node) -> None:
     """Convert a Python list; the kernel raises if an item is of another class."""
     out, body, dtype = region.out, region.body, dtype_of(node)
     kind = bool if dtype.is_bool else float if dtype.is_floating else int
-    body.module.declare("object_numbers", "ptr", "ptr, ptr, i64, i64")
-    given = f"ptr {region.object(node.inputs[0]).ir}, ptr {body.calls.object(kind)(out)}"
-    made = out.new(f'call ptr @"object_numbers"({given}, i64 {dtype.size}, i64 {node.attributes.get("depth", 1)})')
+    given = region.object(node.inputs[0]).ir, body.calls.object(kind)(out), dtype.size, node.attributes.get("depth", 1)
+    made = out.call_c("object_numbers", "ptr", "ptr, ptr, i64, i64", *given)
     region.refuse(node, out.is_null(made))
     region.set(node.results[0], body.own(made))

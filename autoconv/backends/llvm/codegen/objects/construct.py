@@ -17,10 +17,8 @@ def _is_plainly_made(node: Node) -> bool:
 def write_make(op: Operation) -> None:
     """Make an instance and set its attributes one by one."""
     kind, new = (op.body.calls.object(one)(op.out) for one in (op.attributes["kind"], object.__new__))
-    call = op.api("PyObject_Vectorcall", "ptr", "ptr", "ptr", "i64", "ptr")
-    made = op.out.new(f"call ptr {call}(ptr {new}, ptr {op.array([kind])}, i64 1, ptr null)")
+    made = op.out.call_c("PyObject_Vectorcall", "ptr", "ptr, ptr, i64, ptr", new, op.array([kind]), 1, "null")
     op.own(made)
-    put = op.api("PyObject_SetAttr", "i32", "ptr", "ptr", "ptr")
     for name, value in zip(op.attributes["names"], op.operands(), strict=True):
-        text = f"ptr {made}, ptr {op.body.calls.object(name)(op.out)}, ptr {value}"
-        op.check(op.out.new(f"icmp slt i32 {op.out.new(f'call i32 {put}({text})')}, 0"))
+        key = op.body.calls.object(name)(op.out)
+        op.check(op.out.icmp("slt", op.out.call_c("PyObject_SetAttr", "i32", "ptr, ptr, ptr", made, key, value), 0))

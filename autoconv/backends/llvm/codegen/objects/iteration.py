@@ -16,13 +16,13 @@ _CURRENT, _ITERATED = (slot_offset(Cursor(iter(())), name) for name in ("current
 def write_iterate(op: Operation) -> None:
     """Make a Cursor at the beginning of a built-in container."""
     (items,), out = op.operands(), op.out
-    iterator = op.call("object_iterator", f"ptr {items}")
+    iterator = op.call("object_iterator", items)
 
     def fast() -> list[str]:
         op.check(out.is_null(iterator))
         kind, nothing = (op.body.calls.object(value)(out) for value in (Cursor, None))
         held = op.body.own(iterator)
-        made = out.new(f"call ptr {op.api('PyType_GenericAlloc', 'ptr', 'ptr', 'i64')}(ptr {kind}, i64 0)")
+        made = out.call_c("PyType_GenericAlloc", "ptr", "ptr, i64", kind, 0)
         op.check(out.is_null(made))
         out.store("ptr", "null", held.slot)
         out.call("retain", nothing)
@@ -42,9 +42,9 @@ def write_advance(op: Operation) -> None:
     """Advance a Cursor; the result is whether there was another item."""
     (cursor,), out = op.operands(), op.out
     items = out.load("ptr", op.place(cursor, _ITERATED))
-    found = op.call("object_advance", f"ptr {items}, ptr {op.place(cursor, _CURRENT)}")
-    op.check(out.new(f"icmp slt i32 {found}, 0"))
-    op.set(op.node.results[0], out.new(f"icmp ne i32 {found}, 0"))
+    found = op.call("object_advance", items, op.place(cursor, _CURRENT))
+    op.check(out.icmp("slt", found, 0))
+    op.set(op.node.results[0], out.icmp("ne", found, 0))
 
 
 @on_objects("object_current", fits=_takes_cursor)
@@ -60,13 +60,12 @@ def write_current(op: Operation) -> None:
 def write_unpack(op: Operation) -> None:
     """Unpack a tuple with exactly as many items as there are names; the kernel handles the rest."""
     (items,), out, count = op.operands(), op.out, op.attributes["count"]
-    fits = op.call("object_is_tuple", f"ptr {items}, i64 {count}")
+    fits = op.call("object_is_tuple", items, count)
 
     def fast() -> list[str]:
-        api = op.api("PyTuple_GetItem", "ptr", "ptr", "i64")
-        found = [out.new(f"call ptr {api}(ptr {items}, i64 {i})") for i in range(count)]
+        found = [out.call_c("PyTuple_GetItem", "ptr", "ptr, i64", items, i) for i in range(count)]
         for item in found:
             out.call("retain", item)
         return found
 
-    op.join(out.new(f"xor i1 {fits}, true"), fast)
+    op.join(out.not_(fits), fast)

@@ -9,6 +9,7 @@ from autoconv.backends.llvm.analysis.classify import OBJECTS
 from autoconv.backends.llvm.analysis.representation import is_scalar
 from autoconv.backends.llvm.codegen.registry import Fits, lowering
 from autoconv.backends.llvm.codegen.values import Object
+from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.ir.scalars import ElementWriter
 from autoconv.backends.llvm.ir.types import register
 from autoconv.backends.llvm.runtime.objects import FUNCTIONS, OTHER
@@ -34,22 +35,17 @@ class Operation:
             self.out.store("ptr", item, self.out.gep("ptr", place, i))
         return place
 
-    def call(self, name: str, arguments: str) -> str:
-        """Call a function of `object_text`."""
-        result, parameters = FUNCTIONS[name]
-        self.body.module.declare(name, result, parameters)
-        if result == "void":
-            self.out.line(f'call void @"{name}"({arguments})')
-            return ""
-        return self.out.new(f'call {result} @"{name}"({arguments})')
+    def call(self, name: str, *operands: object) -> Operand:
+        """Call a function of `runtime/objects.py`."""
+        return self.out.call_c(name, *FUNCTIONS[name], *operands)
 
     def place(self, object_: str, offset: int) -> str:
         """Return the address `offset` bytes after the beginning of an object."""
         return self.out.gep("i8", object_, offset)
 
-    def api(self, name: str, result: str, *kinds: str) -> str:
-        """Declare a function of Python's C API and return its address."""
-        return str(self.body.module.declare(name, result, ", ".join(kinds)))
+    def api(self, name: str, *kinds: str) -> str:
+        """Declare a function of Python's C API that returns an object, and return its address."""
+        return self.body.module.declare(name, "ptr", ", ".join(kinds))
 
     def is_fresh(self, value: Value) -> bool:
         """Return whether the value was allocated in this run, so that changes to it need no undo log."""
@@ -58,7 +54,7 @@ class Operation:
     # ---- results
 
     def answer(self, found: str, after: Callable[[], None] | None = None) -> None:
-        """Set the result, if there is one, to `found`, the result of a function of `object_text`.
+        """Set the result, if there is one, to `found`, the result of a function of `runtime/objects.py`.
 
         `after` writes code after the kernel call in the uncommon case.
         """
@@ -74,7 +70,7 @@ class Operation:
         raised, fine = self.out.label("raised"), self.out.label("fine")
         self.out.branch_if(failed, raised, fine, unlikely=True)
         self.out.begin(raised)
-        self.call("object_locate", f"ptr {self.body.calls.locator(self.node, self.region.owners)(self.out)}")
+        self.call("object_locate", self.body.calls.locator(self.node, self.region.owners)(self.out))
         self.out.branch(self.body.failed)
         self.out.begin(fine)
 
@@ -99,7 +95,7 @@ class Operation:
         out.begin(done)
         kinds = [register(v.dtype) if is_scalar(v.type) else "ptr" for v in self.node.results]
         both = [
-            out.new(f"phi {kind} [ {one.ir}, %{last} ], [ {other}, %{before} ]")
+            out.phi((Operand.of(one.ir, kind), last), (other, before))
             for kind, one, other in zip(kinds, slow, found, strict=True)
         ]
         for result, ir in zip(self.node.results, both, strict=True):

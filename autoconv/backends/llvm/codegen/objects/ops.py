@@ -10,6 +10,7 @@ from autoconv.backends.llvm.analysis.representation import is_scalar
 from autoconv.backends.llvm.codegen.objects.operation import Operation, on_objects, takes_objects
 from autoconv.backends.llvm.codegen.objects.write_barrier import write_attribute, write_item, write_method
 from autoconv.backends.llvm.codegen.values import Object
+from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.runtime.objects import EVERY, NUMBERS, mask
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.dtypes import bool_, float64, int64
@@ -45,34 +46,31 @@ _CHANGING = frozenset(
 @on_objects("object_apply")
 def _apply(op: Operation) -> None:
     function, operands = op.attributes["function"], op.operands()
-    text = ", ".join(f"ptr {operand}" for operand in operands)
     if function == "setitem" and not op.is_fresh(op.node.inputs[0]):
-        write_item(op, text)
+        write_item(op)
     elif (changes(function) and not op.is_fresh(op.node.inputs[0])) or function in MAKING_ITERATORS:
         op.region.write_kernel(op.node)  # the kernel records the change for undo
     elif function in _BINARY and len(operands) == 2:
         name, left, right = _BINARY[function]
-        api = op.api(name, "ptr", "ptr", "ptr")
-        op.answer(op.call("object_binary", f"{text}, ptr {api}, i64 {left}, i64 {right}"))
+        op.answer(op.call("object_binary", *operands, op.api(name, "ptr", "ptr"), left, right))
     elif function in _UNARY:
-        api = op.api(f"PyNumber_{_UNARY[function]}", "ptr", "ptr")
-        op.answer(op.call("object_unary", f"{text}, ptr {api}, i64 {NUMBERS}"))
+        op.answer(op.call("object_unary", *operands, op.api(f"PyNumber_{_UNARY[function]}", "ptr"), NUMBERS))
     elif function in _COMPARE:
-        op.answer(op.call("object_compare", f"{text}, i32 {_COMPARE[function]}"))
+        op.answer(op.call("object_compare", *operands, _COMPARE[function]))
     elif function in ("is", "is_not"):
         _identity(op, operands, function == "is")
     elif function in _PLACED:
-        op.answer(op.call(_PLACED[function], text))
+        op.answer(op.call(_PLACED[function], *operands))
     else:
         called = op.body.calls.object(objects.FUNCTIONS[function])(op.out)
-        op.answer(op.call("object_call", f"ptr {called}, ptr {op.array(operands)}, i64 {len(operands)}"))
+        op.answer(op.call("object_call", called, op.array(operands), len(operands)))
 
 
 _PLACED = {"setitem": "object_set_item", "delitem": "object_delete_item", "contains": "object_contains"}
 
 
 def _identity(op: Operation, operands: list[str], same: bool) -> None:
-    equal = op.out.new(f"icmp {'eq' if same else 'ne'} ptr {operands[0]}, {operands[1]}")
+    equal = op.out.is_same(*operands) if same else op.out.differs(*operands)
     op.set(op.node.results[0], _truth_object(op, equal))
 
 
@@ -80,7 +78,7 @@ def _identity(op: Operation, operands: list[str], same: bool) -> None:
 def _method(op: Operation) -> None:
     name, operands = op.attributes["name"], op.operands()
     if name == "append" and len(operands) == 2 and op.is_fresh(op.node.inputs[0]):
-        op.answer(op.call("object_append", f"ptr {operands[0]}, ptr {operands[1]}"))
+        op.answer(op.call("object_append", *operands))
         return
     owners = _CONSTANT
     if not op.is_fresh(op.node.inputs[0]) and name in _CHANGING:
@@ -90,24 +88,23 @@ def _method(op: Operation) -> None:
         if op.is_fresh(op.node.inputs[0]) or not is_noted(kind, name):
             owners |= mask(kind.__name__)
     text = op.body.calls.object(name)(op.out)
-    op.answer(op.call("object_call_method", f"ptr {text}, ptr {op.array(operands)}, i64 {len(operands)}, i64 {owners}"))
+    op.answer(op.call("object_call_method", text, op.array(operands), len(operands), owners))
 
 
 @on_objects("object_get_attribute")
 def _get_attribute(op: Operation) -> None:
     name = op.body.calls.object(op.attributes["name"])(op.out)
-    op.answer(op.call("object_attribute", f"ptr {op.operands()[0]}, ptr {name}"))
+    op.answer(op.call("object_attribute", *op.operands(), name))
 
 
 @on_objects("object_set_attribute")
 def _set_attribute(op: Operation) -> None:
     owner, value = op.operands()
     name = op.body.calls.object(op.attributes["name"])(op.out)
-    text = f"ptr {owner}, ptr {name}, ptr {value}"
     if op.is_fresh(op.node.inputs[0]):
-        op.answer(op.call("object_put_attribute", text))
+        op.answer(op.call("object_put_attribute", owner, name, value))
     else:
-        write_attribute(op, text)
+        write_attribute(op, owner, name, value)
 
 
 _NUMBERS = (bool_, int64, float64)
@@ -125,16 +122,16 @@ def _box(op: Operation) -> None:
     if op.attributes["how"] == "array":
         whole = op.region.boxed(number)
         out.store("ptr", "null", whole.slot)
-        found = out.new(f"call ptr {op.api('PyArray_Return', 'ptr', 'ptr')}(ptr {whole.ir})")
+        found = out.call_c("PyArray_Return", "ptr", "ptr", whole.ir)
     elif number.dtype is bool_:
         found = _truth_object(op, number.ir)
     elif number.dtype is float64 and op.attributes["how"] == "identified":
         _box_identified(op, number.ir)
         return
     elif number.dtype is float64:
-        found = out.new(f"call ptr {op.api('PyFloat_FromDouble', 'ptr', 'double')}(double {number.ir})")
+        found = out.call_c("PyFloat_FromDouble", "ptr", "double", number.ir)
     else:
-        found = out.new(f"call ptr {op.api('PyLong_FromLongLong', 'ptr', 'i64')}(i64 {number.ir})")
+        found = out.call_c("PyLong_FromLongLong", "ptr", "i64", number.ir)
     op.own(found)
 
 
@@ -142,17 +139,17 @@ def _box_identified(op: Operation, number: str) -> None:
     """Box a float; the kernel boxes a NaN."""
 
     def fast() -> list[str]:
-        found = op.out.new(f"call ptr {op.api('PyFloat_FromDouble', 'ptr', 'double')}(double {number})")
+        found = op.out.call_c("PyFloat_FromDouble", "ptr", "double", number)
         op.check(op.out.is_null(found))
         return [found]
 
-    op.join(op.out.new(f"fcmp uno double {number}, {number}"), fast)
+    op.join(op.out.fcmp("uno", Operand.of(number, "double"), number), fast)
 
 
 def _truth_object(op: Operation, truth: str) -> str:
     """Return a new reference to True or False."""
     yes, no = (op.body.calls.object(value)(op.out) for value in (True, False))
-    found = op.out.new(f"select i1 {truth}, ptr {yes}, ptr {no}")
+    found = op.out.select(truth, yes, no)
     op.out.call("retain", found)
     return found
 
@@ -169,8 +166,8 @@ def _unbox(op: Operation) -> None:
     dtype = result.dtype
     if dtype is int64:
         place = out.alloca("i64")
-        fits = op.call("object_whole", f"ptr {object_}, ptr {place}")
-        op.join(out.new(f"xor i1 {fits}, true"), lambda: [out.load("i64", place)])
+        fits = op.call("object_whole", object_, place)
+        op.join(out.not_(fits), lambda: [out.load("i64", place)])
         return
     kind = out.load("ptr", op.place(object_, abi.TYPE))
     other = out.differs(kind, op.body.calls.object(bool if dtype is bool_ else float)(out))
@@ -185,31 +182,31 @@ def _unbox(op: Operation) -> None:
 def _build(op: Operation) -> None:
     operands, out, kind = op.operands(), op.out, op.attributes["kind"]
     if kind == "dict":
-        made = op.call("object_map", f"ptr {op.array(operands)}, i64 {len(operands)}")
+        made = op.call("object_map", op.array(operands), len(operands))
     elif kind == "set":
-        made = op.call("object_collect", f"ptr {op.array(operands)}, i64 {len(operands)}")
+        made = op.call("object_collect", op.array(operands), len(operands))
     elif operands:
-        made = op.call("object_list", f"ptr {op.array(operands)}, i64 {len(operands)}")
+        made = op.call("object_list", op.array(operands), len(operands))
     else:
-        made = out.new(f"call ptr {op.api('PyList_New', 'ptr', 'i64')}(i64 0)")
+        made = out.call_c("PyList_New", "ptr", "i64", 0)
     if kind == "tuple":
         op.check(out.is_null(made))
         items = op.body.own(made)
-        made = out.new(f"call ptr {op.api('PyList_AsTuple', 'ptr', 'ptr')}(ptr {items.ir})")
+        made = out.call_c("PyList_AsTuple", "ptr", "ptr", items.ir)
         op.body.release(items.slot)
     op.own(made)
 
 
 @on_objects("object_length")
 def _length(op: Operation) -> None:
-    found = op.call("object_length", f"ptr {op.operands()[0]}")
+    found = op.call("object_length", *op.operands())
     op.join(op.out.icmp("slt", found, 0), lambda: [found])
 
 
 @on_objects("object_truth")
 def _truth(op: Operation) -> None:
-    found = op.call("object_truth", f"ptr {op.operands()[0]}")
-    op.join(op.out.new(f"icmp slt i32 {found}, 0"), lambda: [op.out.new(f"icmp ne i32 {found}, 0")])
+    found = op.call("object_truth", *op.operands())
+    op.join(op.out.icmp("slt", found, 0), lambda: [op.out.icmp("ne", found, 0)])
 
 
 @on_objects("object_index")
@@ -217,24 +214,24 @@ def _index(op: Operation) -> None:
     """Unbox an int or bool to a number."""
     (object_,), out = op.operands(), op.out
     place = out.alloca("i64")
-    whole = op.call("object_whole", f"ptr {object_}, ptr {place}")
+    whole = op.call("object_whole", object_, place)
     truths = [out.is_same(object_, op.body.calls.object(truth)(out)) for truth in (True, False)]
-    known = out.or_(whole, out.new("or i1 {}, {}".format(*truths)))
+    known = out.or_(whole, out.or_(*truths))
 
     def fast() -> list[str]:
         number = out.load("i64", place)
-        return [out.select(whole, number, out.new(f"zext i1 {truths[0]} to i64"))]
+        return [out.select(whole, number, out.cast("zext", truths[0], "i64"))]
 
-    op.join(out.new(f"xor i1 {known}, true"), fast)
+    op.join(out.not_(known), fast)
 
 
 @on_objects("object_isinstance")
 def _isinstance(op: Operation) -> None:
     (object_,), out = op.operands(), op.out
     kinds = op.body.calls.object(op.attributes["kinds"])(out)
-    found = out.new(f"call i32 {op.api('PyObject_IsInstance', 'i32', 'ptr', 'ptr')}(ptr {object_}, ptr {kinds})")
-    op.check(out.new(f"icmp slt i32 {found}, 0"))
-    op.set(op.node.results[0], out.new(f"icmp ne i32 {found}, 0"))
+    found = out.call_c("PyObject_IsInstance", "i32", "ptr, ptr", object_, kinds)
+    op.check(out.icmp("slt", found, 0))
+    op.set(op.node.results[0], out.icmp("ne", found, 0))
 
 
 @on_objects("object_constant")

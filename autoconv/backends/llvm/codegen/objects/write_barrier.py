@@ -19,39 +19,33 @@ SITES = 32  # places in recursive functions whose cells all calls share
 _CONTAINERS = mask("list", "dict", "set")
 
 
-def write_item(op: Operation, text: str) -> None:
+def write_item(op: Operation) -> None:
     """Lower `x[i] = y`."""
-    _write(op, lambda: op.call("object_set_item", text), items_are_settled)
+    _write(op, lambda: op.call("object_set_item", *op.operands()), items_are_settled)
 
 
-def write_attribute(op: Operation, text: str) -> None:
-    """Lower `x.name = y`; `text` includes the name."""
+def write_attribute(op: Operation, *operands: str) -> None:
+    """Lower `x.name = y`, given x, the name and y."""
     name = op.attributes["name"]
-    _write(op, lambda: op.call("object_put_attribute", text), lambda owner: attribute_is_settled(owner, name))
+    _write(op, lambda: op.call("object_put_attribute", *operands), lambda owner: attribute_is_settled(owner, name))
 
 
 def write_method(op: Operation, owners: int) -> None:
     """Lower `x.append(y)` and other mutating methods of containers."""
     name, operands = op.attributes["name"], op.operands()
     if name == "append" and len(operands) == 2:
-        text = f"ptr {operands[0]}, ptr {operands[1]}"
-        _write(op, lambda: op.call("object_append", text), length_is_settled)
+        _write(op, lambda: op.call("object_append", *operands), length_is_settled)
         return
     method = op.body.calls.object(name)(op.out)
-    given = f"ptr {method}, ptr {op.array(operands)}, i64 {len(operands)}, i64 {owners | _CONTAINERS}"
-    _write(op, lambda: op.call("object_call_method", given), owner_is_settled)
+    given = method, op.array(operands), len(operands), owners | _CONTAINERS
+    _write(op, lambda: op.call("object_call_method", *given), owner_is_settled)
 
 
 def _write(op: Operation, write: Callable[[], str], settled: Callable[[Any], bool]) -> None:
     out, owner = op.out, op.operands()[0]
     cell = _cell(op.body)
     known = out.is_same(owner, out.load("ptr", cell))
-    before, noted, done = out.block, out.label("noted"), out.label("written")
-    out.branch_if(known, noted, done)
-    out.begin(noted)
-    found, end = write(), out.block
-    out.branch(done)
-    out.begin(done)
+    found = out.where(known, write, OTHER)
 
     def ask() -> None:
         answer = out.call("call_python", op.body.calls.object(settled)(out), op.array([owner]), 1)
@@ -62,7 +56,7 @@ def _write(op: Operation, write: Callable[[], str], settled: Callable[[Any], boo
         out.store("ptr", answer, slot)
         op.body.release(slot)
 
-    op.answer(out.new(f"phi ptr [ {OTHER}, %{before} ], [ {found}, %{end} ]"), ask)
+    op.answer(found, ask)
 
 
 def _cell(body: Body) -> str:
