@@ -7,6 +7,7 @@ from functools import reduce
 from typing import Any
 
 from autoconv.backends.llvm.analysis.classify_indexing import goes_into, indexed_role, is_update, shape_of
+from autoconv.backends.llvm.analysis.element_probe import ElementProbe
 from autoconv.backends.llvm.analysis.indexing import is_indexed
 from autoconv.backends.llvm.analysis.representation import (
     is_complex,
@@ -16,10 +17,6 @@ from autoconv.backends.llvm.analysis.representation import (
     is_scalar,
     sizes,
 )
-from autoconv.backends.llvm.ir.element_rules import apply_rule
-from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.module import ModuleText
-from autoconv.backends.llvm.ir.scalars import ElementWriter
 from autoconv.backends.llvm.ir.types import is_narrow, is_native
 from autoconv.graph.dimensions import has_same_count, plus
 from autoconv.graph.dtypes import DType
@@ -136,24 +133,12 @@ def has_element_rule(node: Node) -> bool:
         return False
     key = node.op.name, tuple(v.dtype for v in node.inputs), attributes_key(node.attributes)
     if key not in _RULES:
-        b = _Probe(FunctionText(ModuleText()))
-        operands = [b.wrap(dtype, f"%{i}") for i, dtype in enumerate(key[1])]
-        found = apply_rule(b, node, operands)
-        _RULES[key] = None if found is None else found.dtype
+        dtypes = [value.dtype for value in node.inputs]
+        _RULES[key] = ElementProbe().result(node.op.name, dtypes, node.results[0].dtype, node.attributes)
     return _RULES[key] is node.results[0].dtype
 
 
 _RULES: dict[Any, DType | None] = {}
-
-
-class _Probe(ElementWriter):
-    """Write elements into a text that is discarded."""
-
-    in_loop = True
-
-    def fail(self, condition: Any) -> None: ...
-
-    def rare(self, condition: Any) -> None: ...
 
 
 def generates(node: Node) -> bool:

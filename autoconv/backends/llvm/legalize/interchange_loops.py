@@ -12,14 +12,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from autoconv.backends.llvm.analysis.classify import role
+from autoconv.backends.llvm.analysis.element_probe import ElementProbe
 from autoconv.backends.llvm.analysis.representation import is_array, is_complex, is_scalar, sizes
-from autoconv.backends.llvm.ir.element_rules import apply_rule
-from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.module import ModuleText
-from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
 from autoconv.graph.dtypes import int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, clone, copy_node, is_recursive
@@ -102,24 +98,11 @@ def _by_elements(body: Graph, changing: set[Value], shape: tuple[int, ...]) -> b
     return some and all(sizes(value.type) == shape for value in outputs)
 
 
-class _Asking(ElementWriter):
-    """Detect whether a rule leaves some operands to the C library."""
-
-    in_loop = True
-    asked = False
-
-    def rare(self, condition: Element) -> None:
-        self.asked = True
-
-    fail = rare
-
-
 def _is_rare(node: Node) -> bool:
     """Return whether the node's element rule has a slow path for rare operands."""
-    b = _Asking(FunctionText(ModuleText()))
-    operands: list[Any] = [b.wrap(value.dtype, f"%{i}") for i, value in enumerate(node.inputs)]
-    apply_rule(b, node, operands)
-    return b.asked
+    probe = ElementProbe()
+    probe.result(node.op.name, [value.dtype for value in node.inputs], node.results[0].dtype, node.attributes)
+    return probe.is_rare or probe.fails
 
 
 def _in_two(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]:

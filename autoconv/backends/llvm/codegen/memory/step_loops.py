@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from autoconv.backends.llvm.analysis.element_probe import ElementProbe
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.memory.array_view import held
@@ -15,7 +16,6 @@ from autoconv.backends.llvm.codegen.values import Memory, Object
 from autoconv.backends.llvm.ir.element_rules import computed
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Index, Position, plus, product
-from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import register
@@ -143,10 +143,9 @@ def is_rare(step: Step, steps: Sequence[Step]) -> bool:
     """Return whether the rule of a step leaves some operands to the C library."""
     if not is_elementary(step.op):
         return False
-    asking = AskingWriter(FunctionText(ModuleText()))
-    operands = [asking.wrap(steps[number].type.dtype, f"%{i}") for i, number in enumerate(step.given)]
-    computed(asking, step.op, operands, step.type.dtype, step.attributes)
-    return asking.asked
+    probe = ElementProbe()
+    probe.result(step.op, [steps[number].type.dtype for number in step.given], step.type.dtype, step.attributes)
+    return probe.is_rare
 
 
 class QuickWriter(ElementWriter):
@@ -164,11 +163,9 @@ class AskingWriter(ElementWriter):
 
     def __init__(self, out: FunctionText) -> None:
         super().__init__(out)
-        self.asked = False
         self.flag = out.alloca("i1", "false")
 
     def rare(self, condition: Element) -> None:
-        self.asked = True
         before = self.out.new(f"load i1, ptr {self.flag}")
         self.out.line(f"store i1 {self.out.new(f'or i1 {before}, {condition.ir}')}, ptr {self.flag}")
 

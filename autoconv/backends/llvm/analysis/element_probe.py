@@ -1,0 +1,71 @@
+"""Ask element rules what they compute, without writing code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.backends.llvm.ir.element_rules import computed
+from autoconv.backends.llvm.ir.scalars import Element
+from autoconv.graph.dtypes import DType, bool_, complex64, complex128, float32
+
+
+class ElementProbe:
+    """The operations of rules (see `ops/elements`) on elements that are dtypes alone.
+
+    `is_rare` is set by a rule that leaves some operands to the C library, `fails` by one whose op may raise.
+    """
+
+    in_loop = True
+
+    def __init__(self) -> None:
+        self.is_rare = self.fails = False
+
+    def result(self, name: str, operands: list[DType], dtype: DType, attributes: Any = None) -> DType | None:
+        """Return the dtype that the rule of an op computes, for a result of `dtype`; None if it has no such case."""
+        found = computed(self, name, [self.wrap(operand) for operand in operands], dtype, attributes)
+        return None if found is None else found.dtype
+
+    def wrap(self, dtype: DType, ir: str = "") -> Element:
+        return Element(self, dtype, ir)  # type: ignore[arg-type]
+
+    def constant(self, number: Any, dtype: DType) -> Element:
+        return self.wrap(dtype)
+
+    def _as_first(self, x: Element, *others: Any) -> Element:
+        return self.wrap(x.dtype)
+
+    add = subtract = multiply = divide = remainder = negative = fma = scaled = _as_first
+
+    def _as_second(self, name: str, x: Element, *others: Any) -> Element:
+        return self.wrap(x.dtype)
+
+    bits = intrinsic = libm = _as_second
+
+    def compare(self, test: str, x: Element, y: Any) -> Element:
+        return self.wrap(bool_)
+
+    def is_nan(self, x: Element) -> Element:
+        return self.wrap(bool_)
+
+    def select(self, condition: Element, x: Any, y: Any) -> Element:
+        return self.wrap(x.dtype if isinstance(x, Element) else y.dtype)
+
+    def like(self, model: Element, operand: Any) -> Element:
+        return self.wrap(operand.dtype if isinstance(operand, Element) else model.dtype)
+
+    def checked(self, name: str, x: Element, y: Any) -> tuple[Element, Element]:
+        return self.wrap(x.dtype), self.wrap(bool_)
+
+    def pair(self, real: Element, imag: Element) -> Element:
+        return self.wrap(complex64 if real.dtype is float32 else complex128)
+
+    def cast(self, x: Element, dtype: DType) -> Element:
+        return self.wrap(dtype)
+
+    bitcast = cast
+
+    def fail(self, condition: Element) -> None:
+        self.fails = True
+
+    def rare(self, condition: Element) -> None:
+        self.is_rare = True
