@@ -23,15 +23,11 @@ from autoconv.graph.dtypes import DType
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.rewrite import attributes_key
-from autoconv.graph.types import Type
+from autoconv.graph.types import TensorType, Type
 from autoconv.ops.elements import ELEMENTS
 from autoconv.ops.index_spec import At, NewAxis, Rest, Slice, is_fixed
 from autoconv.ops.traits import Reduction
 
-MAPPED = frozenset({
-    "transpose", "matrix_transpose", "reverse", "expand_dims", "squeeze", "reshape", "reshape_like", "broadcast_to",
-    "broadcast_to_shape_of", "get_item", "roll", "pad",
-})  # fmt: skip
 # Registered role functions by op name; a function returns None to leave the node to the rules here.
 ROLES: dict[str, Callable[[Node], str | None]] = {}
 # Role functions, as in ROLES, of nodes with complex operands or results.
@@ -47,9 +43,6 @@ WORK: dict[str, Callable[[Node], int]] = {}
 # Ops whose kernels call library routines that take about as long as native code, whatever the sizes. They do not
 # justify code for each shape.
 BY_LIBRARY: set[str] = set()
-# Roles of ops that read shapes alone, where those are not constants.
-_EXTENTS = {"dimension": "extent", "size": "extent", "shape": "view", "outline": "view"}
-_OF_MASKS = frozenset({"where_indices", "get_item"})  # ops whose result sizes depend on values
 
 
 def role(node: Node) -> str:
@@ -70,8 +63,8 @@ def role(node: Node) -> str:
     if name in OBJECTS and OBJECTS[name](node):
         return "object"
     if not all(is_scalar(t) or is_dense(t) for t in types):
-        counted = name in COUNTED and (name in _OF_MASKS or not is_of_open(node)) and COUNTED[name](node)
-        return "whole" if counted else "kernel"
+        fits = not is_of_open(node) or all(isinstance(t, TensorType) for t in types)
+        return "whole" if fits and name in COUNTED and COUNTED[name](node) else "kernel"
     if any(map(is_complex, types)):
         return _role_of_complex(node)
     narrow = any(is_narrow(t.dtype) for t in types)  # type: ignore[union-attr]
@@ -86,8 +79,8 @@ def role(node: Node) -> str:
             return "scalar"
         # A node that may raise flags exceptional elements in its loop; its kernel then decides.
         return "element" if _broadcasts(node) and node.effects in (Effects.PURE, Effects.RAISE) else "kernel"
-    if name in _EXTENTS and is_of_open(node):
-        return _EXTENTS[name]
+    if is_of_open(node) and _of_shape(name):
+        return _of_shape(name)
     if is_indexed(node):
         return indexed_role(node)
     if node.op.traits.generates:
@@ -101,13 +94,20 @@ def role(node: Node) -> str:
 def _role_of_complex(node: Node) -> str:
     """Classify the complex ops that remain once arithmetic is split into parts (see legalize/complex/split.py)."""
     name, (result, *_) = node.op.name, node.results
-    if name in ("real", "imag") or (name in _EXTENTS and is_of_open(node)):
-        return _EXTENTS.get(name, "view")
+    if name in ("real", "imag"):
+        return "view"
+    if is_of_open(node) and _of_shape(name):
+        return _of_shape(name)
     if name == "complex":
         if not shape_of(result.type):
             return "pair"
         return "element" if _broadcasts(node) else "kernel"
     return (COMPLEX[name](node) if name in COMPLEX and not is_of_open(node) else None) or "kernel"
+
+
+def _of_shape(name: str) -> str:
+    """Return the role of an op that reads symbolic dimensions alone; "" for other ops."""
+    return "extent" if name in ("dimension", "size") else "view" if name in ("shape", "outline") else ""
 
 
 def _is_steered_by_numbers(node: Node) -> bool:
@@ -275,9 +275,11 @@ def _product_role(node: Node) -> str:
 
 
 _LOOPS: dict[str, Callable[[Node], str]] = {
-    **dict.fromkeys(MAPPED, _mapped_role), **dict.fromkeys(("set_item", "add_at_item"), _update_role),
-    **dict.fromkeys(("argmax", "argmin"), _search_role), "gather": _pick_role, "concat": _join_role,
-    "matmul": _product_role,
+    "transpose": _mapped_role, "matrix_transpose": _mapped_role, "reverse": _mapped_role, "expand_dims": _mapped_role,
+    "squeeze": _mapped_role, "reshape": _mapped_role, "reshape_like": _mapped_role, "broadcast_to": _mapped_role,
+    "broadcast_to_shape_of": _mapped_role, "get_item": _mapped_role, "roll": _mapped_role, "pad": _mapped_role,
+    "set_item": _update_role, "add_at_item": _update_role, "argmax": _search_role, "argmin": _search_role,
+    "gather": _pick_role, "concat": _join_role, "matmul": _product_role,
 }  # fmt: skip
 
 

@@ -5,6 +5,7 @@ import autoconv.backends.llvm.codegen.assertions
 import autoconv.backends.llvm.codegen.control.exceptions
 import autoconv.backends.llvm.codegen.control.handler_cells
 import autoconv.backends.llvm.codegen.control.structured
+import autoconv.backends.llvm.codegen.extents
 import autoconv.backends.llvm.codegen.fft.ops
 import autoconv.backends.llvm.codegen.linalg.ops
 import autoconv.backends.llvm.codegen.lists.stack
@@ -18,7 +19,6 @@ import autoconv.backends.llvm.codegen.loops.scan
 import autoconv.backends.llvm.codegen.loops.slice_update
 import autoconv.backends.llvm.codegen.matmul.batched
 import autoconv.backends.llvm.codegen.matmul.ops
-import autoconv.backends.llvm.codegen.matmul.symbolic
 import autoconv.backends.llvm.codegen.memory.ops
 import autoconv.backends.llvm.codegen.memory.reduction
 import autoconv.backends.llvm.codegen.memory.statement

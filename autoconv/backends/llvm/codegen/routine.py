@@ -8,12 +8,10 @@ from typing import Any
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
 from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.index_arith import Position, element_count, is_known
+from autoconv.backends.llvm.ir.index_arith import Position, element_count
 from autoconv.backends.llvm.ir.scalars import ElementWriter
 from autoconv.backends.llvm.ir.signature import Signature
-from autoconv.backends.llvm.schedule.partition import Split, split_counts
-from autoconv.backends.llvm.schedule.symbolic_partition import OpenSplit
-from autoconv.backends.llvm.target.machine import current_target
+from autoconv.backends.llvm.schedule.partition import split_counts
 
 PART = ("i64 %part", "i64 %first", "i64 %last")
 
@@ -58,11 +56,7 @@ def in_parts(
     whole = Routine(region, arguments)
     if not isinstance(size, (int, str)):
         size = element_count(whole.out, size)
-    split: Split | None
-    if isinstance(size, int) and is_known(shape):
-        split = split_counts(size, work)
-    else:
-        split = OpenSplit(None, size, 1, tuple(shape) or (size,), work) if current_target().has_pool and work else None
+    split = split_counts(size, work, shape)
     if split is None:
         names = [parameter.argument for parameter in whole.out.signature.parameters]
         whole.out.new(f"call i1 @{name}({', '.join([*names, 'i64 0', 'i64 0', f'i64 {size}'])})")

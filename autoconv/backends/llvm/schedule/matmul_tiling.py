@@ -58,14 +58,19 @@ class Product:
         self.width_x, self.width_y = sizes(x.type)[-1], sizes(y.type)[-1]
         sides = self.rows, self.columns, self.inner
         self.work = math.prod(sides) if is_known(sides) else 0  # 0 also for open sizes
+        self.is_empty = 0 in (*sizes(x.type), *sizes(y.type))
 
     def suits_tiles(self) -> bool:
-        """Return whether tiles are fast: y stays in caches, and transposing it is cheap beside the product."""
-        if not self.work:
+        """Return whether tiles are fast: y stays in caches, and transposing it is cheap beside the product.
+
+        Symbolic rows count as many, and a symbolic inner dimension as small; the strides are constants.
+        """
+        strides = is_known((self.columns, self.width_x, self.width_y))
+        if current_target().vectors is None or self.is_empty or not strides:
             return False
-        large = self.inner * self.columns * self.dtype.size > current_target().cache
-        few = self.columns < FEWEST or (self.flip_y and self.rows < 8)
-        return current_target().vectors is not None and not large and not few
+        large = isinstance(self.inner, int) and self.inner * self.columns * self.dtype.size > current_target().cache
+        few = self.columns < FEWEST or (self.flip_y and 0 < self.rows < 8)
+        return not large and not few
 
 
 FEWEST = 4  # least columns of a result
@@ -83,7 +88,7 @@ class Sum:
 
     x: Position
     y: int
-    count: int
+    count: Position
     x_step: int
     y_step: int
 
@@ -92,7 +97,7 @@ class Sum:
 class Tiling:
     """The tiling of a result of `rows` by `columns`: tiles of `height` rows by `width` vectors of `lanes` numbers."""
 
-    rows: int
+    rows: Position
     columns: int
     lanes: int
     height: int
@@ -100,18 +105,22 @@ class Tiling:
 
     @property
     def count(self) -> int:
-        """The number of tiles from top to bottom."""
+        """The number of tiles from top to bottom, of known rows."""
+        assert isinstance(self.rows, int)
         return -(-self.rows // self.height)
 
 
-def tiling(rows: int, columns: int, dtype: DType, machine: Registers, whole: int = 0) -> Tiling:
+def tiling(rows: Position, columns: int, dtype: DType, machine: Registers, whole: int = 0) -> Tiling:
     """Choose tiles with few loads for many products.
 
     With 32 registers that is 12 rows by 2 vectors, and for few rows more vectors, so that enough sums are in flight.
-    With `whole`, the tile height divides that number of rows.
+    With `whole`, the tile height divides that number of rows. For symbolic rows, tiles are a little lower, so that less
+    is computed twice.
     """
     lanes = machine.size // dtype.size
     most = (3 * machine.count) // 4  # accumulator registers
+    if isinstance(rows, str):
+        return Tiling(rows, columns, lanes, most // 3, max(1, min(3, -(-columns // lanes))))
     tallest = most // 2
     height = min(rows, tallest)
     if whole:

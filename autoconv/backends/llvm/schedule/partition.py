@@ -25,35 +25,62 @@ NARROWEST = 128  # least counts of an inner dimension in a part, which passes ov
 
 @dataclass(frozen=True)
 class Split:
-    """A split of the counter of `dimension` (None: of a flat loop), up to `size`, into parts of `step` counts."""
+    """A split of the counter of `dimension` (None: of a flat loop), up to `size`, into parts of `step` counts.
+
+    Without a `step` it is computed at run time, into the parts that constant sizes would have:
+
+    shape     extents of all loops, whose product is the number of iterations, and the size where that is 0
+    each      work of one iteration
+    multiple  divisor of the counts of a part
+    part      least work of a part
+    least     least work of all that is worth splitting
+    most      largest number of parts
+
+    Work is in units of 0.05 ns.
+    """
 
     dimension: int | None
     size: Position
-    step: int
+    step: int | None = None
+    shape: tuple[Position, ...] = ()
+    each: int = 1
+    multiple: int = 1
+    part: int = PART
+    least: int = WORTHWHILE
+    most: int = MOST_PARTS
 
     @property
     def parts(self) -> int:
+        """The number of parts, or the largest possible one."""
+        if self.step is None:
+            return self.most
         assert isinstance(self.size, int)
         return -(-self.size // self.step)
 
 
 def choose_split(plan: Plan, item: Item, flat: bool) -> Split | None:
     """Choose how the item's loops are split; None where they are too short, or all parts would write to one place."""
-    shape = item.shape or ()
-    if not is_known(shape):
-        return None  # see choose_open_split
-    count, work = math.prod(shape), work_of(plan, item)
-    if work < WORTHWHILE or not current_target().has_pool:
+    shape, each = item.shape or (), work_of_one(item)
+    if not current_target().has_pool:
         return None
-    parts = max(2, min(MOST_PARTS, work // PART))
     if flat:
-        return _steps(None, count, parts, BLOCK)
+        return _split(None, shape, each, BLOCK)
     for dimension in independent(plan, item, shape):
         outermost = all(size == 1 for size in shape[:dimension])
-        split = _steps(dimension, shape[dimension], parts, 1 if outermost else NARROWEST)
+        split = _split(dimension, shape, each, 1 if outermost else NARROWEST)
         if split is not None:
             return split
     return None
+
+
+def _split(dimension: int | None, shape: tuple[Position, ...], each: int, multiple: int) -> Split | None:
+    size = 0 if dimension is None else shape[dimension]
+    if is_known(shape):
+        count = math.prod(map(int, shape))
+        return _steps(dimension, int(size) or count, count * each, multiple)
+    if isinstance(size, int) and 0 < size <= multiple:
+        return None
+    return Split(dimension, size, None, shape, each, multiple)
 
 
 def work_of(plan: Plan, item: Item) -> int:
@@ -65,14 +92,20 @@ def work_of_one(item: Item) -> int:
     return sum(cost(node) for node in item.nodes) + MEMORY * (len(item.reads) + len(item.stored))
 
 
-def split_counts(size: int, work: int) -> Split | None:
-    """Choose how a loop up to `size` without loop-carried values is split; `work` is the estimate for all of it."""
-    if work < WORTHWHILE or not current_target().has_pool:
+def split_counts(size: Position, work: int, shape: Sequence[Position] = ()) -> Split | None:
+    """Choose how a loop up to `size` without loop-carried values is split.
+
+    `work` is the estimate for all of it, or, where sizes are symbolic, for one element of `shape` or one count.
+    """
+    if isinstance(size, int) and is_known(shape):
+        return _steps(None, size, work, 1) if current_target().has_pool else None
+    return Split(None, size, None, tuple(shape) or (size,), work) if current_target().has_pool and work else None
+
+
+def _steps(dimension: int | None, size: int, work: int, multiple: int) -> Split | None:
+    if work < WORTHWHILE:
         return None
-    return _steps(None, size, max(2, min(MOST_PARTS, work // PART)), 1)
-
-
-def _steps(dimension: int | None, size: int, parts: int, multiple: int) -> Split | None:
+    parts = max(2, min(MOST_PARTS, work // PART))
     step = -(-size // parts // multiple) * multiple
     return Split(dimension, size, step) if step < size else None
 

@@ -26,7 +26,6 @@ from autoconv.backends.llvm.ir.index_arith import Position, element_count, linea
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, store
 from autoconv.backends.llvm.ir.types import memory
 from autoconv.backends.llvm.schedule.partition import Split
-from autoconv.backends.llvm.schedule.symbolic_partition import OpenSplit
 from autoconv.backends.llvm.target import abi
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph import dimensions
@@ -288,8 +287,8 @@ class Batch:
         region, out, node = self._region, self._region.out, self._node
         count = element_count(out, self._batch)
         split = self._split(count, work)
-        bounds = bounds_of(split, out) if isinstance(split, OpenSplit) else ("1", str(count), "1")
-        held = self._reserve(bounds[0] if split is None or isinstance(split, OpenSplit) else str(split.parts))
+        bounds = bounds_of(split, out) if split is not None and split.step is None else ("1", str(count), "1")
+        held = self._reserve(bounds[0] if split is None or split.step is None else str(split.parts))
         body = self.routine.finish("ret i1 false")
         cells = self._new_results()
         failed = out.alloca("i8")
@@ -306,7 +305,7 @@ class Batch:
         with alone(out, large and region.launches is None):
             if split is None:
                 region.launch(body, [*given, "i64 0", "i64 0", f"i64 {count}"])
-            elif isinstance(split, OpenSplit):
+            elif split.step is None:
                 parts = ["i64 %parts", "i64 %size", "i64 %step"]
                 whole = Routine(region, [*self._arguments, *parts])
                 run_parts(split, whole.module, whole.out, body, self._arguments, False, ("%parts", "%size", "%step"))
@@ -334,7 +333,7 @@ class Batch:
             parts = min(count, count * work // _PART, 2 * current_target().threads)
             return Split(None, count, -(-count // parts)) if parts > 1 else None
         shape = (count, dimension(self._region.out, work))
-        return OpenSplit(None, count, 1, shape, 1, part=_PART, least=2 * _PART, most=2 * current_target().threads)
+        return Split(None, count, None, shape, 1, part=_PART, least=2 * _PART, most=2 * current_target().threads)
 
     def _reserve(self, parts: str) -> tuple[Object, TensorType | None] | None:
         """Allocate the memory of the parts, on their stacks if it is small enough."""

@@ -16,7 +16,7 @@ from autoconv.backends.llvm.codegen.loops.reductions import MemoryReduction, Red
 from autoconv.backends.llvm.codegen.parallel.partitioned import bounds_of, run_parts, run_split
 from autoconv.backends.llvm.ir.element_rules import apply_rule, computed
 from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.index_arith import Index, Position, count, element_count, is_known, linear, plus, product
+from autoconv.backends.llvm.ir.index_arith import Index, Position, count, element_count, linear, plus, product
 from autoconv.backends.llvm.ir.metadata import QUICK
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
@@ -27,7 +27,6 @@ from autoconv.backends.llvm.schedule.partition import Split, choose_split
 from autoconv.backends.llvm.schedule.plan import Item, Plan
 from autoconv.backends.llvm.schedule.reduction_depth import BLOCK, register_depth
 from autoconv.backends.llvm.schedule.row_blocks import is_flat
-from autoconv.backends.llvm.schedule.symbolic_partition import OpenSplit, choose_open_split
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Symbol
 
@@ -87,8 +86,7 @@ class KernelText:
         self._names: dict[Value, str] = {v: f"%p{i}" for i, v in enumerate(self.arguments)}
         self.stores: dict[Value, str] = {v: f"%s{i}" for i, v in enumerate(item.stored)}
         self._is_part = part is not None
-        choose = choose_split if is_known(item.shape or ()) else choose_open_split
-        self._split = part or choose(plan, item, self._is_flat())
+        self._split = part or choose_split(plan, item, self._is_flat())
         self.name, self.has_rare = self._write(careful=False)
         self.careful_name = self._write(careful=True)[0] if self.has_rare and part is None else ""
 
@@ -137,7 +135,7 @@ class KernelText:
         self._start([one for one in sums if one not in partial])
         given = [*parameters, *(f"ptr {cell}" for cell in cells)]
         parts: Position = split.parts
-        if isinstance(split, OpenSplit):
+        if split.step is None:
             bounds = bounds_of(split, self.out)
             parts = bounds[0]
             flag = run_parts(split, self._module, self.out, body, given, has_rare, bounds)
@@ -208,8 +206,7 @@ class KernelText:
         if self._split is None:
             first, last = "0", str(element_count(out, shape))
         else:
-            is_known = all(isinstance(size, int) for size in shape)  # otherwise the step of the split is open, too
-            first, last, turns = "%first", "%last", math.gcd(turns, self._split.step) if is_known else 1
+            first, last, turns = "%first", "%last", math.gcd(turns, self._split.step or 1)
         if any(one.blocks for one in sums):
             length = out.new(f"sub nsw i64 {last}, {first}")
             blocks = out.new(f"sdiv i64 {out.new(f'add nsw i64 {length}, {BLOCK - 1}')}, {BLOCK}")

@@ -74,7 +74,10 @@ class _Run:
         height = max(self._lines, default=0)
         for number, item in enumerate(self._members):
             if number in self._products:
+                (result,) = self._products[number].node.results
+                self._region.set(result, self._region.new_array(result.type))
                 name, given, unit = tile_rows(self._region, self._products[number], max(self._lines, default=0))
+                assert isinstance(unit, int)
                 height = height or unit
                 steps.append((name, given, -unit))
             else:

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from autoconv.backends.llvm.analysis.representation import is_of_open, sizes
+from autoconv.backends.llvm.analysis.representation import sizes
 from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.matmul.blas import Matrix, alone, has_products, product_call
-from autoconv.backends.llvm.codegen.matmul.symbolic import write_open_product
-from autoconv.backends.llvm.codegen.matmul.symbolic_tile_kernel import OpenPatchText, open_tiling
 from autoconv.backends.llvm.codegen.matmul.tile_kernel import ProductText
 from autoconv.backends.llvm.codegen.matmul.transposed_operand import turned
 from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
@@ -28,9 +26,8 @@ from autoconv.backends.llvm.ir.operand import FALSE
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import register
 from autoconv.backends.llvm.schedule.implicit_im2col import Patches
-from autoconv.backends.llvm.schedule.matmul_tiling import SHARE, Product, Sum, tiles_of, tiling
+from autoconv.backends.llvm.schedule.matmul_tiling import SHARE, Product, Sum, tiling
 from autoconv.backends.llvm.schedule.partition import Split
-from autoconv.backends.llvm.schedule.symbolic_partition import OpenSplit
 from autoconv.backends.llvm.target import abi
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.graph import Node
@@ -42,26 +39,105 @@ _NARROWEST = 64  # least rows or columns of such a part
 
 @class_lowering("matmul")
 def write_matmul(region: LoweringContext, node: Node) -> None:
-    """Write the product by tiles or by the BLAS; by NumPy's own matmul where there is none."""
+    """Write the product by tiles or by the BLAS; by NumPy's own matmul where there is none.
+
+    Whether y stays in caches is decided at run time where the inner dimension is symbolic.
+    """
     (result,) = node.results
-    if is_of_open(node):
-        patches = region.patches(node)
-        if patches is None:
-            write_open_product(region, node)
-        else:
-            _write_open_patches(region, Product(node, patches))
-        return
-    tiled = tiles_of(node, region.patches(node))
-    if tiled is not None:
-        _write_tiles(region, tiled)
-        return
-    product = Product(node)
-    if not has_products(product.dtype) or not product.work:
+    product = Product(node, region.patches(node))
+    by_blas, by_tiles = has_products(product.dtype), product.patches is not None or product.suits_tiles()
+    if product.is_empty or not (by_blas or by_tiles):
         region.write_kernel(node)
         return
     region.set(result, region.new_array(result.type))
+    if not by_tiles:
+        _write_blas(region, product)
+    elif isinstance(product.inner, int) or not by_blas:
+        _write_tiles(region, product)
+    else:
+        out = region.out
+        few, many, done = out.label("few"), out.label("many"), out.label("done")
+        most = current_target().cache // (product.columns * product.dtype.size)
+        out.branch_if(out.icmp("sle", product.inner, most), few, many)
+        for label, write in ((few, _write_tiles), (many, _write_blas)):
+            out.begin(label)
+            write(region, product)
+            out.branch(done)
+        out.begin(done)
+
+
+def tile_rows(region: LoweringContext, product: Product, unit: int = 0) -> tuple[str, list[str], Position]:
+    """Write the function that fills the result of a product.
+
+    Return the function, which takes a first and last unit; its arguments before these; and the rows of a unit: the
+    height of a tile, or a line of patches. The height of a tile divides `unit`, if that is given.
+    """
+    machine, out, patches = current_target().vectors, region.out, product.patches
+    assert machine is not None
+    y, (result,) = product.node.inputs[1], product.node.results
+    told: dict[str, Position] = {}
+
+    def tell(size: Position) -> Position:
+        if isinstance(size, int):
+            return size
+        name = f"%told.{len(told)}"
+        told[name] = size
+        return name
+
+    rows = _row_count(out, product) if patches is None else dimension(out, patches.rows[-1][0])
+    plan = tiling(tell(rows), product.columns, product.dtype, machine, 0 if patches else unit)
+    columns = turned(region, y, plan.lanes) if product.flip_y else region.data(y)
+    lines: Sequence[tuple[Position, Position]] = ()
+    if patches is None:
+        x = product.node.inputs[0]
+        step, row = (product.width_x, 1) if product.flip_x else (1, product.width_x)
+        sums: Sequence[Sum] = [Sum(0, 0, tell(product.inner), step, product.columns)]
+    else:
+        x = patches.base
+        sums, lines, row = _places(patches, product.columns, lambda size: tell(dimension(out, size)))
+    text = ProductText(
+        region.body.module, plan, product.dtype, tuple(sums), row, product.columns, tuple(lines), tuple(told)
+    )
+    given = [f"ptr {pointer}" for pointer in (region.data(x), columns, region.data(result))]
+    return text.rows(), [*given, *(f"i64 {one}" for one in told.values())], rows if patches else plan.height
+
+
+def _row_count(out: FunctionText, product: Product) -> Position:
+    return element_count(out, sizes(product.node.results[0].type)[:-1])
+
+
+def _write_tiles(region: LoweringContext, product: Product) -> None:
+    body, given, unit = tile_rows(region, product)
+    split = _split_tiles(region.out, product, unit)
+    if split.parts > 1 and current_target().is_parallel:
+        run_split(split, region.body.module, region.out, body, given, has_rare=False)
+    else:
+        region.launch(body, [*given, "i64 0", "i64 0", f"i64 {split.size}"])
+
+
+def _split_tiles(out: FunctionText, product: Product, unit: Position) -> Split:
+    """Return the split of the tiles, or of the lines of patches, `unit` rows each."""
+    if product.work and isinstance(unit, int):
+        count = -(-product.rows // unit)
+        return Split(None, count, -(-count // max(min(product.work // SHARE, count), 1)))
+    shape = sizes(product.node.results[0].type)[:-1]
+    if product.patches is not None:
+        lines = element_count(out, shape[:-1])
+        return Split(None, lines, None, (lines, unit, product.inner, product.columns), 1, 1, SHARE, 2 * SHARE)
+    rows = element_count(out, shape)
+    if isinstance(rows, int):
+        units: Position = -(-rows // int(unit))
+    else:
+        units = out.op("sdiv", out.add(rows, int(unit) - 1), unit)
+    return Split(None, units, None, (rows, product.inner, product.columns), 1, 1, SHARE, 2 * SHARE)
+
+
+def _write_blas(region: LoweringContext, product: Product) -> None:
+    if not product.work:
+        _write_symbolic_blas(region, product)
+        return
     out, module = region.out, region.body.module
-    pointers = [region.data(value) for value in (*node.inputs, result)]
+    pointers = [region.data(value) for value in (*product.node.inputs, *product.node.results)]
     parts = min(product.work // _PART, 2 * current_target().threads, max(product.rows, product.columns) // _NARROWEST)
     with alone(out):
         if "blas_set_threads" in abi.symbols() and parts > 1 and current_target().has_pool:
@@ -70,77 +146,36 @@ def write_matmul(region: LoweringContext, node: Node) -> None:
             out.line(call_product(product, module, out, pointers))
 
 
-def tile_rows(region: LoweringContext, product: Product, unit: int = 0) -> tuple[str, list[str], int]:
-    """Allocate the product's result, and write the function that fills it.
-
-    Return the function, which takes a first and last unit; its arguments before these; and the rows of a unit: the
-    height of a tile, or a line of patches. The height of a tile divides `unit`, if that is given.
-    """
-    machine = current_target().vectors
-    assert machine is not None
-    y, (result,) = product.node.inputs[1], product.node.results
-    module, dtype, patches = region.body.module, product.dtype, product.patches
-    region.set(result, region.new_array(result.type))
-    plan = tiling(product.unit, product.columns, dtype, machine, 0 if patches else unit)
-    columns = turned(region, y, plan.lanes) if product.flip_y else region.data(y)
-    lines: Sequence[tuple[Position, Position]] = ()
-    if patches is None:
-        x = product.node.inputs[0]
-        step, row = (product.width_x, 1) if product.flip_x else (1, product.width_x)
-        sums: Sequence[Sum] = [Sum(0, 0, product.inner, step, product.columns)]
-    else:
-        x = patches.base
-        sums, lines, row = _places(patches, product.columns, _number)
-    body = ProductText(module, plan, dtype, tuple(sums), row, product.columns, tuple(lines)).rows()
-    given = [f"ptr {pointer}" for pointer in (region.data(x), columns, region.data(result))]
-    return body, given, product.unit if patches else plan.height
-
-
-def _write_tiles(region: LoweringContext, product: Product) -> None:
-    body, given, unit = tile_rows(region, product)
-    count = -(-product.rows // unit)
-    parts = min(product.work // SHARE, count) if current_target().threads > 1 else 1
-    if parts > 1 and current_target().has_pool:
-        run_split(Split(None, count, -(-count // parts)), region.body.module, region.out, body, given, has_rare=False)
-    else:
-        region.launch(body, [*given, "i64 0", "i64 0", f"i64 {count}"])
-
-
-def _write_open_patches(region: LoweringContext, product: Product) -> None:
-    """Write a product line of patches by line; several threads share the lines where there are many at run time."""
-    out, lines = region.out, element_count(region.out, sizes(product.node.results[0].type)[:-2])
-    unit: Position
-    body, given, unit = _open_rows(region, product)
-    if current_target().is_parallel:
-        split = OpenSplit(None, lines, 1, (lines, unit, product.inner, product.columns), 1, 1, SHARE, 2 * SHARE)
-        run_split(split, region.body.module, out, body, given, has_rare=False)
-    else:
-        out.new(f"call i1 @{body}({', '.join([*given, 'i64 0', 'i64 0', f'i64 {lines}'])})")
-
-
-def _open_rows(region: LoweringContext, product: Product) -> tuple[str, list[str], Position]:
-    """Write the function, as `tile_rows`, for patches with open sizes or places."""
-    patches, machine, out = product.patches, current_target().vectors, region.out
-    assert patches is not None and machine is not None
-    y, (result,) = product.node.inputs[1], product.node.results
-    region.set(result, region.new_array(result.type))
-    told: dict[str, Position] = {}
-
-    def tell(size: Dimension) -> Position:
-        found = dimension(out, size)
-        if isinstance(found, int):
-            return found
-        name = f"%told.{len(told)}"
-        told[name] = found
-        return name
-
-    sums, lines, row = _places(patches, product.columns, tell)
-    plan = open_tiling("", product.columns, product.dtype, machine)
-    columns = turned(region, y, plan.lanes) if product.flip_y else region.data(y)
-    text = OpenPatchText(region.body.module, plan, product.dtype, tuple(sums), row, tuple(lines), tuple(told))
-    rows = dimension(out, patches.rows[-1][0])
-    given = [f"ptr {pointer}" for pointer in (region.data(patches.base), columns, region.data(result))]
-    return text.rows(), [*given, f"i64 {rows}", *(f"i64 {one}" for one in told.values())], rows
+def _write_symbolic_blas(region: LoweringContext, product: Product) -> None:
+    """Write the product by the BLAS, in parts where it turns out large; the inner dimension may be 0."""
+    module, kind = region.body.module, register(product.dtype)
+    parameters = ["ptr %x", "ptr %y", "ptr %z", "i64 %rows", "i64 %inner", "i64 %columns"]
+    body = FunctionText(module, Signature("i1", (*parameters, *PART), f"nounwind {QUICK}"))
+    count = body.sub("%last", "%first")
+    width_x, width_y = "%rows" if product.flip_x else "%inner", "%inner" if product.flip_y else "%columns"
+    moved = body.gep(kind, "%x", body.mul("%first", "1" if product.flip_x else "%inner"))
+    placed = body.gep(kind, "%z", body.mul("%first", "%columns"))
+    x, y, z = Matrix(moved, width_x, product.flip_x), Matrix("%y", width_y, product.flip_y), Matrix(placed, "%columns")
+    rows = _row_count(region.out, product)
+    sides = 1 if rows == 1 else count, "%inner", 1 if product.columns == 1 else "%columns"
+    none, some, done = body.label("none"), body.label("some"), body.label("done")
+    body.branch_if(body.icmp("eq", "%inner", 0), none, some)
+    for label, found in ((none, False), (some, True)):
+        body.begin(label)
+        body.line(product_call(module, product.dtype, x, y, z, *sides, some=found))
+        body.branch(done)
+    body.begin(done)
+    body.ret(FALSE)
+    shape = rows, product.inner, product.columns
+    given = [f"ptr {region.data(value)}" for value in (*product.node.inputs, *product.node.results)]
+    given += [f"i64 {size}" for size in shape]
+    name, out = body.finish("product"), region.out
+    with alone(out):
+        if current_target().is_parallel:
+            split = Split(0, rows, None, shape, 1, _NARROWEST, _PART, 2 * _PART, 2 * current_target().threads)
+            run_split(split, module, out, name, given, has_rare=False)
+        else:
+            region.launch(name, [*given, "i64 0", "i64 0", f"i64 {rows}"])
 
 
 def _places(

@@ -2,8 +2,12 @@
 
 A tile is some rows by a few vectors of columns. For each step along the inner dimension its code loads a row of y once,
 broadcasts one number of x for each of its rows, and accumulates by fused multiply-adds. Edges are covered by smaller
-tiles, with masked vectors. Shapes and strides are constants, so an address is one register and a constant. The order
-of accumulation along the inner dimension does not depend on how rows are split over threads.
+tiles, with masked vectors. Strides are constants, so an address is one register and a constant. The order of
+accumulation along the inner dimension does not depend on how rows are split over threads.
+
+The number of rows, and of steps, may be symbolic. If such rows are no multiple of the tile height, the last tile starts
+earlier and overlaps the one before; recomputed rows are equal. With fewer rows than a tile has, tiles are half as high,
+or one row.
 """
 
 from __future__ import annotations
@@ -30,7 +34,7 @@ class ProductText:
 
     def __init__(
         self, module: ModuleText, tiling: Tiling, dtype: DType, sums: tuple[Sum, ...], x_row: int, z_row: int,
-        lines: tuple[tuple[Position, Position], ...] = (),
+        lines: tuple[tuple[Position, Position], ...] = (), further: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
         self._module = module
         self._tiling = tiling
@@ -40,43 +44,69 @@ class ProductText:
         self._x_row = x_row
         self._z_row = z_row
         self._lines = lines
-        self._more: tuple[str, ...] = ()  # further i64 parameters of tiles
+        self._further = further
 
     def rows(self) -> str:
         """Return the name of a function of the tiles, or lines, from %first to %last, counted from the top."""
         self._module.has_loops = True
         out, tiling = self._function(), self._tiling
-        full, rest = divmod(tiling.rows, tiling.height)
         if self._lines:
             with out.loop("%first", "%last", unrolled=False) as line:
-                x, z = self._line(out, line), self._moved(out, "%z", line, tiling.rows * self._z_row)
-                with out.loop("0", str(full), unrolled=False) as i:
-                    self._row(out, i, tiling.height, x, z)
-                if rest:
-                    self._row(out, str(full), rest, x, z)
-            out.ret(FALSE)
-            return out.finish("product")
-        last = "%last"
-        if rest:
-            inside = out.icmp("slt", "%last", full)
-            last = out.select(inside, "%last", full)
-        with out.loop("%first", last) as i:
-            self._row(out, i, tiling.height)
-        if rest:
-            edge, done = out.label("edge"), out.label("done")
-            out.branch_if(out.icmp("sgt", "%last", full), edge, done)
-            out.begin(edge)
-            self._row(out, str(full), rest)
-            out.branch(done)
-            out.begin(done)
+                x = self._line(out, line)
+                first = out.mul(line, tiling.rows) if isinstance(tiling.rows, str) else line
+                z = self._moved(out, "%z", first, self._z_row * (1 if isinstance(tiling.rows, str) else tiling.rows))
+                self._from_top(out, "0", "", x, z)
+        else:
+            self._from_top(out, "%first", "%last", "%x", "%z")
         out.ret(FALSE)
         return out.finish("product")
+
+    def _from_top(self, out: FunctionText, first: str, last: str, x: str, z: str) -> None:
+        """Write the tiles from `first` to `last`, or all."""
+        tiling = self._tiling
+        if isinstance(tiling.rows, str):
+            self._overlapping(out, first, last, x, z)
+            return
+        full, rest = divmod(tiling.rows, tiling.height)
+        end = last or str(full)
+        if rest and last:
+            end = out.select(out.icmp("slt", last, full), last, full)
+        with out.loop(first, end, unrolled=False) as i:
+            self._row(out, i, tiling.height, x, z)
+        if rest and last:
+            edge, done = out.label("edge"), out.label("done")
+            out.branch_if(out.icmp("sgt", last, full), edge, done)
+            out.begin(edge)
+            self._row(out, str(full), rest, x, z)
+            out.branch(done)
+            out.begin(done)
+        elif rest:
+            self._row(out, str(full), rest, x, z)
+
+    def _overlapping(self, out: FunctionText, first: str, last: str, x: str, z: str) -> None:
+        """Write the tiles of a symbolic number of rows; lower ones where there are fewer rows than a tile has."""
+        height, rows, done = self._tiling.height, self._tiling.rows, out.label("done")
+        for lower in sorted({height, max(height // 2, 1), 1}, reverse=True):
+            all_of = last if last and lower == height else out.op("sdiv", out.add(rows, lower - 1), lower)
+            before = out.sub(rows, lower)
+            many, few = out.label("many"), out.label("few")
+            out.branch_if(out.icmp("sge", before, 0), many, few)
+            out.begin(many)
+            with out.loop(first if lower == height else "0", all_of, unrolled=False) as i:
+                row = out.mul(i, lower)
+                row = out.select(out.icmp("slt", row, before), row, before)  # the start of the last tile
+                moved = self._moved(out, x, row, self._x_row), self._moved(out, z, row, self._z_row)
+                self._row(out, "0", lower, *moved)
+            out.branch(done)
+            out.begin(few)
+        out.branch(done)
+        out.begin(done)
 
     def _function(self) -> FunctionText:
         return FunctionText(self._module, Signature("i1", (*self._parameters(), *PART)))
 
     def _parameters(self) -> list[str]:
-        return ["ptr noalias %x", "ptr noalias %y", "ptr noalias %z", *(f"i64 {one}" for one in self._more)]
+        return ["ptr noalias %x", "ptr noalias %y", "ptr noalias %z", *(f"i64 {one}" for one in self._further)]
 
     def _line(self, out: FunctionText, line: str) -> str:
         """Return the address in x where a line begins."""
@@ -97,10 +127,10 @@ class ProductText:
             name = self._tile(height, wide)
             with out.loop("0", str(full), unrolled=False) as j:
                 y, target = self._moved(out, "%y", j, wide), self._moved(out, z, j, wide)
-                out.call(name, x, y, target, *self._more)
+                out.call(name, x, y, target, *self._further)
         if rest:
             y, target = self._moved(out, "%y", "1", full * wide), self._moved(out, z, "1", full * wide)
-            out.call(self._tile(height, rest), x, y, target, *self._more)
+            out.call(self._tile(height, rest), x, y, target, *self._further)
 
     def _moved(self, out: FunctionText, pointer: str, count: Position, step: Position) -> str:
         offset = out.mul(count, step)
@@ -125,6 +155,9 @@ class ProductText:
         """Accumulate all products in the cells."""
         out, height = v.out, len(cells)
         for part in self._sums:
+            if isinstance(part.count, str):
+                self._sum_up_symbolic(v, part, part.count, cells, widths)
+                continue
             chunks, left = divmod(part.count, CHUNK) if part.count > 2 * CHUNK else (0, part.count)
             if chunks:
                 with out.loop("0", str(chunks), unrolled=False) as chunk:
@@ -137,6 +170,20 @@ class ProductText:
                 self._join(v, cells, sums)
             elif left:
                 self._add_up(v, part, cells, widths, "", left)
+
+    def _sum_up_symbolic(
+        self, v: VectorWriter, part: Sum, steps: str, cells: list[list[str]], widths: list[int]
+    ) -> None:
+        """Accumulate CHUNK steps at a time, and join the partial sums."""
+        out = v.out
+        chunks = out.op("sdiv", out.add(steps, CHUNK - 1), CHUNK)
+        least = out.module.declare("llvm.smin.i64", "i64", "i64, i64")
+        with out.loop("0", chunks, unrolled=False) as chunk:
+            start = out.mul(chunk, CHUNK)
+            count = out.new(f"call i64 {least}(i64 {out.sub(steps, start)}, i64 {CHUNK})")
+            sums = [[out.alloca(v.vector) for _ in widths] for _ in cells]
+            self._add_up(v, part, sums, widths, start, count)
+            self._join(v, cells, sums)
 
     def _add_up(
         self, v: VectorWriter, part: Sum, cells: list[list[str]], widths: list[int], start: str, count: Position

@@ -20,7 +20,6 @@ from autoconv.backends.llvm.ir.index_arith import Index, Position, is_known, pro
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
 from autoconv.backends.llvm.schedule.cost import cost_of
 from autoconv.backends.llvm.schedule.partition import Split, split_counts
-from autoconv.backends.llvm.schedule.symbolic_partition import OpenSplit
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.analysis.alias import DISJOINT, EQUAL, OVERLAP
@@ -163,7 +162,7 @@ class _Statement(Reading):
             return split_counts(int(target.sizes[0]), each * math.prod(map(int, target.sizes)))
         if not current_target().has_pool or not any(is_elementary(step.op) for step in self.steps):
             return None
-        return OpenSplit(None, target.sizes[0], 1, target.sizes, each)
+        return Split(None, target.sizes[0], None, target.sizes, each)
 
     def _is_target(self, value: Value) -> bool:
         if not representation.is_memory(value.type):

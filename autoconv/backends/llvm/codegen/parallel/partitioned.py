@@ -14,7 +14,6 @@ from autoconv.backends.llvm.ir.metadata import QUICK
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.signature import Parameter, Signature
 from autoconv.backends.llvm.schedule.partition import Split
-from autoconv.backends.llvm.schedule.symbolic_partition import OpenSplit
 
 
 def run_split(
@@ -24,12 +23,12 @@ def run_split(
 
     `body` takes `parameters`, then the number of the part and its first and last count as i64.
     """
-    if isinstance(split, OpenSplit):
+    if split.step is None:
         return run_parts(split, module, out, body, parameters, has_rare, bounds_of(split, out))
     return _hand_out(split, module, out, body, parameters, has_rare, split.parts)
 
 
-def bounds_of(split: OpenSplit, out: FunctionText) -> tuple[str, str, str]:
+def bounds_of(split: Split, out: FunctionText) -> tuple[str, str, str]:
     """Compute at run time the number of parts, the size of the loop, and the step of a part."""
     count = element_count(out, split.shape)
     size = split.size or (count if split.dimension is None else split.shape[split.dimension])
@@ -54,7 +53,7 @@ def _quotient(out: FunctionText, dividend: str, divisor: str) -> str:
 
 
 def run_parts(
-    split: OpenSplit, module: ModuleText, out: FunctionText, body: str, parameters: Sequence[str], has_rare: bool,
+    split: Split, module: ModuleText, out: FunctionText, body: str, parameters: Sequence[str], has_rare: bool,
     bounds: tuple[str, str, str],
 ) -> str:  # fmt: skip
     """Write the call of as many parts as `bounds_of` computed, by this thread alone where that is one."""

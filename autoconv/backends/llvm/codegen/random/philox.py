@@ -19,7 +19,6 @@ from autoconv.backends.llvm.ir.index_arith import Position
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.schedule.partition import MOST_PARTS, Split
-from autoconv.backends.llvm.schedule.symbolic_partition import OpenSplit
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.dtypes import DType, float64, int64, uint64
 from autoconv.ops.elements import ELEMENTS
@@ -130,7 +129,7 @@ class _Draw:
         else:
             number = out.op("udiv", out.op("add", "%count", _CHUNK - 1), _CHUNK)
             if isinstance(count, str) and current_target().has_pool:
-                split = OpenSplit(None, number, 1, ("%count",), 1, part=_SPLIT // MOST_PARTS, least=_SPLIT)
+                split = Split(None, number, None, ("%count",), 1, part=_SPLIT // MOST_PARTS, least=_SPLIT)
                 run_split(split, whole.module, out, body, self.parameters, False)
                 return whole.finish()
             out.call(body, *(parameter.name for parameter in out.signature.parameters), 0, 0, number)

@@ -1,0 +1,30 @@
+"""Lower symbolic dimensions, and numbers of elements, as numbers of the program."""
+
+from __future__ import annotations
+
+from autoconv.backends.llvm.analysis.representation import sizes
+from autoconv.backends.llvm.analysis.symbolic_sizes import SMALLEST
+from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.registry import class_lowering
+from autoconv.backends.llvm.codegen.values import RegisterWriter
+from autoconv.backends.llvm.ir.index_arith import Size, element_count
+from autoconv.graph.dtypes import int64
+from autoconv.graph.graph import Node
+from autoconv.ops.analysis.value_range import SIZES
+
+
+@class_lowering("extent")
+def write_extent(region: LoweringContext, node: Node) -> None:
+    """Write a dimension of an array, or its number of elements."""
+    (result,) = node.results
+    shape = sizes(node.inputs[0].type)
+    found = shape[node.attributes["axis"]] if node.op.name == "dimension" else element_count(region.out, shape)
+    b = RegisterWriter(region)
+    size = b.wrap(int64, str(found))
+    region.body.note_range(size, SIZES)
+    if isinstance(found, Size):
+        region.body.note_range(size, (SMALLEST, SIZES[1]))
+    made = b.cast(size, result.dtype)
+    if made.ir != size.ir:
+        region.body.note_limit(made, size, 0)  # a value that does not fit becomes smaller
+    region.set(result, made)
