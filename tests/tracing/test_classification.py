@@ -45,7 +45,7 @@ class _Guarding(CompileContract):
 
     def before_call(self, function):
         self.asked.append(function)
-        if not python_contract._is_pure(function):
+        if not python_contract._has_no_effects(function):
             raise _Asked
 
     def before_write(self, owner, what, spots=()):

@@ -286,7 +286,7 @@ def test_a_call_is_traced_a_bounded_number_of_times(monkeypatch):
     from autoconv.tracing.specialise import call_profile
 
     monkeypatch.setitem(python_contract.MOST_WORK, python_contract.ATTEMPT, 20)
-    monkeypatch.setattr(call_profile.Learning, "restage", lambda self, call, wanted: None)
+    monkeypatch.setattr(call_profile.CallProfile, "restage", lambda self, call, wanted: None)
     attempts = []
     spend = python_contract.Work.__call__
     monkeypatch.setattr(

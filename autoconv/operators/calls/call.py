@@ -39,7 +39,7 @@ from autoconv.operators.support.held_iterators import held
 from autoconv.operators.support.signature_check import fitting
 from autoconv.operators.support.warnings import WARN, warn
 from autoconv.operators.values.builtins import CALL, called, override_for
-from autoconv.operators.values.instances import DESCRIBING, is_written, make_early
+from autoconv.operators.values.instances import DESCRIBING, is_written, move_eagerly
 from autoconv.operators.values.items import about_to_call
 from autoconv.ops.python.objects import LIBRARY
 from autoconv.runtime.objects.containers import PLAIN, items_of, traced_result
@@ -78,7 +78,7 @@ def converted(function: Any, region: Any = None) -> Any:
         return lambda *args, **kwargs: distribute(lambda f: call(f)(*args, **kwargs), function)
     if type(function) is SymbolicTensor and function.weak and region is not None and region.contract.python_numbers:
         return lambda *args, **kwargs: refuse_number(function, "{!r} object is not callable")
-    known = None if says_what_it_equals(function) else _known(function, region)
+    known = None if has_user_equality(function) else _known(function, region)
     if known is not None:
         return known
     contract = EAGER if region is None else region.contract
@@ -105,7 +105,7 @@ def converted(function: Any, region: Any = None) -> Any:
     return of_known_values(function) if is_special and contract.objects_in_graph else function
 
 
-def says_what_it_equals(value: Any) -> bool:
+def has_user_equality(value: Any) -> bool:
     """Return whether looking the value up in a table would run user-defined methods (`__hash__`, `__eq__`)."""
     kind = type(value)
     return isinstance(kind.__hash__, types.FunctionType) or isinstance(kind.__eq__, types.FunctionType)
@@ -262,7 +262,7 @@ def _class(cls: type, contract: Contract) -> Any:
                 (_function(init, contract) if written else init)(made, *args, **kwargs)
             if own and not written:
                 _trace_defaults(made, args, kwargs)
-            make_early(made)
+            move_eagerly(made)
             return made
 
         return construct

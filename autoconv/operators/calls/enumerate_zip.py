@@ -16,7 +16,7 @@ from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.operators.control.conditionals import Cells, if_exp, if_stmt, or_
-from autoconv.operators.support.generator_expressions import Lazy
+from autoconv.operators.support.generator_expressions import GeneratorExpression
 from autoconv.operators.support.held_iterators import HeldIterator
 from autoconv.operators.support.protected_names import BREAK, NORMAL
 from autoconv.operators.values.items import get_item
@@ -35,7 +35,7 @@ _BY_POSITION = (str, bytes, list, tuple, range)
 class Loop:
     """A loop over `lazy` that implements another one; its first `count` variables are additional."""
 
-    lazy: Lazy
+    lazy: GeneratorExpression
     body: Body
     state: tuple[Any, ...]
     names: tuple[str, ...]
@@ -46,7 +46,7 @@ class Loop:
 class Enumerated:
     """`enumerate(lazy, start)`"""
 
-    def __init__(self, lazy: Lazy, start: Any) -> None:
+    def __init__(self, lazy: GeneratorExpression, start: Any) -> None:
         self.lazy, self.start = lazy, start
 
     def loop(self, body: Body, state: tuple[Any, ...], names: tuple[str, ...], exit: str, cells: Cells | None) -> Loop:
@@ -71,7 +71,7 @@ class Zipped:
     As in Python, once a part of `before` ends, neither the parts after it nor `lazy` are advanced.
     """
 
-    def __init__(self, before: Sequence[Any], lazy: Lazy, after: Sequence[Any]) -> None:
+    def __init__(self, before: Sequence[Any], lazy: GeneratorExpression, after: Sequence[Any]) -> None:
         self.before, self.lazy, self.after = before, lazy, after
 
     def loop(self, body: Body, state: tuple[Any, ...], names: tuple[str, ...], exit: str, cells: Cells | None) -> Loop:
@@ -111,7 +111,7 @@ class Zipped:
 
 def enumerated(iterable: Any, start: Any = 0) -> HeldIterator | None:
     """`enumerate(iterable, start)` of a generator expression; None for other iterables."""
-    if type(iterable) is not Lazy or current_region() is None:
+    if type(iterable) is not GeneratorExpression or current_region() is None:
         return None
     counted = Enumerated(iterable, start)
     return HeldIterator(counted.rest(start), counted)
@@ -119,7 +119,7 @@ def enumerated(iterable: Any, start: Any = 0) -> HeldIterator | None:
 
 def zipped(*iterables: Any) -> HeldIterator | None:
     """`zip(*iterables)` of one generator expression and iterables read by position; None for others."""
-    lazy = [n for n, iterable in enumerate(iterables) if type(iterable) is Lazy]
+    lazy = [n for n, iterable in enumerate(iterables) if type(iterable) is GeneratorExpression]
     if len(lazy) != 1 or current_region() is None:
         return None
     before, after = iterables[: lazy[0]], iterables[lazy[0] + 1 :]

@@ -14,13 +14,13 @@ from autoconv.graph.dtypes import int64
 from autoconv.graph.types import TensorType
 from autoconv.operators.calls.comprehensions import collected, collected_set, generator
 from autoconv.operators.calls.enumerate_zip import enumerated, zipped
-from autoconv.operators.calls.object_operators import ONE_BY_ONE
+from autoconv.operators.calls.object_operators import ITEMWISE
 from autoconv.operators.calls.operator_functions import AS_STATEMENTS
 from autoconv.operators.control.conditionals import if_stmt
 from autoconv.operators.control.iterables import Staged, StagedRange, as_staged
 from autoconv.operators.control.loops import for_source, is_symbolic_iterable
 from autoconv.operators.support.dataset_protocol import BY_CLASS, by_class, is_stream
-from autoconv.operators.support.generator_expressions import Lazy
+from autoconv.operators.support.generator_expressions import GeneratorExpression
 from autoconv.operators.support.held_iterators import HeldIterator, held
 from autoconv.operators.support.overrides import OVERRIDES
 from autoconv.operators.support.protected_names import BREAK, NORMAL, Undefined, ld
@@ -43,7 +43,7 @@ def is_deferred(iterable: Any) -> bool:
     """Return whether an iterable is consumed by a graph loop, because Python cannot iterate over it or not as well."""
     if current_region() is None:
         return False
-    if type(iterable) is Lazy or is_stream(iterable) or items_of(iterable) is not None:
+    if type(iterable) is GeneratorExpression or is_stream(iterable) or items_of(iterable) is not None:
         return True
     if type(iterable) is HeldIterator and iterable.is_counted:
         return True
@@ -98,7 +98,7 @@ def _sum(iterable: Any, start: Any = 0) -> Any:
     return for_source(iterable, lambda item, total: (total + item,), (start,), ("sum",))[0]
 
 
-ONE_BY_ONE["sum"] = _sum
+ITEMWISE["sum"] = _sum
 
 
 def _quantifier(decisive: bool) -> Callable[[Any], Any]:
@@ -130,8 +130,8 @@ def _nonzero(item: Any) -> Any:
     return tensor != 0
 
 
-ONE_BY_ONE["any"] = _consumer(builtins.any)(_quantifier(True))
-ONE_BY_ONE["all"] = _consumer(builtins.all)(_quantifier(False))
+ITEMWISE["any"] = _consumer(builtins.any)(_quantifier(True))
+ITEMWISE["all"] = _consumer(builtins.all)(_quantifier(False))
 
 
 def _whole(function: Any, items: Any, kwargs: dict[str, Any] | None = None) -> Any:
@@ -182,7 +182,7 @@ _consumer(builtins.set)(lambda iterable: collected_set(iterable))
 
 def _next(iterator: Any, *default: Any) -> Any:
     """next() of a generator: a loop that is left after its first value."""
-    if type(iterator) is not Lazy:
+    if type(iterator) is not GeneratorExpression:
         return AS_STATEMENTS[builtins.next](iterator, *default)
     if iterator.is_generated:
         found = _next_in_python(iterator, default)
@@ -199,7 +199,7 @@ def _next(iterator: Any, *default: Any) -> Any:
 _TENSOR_DECIDES = object()  # result of `_next_in_python` if a tensor decides control flow before the next value
 
 
-def _next_in_python(iterator: Lazy, default: tuple[Any, ...]) -> Any:
+def _next_in_python(iterator: GeneratorExpression, default: tuple[Any, ...]) -> Any:
     """Advance a generator function in Python; give up if a tensor decides control flow before its next value."""
     begins = iterator.begins
     trial = Attempt()
@@ -245,7 +245,7 @@ def extending(method: Any) -> Callable[..., Any]:
 
 def _is_only_in_graph(iterable: Any) -> bool:
     return current_region() is not None and (
-        type(iterable) in (Lazy, SymbolicObject)
+        type(iterable) in (GeneratorExpression, SymbolicObject)
         or (type(iterable) in PLAIN and heap_of(iterable) is not None)
         or is_stream(iterable)
     )
@@ -255,7 +255,7 @@ def _map(function: Any, *iterables: Any) -> Any:
     """map() over symbolic iterables, as a generator expression."""
     if len(iterables) == 1:
         return generator(iterables[0], lambda item: called(function)(item))
-    if any(type(iterable) is Lazy for iterable in iterables):
+    if any(type(iterable) is GeneratorExpression for iterable in iterables):
         return _python_map(function, *iterables)
     pairs = apply_object("zip", *iterables)
     return generator(pairs, lambda *items: called(function)(*items), into=_names(len(iterables)))

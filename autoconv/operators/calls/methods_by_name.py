@@ -19,7 +19,7 @@ from autoconv.runtime.support.spans import current_place, is_own_file
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 # Special methods that may be called by name.
-_GOING_OVER = frozenset({"__iter__", "__reversed__", "__next__", "__len__", "__enter__", "__exit__"})
+_CALLABLE_BY_NAME = frozenset({"__iter__", "__reversed__", "__next__", "__len__", "__enter__", "__exit__"})
 
 
 def refuse_special(function: types.MethodType, region: Region | None) -> None:
@@ -33,7 +33,7 @@ def refuse_special(function: types.MethodType, region: Region | None) -> None:
     kind: Any = type(owner)
     names = (name for name in dir(kind) if name.startswith("__") and getattr(kind, name, None) is function.__func__)
     name = next(names, None)
-    if name is not None and name not in _GOING_OVER:
+    if name is not None and name not in _CALLABLE_BY_NAME:
         raise StagingError(
             f"the special method {name!r} of a value of the graph is called by its name", current_place(),
             "the operator, or the builtin function",

@@ -7,17 +7,18 @@ for an item of a list or dict that is searched, sorted or compared, the method m
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.graph.types import ObjectType
-from autoconv.operators.control.conditionals import asked, is_staged, truth
+from autoconv.operators.control.conditionals import condition_value, is_staged, truth
 from autoconv.operators.support.read_only_methods import may_write, only_reads
 from autoconv.operators.values.builtins import called
 from autoconv.operators.values.class_inference import ITEMS, is_asked, kinds_of, may_be_made, note_stored
-from autoconv.operators.values.instances import by_kind, is_written
+from autoconv.operators.values.instances import dispatch_on_class, is_written
 from autoconv.operators.values.not_implemented import settled, unsettled
 from autoconv.runtime.objects import symbolic_objects
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, graph_object, record_raw
@@ -37,7 +38,7 @@ for _name in ("neg", "pos", "invert", "abs", "round", "getitem", "setitem", "del
     _FIRST[_name] = (f"__{_name}__",)
 _TRUTH = ("__bool__", "__len__")
 # Functions that iterate over their operands; below, those that also compare, add or test the items.
-_OVER = frozenset(
+_ITERATING = frozenset(
     {
         "list", "tuple", "set", "frozenset", "sorted", "sum", "min", "max", "any", "all", "enumerate", "zip", "dict",
         "mapping", "iter", "reversed", "last", "last_of_each", "bytes",
@@ -48,7 +49,7 @@ _SEARCHES = frozenset({"contains", "index", "count", "remove", "min", "max"})
 _EQUATES = ("__eq__", "__ne__")
 _ORDERS = ("__lt__", "__gt__", "__le__", "__ge__")
 # Special methods that a function calls on the items, by function.
-_ASKS_ITEMS: dict[str, tuple[str, ...]] = {
+_ITEM_METHODS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("eq", "ne", "contains", "index", "count", "remove"), _EQUATES),
     **dict.fromkeys(("lt", "le", "gt", "ge", "sorted", "sort", "min", "max"), (*_EQUATES, *_ORDERS)),
     "sum": ("__add__", "__radd__"), "any": _TRUTH, "all": _TRUTH,
@@ -60,7 +61,7 @@ _TEXTS = frozenset({"str", "repr", "ascii", "format"})
 _LISTS = ("any", "list", "tuple", "dict", "set", "frozenset", "deque", "OrderedDict", "defaultdict", "Counter")
 
 # Functions that evaluate items one after the other in a graph loop; filled in by `iterable_consumers`.
-ONE_BY_ONE: dict[str, Callable[..., Any]] = {}
+ITEMWISE: dict[str, Callable[..., Any]] = {}
 
 
 def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any]) -> Any:
@@ -88,8 +89,8 @@ def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any])
         items = _as_items(operands[0], False)
         return NotImplemented if items is operands[0] else record_raw(op, [items], **attributes)
     asking = _asking_items(trace, name, [operand for operand in operands if not _gives_items(operand)])
-    if asking is not None and function in ONE_BY_ONE and not attributes.get("keywords"):
-        return ONE_BY_ONE[function](*operands)
+    if asking is not None and function in ITEMWISE and not attributes.get("keywords"):
+        return ITEMWISE[function](*operands)
     if asking is not None:
         raise StagingError(
             f"a value known only at run time is searched, sorted or compared, and {asking.__name__} defines "
@@ -97,8 +98,8 @@ def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any])
         )  # fmt: skip
     if function in _FIRST:
         return _applied(function, operands, attributes)
-    if function in _OVER:
-        items_of_each = [_as_items(operand, function in _ASKS_ITEMS) for operand in operands]
+    if function in _ITERATING:
+        items_of_each = [_as_items(operand, function in _ITEM_METHODS) for operand in operands]
         if any(a is not b for a, b in zip(items_of_each, operands, strict=True)):
             return record_raw(op, items_of_each, **attributes)
     return NotImplemented
@@ -121,7 +122,7 @@ def _asked_of_items(op: str, attributes: dict[str, Any]) -> tuple[str, ...]:
     if op == "object_print" or name in _TEXTS:
         return ("__repr__",)
     is_hashed = op == "object_build" and attributes["kind"] in _HASHING
-    return _HASHES if is_hashed or name in _HASHING else _ASKS_ITEMS.get(name, ())
+    return _HASHES if is_hashed or name in _HASHING else _ITEM_METHODS.get(name, ())
 
 
 def _asked_of_objects(op: str, attributes: dict[str, Any]) -> tuple[str, ...]:
@@ -135,7 +136,7 @@ def _asked_of_objects(op: str, attributes: dict[str, Any]) -> tuple[str, ...]:
         function = attributes["function"]
         names = (*_FIRST.get(function, (f"__{function}__",)), _SECOND.get(function, ""))
         names += _asked_of_items(op, attributes)
-        names = (*names, *_ASKED_BY_OP["object_iterate"]) if function in _OVER else names
+        names = (*names, *_ASKED_BY_OP["object_iterate"]) if function in _ITERATING else names
     return names
 
 
@@ -163,7 +164,8 @@ def _called(function: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -
     if not kinds:
         return NotImplemented
     of_ours = lambda made: called(made)(*arguments, **keywords)
-    return by_kind(function, kinds, of_ours, lambda: record_raw("object_apply", [function], function="not_called"))
+    not_called = functools.partial(record_raw, "object_apply", [function], function="not_called")
+    return dispatch_on_class(function, kinds, of_ours, not_called)
 
 
 def _applied(function: str, operands: Sequence[Any], attributes: dict[str, Any]) -> Any:
@@ -193,7 +195,7 @@ def _applied(function: str, operands: Sequence[Any], attributes: dict[str, Any])
             and getattr(kind, mirrored) is not getattr(type(made), mirrored, None)
         ]  # fmt: skip
         answer = lambda other: _first_answer(other, (mirrored,), (made,), function, forward)
-        return by_kind(operands[1], before, answer, forward)
+        return dispatch_on_class(operands[1], before, answer, forward)
 
     first_has = bool(kinds_of(operands[0], _FIRST[function]))
     if not first_has and (mirrored is None or len(operands) < 2 or not kinds_of(operands[1], (mirrored,))):
@@ -224,12 +226,12 @@ def second_operand(function: str, made: Any, other: Any) -> Any:
 
 
 def _truth_of_any(value: Any) -> Any:
-    value = asked(value)
+    value = condition_value(value)
     return truth(value) if is_staged(value) else bool(value)
 
 
 def _truth(made: Any) -> Any:
-    found = asked(made)
+    found = condition_value(made)
     return True if found is made else _truth_of_any(found)
 
 
@@ -238,7 +240,7 @@ def _length(made: Any) -> Any:
 
 
 def _asked(operand: Any, names: Sequence[str], of_ours: Callable[[Any], Any], otherwise: Callable[[], Any]) -> Any:
-    return by_kind(operand, kinds_of(operand, names), of_ours, otherwise)
+    return dispatch_on_class(operand, kinds_of(operand, names), of_ours, otherwise)
 
 
 def _may_do_more(trace: Any, kind: type, name: str) -> bool:
@@ -263,7 +265,7 @@ def _as_items(operand: Any, asks: bool) -> Any:
     if _gives_items(operand):
         return _items_of(operand, asks)
     kinds = kinds_of(operand, ("__iter__",))
-    return by_kind(operand, kinds, lambda made: _items_of(made, asks), lambda: operand) if kinds else operand
+    return dispatch_on_class(operand, kinds, lambda made: _items_of(made, asks), lambda: operand) if kinds else operand
 
 
 def _items_of(made: Any, asks: bool) -> Any:
@@ -282,7 +284,7 @@ def _items_of(made: Any, asks: bool) -> Any:
 
 def _asking_items(trace: Any, name: str, operands: Sequence[Any]) -> type | None:
     """Return a class of items with special methods that do more than read and that Python may call, or None."""
-    asks = _ASKS_ITEMS.get(name)
+    asks = _ITEM_METHODS.get(name)
     kind = next((kind for kind in trace.made for own in asks or () if _may_do_more(trace, kind, own)), None)
     if kind is None:
         return None
@@ -298,4 +300,4 @@ def _may_hold(operand: Any) -> bool:
 
 symbolic_objects.operate_by(operation_by_class)
 
-__all__ = ["ONE_BY_ONE", "operation_by_class", "second_operand"]
+__all__ = ["ITEMWISE", "operation_by_class", "second_operand"]

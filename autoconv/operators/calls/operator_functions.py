@@ -48,7 +48,7 @@ def _known(name: Any, function: str) -> Any:
 def _iter(x: Any, *sentinel: Any) -> Any:
     """iter(x): an iterator over Python's containers lives in the graph, which keeps its position."""
     region = current_region()
-    in_graph = region is not None and region.contract.objects_in_graph and not region.trace.asked_by_python
+    in_graph = region is not None and region.contract.objects_in_graph and not region.trace.called_by_python
     if in_graph and not sentinel and (is_object(x) or type(x) in _ITERATED):
         return apply_object("iter", x)
     return held(plainly(builtins.iter, called(x) if sentinel else x, *sentinel))
@@ -58,7 +58,7 @@ def _next(iterator: Any, *default: Any) -> Any:
     """next(iterator); the guard must allow it for a pre-existing iterator, which would yield one item for all calls."""
     if is_object(iterator):
         return apply_object("next", iterator, *default)
-    if type(iterator) is HeldIterator and iterator.goes_on:
+    if type(iterator) is HeldIterator and iterator.is_resumable:
         return builtins.next(iterator, *default)
     current_contract().before_call(builtins.next)
     return builtins.next(iterator, *default)

@@ -88,11 +88,11 @@ def _asked(name: str, method: types.FunctionType, convert: Callable[[Any], Any])
         if region is None:
             return method(self, *args, **kwargs)
         mark = region.graph.mark()
-        before, region.trace.asked_by_python = region.trace.asked_by_python, True
+        before, region.trace.called_by_python = region.trace.called_by_python, True
         try:
             found = made()(self, *args, **kwargs)
         finally:
-            region.trace.asked_by_python = before
+            region.trace.called_by_python = before
         raises = name in _RAISING and any(map(is_catchable, region.graph.since(mark)))
         if raises or (name in _ANSWERED and is_staged(found)):
             error = StagingError(

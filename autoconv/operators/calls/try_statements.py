@@ -1,7 +1,7 @@
 """try and with statements under trace: the body is recorded up to where it raises, then each of the handlers.
 
 A try statement stands in a loop over `attempts`. Without a trace there is one round, which runs the statement
-unchanged. Under trace the rounds are those of a `Trial`.
+unchanged. Under trace the rounds are those of a `TryRecorder`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from autoconv.errors import StagingError
 from autoconv.operators.calls.call import call
 from autoconv.operators.control.conditionals import is_staged, truth
 from autoconv.operators.control.staging import stage_arms
-from autoconv.operators.control.try_rounds import Trial, passes
+from autoconv.operators.control.try_rounds import TryRecorder, passes
 from autoconv.operators.regions.layout import Variant
-from autoconv.operators.regions.shared_identity import wants_identity
+from autoconv.operators.regions.shared_identity import require_identity
 from autoconv.operators.values.items import context
 from autoconv.runtime.objects.symbolic_objects import StagedException, SymbolicObject, apply_object
 from autoconv.runtime.recording.handler_stores import is_catchable
@@ -31,7 +31,7 @@ def attempts(handlers: int, read: Callable[[], Any] | None = None, names: tuple[
     `read` is a closure over the variables called `names`, and over those that are local to the statement.
     """
     region = current_region()
-    return _ONCE if region is None else Trial(region, handlers, read, names).rounds()
+    return _ONCE if region is None else TryRecorder(region, handlers, read, names).rounds()
 
 
 def entering(manager: Any, read: Callable[[], Any] | None = None, names: tuple[str, ...] = ()) -> Any:
@@ -41,20 +41,20 @@ def entering(manager: Any, read: Callable[[], Any] | None = None, names: tuple[s
         return _ONCE
     if type(manager) is Variant:
         for one in manager.values:
-            wants_identity(one)
+            require_identity(one)
     own = isinstance(getattr(type(manager), "__enter__", None), _FUNCTION)
     if not own or type(manager).__module__.partition(".")[0] in ("autoconv", "contextlib"):
         context(manager)
         return _ONCE
-    return Trial(region, 0, read, names).rounds()
+    return TryRecorder(region, 0, read, names).rounds()
 
 
-def caught(trial: Trial | None, number: int, kinds: Any) -> Any:
+def caught(trial: TryRecorder | None, number: int, kinds: Any) -> Any:
     """Return the classes that the except clause of that number catches: `kinds`, or none in another's round."""
     return kinds if trial is None else trial.caught(number, kinds)
 
 
-def unwound(trial: Trial | None) -> Any:
+def unwound(trial: TryRecorder | None) -> Any:
     """Return the classes caught at the end of a round: none without a trace."""
     return () if trial is None else trial.unwound()
 
@@ -69,13 +69,13 @@ def as_exception(error: Any) -> Any:
     return StagedException(error) if type(error) is SymbolicObject else error
 
 
-def begin(trial: Trial | None) -> None:
+def begin(trial: TryRecorder | None) -> None:
     """The start of the body."""
     if trial is not None:
         trial.begin()
 
 
-def end(trial: Trial | None) -> None:
+def end(trial: TryRecorder | None) -> None:
     """The end of the body, before the code of a finally clause."""
     if trial is not None:
         trial.done()
@@ -118,7 +118,7 @@ def watching(mark: Any, iterable: Any) -> Any:
         yield watched(mark, value)
 
 
-def managed(trial: Trial | None, manager: Any) -> Any:
+def managed(trial: TryRecorder | None, manager: Any) -> Any:
     """Return the context manager for one round of a with statement."""
     return manager if trial is None else _Managed(trial, manager)
 
@@ -126,7 +126,7 @@ def managed(trial: Trial | None, manager: Any) -> Any:
 class _Managed:
     """A user-defined context manager in one round."""
 
-    def __init__(self, trial: Trial, manager: Any) -> None:
+    def __init__(self, trial: TryRecorder, manager: Any) -> None:
         self.trial = trial
         self.manager = manager
 

@@ -40,7 +40,7 @@ def if_stmt(
 
     Without `orelse`, the other arm returns the inputs. `cells` are names that the arms write in place.
     """
-    test = asked(test)
+    test = condition_value(test)
     if not is_staged(test):
         if test:
             return body(*inputs)
@@ -59,7 +59,7 @@ def switch_stmt(
 ) -> Any:
     """`if`, `elif` …, `else` as one region: the first body whose test holds, else `orelse`."""
     for number, test in enumerate(tests):
-        value = asked(test())
+        value = condition_value(test())
         if is_staged(value):
             return _stage_switch(value, tests[number:], bodies[number:], orelse, inputs, names, cells)
         if value:
@@ -99,7 +99,7 @@ def _later_test(index: Any, test: Thunk, position: int) -> Any:
     assert region is not None
     trial = Attempt()
     try:
-        probe = record_body(region, "cond_test", lambda _: [asked(test())], 1)
+        probe = record_body(region, "cond_test", lambda _: [condition_value(test())], 1)
     except BaseException:
         trial.keep()
         raise
@@ -116,7 +116,7 @@ def _later_test(index: Any, test: Thunk, position: int) -> Any:
 
 def if_exp(test: Any, body: Thunk, orelse: Thunk) -> Any:
     """`body() if test else orelse()`."""
-    test = asked(test)
+    test = condition_value(test)
     if not is_staged(test):
         return body() if test else orelse()
     (result,) = stage_arms(truth(test), [lambda: (body(),), lambda: (orelse(),)], [], ("conditional expression",))
@@ -127,7 +127,7 @@ def and_(first: Any, *rest: Thunk) -> Any:
     """`first and rest[0]() and …`: each operand is evaluated only if all before it are true."""
     value = first
     for position, thunk in enumerate(rest):
-        decides = asked(value)
+        decides = condition_value(value)
         if is_staged(decides):
             return _either(decides, _continued(and_, rest[position:]), _kept(value), "and")
         if not decides:
@@ -140,7 +140,7 @@ def or_(first: Any, *rest: Thunk) -> Any:
     """`first or rest[0]() or …`: each operand is evaluated only if none before it is true."""
     value = first
     for position, thunk in enumerate(rest):
-        decides = asked(value)
+        decides = condition_value(value)
         if is_staged(decides):
             return _either(decides, _kept(value), _continued(or_, rest[position:]), "or")
         if decides:
@@ -163,7 +163,7 @@ def _kept(value: Any) -> Thunk:
 
 
 def not_(value: Any) -> Any:
-    value = asked(value)
+    value = condition_value(value)
     if not is_staged(value):
         return not value
     return dispatch.apply("logical_not", python_truth(value))
@@ -196,7 +196,7 @@ def operand(value: Any) -> Any:
 
 def assertion(condition: Any, message: Thunk | None = None) -> Any:
     """Evaluate the condition of an assert; a tensor under trace is checked when the graph runs."""
-    condition = asked(condition)
+    condition = condition_value(condition)
     if not is_staged(condition):
         return condition
 
@@ -213,12 +213,12 @@ def assertion(condition: Any, message: Thunk | None = None) -> Any:
     return True
 
 
-def asked(value: Any) -> Any:
+def condition_value(value: Any) -> Any:
     """Replace a user-defined object used as a condition by the result of its `__bool__` or `__len__` under trace."""
     if current_region() is None:
         return value
     name = "__bool__" if hasattr(type(value), "__bool__") else "__len__"
-    own = users_method(value, name)
+    own = user_defined_method(value, name)
     if own is None:
         return value
     answer = own(value) if name == "__bool__" else length_of(value, own)
@@ -251,7 +251,7 @@ class _OfLength:
         return self.length
 
 
-def users_method(value: Any, name: str) -> Any:
+def user_defined_method(value: Any, name: str) -> Any:
     """Return a special method that is written in Python outside of this package; None if there is none."""
     kind = type(value)
     found = getattr(kind, name, None)
@@ -270,7 +270,7 @@ def is_staged(value: Any) -> bool:
 
 def truth(value: Any, of: str = "if statement") -> Any:
     """Return the truth of a value as a bool scalar; raise ValueError for a tensor that has none."""
-    value = value if is_staged(value) else asked(value)
+    value = value if is_staged(value) else condition_value(value)
     if not is_staged(value):
         return bool(value)
     if isinstance(value, Variant):
@@ -315,7 +315,7 @@ def _truth_of_variant(value: Variant) -> Any:
 
 def has_code(value: Any) -> bool:
     """Return whether a user-defined method decides the truth of the value."""
-    return not is_staged(value) and any(users_method(value, name) for name in ("__bool__", "__len__"))
+    return not is_staged(value) and any(user_defined_method(value, name) for name in ("__bool__", "__len__"))
 
 
 def _truths(value: Any) -> tuple[Any]:

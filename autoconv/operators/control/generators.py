@@ -10,7 +10,7 @@ from typing import Any
 from autoconv.errors import StagingError
 from autoconv.operators.control.conditionals import is_staged
 from autoconv.operators.regions.region_body import is_about_program
-from autoconv.operators.support.generator_expressions import Generated, Lazy
+from autoconv.operators.support.generator_expressions import Generated, GeneratorExpression
 from autoconv.operators.support.protected_names import BREAK
 from autoconv.runtime.recording.handler_stores import is_catchable
 from autoconv.runtime.recording.journal import Location
@@ -34,7 +34,7 @@ def generating(function: Any, convert: Callable[[Any], Any]) -> Callable[..., An
     def start(*args: Any, **kwargs: Any) -> Any:
         source = Generated(function, convert(function), args, kwargs)
         function(*args, **kwargs)  # raises TypeError for arguments that do not fit; starts nothing
-        return Lazy(source, Generated.values)  # type: ignore[arg-type]
+        return GeneratorExpression(source, Generated.values)  # type: ignore[arg-type]
 
     return start
 

@@ -53,13 +53,15 @@ from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 
-def keep(frame: Any, position: int, value: Any, name: str) -> None:
+def store_handler_value(frame: Any, position: int, value: Any, name: str) -> None:
     """Record a store of `value`, of the variable called `name`, into the graph dict `frame`."""
     boxed = box_named_tuple(_boxable(value, name))
     record_raw("object_apply", [frame, position, boxed], function="setitem", keywords=())
 
 
-def kept(frame: Any, position: int, layouts: Sequence[Layout], name: str, before: Any, contract: Contract) -> Any:
+def load_handler_value(
+    frame: Any, position: int, layouts: Sequence[Layout], name: str, before: Any, contract: Contract
+) -> Any:
     """Return the last value stored, which has one of `layouts`; `before` if there was none."""
     layouts = [arm for layout in layouts for arm in (layout.arms if isinstance(layout, Arms) else (layout,))]
     assigned = [layout for layout in layouts if not _is_undefined(layout)]

@@ -11,7 +11,15 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import StagingError
-from autoconv.operators.control.conditionals import Cells, and_, asked, if_stmt, is_staged, note_cells, with_cells
+from autoconv.operators.control.conditionals import (
+    Cells,
+    and_,
+    condition_value,
+    if_stmt,
+    is_staged,
+    note_cells,
+    with_cells,
+)
 from autoconv.operators.control.for_loops import stage_for, stage_for_object, stage_for_stream
 from autoconv.operators.control.generators import for_generated
 from autoconv.operators.control.iterables import StagedIterator, as_staged, is_staged_iterable
@@ -21,7 +29,7 @@ from autoconv.operators.control.unrolling import unrolled
 from autoconv.operators.control.variants import defined
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.dataset_protocol import is_stream
-from autoconv.operators.support.generator_expressions import Generated, Lazy, Source
+from autoconv.operators.support.generator_expressions import Generated, GeneratorExpression, Source
 from autoconv.operators.support.held_iterators import HeldIterator
 from autoconv.operators.support.protected_names import BREAK, NORMAL
 from autoconv.operators.support.speculation import attempt
@@ -58,7 +66,10 @@ def while_stmt(
         if code >= 0 and is_staged(state[code]):
             return _stage_while(test, body, state, names, code, cells)
         over = patience.is_over()
-        decision = attempt(lambda: asked(test(*state)), lambda found: is_staged(found) or (over and bool(found)))  # noqa: B023
+        decision = attempt(
+            lambda: condition_value(test(*state)),  # noqa: B023
+            lambda found: is_staged(found) or (over and bool(found)),  # noqa: B023
+        )
         if is_staged(decision) or (decision and over):
             return _stage_while(test, body, state, names, code, cells)
         if not decision:
@@ -110,7 +121,7 @@ def for_stmt(
         iterates = getattr(getattr(type(iterable), "__iter__", None), "__autoconv_iterates__", None)
         if iterates is not None:  # a user-defined iterable
             iterable = iterates()(iterable)
-        if type(iterable) is Lazy:
+        if type(iterable) is GeneratorExpression:
             return for_source(iterable, body, state, names, exit, cells)
         counted = iterable.take() if type(iterable) is HeldIterator else None
         if counted is not None:
@@ -167,7 +178,7 @@ def for_source(
     cells: Cells | None = None,
 ) -> tuple[Any, ...]:
     """Loop over a comprehension's source or a generator expression; early exits are those of a for statement."""
-    if type(source) is Lazy:
+    if type(source) is GeneratorExpression:
         final = for_source(source.take(), body, state, names, exit, cells)
         code = final[names.index(exit)] if exit else NORMAL
         if not is_staged(code):
@@ -274,7 +285,8 @@ def is_symbolic_iterable(iterable: Any) -> bool:
     region = current_region()
     if region is None:
         return False
-    if type(iterable) in (Variant, Lazy, SymbolicObject) or heap_of(iterable) is not None or is_stream(iterable):
+    kinds = (Variant, GeneratorExpression, SymbolicObject)
+    if type(iterable) in kinds or heap_of(iterable) is not None or is_stream(iterable):
         return True
     staged = as_staged(iterable)
     if staged is None or not is_staged_iterable(staged):

@@ -13,7 +13,7 @@ from typing import Any
 
 from autoconv.errors import InaccessibleTensorError, StagingError
 from autoconv.graph.graph import Graph, Value, compute_effects
-from autoconv.operators.control.handler_values import keep, kept, kept_layout
+from autoconv.operators.control.handler_values import kept_layout, load_handler_value, store_handler_value
 from autoconv.operators.regions.container_promotion import (
     is_moved,
     move_into_graph,
@@ -41,7 +41,7 @@ from autoconv.runtime.support.spans import current_place
 
 _ROUNDS = 16  # recordings of one function after which StagingError is raised
 # Rounds under `compile` after which unsettled parts of arguments and results become graph objects.
-_PATIENCE = 5
+_GENERALISE_AFTER = 5
 
 
 class Call:
@@ -177,7 +177,7 @@ class Recursion(Call):
         titles = [f"what {self.function.__name__} gives", *(spot.name for spot in self.spots.values())]
         joined = [join_layouts(a, b, title, contract) for a, b, title in zip(known, results, titles, strict=True)]
         wanted = self.wanted
-        if contract.objects_in_graph and turn >= _PATIENCE:
+        if contract.objects_in_graph and turn >= _GENERALISE_AFTER:
             joined = [a if a == b else joined_objects(a, b) for a, b in zip(known, joined, strict=True)]
             wanted = [a if a == b else joined_objects(a, b) for a, b in zip(self.assumed, wanted, strict=True)]
         columns = [[recorded.value_of(spot), spot.read()] for spot in (*self.spots.values(), *adopted.values())]
@@ -247,7 +247,7 @@ class Recursion(Call):
         assert region is not None
         layout = kept_layout(value, region)
         self.seen[spot.key] = join_layouts(self.seen.get(spot.key, layout), layout, spot.name, region.contract)
-        keep(self.frame, list(self.spots).index(spot.key), value, spot.name)
+        store_handler_value(self.frame, list(self.spots).index(spot.key), value, spot.name)
 
     def written(self, spot: Location) -> Any:
         """Return the contents of the spot at the point where a call raised."""
@@ -258,7 +258,7 @@ class Recursion(Call):
         layouts = [self.kept[list(self.spots).index(spot.key)]]
         layouts += [self.seen[spot.key]] if spot.key in self.seen else []
         position = list(self.spots).index(spot.key)
-        return kept(self.frame, position, layouts, spot.name, before, self.region.contract)
+        return load_handler_value(self.frame, position, layouts, spot.name, before, self.region.contract)
 
     def _record_call(self, values: Sequence[Any], region: Region) -> Any:
         inputs: list[Value] = []

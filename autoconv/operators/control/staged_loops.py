@@ -53,7 +53,7 @@ _ROUNDS = 12  # recordings of one loop after which StagingError is raised
 
 
 # Rounds under `compile` after which unsettled parts of a loop's state become graph objects.
-_PATIENCE = 4
+_GENERALISE_AFTER = 4
 
 
 def stage_loop(
@@ -105,7 +105,7 @@ def stage_loop(
             widened.append(_widened_contents(spot, layout, after[position], stepped.region))
         if peel and parent.contract.python_numbers and not new and any(map(_changes_kind, layouts[:count], widened)):
             return _peeled(test, body, state, names, spots)
-        if parent.contract.objects_in_graph and turn >= _PATIENCE:
+        if parent.contract.objects_in_graph and turn >= _GENERALISE_AFTER:
             widened = [
                 layout if layout == wider else joined_objects(layout, wider)
                 for layout, wider in zip(layouts, widened, strict=True)

@@ -40,7 +40,7 @@ from autoconv.operators.regions.region_body import (
     unify_captures,
     write_spot,
 )
-from autoconv.operators.regions.shared_identity import frozen_where_shared, twins
+from autoconv.operators.regions.shared_identity import frozen_where_shared, shared_identities
 from autoconv.operators.regions.unsharing import changed_copies, layout_as_left
 from autoconv.operators.support.narrowed_classes import note_class, note_results
 from autoconv.runtime.objects.containers import TracedDict, TracedList, UnmovedError
@@ -81,7 +81,7 @@ def stage_arms(
             regions = [arm.region for arm in recorded]
             layouts.append(_joined_contents(spot, column, regions) or _joined(column, recorded, spot.name))
         joined = list(layouts)
-        same = twins(columns, [arm.region for arm in recorded])
+        same = shared_identities(columns, [arm.region for arm in recorded])
         for position in same:
             layouts[position] = NEVER
         alone = [column if n not in same else [NEVER] * len(column) for n, column in enumerate(columns)]

@@ -21,7 +21,7 @@ from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Never, layout
 from autoconv.operators.regions.layout_join import join_layouts
 from autoconv.operators.regions.marshalling import rebuild
 from autoconv.operators.regions.region_body import Recorded, Suspended, refuse_missing, unify_captures, write_spot
-from autoconv.operators.regions.shared_identity import frozen_where_shared, twins
+from autoconv.operators.regions.shared_identity import frozen_where_shared, shared_identities
 from autoconv.operators.support.protected_names import Undefined
 from autoconv.runtime.objects.containers import PLAIN, UnmovedError, materialise
 from autoconv.runtime.objects.symbolic_objects import as_object, box, record_object
@@ -44,7 +44,7 @@ def join(trial: Any, start: Node | None, written: Journal) -> bool:
             return False
         layouts = [_joined(column, arms, title) for column, title in zip(columns, titles, strict=True)]
         written.merge_into(before)
-        same = twins(columns, [arm.region for arm in arms])
+        same = shared_identities(columns, [arm.region for arm in arms])
         alone = [column if n not in same else [NEVER] * len(arms) for n, column in enumerate(columns)]
         layouts = [NEVER if n in same else layout for n, layout in enumerate(layouts)]
         layouts = frozen_where_shared(layouts, alone, [arm.region for arm in arms])

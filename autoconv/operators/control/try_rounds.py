@@ -19,12 +19,12 @@ from autoconv.operators.control.handler_values import (
     contents_now,
     is_changed,
     is_owned,
-    keep,
     keep_parts,
-    kept,
     kept_layout,
     kept_parts,
+    load_handler_value,
     refuse_changed,
+    store_handler_value,
 )
 from autoconv.operators.control.recursion import written_by_calls
 from autoconv.operators.control.staging import give
@@ -42,7 +42,7 @@ from autoconv.operators.regions.region_body import (
     refuse_missing,
     write_spot,
 )
-from autoconv.operators.regions.shared_identity import frozen_where_shared, twins, wants_identity
+from autoconv.operators.regions.shared_identity import frozen_where_shared, require_identity, shared_identities
 from autoconv.runtime.objects.containers import PLAIN, heap_of
 from autoconv.runtime.objects.symbolic_objects import (
     StagedException,
@@ -61,7 +61,7 @@ from autoconv.runtime.support.structure import mutable_parts
 _ROUNDS = 8  # attempts to record one statement, each after moving a container into the graph
 
 
-class Trial:
+class TryRecorder:
     """One try statement being recorded."""
 
     def __init__(self, parent: Region, handlers: int, read: Any, names: tuple[str, ...]) -> None:
@@ -91,7 +91,7 @@ class Trial:
         self.handed: list[Any] = []
         self.stores: Stores | None = None
 
-    def rounds(self) -> Iterator[Trial]:
+    def rounds(self) -> Iterator[TryRecorder]:
         """Yield for the body, then for each handler; start again if a container has to move into the graph first."""
         for _ in range(_ROUNDS):
             start = self.parent.graph.mark()
@@ -220,7 +220,7 @@ class Trial:
         values = [*body.results, *(body.written[key] for key in body.spots)]
         move_shared(self.region, body, values, hands_on=True)
         layouts = [layout_of(value, body.region) for value in values]
-        same = twins([[value] for value in values], [body.region])
+        same = shared_identities([[value] for value in values], [body.region])
         alone = [[NEVER if n in same else value] for n, value in enumerate(values)]
         layouts = [NEVER if n in same else layout for n, layout in enumerate(layouts)]
         layouts = frozen_where_shared(layouts, alone, [body.region])
@@ -278,7 +278,7 @@ class Trial:
         self.moving |= new
         return bool(new or self.handed)
 
-    def _handler_rounds(self) -> Iterator[Trial]:
+    def _handler_rounds(self) -> Iterator[TryRecorder]:
         self.handler = subregion(self.parent, "try_handler")
         self.handler.journal = Journal(self.handler)
         self.error = SymbolicObject(self.handler.graph.add_parameter(ObjectType("Exception"), "exception"))
@@ -288,7 +288,7 @@ class Trial:
         for number in range(self.handlers):
             yield from self._round("handler", None, number)
 
-    def _round(self, state: str, region: Region | None, number: int) -> Iterator[Trial]:
+    def _round(self, state: str, region: Region | None, number: int) -> Iterator[TryRecorder]:
         self.state, self.number, self.ended = state, number, False
         self.region = region or self._open(f"except_{number}", self.handler)
         enter(self.region)
@@ -349,7 +349,7 @@ class Trial:
         known.append(layout)
         if isinstance(layout, Static) and is_owned(value, region):
             return  # the same object as before the body, unless another one was stored too
-        keep(self.frame, position, value, spot.name)
+        store_handler_value(self.frame, position, value, spot.name)
 
     def _kept_layout(self, value: Any, region: Region) -> Layout:
         if graph_object(value) is not None and self._is_made_here(value, region):
@@ -383,14 +383,16 @@ class Trial:
                 continue
             spot = spots[key]
             if spot.kind == "attribute" and is_moved(spot.owner):
-                wants_identity(spot.owner)  # an attribute set before the object moved into the graph
+                require_identity(spot.owner)  # an attribute set before the object moved into the graph
             before = spot.read()
             is_cell = any(spot is cell for cell in self.cells)
             if not self.parent.contract.python_exceptions:  # variables are stored before each op that may raise
                 value = kept_parts(self.frame, position, layouts, spot.name, NEVER if is_cell else before)
             else:
                 unsaid = [kept_layout(before, self.parent)] if spot.kind == "attribute" else []
-                value = kept(self.frame, position, [*unsaid, *layouts], spot.name, before, self.parent.contract)
+                value = load_handler_value(
+                    self.frame, position, [*unsaid, *layouts], spot.name, before, self.parent.contract
+                )
             if spot.kind == "attribute":
                 value = as_missing(value)
             if spot.kind == "global":

@@ -15,7 +15,7 @@ from autoconv.operators.control.conditionals import Cells, if_stmt, is_staged, n
 from autoconv.operators.control.for_loops import stage_for, stage_for_object
 from autoconv.operators.control.iterables import StagedList, as_staged
 from autoconv.operators.control.range_warning import warn_of_unrolling
-from autoconv.operators.support.generator_expressions import Lazy
+from autoconv.operators.support.generator_expressions import GeneratorExpression
 from autoconv.operators.support.held_iterators import HeldIterator
 from autoconv.operators.support.protected_names import BREAK
 from autoconv.operators.support.signature_check import of_program
@@ -280,7 +280,7 @@ def _sources(iterable: Any) -> list[Any]:
             pending.append((value._iterator, depth))
         elif kind in PLAIN or kind in (list, dict, set):
             found.append(value)
-        elif kind is Lazy:
+        elif kind is GeneratorExpression:
             pending += [(part, depth + 1) for part in (value._iterator, getattr(value._source, "iterable", None))]
         elif kind is DictView:
             found.append(value.owner)

@@ -70,7 +70,7 @@ class Flow:
             self._give(value, element, depth)
         for value in trace.root.graph.parameters:
             if isinstance(value.type, ObjectType) and value not in trace.given_items:
-                self.say_other(self.of(value), elsewhere=True)
+                self.add_unknown(self.of(value), elsewhere=True)
         for node in nodes:
             self._collect(node)
         self.appended: dict[int, Contents] = {}  # by id of the list: items appended while Python held it
@@ -109,12 +109,12 @@ class Flow:
         elif isinstance(value, np.ndarray):
             self.say_array(contents, value.dtype, value.shape)
         elif not isinstance(value, NotAssigned):
-            self.say_other(contents)
+            self.add_unknown(contents)
 
     def say_type(self, contents: Contents, type_: Type) -> None:
         """Add a number or an array of that type."""
         if not isinstance(type_, (TensorType, ArrayType)) or type_.shape is None or not _is_numeric(type_.dtype):
-            self.say_other(contents)
+            self.add_unknown(contents)
         elif type_.shape != () or isinstance(type_, ArrayType):
             self.say_array(contents, type_.dtype.numpy, type_.shape)
         else:
@@ -127,7 +127,7 @@ class Flow:
             contents.arrays.add(known)
             self._changed = True
 
-    def say_other(self, contents: Contents, elsewhere: bool = False) -> None:
+    def add_unknown(self, contents: Contents, elsewhere: bool = False) -> None:
         self._changed |= not contents.others or contents.elsewhere < elsewhere
         contents.others = True
         contents.elsewhere |= elsewhere
@@ -168,7 +168,7 @@ class Flow:
         if source.items is not None:
             self.join(target, root(source.items))
         elif source.others or source.arrays:
-            self.say_other(target, elsewhere=source.others)
+            self.add_unknown(target, elsewhere=source.others)
 
     def join(self, target: Contents, source: Contents) -> None:
         """Join the contents of `source` into those of `target`."""
@@ -183,7 +183,7 @@ class Flow:
             target.lengths |= source.lengths
             self._changed = True
         if source.others:
-            self.say_other(target, source.elsewhere)
+            self.add_unknown(target, source.elsewhere)
         for position, part in list(source.parts.items()):
             self.join(self.part(target, position), root(part))
         if source.items is not None:
@@ -235,7 +235,7 @@ class Flow:
         else:
             for value in node.results:
                 if isinstance(value.type, ObjectType):
-                    self.say_other(self.of(value), elsewhere=name == "object_get_attribute")
+                    self.add_unknown(self.of(value), elsewhere=name == "object_get_attribute")
 
 
 def _is_numeric(dtype: DType) -> bool:

@@ -27,7 +27,7 @@ def _box(flow: Flow, node: Node) -> None:
 def _build(flow: Flow, node: Node) -> None:
     kind, contents = node.attributes["kind"], flow.of(node.results[0])
     if kind not in ("list", "tuple"):
-        flow.say_other(contents)
+        flow.add_unknown(contents)
         return
     if kind == "tuple":
         flow.put_parts(contents, [flow.of(value) for value in node.inputs])
@@ -73,7 +73,7 @@ def _method(flow: Flow, node: Node) -> None:
     elif name in ("index", "count"):
         flow.say(result, 1)
     elif name not in ("append", "insert"):
-        flow.say_other(result, elsewhere=True)
+        flow.add_unknown(result, elsewhere=True)
 
 
 def _apply(flow: Flow, node: Node) -> None:
@@ -81,14 +81,14 @@ def _apply(flow: Flow, node: Node) -> None:
     function, given = node.attributes["function"], [flow.of(value) for value in node.inputs]
     result, first = flow.of(node.results[0]), given[0] if given else None
     if first is None or (node.attributes["keywords"] and function != "sorted"):
-        flow.say_other(result)
+        flow.add_unknown(result)
     elif function == "getitem" and first.items is not None:
         if given[1].others:  # a slice
             flow.gather(result, first)
         elif given[1].numbers:
             flow.give_item(result, first)
     elif function == "getitem" and first.others:
-        flow.say_other(result, elsewhere=True)
+        flow.add_unknown(result, elsewhere=True)
     elif function == "setitem" and given[1].numbers:
         flow.put(first, given[2])
     elif function == "iadd" and first.items is not None:
@@ -112,7 +112,7 @@ def _apply_to_examples(flow: Flow, result: Contents, function: Any, given: Seque
     for one in given:
         items = None if one.items is None else root(one.items)
         if any(x is not None and (x.others or x.arrays) for x in (one, items)) or (items and items.items):
-            flow.say_other(result)
+            flow.add_unknown(result)
             return
         choices.append([*one.numbers.values(), *([x] for x in (items.numbers.values() if items is not None else ()))])
     found = 0
@@ -125,7 +125,7 @@ def _apply_to_examples(flow: Flow, result: Contents, function: Any, given: Seque
         flow.say(result, example)
         found += 1
     if not found and all(choices):
-        flow.say_other(result)
+        flow.add_unknown(result)
 
 
 RULES.update({

@@ -27,7 +27,7 @@ from autoconv.operators.regions.layout import (
 )
 from autoconv.operators.regions.layout_join import join_layouts
 from autoconv.operators.regions.region_body import Recorded
-from autoconv.operators.regions.shared_identity import wants_identity
+from autoconv.operators.regions.shared_identity import require_identity
 from autoconv.operators.regions.unsharing import copied
 from autoconv.operators.support.protected_names import Undefined
 from autoconv.runtime.objects.containers import PLAIN, container_spot, heap_of, materialise
@@ -174,7 +174,7 @@ def refuse_changed_copies(region: Region, spots: Iterable[Location], handled: Co
     """
     for spot in spots:
         if id(spot.owner) in region.trace.frozen and id(spot.owner) not in handled:
-            wants_identity(spot.owner)
+            require_identity(spot.owner)
             raise StagingError(f"{spot.name} is changed, and which object that is depends on a tensor", current_place())
 
 

@@ -35,7 +35,7 @@ from autoconv.operators.regions.layout import (
     weak_type,
 )
 from autoconv.operators.regions.layout_join import is_same_arm, number_kind
-from autoconv.operators.regions.shared_identity import wants_identity
+from autoconv.operators.regions.shared_identity import require_identity
 from autoconv.runtime.objects.containers import PLAIN, TracedList, items_of, traced, untraced_copy
 from autoconv.runtime.objects.rebuilt_arguments import note_rebuilt
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, box_named_tuple, unboxed
@@ -68,7 +68,7 @@ def emit(value: Any, layout: Layout, region: Region) -> list[Value]:
     if isinstance(layout, Instance):
         held = attributes_of(value)
         if HEAP in held:  # it moved into the graph under another name, after this layout was found
-            wants_identity(value)
+            require_identity(value)
             raise StagingError(
                 f"which {layout.kind.__name__} a name refers to depends on a tensor, and another name "
                 "refers to it too", current_place()
@@ -158,7 +158,7 @@ def _emit_arms(value: Any, layout: Arms, region: Region) -> list[Value]:
     else:
         known = _known_arm(value, layout) or layout_of(value, region)
         if isinstance(known, Static) and known not in layout.arms:
-            wants_identity(value)  # an object known at trace time, beside one of its class that is in the graph
+            require_identity(value)  # an object known at trace time, beside one of its class that is in the graph
         index = _arm_index(layout, known)
         values = {index: value}
         tag_value = weak_constant(region, index).value_in_graph
@@ -183,7 +183,7 @@ def _one_of(variant: Variant, positions: Sequence[int], wanted: int, layout: Lay
     if len(values) == 1:
         return values[0]
     for value in filter(made_here, values):
-        wants_identity(value)
+        require_identity(value)
     if any(map(holds_made_here, values)):
         raise StagingError("a value is of several kinds that are one kind on another path", current_place())
 

@@ -21,7 +21,7 @@ from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import is_structure, structure_parts
 
 
-def twins(columns: Sequence[Sequence[Any]], regions: Sequence[Region]) -> dict[int, int]:
+def shared_identities(columns: Sequence[Sequence[Any]], regions: Sequence[Region]) -> dict[int, int]:
     """Return {column: earlier column} for columns that hold, in every region, the same object as an earlier one."""
     found: dict[int, int] = {}
     firsts: dict[tuple[int, ...], int] = {}
@@ -56,7 +56,7 @@ def class_name(kind: type) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-def wants_identity(owner: Any) -> None:
+def require_identity(owner: Any) -> None:
     """Restart the trace with all objects of this one's class in the graph, where they keep their identity.
 
     No effect if they are there already, or without the contract `compile`.
@@ -70,7 +70,7 @@ def wants_identity(owner: Any) -> None:
 
 def refuse_change(owner: Any, attribute: str) -> NoReturn:
     """Raise StagingError for a write to an object that a path has copied, unless the trace can be restarted."""
-    wants_identity(owner)
+    require_identity(owner)
     raise StagingError(
         f"the attribute {attribute!r} of a {type(owner).__name__} is changed, and which one that is "
         "depends on a tensor",
@@ -86,7 +86,7 @@ def check_identity(a: Any, b: Any) -> None:
         return
     frozen, owned = region.trace.frozen, region.trace.owned or {}
     if (id(a) in frozen or id(b) in frozen) and id(a) in owned and id(b) in owned:
-        wants_identity(a)
+        require_identity(a)
         raise StagingError(
             "an object is compared by identity, and which one it is depends on a tensor", current_place(),
             "a comparison of the objects' contents",
@@ -104,7 +104,7 @@ def keep_identities(values: Iterable[Any]) -> None:
     for part in _owned(values, set()):
         known = found.setdefault(type(part), set())
         if id(part) in known or (known and not region.trace.frozen.keys().isdisjoint({id(part), *known})):
-            wants_identity(part)
+            require_identity(part)
         known.add(id(part))
 
 

@@ -88,7 +88,7 @@ def _unpacking(into: str) -> Callable[[Any], tuple[Any, ...]]:
     return unpack
 
 
-class Lazy:
+class GeneratorExpression:
     """A generator expression under trace.
 
     For statements and builtins consume its Source in a graph loop; to other Python code it is a generator.
@@ -136,7 +136,7 @@ class Lazy:
         elif not self._source.is_nested and isinstance(self._source.iterable, Iterator):
             self._iterator = None
 
-    def __iter__(self) -> Lazy:
+    def __iter__(self) -> GeneratorExpression:
         return self
 
     def __next__(self) -> Any:
@@ -169,4 +169,4 @@ def _used() -> Iterator[NoReturn]:
     yield
 
 
-Lazy.__name__ = "generator"  # the name in messages
+GeneratorExpression.__name__ = "generator"  # the name in messages

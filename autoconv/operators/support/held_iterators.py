@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from autoconv.errors import StagingError
-from autoconv.operators.support.generator_expressions import Lazy
+from autoconv.operators.support.generator_expressions import GeneratorExpression
 from autoconv.runtime.objects.containers import PLAIN, is_known
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
@@ -57,7 +57,7 @@ class HeldIterator:
         return counted
 
     @property
-    def goes_on(self) -> bool:
+    def is_resumable(self) -> bool:
         """True if its position is known at trace time and advancing it happens exactly once."""
         here = self._home is not None and current_region() is self._home.standing
         return here and not self._left and all(map(is_known, self._owners))
@@ -110,7 +110,8 @@ def held(value: Any) -> Any:
     """Return the result of a builtin; during a trace, bind an iterator to the current region."""
     kind = type(value)
     is_pythons = kind.__module__ in _MODULES and issubclass(kind, Iterator)
-    return HeldIterator(value) if is_pythons and kind is not Lazy and current_region() is not None else value
+    is_held = is_pythons and kind is not GeneratorExpression and current_region() is not None
+    return HeldIterator(value) if is_held else value
 
 
 __all__ = ["HeldIterator", "held"]

@@ -11,7 +11,16 @@ from autoconv.errors import StagingError
 from autoconv.graph.dtypes import bool_, float32, int32, int64
 from autoconv.graph.types import TensorType
 from autoconv.hooks import Hook
-from autoconv.operators.control.conditionals import and_, asked, if_exp, is_staged, length_of, or_, truth, users_method
+from autoconv.operators.control.conditionals import (
+    and_,
+    condition_value,
+    if_exp,
+    is_staged,
+    length_of,
+    or_,
+    truth,
+    user_defined_method,
+)
 from autoconv.operators.control.iterables import (
     Staged,
     StagedEnumerate,
@@ -58,7 +67,7 @@ def _tensor(x: Any) -> Any:
     return as_tensor(value_of(x))
 
 
-def gone_over(x: Any) -> Any:
+def iterated_tensor(x: Any) -> Any:
     """Return the tensor that an iterable is, None if it is none; raise TypeError for a number."""
     tensor = _tensor(x)
     if tensor is not None:
@@ -80,7 +89,7 @@ def _len(x: Any) -> Any:
         return x.size_of(0)
     tensor = _tensor(x)
     if tensor is None:
-        own = users_method(x, "__len__")
+        own = user_defined_method(x, "__len__")
         if own is not None:
             return length_of(x, own)
         if items_of(x) is not None:
@@ -134,7 +143,7 @@ def _refuse_dimensions(x: SymbolicTensor) -> None:
 
 @overrides(builtins.bool)
 def _bool(x: Any = False) -> Any:
-    x = asked(x)
+    x = condition_value(x)
     if not is_staged(x):
         return builtins.bool(x)
     found = truth(x)
@@ -237,7 +246,7 @@ def refuse_rows(name: str, tensor: Any) -> None:
 
 @overrides(builtins.sum)
 def _sum(iterable: Any, start: Any = 0) -> Any:
-    tensor = gone_over(iterable)
+    tensor = iterated_tensor(iterable)
     if tensor is not None:
         length = leading_dimension(tensor)
         if isinstance(length, int) and not length:
@@ -252,7 +261,7 @@ def _quantifier(decisive: bool, combine: Callable[..., Any], reduce: str) -> Cal
     """any() or all() with Python's short circuit: elements are evaluated one by one until one is `decisive`."""
 
     def quantify(iterable: Any) -> Any:
-        tensor = gone_over(iterable)
+        tensor = iterated_tensor(iterable)
         if tensor is not None:
             refuse_rows(reduce.removeprefix("reduce_"), tensor)
             flags = tensor if tensor.dtype.is_bool else tensor != 0

@@ -25,7 +25,7 @@ from autoconv.operators.control.conditionals import (
     or_,
     python_truth,
     truth,
-    users_method,
+    user_defined_method,
 )
 from autoconv.operators.control.iterables import StagedRange
 from autoconv.operators.control.loops import for_source
@@ -33,7 +33,7 @@ from autoconv.operators.control.optional_keys import has
 from autoconv.operators.control.variants import distribute, is_arm, raise_if
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.regions.shared_identity import check_identity
-from autoconv.operators.support.generator_expressions import Lazy
+from autoconv.operators.support.generator_expressions import GeneratorExpression
 from autoconv.operators.support.protected_names import BREAK, NORMAL
 from autoconv.runtime.arrays.members import is_one_array
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
@@ -183,7 +183,8 @@ def _of_parts(name: str, x: Any, y: Any) -> Any:
 def _may_be_late(items: tuple[Any, ...]) -> bool:
     """Return whether the comparison of items may be known only at run time."""
     return holds_symbols(items) or any(
-        users_method(item, "__eq__") is not None or (type(item) in (tuple, list, *PLAIN) and _may_be_late(_items(item)))
+        user_defined_method(item, "__eq__") is not None
+        or (type(item) in (tuple, list, *PLAIN) and _may_be_late(_items(item)))
         for item in items
         if not isinstance(item, (dict, set))
     )
@@ -262,15 +263,15 @@ def in_(item: Any, container: Any) -> Any:
         mapped = isinstance(container, (dict, set, frozenset, str, bytes))
         if mapped and holds_symbols((item, container)):
             return truth_of(apply_object("contains", container, item))
-        if type(container) is Lazy:
+        if type(container) is GeneratorExpression:
             return _among(item, container)
-        if users_method(container, "__iter__") is not None and not hasattr(type(container), "__contains__"):
+        if user_defined_method(container, "__iter__") is not None and not hasattr(type(container), "__contains__"):
             container = tuple(container)
     if items_of(container) is not None:
         return container.count(item) > 0
     if has_optional_keys(container):
         return has(container, item)
-    own = users_method(container, "__contains__")
+    own = user_defined_method(container, "__contains__")
     if own is not None:
         found = own(container, item)
         return truth(found) if is_staged(found) or region.contract.python_numbers else bool(found)
@@ -320,7 +321,7 @@ def _found(item: Any, others: tuple[Any, ...], position: int) -> Any:
     return False
 
 
-def _among(item: Any, values: Lazy) -> Any:
+def _among(item: Any, values: GeneratorExpression) -> Any:
     """Return whether a generator yields the item; it is advanced no further after a match."""
 
     def body(other: Any, *state: Any) -> Any:

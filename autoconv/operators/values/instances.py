@@ -15,7 +15,7 @@ from typing import Any
 from autoconv.errors import AutoconvError, StagingError
 from autoconv.operators.control.staging import stage_arms
 from autoconv.operators.regions.layout import made_here
-from autoconv.operators.regions.shared_identity import class_name, wants_identity
+from autoconv.operators.regions.shared_identity import class_name, require_identity
 from autoconv.operators.support.optional_attributes import STAND_INS, expect_any, expect_missing
 from autoconv.operators.values.builtins import called
 from autoconv.runtime.objects import symbolic_objects
@@ -41,7 +41,7 @@ def make_in_graph(value: Any) -> SymbolicObject:
     assert region is not None
     _check(type(value))
     if id(value) in region.trace.frozen:  # the object that it is a copy of may get there as well
-        wants_identity(value)
+        require_identity(value)
     if sys.getrefcount(vars(value)) > 2:  # references by the object itself and by this call
         raise StagingError(
             f"the __dict__ of a {type(value).__name__} has another name, and the object becomes part of what only the "
@@ -93,7 +93,7 @@ def _is_operator(name: str) -> bool:
     return name.startswith("__") and name.endswith("__") and name not in ("__init__", "__post_init__", "__getattr__")
 
 
-def make_early(made: Any) -> None:
+def move_eagerly(made: Any) -> None:
     """Move a new object into the graph at once, where a tensor decides which object of its class is changed."""
     region = current_region()
     if region is not None and class_name(type(made)) in region.trace.eagerly_created and made_here(made):
@@ -137,7 +137,8 @@ class InstanceMethod(BoundSymbolicMethod):
         def of_ours(made: Any) -> Any:
             return called(getattr(made, self.name))(*args, **kwargs)
 
-        return by_kind(self.owner, self.kinds, of_ours, lambda: ObjectMethod(self.owner, self.name)(*args, **kwargs))
+        by_name = ObjectMethod(self.owner, self.name)
+        return dispatch_on_class(self.owner, self.kinds, of_ours, lambda: by_name(*args, **kwargs))
 
 
 def attribute_of_ours(value: SymbolicObject, name: str) -> Any:
@@ -152,10 +153,10 @@ def attribute_of_ours(value: SymbolicObject, name: str) -> Any:
     if not any(isinstance(found[kind], property) for kind in kinds):
         return InstanceMethod(value, name, kinds)
     plain = lambda: record_object("object_get_attribute", [value], name=name)
-    return by_kind(value, kinds, lambda made: getattr(made, name), plain)
+    return dispatch_on_class(value, kinds, lambda made: getattr(made, name), plain)
 
 
-def by_kind(
+def dispatch_on_class(
     value: SymbolicObject, kinds: Sequence[type], of_ours: Callable[[Any], Any], otherwise: Callable[[], Any]
 ) -> Any:
     """Dispatch on the class of the object, with one arm for each class that it may have."""
@@ -173,7 +174,7 @@ def by_kind(
             raise
 
     test = record_object("object_isinstance", [value], kinds=kind)
-    arms = [is_one, lambda: (by_kind(value, others, of_ours, otherwise),)]
+    arms = [is_one, lambda: (dispatch_on_class(value, others, of_ours, otherwise),)]
     return stage_arms(test, arms, [], ("attribute",))[0]
 
 
@@ -221,4 +222,6 @@ def is_written(method: Any) -> bool:
 
 symbolic_objects.make_by(make_in_graph, attribute_of_ours)
 
-__all__ = ["by_kind", "expect_made", "instance_spot", "is_written", "make_early", "make_in_graph", "stand_in"]
+__all__ = [
+    "dispatch_on_class", "expect_made", "instance_spot", "is_written", "make_in_graph", "move_eagerly", "stand_in",
+]

@@ -15,7 +15,7 @@ from autoconv.operators.control.conditionals import if_exp
 from autoconv.operators.control.iterables import leading_dimension
 from autoconv.operators.control.variants import raise_if
 from autoconv.operators.support.overrides import OVERRIDES, overrides
-from autoconv.operators.values.builtins import called, gone_over, is_array, is_compiled, is_weak, refuse_rows
+from autoconv.operators.values.builtins import called, is_array, is_compiled, is_weak, iterated_tensor, refuse_rows
 from autoconv.operators.values.numbers import value_of
 from autoconv.runtime.arrays.assigned_values import as_program_error
 from autoconv.runtime.objects.symbolic_objects import apply_object, is_object
@@ -52,7 +52,7 @@ def _extreme(name: str, op: str, reduce: str) -> Callable[..., Any]:
         if kwargs:
             return plain(*args, **kwargs)
         if len(args) == 1:
-            tensor = gone_over(args[0])
+            tensor = iterated_tensor(args[0])
             if tensor is not None and current_region() is not None:
                 refuse_rows(name, tensor)
                 return _extreme_item(tensor, name, reduce)
@@ -109,7 +109,7 @@ OVERRIDES[builtins.min] = _extreme("min", "minimum", "reduce_min")
 @overrides(builtins.sorted)
 def _sorted(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
     """`sorted` by an op for one tensor; symbolic keys of known number are compared pairwise."""
-    tensor = gone_over(iterable)
+    tensor = iterated_tensor(iterable)
     if tensor is not None and key is None and is_array(tensor):
         refuse_rows("sorted", tensor)
         return apply_object("sorted", iterable, reverse, keywords=("reverse",))  # a list of NumPy scalars

@@ -111,7 +111,7 @@ class Trace:
     assumed_free: set[str] = field(default_factory=set)
     eagerly_created: frozenset[str] = frozenset()
     asked_by_class: bool = False
-    asked_by_python: bool = False
+    called_by_python: bool = False
     given_items: dict[Value, tuple[TensorType, int]] = field(default_factory=dict)
     regions: list[Region] = field(default_factory=list)
     appended: list[tuple[Any, Any]] = field(default_factory=list)

@@ -89,7 +89,7 @@ class Dispatched(Generic[P, R]):
             for concrete, entry in self._direct:
                 if given is None:
                     break
-                if concrete.asks_guards and (concrete.guards.changed() or concrete.meets_outside(given)):
+                if concrete.checks_guards_in_python and (concrete.guards.changed() or concrete.meets_outside(given)):
                     continue
                 try:
                     found = entry(*given)
@@ -197,11 +197,11 @@ class Dispatched(Generic[P, R]):
     def _call_directly(self, *entries: tuple[ConcreteFunction, Callable[..., Any]]) -> None:
         self._direct = entries
         self._asked = entries[0][0].entries if entries else ()
-        is_of_numpy = any(concrete.is_of_numpy for concrete, _ in entries)
+        is_of_numpy = any(concrete.may_raise_float_errors for concrete, _ in entries)
         self._gate.ask_variable(self._asks_state and is_of_numpy and VARIABLE is not None)
         native = [entry for concrete, _ in entries for entry in concrete.entries]
         self._straight = ()
-        if self._signature.has_only_positions and not any(concrete.asks_guards for concrete, _ in entries):
+        if self._signature.has_only_positions and not any(concrete.checks_guards_in_python for concrete, _ in entries):
             self._straight = self._slot(native)
 
     def _slot(self, entries: Any) -> tuple[Any, ...]:

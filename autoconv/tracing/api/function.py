@@ -23,16 +23,16 @@ from autoconv.tracing.api.introspection import Described
 from autoconv.tracing.api.obtaining import Obtaining
 from autoconv.tracing.api.pickling import Pickled
 from autoconv.tracing.execute.binding import concrete_leaves
-from autoconv.tracing.execute.compiled_trace import ConcreteFunction, NotFollowed
+from autoconv.tracing.execute.compiled_trace import ConcreteFunction, NotDifferentiable
 from autoconv.tracing.execute.donation import Donate, donated_names
 from autoconv.tracing.execute.internal_errors import is_of_program, meets_fault
-from autoconv.tracing.execute.plain_rerun import BEYOND, found_by, in_place_of, is_made_again
-from autoconv.tracing.key.argument_structure import NotApart
+from autoconv.tracing.execute.plain_rerun import BEYOND, can_rerun, found_by, rerun_plain
+from autoconv.tracing.key.argument_structure import CannotFlatten
 from autoconv.tracing.key.bounded_mapping import Bounded
 from autoconv.tracing.key.cache_key import Key, Reference, accepts
 from autoconv.tracing.key.signature import Call, Signature, is_method
 from autoconv.tracing.specialise.bailout import BY_VALUE, Bailout
-from autoconv.tracing.specialise.call_profile import Learning
+from autoconv.tracing.specialise.call_profile import CallProfile
 from autoconv.tracing.specialise.function_contract import FunctionContract
 from autoconv.tracing.specialise.retracing import retracing_of
 from autoconv.tracing.specialise.trace import Traceable, trace_function
@@ -104,7 +104,7 @@ class Function(Dispatched[P, R], Obtaining, Described, Pickled):
         self._cache = TraceCache()
         self._plain: Bounded[Key, tuple[str, Any]] = Bounded(MOST_KEYS)
         self._explanation = Explanation(self._signature.name)
-        self._learning = Learning(self._signature, self._explanation)
+        self._learning = CallProfile(self._signature, self._explanation)
         is_timed = contract.runs_plain and SETTINGS.tiers == "measured" and not self.donate
         if is_timed:
             self._bailout.storm.most = BY_VALUE
@@ -128,7 +128,7 @@ class Function(Dispatched[P, R], Obtaining, Described, Pickled):
             return self.python_function(*args, **kwargs)
         try:
             call = self._learning.bind(args, kwargs)
-        except NotApart as error:
+        except CannotFlatten as error:
             self._cannot_bind(error)
             call = None
         except TypeError:
@@ -148,7 +148,7 @@ class Function(Dispatched[P, R], Obtaining, Described, Pickled):
         self._bailout.ran_graph()
         return self._run(concrete, call.leaves, args, kwargs)
 
-    def _cannot_bind(self, error: NotApart) -> None:
+    def _cannot_bind(self, error: CannotFlatten) -> None:
         if not self._contract.runs_plain:
             text = f"{error}: {self._signature.name} takes tensors as arguments. Pass each tensor by itself."
             raise at_definition(ValueError(text), self.python_function) from None
@@ -209,7 +209,7 @@ class Function(Dispatched[P, R], Obtaining, Described, Pickled):
     def _run(self, concrete: ConcreteFunction, leaves: Sequence[Any], args: Any, kwargs: Any) -> Any:
         try:
             found = concrete.call_leaves(leaves)
-        except NotFollowed as error:
+        except NotDifferentiable as error:
             self._explanation.plain.append(f"one call: a tape records it, and {error}")
         except BEYOND as error:
             return self._beyond(concrete, error, args, kwargs)
@@ -222,14 +222,14 @@ class Function(Dispatched[P, R], Obtaining, Described, Pickled):
 
     def _beyond(self, concrete: ConcreteFunction, error: Exception, args: Any, kwargs: Any) -> Any:
         """Rerun as plain Python a call with values beyond the graph's representation, or an error in its own words."""
-        if not self._contract.runs_plain or not is_made_again(concrete, error):
+        if not self._contract.runs_plain or not can_rerun(concrete, error):
             raise error
         if hasattr(error, "_autoconv_items"):  # from now on they are objects
-            self._signature.looks_into = False
+            self._signature.keys_items = False
             self._call_directly()
         if not isinstance(error, OpError):
             self._explanation.plain.append(f"one call: {found_by(error)}")
-        return in_place_of(error, self.python_function, args, kwargs)
+        return rerun_plain(error, self.python_function, args, kwargs)
 
     def _store(self, concrete: ConcreteFunction) -> None:
         """Keep a trace for later calls."""
@@ -276,7 +276,7 @@ class Function(Dispatched[P, R], Obtaining, Described, Pickled):
             args = tuple(self._input_signature)
         try:
             call = self._learning.bind(args, kwargs)
-        except NotApart as error:
+        except CannotFlatten as error:
             raise AutoconvError(
                 f"{self._signature.name} runs as plain Python for these arguments and has no graph: {error}"
             ) from None

@@ -13,13 +13,13 @@ from autoconv.runtime.support.logs import log
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.execute.internal_errors import notes_fault
 from autoconv.tracing.execute.plain_rerun import found_by
-from autoconv.tracing.guards.external_writes import Restage
+from autoconv.tracing.guards.external_writes import RestartTrace
 from autoconv.tracing.guards.python_contract import RunPlain, Specialise
 from autoconv.tracing.key.bounded_mapping import Bounded
 from autoconv.tracing.key.cache_key import Key
 from autoconv.tracing.key.signature import Call, Signature
 from autoconv.tracing.specialise.bailout import Bailout, is_by_value
-from autoconv.tracing.specialise.call_profile import Learning
+from autoconv.tracing.specialise.call_profile import CallProfile
 from autoconv.tracing.specialise.retracing import Retracing, wider_key
 from autoconv.tracing.specialise.trace import LOCK
 from autoconv.tracing.specialise.trace_cache import TraceCache
@@ -46,7 +46,7 @@ class Obtaining:
     _is_timed: bool
     _signature: Signature
     _cache: TraceCache
-    _learning: Learning
+    _learning: CallProfile
     _bailout: Bailout
     _retracing: Retracing
     _explanation: Explanation
@@ -90,17 +90,17 @@ class Obtaining:
         start = time.perf_counter()
         self._attempts += 1
         reason = call.why = call.why or self._explanation.why(call, self._cache.by_key)
-        if self._contract.runs_plain and self._learning.takes_in(call, self._cache.by_key.get(call.key, ())):
+        if self._contract.runs_plain and self._learning.promote_changing(call, self._cache.by_key.get(call.key, ())):
             return State.LOOK
         exact = self._widen(call)
         try:
             with self._own_effects(), traced(self._signature.name, self._traces + 1, reason):
                 concrete = self._trace(call)
         except Specialise as wanted:
-            if not self._learning.puts_back(call):
+            if not self._learning.undo_promotion(call):
                 self._learning.specialise(call, wanted.leaf)
             return State.LOOK
-        except Restage as wanted:
+        except RestartTrace as wanted:
             return self._restage(call, wanted)
         except MemoryError:
             if not self._contract.runs_plain:
@@ -129,7 +129,7 @@ class Obtaining:
             call.key = self._learning.open_key(exact, self._cache.by_key)
         return exact
 
-    def _restage(self, call: Call, wanted: Restage) -> State:
+    def _restage(self, call: Call, wanted: RestartTrace) -> State:
         """Bind the call again, with the inputs or facts that the abandoned trace needs."""
         refused = self._learning.refuses(call, wanted)
         if refused:
@@ -146,7 +146,7 @@ class Obtaining:
         """
         if not isinstance(error, RunPlain) and notes_fault(error):
             call.fault = error
-        if self._learning.closes(call, exact, str(error)) or self._learning.puts_back(call):
+        if self._learning.fall_back_to_exact(call, exact, str(error)) or self._learning.undo_promotion(call):
             return State.LOOK
         if isinstance(error, RunPlain):
             told, place = str(error), place_in(self.python_function, error)
@@ -155,7 +155,7 @@ class Obtaining:
             told = f"{type(error).__name__}: {getattr(error, 'message', None) or found_by(error)}"
         else:
             return None
-        if self._learning.is_object_next(call, told, place):
+        if self._learning.try_as_objects(call, told, place):
             return State.LOOK
         self._give_up(call, told, place)
         return State.PLAIN

@@ -15,7 +15,7 @@ from autoconv.runtime.support.attributes import slots_of
 from autoconv.runtime.support.structure import Template, fields_of, loses_on_rebuild
 from autoconv.tracing.guards.python_codegen import FunctionWriter, TooLong
 from autoconv.tracing.key.array_keys import ArrayKey
-from autoconv.tracing.key.cache_key import Key, LeafKey, Literal, ObjectKey, Reference, TensorKey, is_single_with_more
+from autoconv.tracing.key.cache_key import Key, LeafKey, Literal, ObjectKey, Reference, TensorKey, has_extra_attributes
 
 _MOST_CONTAINERS = 64  # lists, dicts and dataclasses, which must be distinct objects
 _MOST_PAIRS = 6  # pairs that are compared one by one
@@ -150,6 +150,6 @@ class _Takes:
             found = self.writer.variable(place)
             self.writer.require_plain(leaf.value, found)
             if type(leaf.value) not in _TEXTS:
-                self.writer.require(f"not {self.writer.constant(is_single_with_more)}({found})")
+                self.writer.require(f"not {self.writer.constant(has_extra_attributes)}({found})")
         elif isinstance(leaf, Reference):
             self.writer.require(f"{self.writer.constant(leaf.get)}() is {place}")

@@ -123,7 +123,7 @@ def _is_checked(value: Any) -> bool:
     return value is None or type(value) in (bool, float, str)
 
 
-def needs_asking(guards: Guards) -> bool:
+def has_python_guards(guards: Guards) -> bool:
     """Return whether there are guards that are not part of the form."""
     return any(identity_guard(place, read()) is None for _, read, _, place in guards.checks)
 
@@ -146,7 +146,7 @@ def identity_guard(place: tuple[Any, Any] | None, value: Any) -> Guard | None:
             return None
         empty = value.__dict__
         words = tuple(zip(offsets, (value.__defaults__, value.__kwdefaults__, empty), strict=True))
-    elif not _says_all(value):
+    elif not _identity_suffices(value):
         return None
     if name is None:
         return CellGuard(container, value, words, empty)
@@ -157,7 +157,7 @@ def _is_constant(defaults: tuple[Any, ...] | None) -> bool:
     return all(value is None or type(value) in _CONSTANTS for value in defaults or ())
 
 
-def _says_all(value: Any) -> bool:
+def _identity_suffices(value: Any) -> bool:
     if isinstance(value, (types.FunctionType, type)):
         return not is_user_code(value)
     if hasattr(type(value), "__autoconv_function__"):

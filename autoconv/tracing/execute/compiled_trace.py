@@ -29,7 +29,7 @@ from autoconv.runtime.tensors.donation import give_away
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor
 from autoconv.tracing.execute.argument_unpacking import unpacking
-from autoconv.tracing.execute.call_form import call_form, needs_asking, with_spots
+from autoconv.tracing.execute.call_form import call_form, has_python_guards, with_spots
 from autoconv.tracing.execute.differentiable import Derivable
 from autoconv.tracing.execute.donation import donated_leaves
 from autoconv.tracing.execute.rollback import can_run_again, taking_back
@@ -69,7 +69,7 @@ def _is_typed(value: Value) -> bool:
     return not (isinstance(type_, TensorType) and ((type_.weak and type_.shape == ()) or type_.dtype.is_bool))
 
 
-class NotFollowed(Exception):
+class NotDifferentiable(Exception):
     """A tape cannot differentiate a call, which then runs as plain Python; `str()` is the reason."""
 
 
@@ -125,7 +125,7 @@ class ConcreteFunction:
         self.seconds = 0.0  # of tracing, optimising and compiling
         self.used = 0  # time of the last use, as an increasing number
         # Whether there may be floating-point errors or divisions by zero, for which NumPy's error state matters.
-        self.is_of_numpy = any(map(_computes_typed, optimised.walk()))
+        self.may_raise_float_errors = any(map(_computes_typed, optimised.walk()))
         # Whether tensors are among the inputs; plain Python computes with these by rules of their own.
         self.uses_tensors = any(map(_is_tensor, key.leaves)) or any(
             isinstance(capture, (EagerTensor, Storage)) for capture in captures
@@ -154,7 +154,7 @@ class ConcreteFunction:
         # The entry for calls with only tensors, arrays and numbers, and whether its guards are checked before it in
         # Python.
         self.entry: Callable[..., Any] | None = self._compiled.entry
-        self.asks_guards = self.entry is not None and needs_asking(guards)
+        self.checks_guards_in_python = self.entry is not None and has_python_guards(guards)
         # Whether arrays are copied, as the program may change them later.
         self._copies = not self._compiled.keeps_nothing
         self._is_native = SETTINGS.backend != "reference"
@@ -295,7 +295,7 @@ class ConcreteFunction:
         if self._derivable is None:
             self._derivable = Derivable(self.optimised, self.recorded.name, self.contract.name, self._run)
         if self.contract.python_exceptions and (reason := self._derivable.refusal(inputs)):
-            raise NotFollowed(reason)
+            raise NotDifferentiable(reason)
         results = self._derivable.call(inputs)
         return rebuild(self.layout, map(self._result, results, leaf_types(self.layout)))
 
@@ -315,11 +315,11 @@ class ConcreteFunction:
             try:
                 graph, self._written = functional(self.optimised)
             except StagingError as error:
-                raise NotFollowed(error.message) from None
+                raise NotDifferentiable(error.message) from None
             graph = optimise(graph, contract=self.contract.name)
             self._derivable = Derivable(graph, self.recorded.name, self.contract.name)
         if reason := self._derivable.refusal(inputs):
-            raise NotFollowed(reason)
+            raise NotDifferentiable(reason)
         results = self._derivable.call(inputs)
         count = len(self.optimised.outputs)
         places = [i for i, value in enumerate(self.optimised.parameters) if isinstance(value.type, ArrayType)]

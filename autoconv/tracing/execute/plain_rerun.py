@@ -15,7 +15,7 @@ from autoconv.tracing.outputs.printed_output import leaving_out
 BEYOND = (*TAKEN_BACK, OpError)
 
 
-def is_made_again(concrete: Any, error: Exception) -> bool:
+def can_rerun(concrete: Any, error: Exception) -> bool:
     """Return whether the call can rerun: the run left no side effects, and its error is not Python's already."""
     if isinstance(error, OpError) and error.plain is not None:
         return False
@@ -27,7 +27,7 @@ def found_by(error: Exception) -> str:
     return str(error).partition(";")[0] if isinstance(error, TAKEN_BACK) else str(error)
 
 
-def in_place_of(error: Exception, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+def rerun_plain(error: Exception, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """Run the plain function in place of the failed run, and unlink the error from any exception it raises.
 
     Text that was printed before the error is not printed again.

@@ -27,7 +27,7 @@ from autoconv.tracing.key.cache_key import TensorKey
 from autoconv.tracing.key.signature import Call
 
 
-class Restage(AbandonTrace):
+class RestartTrace(AbandonTrace):
     """Restart the trace with more inputs or facts.
 
     These are `spots`, or whole `arguments`, that it writes; what it `learned` about objects that it makes (see
@@ -58,7 +58,7 @@ class Restage(AbandonTrace):
         )
 
 
-class Outside:
+class WriteMonitor:
     """Monitor of the writes of one trace. `copies` are the arguments that were flattened, by name."""
 
     def __init__(self, trace: Trace, call: Call, guards: Guards) -> None:
@@ -96,29 +96,29 @@ class Outside:
             if missing:
                 self._refuse_new(missing)
                 if any(id(spot.owner) in self.trace.rebuilt for spot in missing):
-                    raise Restage(objects=True)
+                    raise RestartTrace(objects=True)
                 held = [spot.read() for spot in missing]
-                raise Restage([*missing, *self._holders([x for x in held if isinstance(x, _CHANGING)], missing)])
+                raise RestartTrace([*missing, *self._holders([x for x in held if isinstance(x, _CHANGING)], missing)])
             return
         if id(owner) in self.trace.rebuilt and dataclasses.is_dataclass(owner):
-            raise Restage(objects=True)
+            raise RestartTrace(objects=True)
         if not self.trace.memory and self.may_be_memory and _is_of_arrays(owner):
-            raise Restage(memory=True)  # results computed from arrays change in place as arrays do
+            raise RestartTrace(memory=True)  # results computed from arrays change in place as arrays do
         if self.trace.memory and isinstance(owner, SymbolicTensor):
             arrays = [s for s in self.guards.holders() if isinstance(s.read(), np.ndarray) and s.key not in self.known]
             if arrays:  # the tensor may be chosen from these arrays
-                raise Restage(arrays)
+                raise RestartTrace(arrays)
         if not isinstance(owner, (*_CHANGING, *COLLECTIONS, np.ndarray, SymbolicTensor)):
             self._run_plain(what)  # no kernel can undo the effects of a user class's methods
         for name, copy in self.copies.items():
             if _holds(copy, owner):
-                raise Restage(arguments=[name])
+                raise RestartTrace(arguments=[name])
         holders = self._holders([owner])
         if holders:
-            raise Restage(holders)
+            raise RestartTrace(holders)
         if isinstance(owner, SymbolicTensor) and self.arrays:
             # If this fails, arrays are passed as objects, by reference.
-            raise Restage(arguments=self.arrays)
+            raise RestartTrace(arguments=self.arrays)
         self._run_plain(what)
 
     def _run_plain(self, what: str) -> NoReturn:
@@ -126,13 +126,13 @@ class Outside:
 
     def take_in(self, spots: Sequence[Location]) -> NoReturn:
         """Restart the trace with the values of the spots as inputs."""
-        raise Restage(spots)
+        raise RestartTrace(spots)
 
     def containers_change(self, containers: Sequence[Any]) -> None:
         """Handle lists, dicts and sets that are constants of the graph and may be changed by it."""
         holders = self._holders(containers)
         if holders:
-            raise Restage(holders)
+            raise RestartTrace(holders)
 
     def objects_change(self, reads_arrays: bool) -> None:
         """Handle a graph that changes objects which may be arrays: none of these may be a value in it."""
@@ -140,7 +140,7 @@ class Outside:
             raise RunPlain("an object that may be an array is changed, and an outside array is read")
         if self.arrays and not self.trace.memory:
             if self.may_be_memory:
-                raise Restage(memory=True)
+                raise RestartTrace(memory=True)
             raise RunPlain("an object that may be an array of the arguments is changed")
 
     def is_outside(self, array: np.ndarray) -> bool:
@@ -152,7 +152,7 @@ class Outside:
         for leaf, key in zip(call.leaves, call.key.leaves, strict=True):
             if isinstance(leaf, np.ndarray) and not leaf.ndim and isinstance(key, TensorKey):
                 if self.may_be_memory:
-                    raise Restage(memory=True)
+                    raise RestartTrace(memory=True)
                 raise RunPlain("an array without dimensions is passed beside tensors")
 
     def without_dimensions(self, tensor: Any) -> Any:
@@ -178,7 +178,7 @@ class Outside:
 
     def _is_made_here(self, spot: Location) -> bool:
         """Return whether the spot is a cell of a function that the traced code itself called."""
-        return len(spot.key) == 1 and not self.guards.knows(spot.key)
+        return len(spot.key) == 1 and not self.guards.existed_before(spot.key)
 
 
 _CHANGING = (list, dict, set)
@@ -218,4 +218,4 @@ def _holds(value: Any, owner: Any) -> bool:
     return value is owner or any(part is owner for part in mutable_parts(value))
 
 
-__all__ = ["Outside", "Restage"]
+__all__ = ["WriteMonitor", "RestartTrace"]

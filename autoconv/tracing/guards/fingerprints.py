@@ -19,7 +19,7 @@ from autoconv.runtime.support.attributes import attributes_of, has_attributes
 from autoconv.runtime.support.structure import ATOMS
 from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.tracing.guards.external_reads import Reads
-from autoconv.tracing.key.array_keys import is_of_its_own
+from autoconv.tracing.key.array_keys import needs_numpy
 
 DEPTH = 20  # nesting of values
 _LARGE = 1 << 20  # bytes of an array that is compared on every call
@@ -58,14 +58,14 @@ class Fingerprints:
     """Computes fingerprints of values, which are equal as long as the values are equivalent.
 
     `skip` are ignored attributes, as (id of the object, name). With `strict`, values that cannot be guarded raise
-    Unguardable; otherwise they are compared by identity, and their names are added to `blind`. `arrays` collects the
+    Unguardable; else they are compared by identity, and their names are added to `unguarded`. `arrays` collects the
     arrays that are met, `kinds` the classes whose attributes are compared, `of_objects` the classes of objects. If
     `reads` is given, only the attributes that it names count; otherwise `names` are the attributes read of modules.
     """
 
     skip: frozenset[Any] = frozenset()
     strict: bool = True
-    blind: list[str] = field(default_factory=list)
+    unguarded: list[str] = field(default_factory=list)
     arrays: dict[int, np.ndarray] = field(default_factory=dict)
     reads: Reads | None = None
     names: frozenset[str] = frozenset()
@@ -168,11 +168,11 @@ class Fingerprints:
         """Return the fingerprint of an array: identity, dtype, shape and, unless it is large, contents."""
         if array is value:
             self.arrays[id(array)] = array
-        if self.strict and (array.nbytes > _LARGE or array.dtype.kind not in "biufc" or is_of_its_own(value)):
+        if self.strict and (array.nbytes > _LARGE or array.dtype.kind not in "biufc" or needs_numpy(value)):
             return self._unguardable(value, name, f"a {type(value).__name__}")
         identity = (id(value), _weak(value)) if array is value else ()
         if array.nbytes > _LARGE or array.dtype.hasobject:
-            self.blind.append(f"{name} (a result that Python itself computes from an array this large)")
+            self.unguarded.append(f"{name} (a result that Python itself computes from an array this large)")
             return np.ndarray, identity, array.dtype.str, array.shape
         return np.ndarray, identity, array.dtype.str, array.shape, array.tobytes()
 
@@ -214,7 +214,7 @@ class Fingerprints:
     def _unguardable(self, value: Any, name: str, why: str) -> Any:
         if self.strict:
             raise Unguardable(why)
-        self.blind.append(f"{name} ({why})")
+        self.unguarded.append(f"{name} ({why})")
         return id(value), _weak(value)
 
     def _function_values(self, function: types.FunctionType, name: str, depth: int) -> tuple[Any, ...]:

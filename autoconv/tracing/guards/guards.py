@@ -45,7 +45,7 @@ Place = tuple[Any, str | None]  # a namespace and a name in it, or a closure cel
 class Guards:
     """The names that traced functions read, with fingerprints of their values.
 
-    `blind` lists what cannot be guarded, `arrays` the reachable arrays, by id. With `python`, a value that tracing
+    `unguarded` lists what cannot be guarded, `arrays` the reachable arrays, by id. With `python`, a value that tracing
     itself would change (an iterator) makes the call run plain. `skip` are the keys of spots that are inputs of the
     trace instead; `take_in` restarts the trace with further ones. `meet` is called with the class of each object that
     is read, before any of its methods run. Its second argument is whether instances of the class may exist outside the
@@ -59,7 +59,7 @@ class Guards:
     kinds: set[type] = field(default_factory=set)  # classes of values that are read
     of_objects: set[type] = field(default_factory=set)  # classes with instances outside the trace
     checks: list[tuple[str, Callable[[], Any], Any, Place | None]] = field(default_factory=list)
-    blind: list[str] = field(default_factory=list)
+    unguarded: list[str] = field(default_factory=list)
     arrays: dict[int, np.ndarray] = field(default_factory=dict)
     check_numerics: bool = field(default_factory=lambda: SETTINGS.check_numerics)
     _seen: set[Any] = field(default_factory=set)
@@ -124,7 +124,7 @@ class Guards:
                 self._pending.append((name, read, place))
         if self._reads is not None:
             self._reads = None if other._reads is None else self._reads.including(other._reads)
-        self.blind += [what for what in other.blind if not self.python and what not in self.blind]
+        self.unguarded += [what for what in other.unguarded if not self.python and what not in self.unguarded]
         self._others.append(other)  # keeps its readers alive, as they are identified by id
 
     def add_value(self, name: str, value: Any) -> None:
@@ -206,7 +206,7 @@ class Guards:
             return True
         return False
 
-    def knows(self, key: Any) -> bool:
+    def existed_before(self, key: Any) -> bool:
         """Return whether a name with that key existed before the trace."""
         return key in self._seen
 
@@ -242,11 +242,11 @@ class Guards:
                 not any("frozenset" in line for line in linecache.getlines(file)) for file in self._files
             )
         for name, read, place in self._pending:
-            makes = Fingerprints(self.skip, self.python, self.blind, self.arrays, self._reads)
+            makes = Fingerprints(self.skip, self.python, self.unguarded, self.arrays, self._reads)
             try:
                 self.checks.append((name, read, makes.of(read(), name), place))
             except Unguardable as what:
-                self.blind.append(f"{name} ({what})")
+                self.unguarded.append(f"{name} ({what})")
         self._pending.clear()
         self._spots.clear()
 

@@ -17,7 +17,7 @@ def items_of(key: object) -> tuple[TensorType, int] | None:
     return (_ITEMS[key.items], key.depth) if isinstance(key, ObjectKey) and key.items else None
 
 
-def told_of_items(graph: Graph, key: Key) -> Graph:
+def mark_list_facts(graph: Graph, key: Key) -> Graph:
     """Mark the parameters that are lists of numbers by the key; return the graph itself if there are none."""
     inputs = [leaf for leaf in key.leaves if isinstance(leaf, (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey))]
     known = {position: items_of(leaf) for position, leaf in enumerate(inputs)}

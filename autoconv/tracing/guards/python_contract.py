@@ -17,7 +17,7 @@ import numpy as np
 
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import ObjectType
-from autoconv.operators.calls.call import says_what_it_equals
+from autoconv.operators.calls.call import has_user_equality
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.regions.region_body import AbandonTrace
 from autoconv.operators.regions.shared_identity import keep_identities
@@ -109,14 +109,14 @@ def allows_call(trace: Trace, function: Any) -> None:
     stops = debugger_in(function)
     if stops:
         raise RunPlain(f"{name} calls {stops}(), which works on the lines of plain Python")
-    if _is_pure(function):
+    if _has_no_effects(function):
         return
     raise RunPlain(f"{module + '.' if module else ''}{name} is not converted and not known to be pure")
 
 
-def _is_pure(function: Any) -> bool:
+def _has_no_effects(function: Any) -> bool:
     """Return whether a function that is not converted may run while tracing, as it has no side effects."""
-    if says_what_it_equals(function):
+    if has_user_equality(function):
         return False
     try:
         if function in _PURE_BUILTINS or function in LIBRARY:

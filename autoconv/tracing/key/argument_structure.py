@@ -16,11 +16,11 @@ _MOST = 512  # lists, dicts and objects
 _MOST_LEAVES = 4096  # leaves of one structure
 
 
-class NotApart(Exception):
+class CannotFlatten(Exception):
     """Arguments that cannot be flattened to leaves of a graph; `str()` is the reason."""
 
 
-def taken_apart(values: Iterable[Any], is_leaf: Callable[[Any], bool] | None, compiles: bool) -> list[Any]:
+def structures_to_flatten(values: Iterable[Any], is_leaf: Callable[[Any], bool] | None, compiles: bool) -> list[Any]:
     """Return the structures to flatten, each before its parts; raises NotApart for invalid ones.
 
     Under `compile` that includes too large ones, and a list, dict or object that occurs more than once.
@@ -52,7 +52,7 @@ class _Look:
             elif self._is_taken_apart(value) and not self._is_known(value, around):
                 around.add(id(value))
                 if len(around) > _DEEPEST:
-                    raise NotApart(f"the arguments nest more than {_DEEPEST} lists or objects")
+                    raise CannotFlatten(f"the arguments nest more than {_DEEPEST} lists or objects")
                 pending.append((value, False))
                 pending += [(part, True) for part in reversed(structure_parts(value))]
 
@@ -61,14 +61,14 @@ class _Look:
 
     def _is_known(self, value: Any, around: set[int]) -> bool:
         if id(value) in around:
-            raise NotApart(f"a {type(value).__name__} among the arguments contains itself")
+            raise CannotFlatten(f"a {type(value).__name__} among the arguments contains itself")
         if id(value) in self.known:
             if self._compiles and self._changes[id(value)]:
-                raise NotApart("one list or dict is passed twice, and a graph would hold two")
+                raise CannotFlatten("one list or dict is passed twice, and a graph would hold two")
             return True
         self.known[id(value)] = value
         if self._compiles and len(self.known) > _MOST:
-            raise NotApart(f"the arguments hold more than {_MOST} lists, dicts or objects")
+            raise CannotFlatten(f"the arguments hold more than {_MOST} lists, dicts or objects")
         return False
 
     def _leave(self, value: Any) -> None:
@@ -76,7 +76,7 @@ class _Look:
         self._leaves[id(value)] = sum(self._leaves.get(id(part), 1) for part in parts)
         self._changes[id(value)] = not isinstance(value, tuple) or any(self._changes.get(id(part)) for part in parts)
         if self._compiles and self._leaves[id(value)] > _MOST_LEAVES:
-            raise NotApart(f"the arguments hold more than {_MOST_LEAVES} values in lists, dicts and objects")
+            raise CannotFlatten(f"the arguments hold more than {_MOST_LEAVES} values in lists, dicts and objects")
 
     def _parts(self, value: Any) -> Iterator[Any]:
         """Iterate over the parts; a part that is not flattened counts as one leaf (None)."""
@@ -84,4 +84,4 @@ class _Look:
             yield part if id(part) in self.known else None
 
 
-__all__ = ["NotApart", "taken_apart"]
+__all__ = ["CannotFlatten", "structures_to_flatten"]

@@ -35,11 +35,11 @@ def array_key(array: np.ndarray) -> ArrayKey:
     """Return the layout of an array; raises TypeError for an element type that tensors lack."""
     dtype = as_dtype(array.dtype)
     plain = type(array) is np.ndarray and array.flags.aligned and array.flags.writeable and array.dtype.isnative
-    plain = plain and (array.flags.forc or _lies_apart(array))
+    plain = plain and (array.flags.forc or _has_disjoint_elements(array))
     return ArrayKey(ArrayType(dtype, array.shape, array.strides), plain and array.dtype.kind in "biufc")
 
 
-def _lies_apart(array: np.ndarray) -> bool:
+def _has_disjoint_elements(array: np.ndarray) -> bool:
     """Return whether the strides prove that no two elements overlap.
 
     Where they may overlap, NumPy buffers the operands of an in-place operation.
@@ -52,7 +52,7 @@ def _lies_apart(array: np.ndarray) -> bool:
     return True
 
 
-def is_of_its_own(value: Any) -> bool:
+def needs_numpy(value: Any) -> bool:
     """Return whether an array has to be handled by NumPy itself.
 
     These are arrays of classes with their own operators, such as matrices and masked arrays; text; arrays in

@@ -204,7 +204,7 @@ def orders_of(parts: list[Any]) -> tuple[Any, ...]:
     return tuple(tuple((type(key), key) for key in part) for part in dicts)
 
 
-def is_single_with_more(value: Any) -> bool:
+def has_extra_attributes(value: Any) -> bool:
     """Return whether this is a number or text with attributes of its own, which its value does not determine."""
     is_single = isinstance(value, (int, float, complex, str, bytes)) and not isinstance(value, enum.Enum)
     return is_single and bool(attributes_of(value))

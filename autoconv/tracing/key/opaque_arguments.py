@@ -15,7 +15,7 @@ _CONTAINERS = (list, tuple, dict)
 _PLAIN = (bool, int, float, complex, str, type(None))
 
 
-def taken_whole(arguments: Sequence[tuple[str, Any]], whole: frozenset[str]) -> frozenset[str]:
+def opaque_names(arguments: Sequence[tuple[str, Any]], whole: frozenset[str]) -> frozenset[str]:
     """Return `whole`, and the names of arguments that are large or are passed more than once.
 
     Only containers of numbers, texts and such containers count, judged by a sample of their items. A wrong guess is

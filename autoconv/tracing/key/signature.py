@@ -23,8 +23,8 @@ from autoconv.runtime.support.structure import MissingFieldError, flatten, is_st
 from autoconv.runtime.tensors.conversion import constant, to_array, weak_dtype
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
-from autoconv.tracing.key.argument_structure import NotApart, taken_apart
-from autoconv.tracing.key.array_keys import ArrayKey, array_key, is_of_its_own, kind_of, overlap
+from autoconv.tracing.key.argument_structure import CannotFlatten, structures_to_flatten
+from autoconv.tracing.key.array_keys import ArrayKey, array_key, kind_of, needs_numpy, overlap
 from autoconv.tracing.key.cache_key import (
     Custom,
     Key,
@@ -35,12 +35,12 @@ from autoconv.tracing.key.cache_key import (
     SpecKey,
     TensorKey,
     VariableKey,
+    has_extra_attributes,
     is_number,
-    is_single_with_more,
     object_key,
     orders_of,
 )
-from autoconv.tracing.key.opaque_arguments import items_of, taken_whole
+from autoconv.tracing.key.opaque_arguments import items_of, opaque_names
 
 
 @dataclass(slots=True)
@@ -96,7 +96,7 @@ class Signature:
         self.hinted = _annotated_as_tensors(function) if follow_type_hints else frozenset()
         parameters = self.python.parameters.values()
         simple = input_signature is None and all(p.kind not in _COLLECTING for p in parameters)
-        self.looks_into = True  # whether lists are keyed by their apparent items
+        self.keys_items = True  # whether lists are keyed by their apparent items
         # Further values that are not flattened.
         self.is_leaf: Callable[[Any], bool] | None = loses_on_rebuild if contract.keeps_identity else None
         self._defaults = {p.name: p.default for p in parameters} if simple else None
@@ -139,11 +139,11 @@ class Signature:
         written = whole
         try:
             if self.contract.runs_plain:
-                whole = taken_whole(items, whole)
+                whole = opaque_names(items, whole)
             apart = [value for name, value in items if name not in whole]
-            parts = taken_apart(apart, self.is_leaf, self.contract.keeps_identity)
+            parts = structures_to_flatten(apart, self.is_leaf, self.contract.keeps_identity)
         except MissingFieldError as error:
-            raise NotApart(f"an object among the arguments lacks a field: {error.message}") from None
+            raise CannotFlatten(f"an object among the arguments lacks a field: {error.message}") from None
         names: list[str] = []
         leaves: list[Any] = []
         templates = []
@@ -175,7 +175,7 @@ class Signature:
             else self._whole_key(leaf)
             if names[index] in whole
             else array_key(leaf)
-            if memory and isinstance(leaf, np.ndarray) and not is_of_its_own(leaf)
+            if memory and isinstance(leaf, np.ndarray) and not needs_numpy(leaf)
             else self._leaf_key(leaf, aliases, index in literal)
             for index, leaf in enumerate(leaves)
         )
@@ -185,7 +185,7 @@ class Signature:
         return Call(whole_key, names, leaves, arguments, args, kwargs)
 
     def _whole_key(self, value: Any) -> ObjectKey:
-        items, depth = items_of(value) if self.looks_into and type(value) is list else ("", 0)
+        items, depth = items_of(value) if self.keys_items and type(value) is list else ("", 0)
         return ObjectKey(type(value).__name__, items, depth)
 
     def add_spots(self, call: Call, spots: Sequence[Location]) -> None:
@@ -202,7 +202,7 @@ class Signature:
     def _spot_key(self, value: Any, memory: bool) -> LeafKey:
         if value is MISSING:
             return Literal(None)
-        if memory and isinstance(value, np.ndarray) and not is_of_its_own(value):
+        if memory and isinstance(value, np.ndarray) and not needs_numpy(value):
             return array_key(value)
         if value is None or isinstance(value, (str, bytes, list, dict, set)):
             return object_key(value)
@@ -257,7 +257,8 @@ class Signature:
             elif kind is inspect.Parameter.VAR_KEYWORD:
                 taken = value.keys() & {name for name, _ in items}
                 if taken:
-                    raise NotApart(f"the keyword argument {min(taken)!r} has the name of one that is given by position")
+                    what = f"the keyword argument {min(taken)!r} has the name of one that is given by position"
+                    raise CannotFlatten(what)
                 items += list(value.items())
             else:
                 items.append((name, value))
@@ -284,14 +285,14 @@ class Signature:
             alias = aliases.setdefault(id(leaf.storage), len(aliases))
             return VariableKey(leaf.storage.type, leaf.trainable, alias)
         if isinstance(leaf, (np.ndarray, np.generic)):
-            if self.contract.numpy_arrays and is_of_its_own(leaf):
+            if self.contract.numpy_arrays and needs_numpy(leaf):
                 return ObjectKey(kind_of(leaf))
             array = to_array(leaf)
             origin = "array" if self.contract.numpy_arrays else "tensor"
             if origin == "array" and array.shape == () and isinstance(leaf, np.ndarray):
                 origin = "array without dimensions"  # traced as memory, unlike a scalar
             return TensorKey(TensorType(as_dtype(array.dtype), array.shape), origin)
-        if self.contract.keeps_identity and is_single_with_more(leaf):
+        if self.contract.keeps_identity and has_extra_attributes(leaf):
             return Reference(leaf, identity=True)
         if leaf is None or isinstance(leaf, (bool, int, float, complex, str, bytes, DType, TensorShape, enum.Enum)):
             return Literal(leaf)

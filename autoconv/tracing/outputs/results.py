@@ -16,7 +16,7 @@ from autoconv.operators.control.iterables import Staged, StagedRange
 from autoconv.operators.control.variants import of_distinct_arms
 from autoconv.operators.regions.layout import Layout, Static, Variant, is_container, layout_of
 from autoconv.operators.regions.marshalling import emit
-from autoconv.operators.support.generator_expressions import Lazy
+from autoconv.operators.support.generator_expressions import GeneratorExpression
 from autoconv.operators.support.held_iterators import HeldIterator
 from autoconv.operators.support.protected_names import Undefined, ld
 from autoconv.operators.values.tensor_lists import mapped
@@ -47,7 +47,8 @@ def outputs_of(result: Any, trace: Trace, function: Any) -> tuple[Layout, list[A
     prepared = _standalone(result, trace, function)
     layout = layout_of(prepared, region)
     for value in _statics(layout):
-        if isinstance(value, (Lazy, Staged, HeldIterator, DictView)):  # in an arm, or in an object of a user's class
+        # Such a value may be in an arm, or in an object of a user's class.
+        if isinstance(value, (GeneratorExpression, Staged, HeldIterator, DictView)):
             raise python_contract.RunPlain(f"{_kind(value)} is returned")
         if trace.contract.keeps_identity and (is_of_call(value) or _made_by_call(type(value))):
             raise python_contract.RunPlain(f"{_kind(value)} is returned")

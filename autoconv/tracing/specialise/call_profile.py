@@ -13,14 +13,14 @@ from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.support.logs import log
 from autoconv.runtime.support.structure import loses_on_rebuild
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
-from autoconv.tracing.guards.external_writes import Restage
+from autoconv.tracing.guards.external_writes import RestartTrace
 from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.bounded_mapping import Bounded
 from autoconv.tracing.key.cache_key import Key, ObjectKey
 from autoconv.tracing.key.signature import Call, Signature
 from autoconv.tracing.specialise.retracing import open_key
 from autoconv.tracing.specialise.trace_cache import MOST_KEYS
-from autoconv.tracing.specialise.value_specialisation import Settling
+from autoconv.tracing.specialise.value_specialisation import ValueSpecialisation
 from autoconv.tracing.views.explain import Explanation
 
 _MOST_SPOTS = 128  # outer names and attributes that are inputs of one trace because it writes them
@@ -31,7 +31,7 @@ def _is_object(value: Any) -> bool:
     return dataclasses.is_dataclass(value) or loses_on_rebuild(value)
 
 
-class Learning:
+class CallProfile:
     """Facts that a function's traces found, and the binding of calls by them.
 
     An abandoned trace adds a fact; the call is then bound again, under another key, for another attempt.
@@ -47,7 +47,7 @@ class Learning:
         self._not_open: set[Key] = set()  # keys with open sizes for which tracing failed
         self._by_object: set[Key] = set()  # keys of calls whose arrays are passed as objects, not as memory
         self._spots: Bounded[Key, list[Location]] = Bounded(MOST_KEYS)
-        self.sizes = Settling()
+        self.sizes = ValueSpecialisation()
         self._moving: dict[Any, bool] = {}  # spots made inputs because they change; False after a failed trace
 
     def bind(self, args: Any, kwargs: Any) -> Call:
@@ -89,7 +89,7 @@ class Learning:
         )
         call.key = replace(call.key, leaves=leaves)
 
-    def refuses(self, call: Call, wanted: Restage) -> str:
+    def refuses(self, call: Call, wanted: RestartTrace) -> str:
         """Return why the call cannot be traced as `wanted`; empty if it can."""
         if len(self._learned) > _MOST_LEARNED:
             return "too many kinds of objects become part of a value known only at run time"
@@ -103,7 +103,7 @@ class Learning:
             return "an array of the program is written, which has to happen on every call"
         return ""
 
-    def restage(self, call: Call, wanted: Restage) -> None:
+    def restage(self, call: Call, wanted: RestartTrace) -> None:
         """Bind the call again as `wanted`: with inputs for what its trace writes, new facts, or arrays as memory."""
         if wanted.learned:
             self._learned |= wanted.learned
@@ -122,7 +122,7 @@ class Learning:
             return
         self._rebind(call)
 
-    def is_object_next(self, call: Call, reason: str, place: Any) -> bool:
+    def try_as_objects(self, call: Call, reason: str, place: Any) -> bool:
         """After arrays could not be traced as memory, return whether to pass them as objects, and rebind if so."""
         known = any(isinstance(key, ArrayKey) for key in call.key.leaves)
         if not known or call.key in self._by_object:
@@ -134,7 +134,7 @@ class Learning:
 
     # ---- values that change between calls
 
-    def takes_in(self, call: Call, traces: Sequence[ConcreteFunction]) -> bool:
+    def promote_changing(self, call: Call, traces: Sequence[ConcreteFunction]) -> bool:
         """Make outer arrays and numbers inputs if earlier traces fail only because these change; return whether it did.
 
         An array becomes an input at its second value, a number at its third.
@@ -155,7 +155,7 @@ class Learning:
         self._take(call, found)
         return True
 
-    def puts_back(self, call: Call) -> bool:
+    def undo_promotion(self, call: Call) -> bool:
         """Undo such inputs or settled numbers after a failed trace, and rebind; return whether there were any."""
         if self.sizes.widen(call):
             return True
@@ -180,7 +180,7 @@ class Learning:
         """Return the key with open sizes, if earlier calls had other sizes and no trace with that key failed."""
         return open_key(key, known, self._not_open)
 
-    def closes(self, call: Call, exact: Key, reason: str) -> bool:
+    def fall_back_to_exact(self, call: Call, exact: Key, reason: str) -> bool:
         """Return whether the failed trace had open sizes; if so, the call gets a trace for its exact sizes."""
         if call.key == exact:
             return False

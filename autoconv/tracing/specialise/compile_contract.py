@@ -2,7 +2,7 @@
 
 Each call has the plain function's results, effects, mutations and exceptions. What happens outside while tracing is
 undone, and happens when the graph runs. A call for which that is impossible runs as plain Python: `RunPlain` abandons
-the trace. `Restage` and `Specialise` restart it with more inputs, or with a value in its key.
+the trace. `RestartTrace` and `Specialise` restart it with more inputs, or with a value in its key.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from autoconv.tracing.guards import python_contract
 from autoconv.tracing.guards.captured_arrays import live_constants
 from autoconv.tracing.guards.changed_constants import changed_constants
 from autoconv.tracing.guards.external_reads import kinds_reached
-from autoconv.tracing.guards.external_writes import Outside, Restage
+from autoconv.tracing.guards.external_writes import RestartTrace, WriteMonitor
 from autoconv.tracing.guards.python_contract import ATTEMPT, RunPlain, Specialise, Work
 from autoconv.tracing.key.cache_key import ObjectKey, TensorKey
 from autoconv.tracing.key.signature import Call, Signature
@@ -75,7 +75,7 @@ class CompileContract(TracingContract):
         call.work = call.work or Work()
         call.work(ATTEMPT)
         self._work: Work = call.work
-        self.outside = Outside(trace, call, self.guards)
+        self.outside = WriteMonitor(trace, call, self.guards)
         self.guards.take_in = self.outside.take_in
         trace.stores.append(self.outside.stores)
         self.journal = trace.root.journal = Journal(trace.root)
@@ -110,7 +110,7 @@ class CompileContract(TracingContract):
         return self.outside.without_dimensions(tensor)
 
     def restart(self, how: str, what: Any) -> NoReturn:
-        raise Restage(learned=[(how, what)])
+        raise RestartTrace(learned=[(how, what)])
 
     def spend(self, unit: str) -> None:
         self._work(unit)
@@ -158,8 +158,8 @@ class CompileContract(TracingContract):
                 "a set that the graph changes may be combined with a frozenset, which its file does not mention: "
                 "name frozenset there"
             )
-        if guards.blind:
-            raise RunPlain(f"{guards.blind[0]} is read, and a change of it would not be noticed")
+        if guards.unguarded:
+            raise RunPlain(f"{guards.unguarded[0]} is read, and a change of it would not be noticed")
         if aliased_outputs(graph, live_constants(self.trace.sources or (), guards.arrays)):
             raise RunPlain(_GIVEN_OUT)
 
@@ -178,14 +178,14 @@ class CompileContract(TracingContract):
         given = graph.parameters[: len(self.call.key.leaves)]
         if trace.arrays and not trace.memory and aliased_outputs(graph, given):
             if outside.may_be_memory:
-                raise Restage(memory=True)  # with arrays as memory, the result is the same array, or a view of it
+                raise RestartTrace(memory=True)  # with arrays as memory, the result is the same array, or a view of it
             if outside.arrays:
-                raise Restage(arguments=outside.arrays)  # with arrays as objects, the result is the same array
+                raise RestartTrace(arguments=outside.arrays)  # with arrays as objects, the result is the same array
             raise RunPlain(_GIVEN_OUT)
         if trace.memory and "taken" in trace.complexes and parts_leave(graph):
             raise StagingError("parts of a complex array are returned, which are views of it")
         if outside.may_be_memory and not trace.memory and share_memory(graph):
-            raise Restage(memory=True)
+            raise RestartTrace(memory=True)
 
     def arrays_apart(self) -> list[weakref.ref[np.ndarray]]:
         """Return the arrays that the trace read, if its graph writes: arguments must not share their memory."""

@@ -18,7 +18,7 @@ from autoconv.runtime.support.structure import pack
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.tracing.guards.list_facts import items_of
 from autoconv.tracing.guards.python_contract import RunPlain
-from autoconv.tracing.key.array_keys import ArrayKey, is_of_its_own, kind_of
+from autoconv.tracing.key.array_keys import ArrayKey, kind_of, needs_numpy
 from autoconv.tracing.key.cache_key import Custom, ObjectKey, SpecKey, TensorKey
 from autoconv.tracing.key.signature import Call, Signature
 from autoconv.tracing.key.trace_types import TracingContext
@@ -28,7 +28,7 @@ def placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[Any]:
     """Return the leaves as the function gets them: symbolic tensors, plain values, stand-ins for variables."""
     leaves: list[Any] = []
     for position, (leaf, key, name) in enumerate(zip(call.leaves, call.key.leaves, names, strict=True)):
-        if isinstance(leaf, (np.ndarray, np.generic)) and trace.contract.numpy_arrays and is_of_its_own(leaf):
+        if isinstance(leaf, (np.ndarray, np.generic)) and trace.contract.numpy_arrays and needs_numpy(leaf):
             raise RunPlain(f"{name!r} is a {kind_of(leaf)}, which a graph does not take as an array of numbers")
         if isinstance(key, TensorKey):
             value = trace.root.graph.add_parameter(key.type, name)

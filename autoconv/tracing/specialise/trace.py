@@ -25,8 +25,8 @@ from autoconv.runtime.recording.regions import current_region, new_trace, record
 from autoconv.runtime.support.structure import flatten
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.guards.captured_arrays import make_inputs
-from autoconv.tracing.guards.list_facts import told_of_items
-from autoconv.tracing.key.argument_structure import taken_apart
+from autoconv.tracing.guards.list_facts import mark_list_facts
+from autoconv.tracing.key.argument_structure import structures_to_flatten
 from autoconv.tracing.key.leaf_names import leaf_names
 from autoconv.tracing.key.signature import Call, Signature
 from autoconv.tracing.outputs.escape_check import refuse_leaks
@@ -118,7 +118,7 @@ class TraceSession:
         with recording(self.trace.root):
             self._arguments = arguments_of(self.trace, call, self._leaves)
         self._copies = list(self._arguments.values())
-        built = [part for part in taken_apart(self._copies, is_leaf, False) if type(part) not in PLAIN]
+        built = [part for part in structures_to_flatten(self._copies, is_leaf, False) if type(part) not in PLAIN]
         note_rebuilt(self.trace.root, built)
         self._before = [flatten(copy, is_leaf) for copy in self._copies]
 
@@ -202,7 +202,7 @@ class TraceSession:
         """Optimise the recorded graph, under the name of the trace."""
         self._name = f"__inference_{self.what.signature.name}_{next(_COUNTER)}"
         recorded = self.trace.root.graph
-        told = told_of_items(recorded, self.call.key)
+        told = mark_list_facts(recorded, self.call.key)
         finished = optimise(told, contract=self.contract.name, dump=trace_logs.optimisations(self._name))
         self.contract.check_optimised(finished)
         trace_logs.graphs(self._name, recorded, finished)

@@ -37,7 +37,7 @@ class _Watch:
     failed: bool = False
 
 
-class Settling:
+class ValueSpecialisation:
     """The traces of a function whose open sizes depend on Python numbers, and the values these have settled at."""
 
     def __init__(self) -> None:
@@ -154,4 +154,4 @@ def _may_be_size(value: Value) -> bool:
     return isinstance(type_, TensorType) and type_.dtype.is_integer and type_.shape is not None and len(type_.shape) < 2
 
 
-__all__ = ["Settling", "deciding_leaves"]
+__all__ = ["ValueSpecialisation", "deciding_leaves"]

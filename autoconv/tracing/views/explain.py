@@ -37,7 +37,7 @@ class Row:
         signature = concrete.pretty_printed_signature(verbose=False)
         nodes = sum(1 for _ in concrete.recorded.walk())
         first = f"  {self.number}. {self.reason}: {signature}, {nodes} nodes"
-        blind = [f"     not guarded: {what}" for what in concrete.guards.blind]
+        blind = [f"     not guarded: {what}" for what in concrete.guards.unguarded]
         sizes = [f"     {note}" for note in concrete.size_notes]
         return [first, *blind, *sizes, *_by_kernels(concrete.falls_back)]
 
