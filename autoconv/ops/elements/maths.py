@@ -292,8 +292,9 @@ _ERFC_UNDER = (
 
 
 # Fitted by iteratively reweighted least squares: erf(x)/x - 1/4 as a quotient in x², up to where erf rounds to 1, so
-# that x·(1/4 + quotient) is within 3.8e-8 of erf, relatively. Without the 1/4, rounding errors of the polynomials would
-# count in full for large x; with it the quotient is next to nothing there.
+# that x·(1/4 + quotient) is within 3.8e-8 of erf, relatively, in exact arithmetic. Evaluated in float32 it is within
+# 1.9e-7, or 2.9 units in the last place (3,000,000 arguments against math.erf). Without the 1/4, rounding errors of the
+# polynomials would count in full for large x; with it the quotient is next to nothing there.
 _ERF_32_OVER = (
     -7.47282684e-06, -5.75285367e-06, 2.33319588e-05, 2.42214669e-02, 6.48882017e-02,
     8.78379166e-01,
