@@ -82,6 +82,7 @@ WITHIN = {
     "optimise": ("symbolic", "unboxing"),
 }  # fmt: skip
 BELOW = {
+    "runtime": {"annotations", "protocols"},
     "ops": {"record", "rules", "gradients", "index_spec", "builder", "traits"},
     "optimise": {
         "common", "dead", "fold", "hoist", "inline", "list_elements", "memory_to_value", "overflow", "promote_arrays",
@@ -423,3 +424,41 @@ def test_budgets():
                 found["functions of a complexity over 25"] += complexity(node) > 25
                 found["functions of more than 8 parameters"] += count > 8
     assert {name: count for name, count in found.items() if count > BUDGETS[name]} == {}
+
+
+def test_attributes_of_protocols():
+    """An attribute by which parts of the package recognise objects is declared once, with what it means."""
+    used: dict[str, Path] = {}
+    for path in FILES:
+        if path.name != "protocols.py":
+            used |= dict.fromkeys(re.findall(r"__autoconv_[a-z_]+__", path.read_text(encoding="utf-8")), path)
+    declared = {
+        name
+        for node in ast.walk(tree_of(ROOT / "autoconv" / "runtime" / "protocols.py"))
+        for name in (getattr(node, "name", None), getattr(getattr(node, "target", None), "id", None))
+        if name is not None and name.startswith("__autoconv_")
+    }
+    assert {name: path for name, path in used.items() if name not in declared} == {}, "not in runtime/protocols.py"
+    assert declared - used.keys() == set(), "of no use"
+
+
+# Percentages of parameters whose annotation is Any, or that have none. They only fall: who lowers one lowers it here.
+SHARE_OF_ANY = {"operators": 44, "api": 50, "runtime": 42, "numpy": 24, "xp": 23}
+
+
+def test_share_of_any():
+    counts = {part: [0, 0] for part in SHARE_OF_ANY}
+    for path in FILES:
+        for node in ast.walk(tree_of(path)) if part_of(path) in counts else ():
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
+                    if argument.arg not in ("self", "cls"):
+                        counts[part_of(path)][0] += is_any(argument.annotation)
+                        counts[part_of(path)][1] += 1
+    shares = {part: 100 * found / total for part, (found, total) in counts.items()}
+    assert {part: share for part, share in shares.items() if share > SHARE_OF_ANY[part]} == {}
+
+
+def is_any(annotation: ast.expr | None) -> bool:
+    """Return whether an annotation says nothing: there is none, or it is `Any` or a union with it."""
+    return annotation is None or "Any" in ast.unparse(annotation).partition("[")[0].split()

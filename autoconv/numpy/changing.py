@@ -5,6 +5,7 @@ The argument must be a memory array; `changed` raises for others.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from autoconv.numpy.operands import (
 from autoconv.numpy.ufuncs import call_ufunc, loop_of
 from autoconv.numpy.writes import changed, write_into
 from autoconv.ops.index_spec import parse_index
+from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.arrays.assigned_values import as_program_error
 from autoconv.runtime.tensors.conversion import is_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -49,7 +51,7 @@ def at(ufunc: Any, array: Any, indices: Any, *values: Any) -> None:
     array[indices] = cast(call_ufunc(ufunc, tensor(array[indices]), *values), x.dtype)
 
 
-def _changeable(array: Any) -> Any:
+def _changeable(array: TensorLike) -> Any:
     """Return the current elements of an array that can be mutated."""
     if isinstance(array, EagerTensor):
         raise ItemAssignmentError("'EagerTensor' object does not support item assignment")
@@ -61,12 +63,12 @@ def _changeable(array: Any) -> Any:
     return tensor(array)
 
 
-def _as_elements(array: Any, values: Any) -> Any:
+def _as_elements(array: TensorLike, values: TensorLike) -> Any:
     """Return values in the array's dtype; Python numbers are converted by NumPy's rules, which may raise."""
     return tensor(values, numpy_dtype_of(array))
 
 
-def _as_safe_elements(function: Any, array: Any, values: Any) -> Any:
+def _as_safe_elements(function: Callable[..., Any], array: TensorLike, values: TensorLike) -> Any:
     """`_as_elements` with NumPy's error for an array of values whose dtype cannot be cast safely."""
     if holds_tensors(values) and not is_weak(values) and rank_of(tensor(values)):
         try:
@@ -76,7 +78,7 @@ def _as_safe_elements(function: Any, array: Any, values: Any) -> Any:
     return _as_elements(array, values)
 
 
-def _each_once(indices: Any) -> bool:
+def _each_once(indices: TensorLike) -> bool:
     """Return whether an index surely selects no element twice."""
     parts = indices if isinstance(indices, tuple) else (indices,)
     lists = [part for part in parts if not isinstance(part, (int, slice, np.integer)) and part is not Ellipsis]
@@ -93,7 +95,7 @@ for _ufunc in {id(f): f for f in vars(np).values() if isinstance(f, np.ufunc)}.v
 
 
 @computes("copyto")
-def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+def copyto(dst: Any, src: Any, casting: str = "same_kind", where: TensorLike = True) -> None:
     x = _changeable(dst)
     value = _copied(src, numpy_dtype_of(x), casting) if is_weak(src) else tensor(src)
     if rank_of(value) > rank_of(x):
@@ -101,7 +103,7 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
     write_into(dst, value, where, casting, broadcasts=True)
 
 
-def _copied(number: Any, dtype: np.dtype[Any], casting: Any) -> Any:
+def _copied(number: TensorLike, dtype: np.dtype[Any], casting: Any) -> Any:
     """Return a Python number as an element; raises NumPy's error if the casting rule forbids its class."""
     kind = promotable(number)
     try:
@@ -112,7 +114,7 @@ def _copied(number: Any, dtype: np.dtype[Any], casting: Any) -> Any:
 
 
 @computes("putmask")
-def putmask(a: Any, mask: Any, values: Any) -> None:
+def putmask(a: TensorLike, mask: TensorLike, values: TensorLike) -> None:
     x, new = _changeable(a), _as_safe_elements(np.putmask, a, values)
     if rank_of(new) and known_shape(new) != known_shape(x):
         refuse("is given values of another shape")
@@ -120,7 +122,7 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
 
 
 @computes("place")
-def place(arr: Any, mask: Any, vals: Any) -> None:
+def place(arr: TensorLike, mask: TensorLike, vals: Any) -> None:
     _changeable(arr)
     new = _as_safe_elements(np.place, arr, vals)
     if rank_of(new) and known_shape(new) != (1,):
@@ -147,7 +149,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
 
 
 @computes("put_along_axis")
-def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
+def put_along_axis(arr: Any, indices: object, values: Any, axis: Any) -> None:
     x, places = _changeable(arr), tensor(indices)
     shape, rank = known_shape(x), rank_of(x)
     if axis is None or rank_of(places) != rank:

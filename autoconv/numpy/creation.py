@@ -32,6 +32,7 @@ from autoconv.numpy.operands import (
 )
 from autoconv.numpy.shaping import shape_argument
 from autoconv.ops.index_spec import At, Gather, Slice
+from autoconv.runtime.annotations import AxisLike, DTypeLike, IntLike, OutLike, ShapeLike, TensorLike
 from autoconv.runtime.arrays.assigned_values import check_sizes, is_beyond_memory, loses_imaginary_parts
 from autoconv.runtime.arrays.read_only import read_only
 from autoconv.runtime.recording.numpy_protocol import CREATING, FUNCTIONS
@@ -47,7 +48,7 @@ def creates(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return computes(*names)
 
 
-def filled(shape: Any, value: Any, dtype: np.dtype[Any]) -> Tensor:
+def filled(shape: ShapeLike, value: TensorLike, dtype: np.dtype[Any]) -> Tensor:
     check_sizes(shape)
     vector, static = shape_argument(shape)
     if not vector and static is not None and any(d is not None and d < 0 for d in static):
@@ -57,14 +58,17 @@ def filled(shape: Any, value: Any, dtype: np.dtype[Any]) -> Tensor:
     return apply("fill", tensor(value, dtype), *vector, shape=static)
 
 
-def _c_or_f(order: Any) -> None:
+def _c_or_f(order: str) -> None:
     """Refuse orders that NumPy has for copies only."""
     if order not in ("C", "F", None):
         refuse(f"is given order {order!r}")
 
 
 def _of_shape(value: int) -> Callable[..., Tensor]:
-    def run(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Tensor:
+    def run(
+        shape: ShapeLike, dtype: DTypeLike | None = None, order: str = "C", *, device: str | None = None,
+        like: object = None,
+    ) -> Tensor:  # fmt: skip
         _c_or_f(order)
         found = filled(shape, value, numpy_dtype(float if dtype is None else dtype))
         refuse_column_major(order, found.type.rank)
@@ -79,7 +83,8 @@ creates("ones")(_of_shape(1))
 
 @creates("full")
 def full(
-    shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
+    shape: ShapeLike, fill_value: TensorLike, dtype: DTypeLike | None = None, order: str = "C", *,
+    device: str | None = None, like: object = None
 ) -> Tensor:
     wanted = numpy_dtype_of(fill_value) if dtype is None else numpy_dtype(dtype)
     value = _fill_value(fill_value, wanted)
@@ -93,14 +98,15 @@ def full(
 
 def _like(value: int) -> Callable[..., Tensor]:
     def run(
-        a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
+        a: TensorLike, dtype: DTypeLike | None = None, order: str = "K", subok: bool = True,
+        shape: ShapeLike | None = None, *, device: str | None = None
     ) -> Tensor:
         return full_like(a, value, dtype, order, shape=shape)
 
     return run
 
 
-def _fill_value(value: Any, dtype: np.dtype[Any]) -> Tensor:
+def _fill_value(value: TensorLike, dtype: np.dtype[Any]) -> Tensor:
     """Return the value that fills an array: Python ints must fit, floats are converted to ints with a C cast."""
     if not is_weak(value):
         return tensor(value, dtype)
@@ -112,8 +118,9 @@ def _fill_value(value: Any, dtype: np.dtype[Any]) -> Tensor:
 
 @creates("full_like")
 def full_like(
-    a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
-    device: Any = None,
+    a: TensorLike, fill_value: TensorLike, dtype: DTypeLike | None = None, order: str = "K", subok: bool = True,
+    shape: ShapeLike | None = None, *,
+    device: str | None = None,
 ) -> Tensor:  # fmt: skip
     x = tensor(a)
     refuse_column_major(order, x.type.rank if shape is None else None)
@@ -135,8 +142,9 @@ creates("ones_like")(_like(1))
 
 
 def _array(
-    object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", subok: bool = False, ndmin: int = 0,
-    like: Any = None,
+    object: Any, dtype: DTypeLike | None = None, *, copy: Any = True, order: str = "K", subok: bool = False,
+    ndmin: int = 0,
+    like: object = None,
 ) -> Tensor:  # fmt: skip
     x = tensor(object, None if dtype is None else numpy_dtype(dtype))
     refuse_column_major(order, x.type.rank)
@@ -146,7 +154,7 @@ def _array(
 
 
 def _as_array(
-    a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None, like: Any = None
+    a: Any, dtype: Any = None, order: Any = None, *, device: str | None = None, copy: Any = None, like: object = None
 ) -> Tensor:
     return _array(a, dtype, copy=bool(copy), order=order)
 
@@ -156,13 +164,13 @@ creates("asarray", "asanyarray")(_as_array)
 
 
 @creates("ascontiguousarray")
-def _in_order(a: Any, dtype: Any = None, *, like: Any = None) -> Tensor:
+def _in_order(a: TensorLike, dtype: DTypeLike | None = None, *, like: object = None) -> Tensor:
     x = _array(a, dtype, copy=False)
     return x if rank_of(x) else apply("reshape", x, shape=(1,))
 
 
 @creates("asfortranarray")
-def _in_columns(a: Any, dtype: Any = None, *, like: Any = None) -> Tensor:
+def _in_columns(a: TensorLike, dtype: DTypeLike | None = None, *, like: object = None) -> Tensor:
     refuse_column_major("F", tensor(a).type.rank)
     return _in_order(a, dtype)
 
@@ -171,7 +179,9 @@ def _in_columns(a: Any, dtype: Any = None, *, like: Any = None) -> Tensor:
 
 
 @creates("arange")
-def arange(*bounds: Any, dtype: Any = None, device: Any = None, like: Any = None, **named_bounds: Any) -> Tensor:
+def arange(
+    *bounds: Any, dtype: DTypeLike | None = None, device: str | None = None, like: object = None, **named_bounds: Any
+) -> Tensor:
     given = [named_bounds.pop(name, None) for name in ("start", "stop", "step")]
     refuse_options(**named_bounds)
     if len(bounds) == 4:
@@ -196,7 +206,7 @@ def arange(*bounds: Any, dtype: Any = None, device: Any = None, like: Any = None
     return _arithmetic(start, stop, step, wanted)
 
 
-def _arithmetic(start: Any, stop: Any, step: Any, dtype: np.dtype[Any]) -> Tensor:
+def _arithmetic(start: TensorLike, stop: TensorLike, step: TensorLike, dtype: np.dtype[Any]) -> Tensor:
     if dtype.kind != "f":
         return apply("range", *(tensor(v, dtype) for v in (start, stop, step)))
     # As in NumPy, the bounds determine the number of elements, and steps are added by multiplication.
@@ -209,8 +219,9 @@ def _arithmetic(start: Any, stop: Any, step: Any, dtype: np.dtype[Any]) -> Tenso
 
 @creates("linspace")
 def linspace(
-    start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
-    axis: Any = 0, *, device: Any = None,
+    start: TensorLike, stop: TensorLike, num: TensorLike = 50, endpoint: bool = True, retstep: bool = False,
+    dtype: DTypeLike | None = None,
+    axis: AxisLike = 0, *, device: str | None = None,
 ) -> Any:  # fmt: skip
     """NumPy's linspace: multiples of the step, with the exact end; an open number of samples only for axis 0."""
     if static_value(num) is None and as_tensor(num) is not None and axis == 0 and not retstep:
@@ -244,12 +255,12 @@ def linspace(
     return (found, step) if retstep else found
 
 
-def _as_dtype(found: Tensor, dtype: Any) -> Tensor:
+def _as_dtype(found: Tensor, dtype: DTypeLike) -> Tensor:
     kind = numpy_dtype(dtype)
     return cast(apply("floor", found) if kind.kind in "iu" else found, kind)
 
 
-def _open_linspace(start: Any, stop: Any, num: Any, endpoint: bool) -> Tensor:
+def _open_linspace(start: TensorLike, stop: TensorLike, num: Any, endpoint: bool) -> Tensor:
     """linspace with a number of samples known only at run time."""
     wanted = np.result_type(common_dtype(start, stop), 1.0)
     first, last = tensor(start, wanted), tensor(stop, wanted)
@@ -269,7 +280,7 @@ def _open_linspace(start: Any, stop: Any, num: Any, endpoint: bool) -> Tensor:
     return apply("select", apply("equal", places, final), last, found)
 
 
-def counted(count: Any) -> Tensor:
+def counted(count: IntLike) -> Tensor:
     """Return the int64s from 0 to a count, exclusive; a negative count raises."""
     zeros = filled(count, 0, np.dtype(np.int64))
     return apply("add", zeros, apply("range", *(tensor(v, np.int64) for v in (0, count, 1))))
@@ -293,7 +304,8 @@ for _name in ("logspace", "geomspace"):
 
 @creates("eye")
 def eye(
-    N: Any, M: Any = None, k: Any = 0, dtype: Any = float, order: str = "C", *, device: Any = None, like: Any = None
+    N: IntLike, M: IntLike | None = None, k: IntLike = 0, dtype: DTypeLike = float, order: str = "C", *,
+    device: str | None = None, like: object = None
 ) -> Tensor:
     _c_or_f(order)
     refuse_column_major(order, 2)
@@ -306,26 +318,28 @@ def eye(
 
 
 @creates("identity")
-def identity(n: Any, dtype: Any = None, *, like: Any = None) -> Tensor:
+def identity(n: IntLike, dtype: DTypeLike | None = None, *, like: object = None) -> Tensor:
     return eye(n, dtype=float if dtype is None else dtype)
 
 
 @creates("tri")
-def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = float, *, like: Any = None) -> Tensor:
+def tri(
+    N: IntLike, M: IntLike | None = None, k: IntLike = 0, dtype: DTypeLike = float, *, like: object = None
+) -> Tensor:
     return tensor(np.tri(integer(N), None if M is None else integer(M), integer(k), numpy_dtype(dtype)))
 
 
 @computes("tril")
-def tril(m: Any, k: Any = 0) -> Tensor:
+def tril(m: TensorLike, k: IntLike = 0) -> Tensor:
     return _triangle(m, k, lower=True)
 
 
 @computes("triu")
-def triu(m: Any, k: Any = 0) -> Tensor:
+def triu(m: TensorLike, k: IntLike = 0) -> Tensor:
     return _triangle(m, k, lower=False)
 
 
-def _triangle(m: Any, k: Any, lower: bool) -> Tensor:
+def _triangle(m: TensorLike, k: IntLike, lower: bool) -> Tensor:
     x, by = tensor(m), integer(k)
     zero = tensor(0, x.dtype.numpy)
     if has_known_shape(x):
@@ -340,7 +354,7 @@ def _triangle(m: Any, k: Any, lower: bool) -> Tensor:
 
 
 @creates("diag")
-def diag(v: Any, k: Any = 0) -> Tensor:
+def diag(v: TensorLike, k: IntLike = 0) -> Tensor:
     x, offset = tensor(v), integer(k)
     if rank_of(x) == 1:
         size = known_shape(x)[0] + abs(offset)
@@ -354,12 +368,12 @@ def diag(v: Any, k: Any = 0) -> Tensor:
 
 
 @creates("diagflat")
-def diagflat(v: Any, k: Any = 0) -> Tensor:
+def diagflat(v: TensorLike, k: IntLike = 0) -> Tensor:
     return diag(apply("reshape", tensor(v), shape=(-1,)), k)
 
 
 @computes("linalg.diagonal")
-def diagonal_of_matrices(x: Any, /, *, offset: Any = 0) -> Tensor:
+def diagonal_of_matrices(x: TensorLike, /, *, offset: IntLike = 0) -> Tensor:
     return diagonal(x, offset, -2, -1)
 
 
@@ -384,12 +398,15 @@ def diagonal(a: Any, offset: Any = 0, axis1: Any = None, axis2: Any = None) -> T
 
 
 @computes("linalg.trace")
-def trace_of_matrices(x: Any, /, *, offset: Any = 0, dtype: Any = None) -> Any:
+def trace_of_matrices(x: TensorLike, /, *, offset: IntLike = 0, dtype: DTypeLike | None = None) -> Any:
     return trace(x, offset, -2, -1, dtype)
 
 
 @computes("trace")
-def trace(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = None, out: Any = None) -> Any:
+def trace(
+    a: TensorLike, offset: IntLike = 0, axis1: IntLike = 0, axis2: IntLike = 1, dtype: DTypeLike | None = None,
+    out: OutLike | None = None,
+) -> Any:  # fmt: skip
     refuse_options(out=out)
     if axis1 is None or axis2 is None:
         raise TypeError("'NoneType' object cannot be interpreted as an integer")
@@ -398,7 +415,7 @@ def trace(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = 
 
 
 @creates("vander")
-def vander(x: Any, N: Any = None, increasing: bool = False) -> Tensor:
+def vander(x: TensorLike, N: IntLike | None = None, increasing: bool = False) -> Tensor:
     return whole_call("vander", False, tensor(x), N, increasing)
 
 
@@ -421,19 +438,19 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
 
 
 @creates("indices")
-def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
+def indices(dimensions: Any, dtype: DTypeLike = int, sparse: bool = False) -> Any:
     found: Any = np.indices(tuple(map(integer, dimensions)), numpy_dtype(dtype), sparse=sparse)  # type: ignore[call-overload]
     return tuple(map(tensor, found)) if sparse else tensor(found)
 
 
 @creates("fromfunction")
-def fromfunction(function: Any, shape: Any, *, dtype: Any = float, like: Any = None, **kwargs: Any) -> Any:
+def fromfunction(function: Any, shape: Any, *, dtype: Any = float, like: object = None, **kwargs: Any) -> Any:
     grid = np.indices(tuple(map(integer, shape)), numpy_dtype(dtype))
     return function(*map(tensor, grid), **kwargs)
 
 
 @computes("where")
-def where(condition: Any, *branches: Any) -> Any:
+def where(condition: TensorLike, *branches: Any) -> Any:
     if not branches:
         return FUNCTIONS[np.nonzero](condition)
     if len(branches) != 2:

@@ -10,12 +10,13 @@ from autoconv.numpy.kernels import whole_call
 from autoconv.numpy.operands import axes_of, cast, computes, is_weak, rank_of, refuse, tensor
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.ops.index_spec import Slice
+from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
 
 @computes("gradient")
-def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> Any:
+def gradient(f: object, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> Any:
     """Central differences, one-sided at the ends. Unevenly spaced coordinates are left to NumPy."""
     x = tensor(f)
     rank = rank_of(x)
@@ -35,7 +36,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> An
     return found[0] if len(found) == 1 else found
 
 
-def _along(x: Tensor, axis: int, step: Any, edge_order: int) -> Any:
+def _along(x: Tensor, axis: int, step: TensorLike, edge_order: int) -> Any:
     def part(start: int | None, stop: int | None) -> Tensor:
         return apply("get_item", x, spec=(*[Slice()] * axis, Slice(start, stop, None)))
 

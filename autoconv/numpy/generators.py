@@ -13,6 +13,7 @@ from autoconv.numpy.creation import creates
 from autoconv.numpy.kernels import encode_argument
 from autoconv.numpy.operands import integer, refuse, tensor
 from autoconv.ops.numpy.generators import drawn_type
+from autoconv.runtime.annotations import ShapeLike, TensorLike
 from autoconv.runtime.arrays.symbolic_arrays import fresh
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.recording.tracebacks import presented
@@ -41,7 +42,7 @@ _SIZE_AT = {
 }  # fmt: skip
 
 
-def _known_size(size: Any) -> Any:
+def _known_size(size: ShapeLike) -> Any:
     """Return the size, in which arguments of the traced function become static values.
 
     Each value then has a trace of its own, with native code for the use of the numbers.
@@ -104,7 +105,7 @@ class Draw(BoundSymbolicMethod):
 
 
 @creates("random.default_rng")
-def default_rng(seed: Any = None) -> Any:
+def default_rng(seed: TensorLike | None = None) -> Any:
     """Create a generator in the graph; raise StagingError without a seed: the numbers would differ on every call."""
     region = current_region()
     if isinstance(seed, SymbolicGenerator):
@@ -115,7 +116,7 @@ def default_rng(seed: Any = None) -> Any:
     return SymbolicGenerator(region.record("generator_make", [operand], {}).results[0])
 
 
-def _as_generator(value: Any) -> Any:
+def _as_generator(value: TensorLike) -> Any:
     return SymbolicGenerator(value) if isinstance(value, Value) else value
 
 

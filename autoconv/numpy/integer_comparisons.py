@@ -8,6 +8,7 @@ import numpy as np
 
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.numpy.operands import cast, tensor
+from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
@@ -22,7 +23,7 @@ _BELOW = {"equal": False, "not_equal": True, "greater": True, "less_equal": Fals
 _ABOVE = {"equal": False, "not_equal": True, "less": True, "greater_equal": False}
 
 
-def compared_exactly(name: str, x: Any, y: Any, dtype: np.dtype[Any]) -> Tensor | None:
+def compared_exactly(name: str, x: TensorLike, y: TensorLike, dtype: np.dtype[Any]) -> Tensor | None:
     """Compare in that dtype an array or scalar with a Python int that may lie outside of its range.
 
     Returns None if no operand is such an int.
@@ -41,7 +42,7 @@ def compared_exactly(name: str, x: Any, y: Any, dtype: np.dtype[Any]) -> Tensor 
     return None
 
 
-def _is_int(x: Any) -> bool:
+def _is_int(x: TensorLike) -> bool:
     found = as_tensor(x)
     return type(x) is int if found is None else found.weak and found.dtype.is_integer
 

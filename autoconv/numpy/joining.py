@@ -24,6 +24,7 @@ from autoconv.numpy.operands import (
 from autoconv.numpy.shaping import WHOLE, atleast_1d, atleast_2d, atleast_3d
 from autoconv.numpy.writes import write_into
 from autoconv.ops.index_spec import At, Slice
+from autoconv.runtime.annotations import AxisLike, DTypeLike, OutLike, TensorLike
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.splits import split_ends
@@ -31,7 +32,7 @@ from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def common_arrays(arrays: Any, dtype: Any = None, casting: str = "same_kind") -> list[Tensor]:
+def common_arrays(arrays: Any, dtype: DTypeLike | None = None, casting: str = "same_kind") -> list[Tensor]:
     """Return the arrays of a sequence (or the rows of one array), all of one dtype."""
     if as_tensor(arrays) is not None:
         rows = tensor(arrays)
@@ -51,7 +52,8 @@ def common_arrays(arrays: Any, dtype: Any = None, casting: str = "same_kind") ->
 
 @computes("concatenate", "concat")
 def concatenate(
-    arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
+    arrays: TensorLike, /, axis: AxisLike = 0, out: OutLike | None = None, *, dtype: DTypeLike | None = None,
+    casting: str = "same_kind"
 ) -> Any:
     parts = common_arrays(arrays, dtype, casting)
     if axis is None:
@@ -65,7 +67,14 @@ def concatenate(
 
 
 @computes("stack")
-def stack(arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind") -> Any:
+def stack(
+    arrays: TensorLike,
+    axis: AxisLike = 0,
+    out: OutLike | None = None,
+    *,
+    dtype: DTypeLike | None = None,
+    casting: str = "same_kind",
+) -> Any:
     parts = common_arrays(arrays, dtype, casting)
     if not all(shapes_compatible(x.type.shape, parts[0].type.shape) for x in parts):
         raise ValueError("all input arrays must have the same shape")
@@ -74,7 +83,7 @@ def stack(arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, cas
 
 
 def _joined(least: Callable[..., Any] | None, axis: int) -> Callable[..., Any]:
-    def run(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
+    def run(tup: TensorLike, *, dtype: DTypeLike | None = None, casting: str = "same_kind") -> Any:
         parts = [tensor(x) if least is None else least(x) for x in common_arrays(tup)]
         at = 0 if axis == 1 and least is atleast_1d and rank_of(parts[0]) == 1 else axis
         return concatenate(parts, at, dtype=dtype, casting=casting)
@@ -89,13 +98,13 @@ computes("dstack")(dstack)
 
 
 @computes("column_stack")
-def column_stack(tup: Any) -> Any:
+def column_stack(tup: TensorLike) -> Any:
     parts = [apply("expand_dims", atleast_1d(x), axis=1) if rank_of(x) < 2 else x for x in common_arrays(tup)]
     return concatenate(parts, 1)
 
 
 @computes("block")
-def block(arrays: Any) -> Any:
+def block(arrays: TensorLike) -> Any:
     def depth(part: Any) -> int:
         return 1 + max(map(depth, part)) if isinstance(part, list) else 0
 
@@ -118,7 +127,7 @@ def block(arrays: Any) -> Any:
 
 
 @computes("append")
-def append(arr: Any, values: Any, axis: Any = None) -> Any:
+def append(arr: TensorLike, values: TensorLike, axis: AxisLike | None = None) -> Any:
     if axis is None:
         parts = [apply("reshape", tensor(x), shape=(-1,)) for x in (arr, values)]
         return concatenate(parts, 0)
@@ -136,19 +145,19 @@ def _split(x: Tensor, sections: Any, axis: int, even: bool) -> list[Tensor]:
 
 
 @computes("split")
-def split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> list[Tensor]:
+def split(ary: TensorLike, indices_or_sections: Any, axis: AxisLike = 0) -> list[Tensor]:
     x = tensor(ary)
     return _split(x, indices_or_sections, axis_of(axis, rank_of(x)), even=True)
 
 
 @computes("array_split")
-def array_split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> list[Tensor]:
+def array_split(ary: TensorLike, indices_or_sections: Any, axis: AxisLike = 0) -> list[Tensor]:
     x = tensor(ary)
     return _split(x, indices_or_sections, axis_of(axis, rank_of(x)), even=False)
 
 
 def _split_along(axis: int, least: int, name: str) -> Callable[..., Any]:
-    def run(ary: Any, indices_or_sections: Any) -> list[Tensor]:
+    def run(ary: TensorLike, indices_or_sections: Any) -> list[Tensor]:
         x = tensor(ary)
         if rank_of(x) < least:
             raise ValueError(f"{name} only works on arrays of {least} or more dimensions")
@@ -163,14 +172,14 @@ computes("dsplit")(_split_along(2, 3, "dsplit"))
 
 
 @computes("unstack")
-def unstack(x: Any, /, *, axis: Any = 0) -> tuple[Tensor, ...]:
+def unstack(x: TensorLike, /, *, axis: AxisLike = 0) -> tuple[Tensor, ...]:
     rows = tensor(x)
     at = axis_of(axis, rank_of(rows))
     return tuple(apply("get_item", rows, spec=(*(WHOLE,) * at, At(i))) for i in range(known_shape(rows)[at]))
 
 
 @computes("delete")
-def delete(arr: Any, obj: Any, axis: Any = None) -> Tensor:
+def delete(arr: TensorLike, obj: object, axis: AxisLike | None = None) -> Tensor:
     x = tensor(arr)
     if axis is None:
         x, axis = apply("reshape", x, shape=(-1,)), 0
@@ -183,7 +192,7 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Tensor:
 
 
 @computes("insert")
-def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
+def insert(arr: TensorLike, obj: object, values: TensorLike, axis: AxisLike | None = None) -> Any:
     x = tensor(arr)
     if axis is None:
         x, axis = apply("reshape", x, shape=(-1,)), 0

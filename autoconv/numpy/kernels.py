@@ -10,6 +10,7 @@ import numpy as np
 
 from autoconv.graph.dtypes import DType
 from autoconv.numpy.operands import computes, holds_tensors, is_weak, named, refuse, tensor
+from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.recording.numpy_protocol import FUNCTIONS
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
@@ -47,7 +48,7 @@ def _named_results(name: str) -> Any:
     return kind if hasattr(kind, "_make") else None
 
 
-def encode_argument(value: Any, inputs: list[Tensor]) -> tuple[Any, ...]:
+def encode_argument(value: TensorLike, inputs: list[Tensor]) -> tuple[Any, ...]:
     """Encode an argument as an attribute of `numpy_call`; tensors and arrays are appended to the inputs."""
     if isinstance(value, (list, tuple)):
         kind = "list" if isinstance(value, list) else "tuple"

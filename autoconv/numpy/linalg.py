@@ -26,19 +26,20 @@ from autoconv.numpy.shaping import swapaxes
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.ops.index_spec import At, Rest
 from autoconv.ops.numpy.shapes import SOLVE, SQUARE
+from autoconv.runtime.annotations import AxisLike, IntLike, OutLike, TensorLike
 from autoconv.runtime.recording.numpy_protocol import FUNCTIONS
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def _floating(a: Any) -> Tensor:
+def _floating(a: TensorLike) -> Tensor:
     x = tensor(a)
     if x.dtype.is_floating and x.dtype.size < 4:
         raise TypeError(f"array type {x.dtype.name} is unsupported in linalg")
     return x if x.dtype.is_floating or x.dtype.is_complex else cast(x, np.float64)
 
 
-def _square(a: Any) -> Tensor:
+def _square(a: TensorLike) -> Tensor:
     x = _floating(a)
     if rank_of(x) < 2:
         raise np.linalg.LinAlgError(f"{rank_of(x)}-dimensional array given. Array must be at least two-dimensional")
@@ -58,17 +59,17 @@ computes("linalg.det")(_by_op("determinant"))
 
 
 @computes("linalg.slogdet")
-def slogdet(a: Any) -> Any:
+def slogdet(a: TensorLike) -> Any:
     return np.linalg._linalg.SlogdetResult(*apply("slogdet", _square(a)))  # type: ignore[attr-defined]
 
 
 @computes("linalg.inv")
-def inv(a: Any) -> Any:
+def inv(a: TensorLike) -> Any:
     return apply("inverse", _square(a))
 
 
 @computes("linalg.solve")
-def solve(a: Any, b: Any) -> Any:
+def solve(a: TensorLike, b: TensorLike) -> Any:
     matrix, rhs = tensors(_square(a), _floating(b))
     if rank_of(rhs) == 1:
         size, other = matrix.type.shape[-1], rhs.type.shape[0]  # type: ignore[index]
@@ -87,7 +88,7 @@ def _mirrored(x: Tensor) -> Tensor:
 
 
 @computes("linalg.cholesky")
-def cholesky(a: Any, /, *, upper: bool = False) -> Any:
+def cholesky(a: TensorLike, /, *, upper: bool = False) -> Any:
     x = _square(a)
     if upper:
         x = swapaxes(x, -1, -2)
@@ -96,7 +97,7 @@ def cholesky(a: Any, /, *, upper: bool = False) -> Any:
 
 
 @computes("linalg.eigh")
-def eigh(a: Any, UPLO: str = "L") -> Any:
+def eigh(a: TensorLike, UPLO: str = "L") -> Any:
     x = _square(a)
     if UPLO.upper() != "L":
         x = call_ufunc(np.conjugate, swapaxes(x, -1, -2))
@@ -104,12 +105,12 @@ def eigh(a: Any, UPLO: str = "L") -> Any:
 
 
 @computes("linalg.eigvalsh")
-def eigvalsh(a: Any, UPLO: str = "L") -> Any:
+def eigvalsh(a: TensorLike, UPLO: str = "L") -> Any:
     return eigh(a, UPLO)[0]
 
 
 @computes("linalg.qr")
-def qr(a: Any, mode: str = "reduced") -> Any:
+def qr(a: TensorLike, mode: str = "reduced") -> Any:
     x = _floating(a)
     if mode not in ("reduced", "complete"):
         return whole_call("linalg.qr", False, x, mode)
@@ -118,7 +119,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
 
 
 @computes("linalg.svd")
-def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
+def svd(a: TensorLike, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
     x = _floating(a)
     if hermitian:
         found = whole_call("linalg.svd", False, x, full_matrices, compute_uv, True)
@@ -165,7 +166,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._
 
 
 @computes("linalg.cond")
-def cond(x: Any, p: Any = None) -> Any:
+def cond(x: TensorLike, p: TensorLike | None = None) -> Any:
     v = _floating(x)
     if p not in (None, 2, -2) or not _has_elements(v):
         return whole_call("linalg.cond", False, v, p)
@@ -179,17 +180,17 @@ def cond(x: Any, p: Any = None) -> Any:
 
 
 @computes("linalg.svdvals")
-def svdvals(x: Any, /) -> Any:
+def svdvals(x: TensorLike, /) -> Any:
     return svd(x, compute_uv=False)
 
 
 @computes("linalg.eig")
-def eig(a: Any) -> Any:
+def eig(a: TensorLike) -> Any:
     refuse("returns real or complex numbers depending on the values")
 
 
 @computes("linalg.matrix_power")
-def matrix_power(a: Any, n: Any) -> Any:
+def matrix_power(a: TensorLike, n: IntLike) -> Any:
     x, power = tensor(a), integer(n)
     _square(x)
     if power == 0:
@@ -206,7 +207,7 @@ def matrix_power(a: Any, n: Any) -> Any:
 
 
 @computes("linalg.norm")
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+def norm(x: TensorLike, ord: object = None, axis: AxisLike | None = None, keepdims: bool = False) -> Any:
     v = tensor(x)
     if not (v.dtype.is_floating or v.dtype.is_complex):
         v = cast(v, np.float64)
@@ -235,7 +236,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 
 
 @computes("linalg.matrix_norm")
-def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
+def matrix_norm(x: TensorLike, /, *, keepdims: bool = False, ord: TensorLike = "fro") -> Any:
     return norm(x, ord, (-2, -1), keepdims)
 
 
@@ -254,7 +255,7 @@ def _root(v: Tensor, axes: tuple[int, ...], keepdims: bool) -> Any:
 
 
 @computes("linalg.vector_norm")
-def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
+def vector_norm(x: TensorLike, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
     v = tensor(x)
     if not (v.dtype.is_floating or v.dtype.is_complex):
         v = cast(v, np.float64)
@@ -276,7 +277,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
 
 
 @computes("linalg.multi_dot")
-def multi_dot(arrays: Any, *, out: Any = None) -> Any:
+def multi_dot(arrays: Any, *, out: OutLike | None = None) -> Any:
     refuse_options(out=out)
     parts = list(map(tensor, arrays))
     found = parts[0]
@@ -286,7 +287,7 @@ def multi_dot(arrays: Any, *, out: Any = None) -> Any:
 
 
 @computes("linalg.matmul")
-def matmul(x1: Any, x2: Any, /) -> Any:
+def matmul(x1: TensorLike, x2: TensorLike, /) -> Any:
     return multiply(x1, x2)
 
 
@@ -295,7 +296,9 @@ by_kernel("linalg.lstsq", by_values=True)
 
 
 @computes("linalg.matrix_rank")
-def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
+def matrix_rank(
+    A: TensorLike, tol: TensorLike | None = None, hermitian: bool = False, *, rtol: TensorLike | None = None
+) -> Any:
     x = tensor(A)
     if rank_of(x) < 2:  # for a vector, a Python int
         some = apply("numpy_any", tensor(x, bool))

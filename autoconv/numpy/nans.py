@@ -11,11 +11,12 @@ from autoconv.numpy.kernels import by_kernel, whole_call
 from autoconv.numpy.operands import NOTHING, cast, computes, given, refuse, refuse_options, tensor
 from autoconv.numpy.reductions import masked, reduced, total_of
 from autoconv.numpy.writes import write_into
+from autoconv.runtime.annotations import AxisLike, OutLike, TensorLike
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def _without_nans(a: Any, neutral: Any) -> tuple[Tensor, Tensor | None]:
+def _without_nans(a: TensorLike, neutral: Any) -> tuple[Tensor, Tensor | None]:
     """Return the array with nans replaced by a neutral number, and the mask of the other elements."""
     x = tensor(a)
     if not (x.dtype.is_floating or x.dtype.is_complex):
@@ -48,7 +49,7 @@ def _nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepd
 
 
 def _nan_extreme(name: str, worst: float) -> Callable[..., Any]:
-    def run(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, **other: Any) -> Any:
+    def run(a: Any, axis: Any = None, out: object = None, keepdims: Any = False, **other: Any) -> Any:
         refuse_options(**{key: given(value) for key, value in other.items()})
         x, present = _without_nans(a, worst)
         found = reduced(name, x, axis, keepdims, None)
@@ -66,7 +67,8 @@ computes("nanmin")(_nan_extreme("min", np.inf))
 
 @computes("nanmedian")
 def _median(
-    a: Any, axis: Any = None, out: Any = None, overwrite_input: Any = False, keepdims: Any = NOTHING
+    a: TensorLike, axis: AxisLike | None = None, out: OutLike | None = None, overwrite_input: Any = False,
+    keepdims: bool = NOTHING
 ) -> Any:
     if overwrite_input is not False:
         refuse("may sort its argument")

@@ -15,6 +15,7 @@ import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, as_dtype
+from autoconv.runtime.annotations import AxisLike, DTypeLike, TensorLike
 from autoconv.runtime.arrays.assigned_values import holds_numbers, number_as, refuse_warning, to_elements
 from autoconv.runtime.recording.numpy_protocol import FUNCTIONS, name_of, numpy_named, plain
 from autoconv.runtime.recording.regions import current_region
@@ -68,7 +69,7 @@ def computes(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., An
 named = numpy_named
 
 
-def _entry(function: Any, compute: Callable[..., Any]) -> Callable[..., Any]:
+def _entry(function: Callable[..., Any], compute: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(compute)
     def run(*args: Any, **kwargs: Any) -> Any:
         try:
@@ -85,7 +86,7 @@ def _entry(function: Any, compute: Callable[..., Any]) -> Callable[..., Any]:
 # ---- tensors
 
 
-def is_weak(x: Any) -> bool:
+def is_weak(x: TensorLike) -> bool:
     """Return whether the value is a Python number, also one that became state of the graph."""
     if type(x) in _WEAK:
         return True
@@ -118,13 +119,13 @@ def select_operands(*values: Any) -> list[Tensor]:
     return [_wrapped(x, wanted) if wanted.kind in "iu" and is_weak(x) else tensor(x, wanted) for x in values]
 
 
-def _wrapped(x: Any, dtype: np.dtype[Any]) -> Tensor:
+def _wrapped(x: TensorLike, dtype: np.dtype[Any]) -> Tensor:
     if type(x) is int:
         return tensor(np.where(True, x, np.zeros((), dtype)), dtype)
     return cast(tensor(x), dtype)
 
 
-def _of_plain(x: Any, dtype: Any) -> Tensor:
+def _of_plain(x: TensorLike, dtype: DTypeLike) -> Tensor:
     if isinstance(x, (list, tuple)) and holds_tensors(x):
         return _stacked(x, dtype)
     if type(x) in _WEAK:
@@ -140,7 +141,7 @@ def _of_plain(x: Any, dtype: Any) -> Tensor:
     return EagerTensor(array) if current_region() is None else constant(array)
 
 
-def _stacked(values: Any, dtype: Any) -> Tensor:
+def _stacked(values: Any, dtype: DTypeLike) -> Tensor:
     """Stack a nested list with tensors as NumPy makes an array of one: Python numbers in it are not weak."""
     wanted = numpy_dtype(dtype) if dtype is not None else np.result_type(*map(numpy_dtype_of, _leaves(values)))
     rows = [_stacked(row, wanted) if isinstance(row, (list, tuple)) else tensor(row, wanted) for row in values]
@@ -154,7 +155,7 @@ def _leaves(values: Any) -> list[Any]:
     return [leaf for v in values for leaf in (_leaves(v) if isinstance(v, (list, tuple)) else [v])]
 
 
-def holds_tensors(x: Any) -> bool:
+def holds_tensors(x: TensorLike) -> bool:
     """Return whether this is a tensor, or a list or tuple that contains one."""
     return any(map(holds_tensors, x)) if isinstance(x, (list, tuple)) else as_tensor(x) is not None
 
@@ -168,7 +169,7 @@ def cast(x: Any, dtype: Any) -> Tensor:
     return x if x.dtype is wanted else apply("cast", x, dtype=wanted)
 
 
-def given(value: Any, default: Any = None) -> Any:
+def given(value: TensorLike, default: object = None) -> Any:
     """Return an argument, or the default if it is NumPy's marker for a missing one (`NOTHING`)."""
     return default if value is NOTHING else value
 
@@ -176,7 +177,7 @@ def given(value: Any, default: Any = None) -> Any:
 # ---- dtypes
 
 
-def numpy_dtype(dtype: Any) -> np.dtype[Any]:
+def numpy_dtype(dtype: DTypeLike) -> np.dtype[Any]:
     """Return NumPy's dtype for a dtype specifier (Python's `float` means float64)."""
     if isinstance(dtype, DType):
         return dtype.numpy
@@ -186,7 +187,7 @@ def numpy_dtype(dtype: Any) -> np.dtype[Any]:
     return found
 
 
-def numpy_dtype_of(x: Any) -> np.dtype[Any]:
+def numpy_dtype_of(x: TensorLike) -> np.dtype[Any]:
     """Return the dtype of `np.asarray(x)`."""
     found = as_tensor(x)
     if found is not None:
@@ -196,7 +197,7 @@ def numpy_dtype_of(x: Any) -> np.dtype[Any]:
     return x.dtype if isinstance(x, (np.ndarray, np.generic)) else np.asarray(x).dtype
 
 
-def promotable(x: Any) -> Any:
+def promotable(x: TensorLike) -> Any:
     """Return x's operand in NumPy's promotion: `int`, `float` or `complex` for a Python number, else its dtype."""
     if type(x) in _WEAK:
         return _WEAK[type(x)]
@@ -215,7 +216,7 @@ def common_dtype(*values: Any) -> np.dtype[Any]:
 # ---- facts needed while tracing
 
 
-def refuse_column_major(order: Any, rank: int | None) -> None:
+def refuse_column_major(order: str, rank: int | None) -> None:
     """Refuse column-major order under `compile`: memory layout is not part of a graph, but results show it."""
     if order not in (None, "C", "K", "A") and rank not in (0, 1) and is_compiled():
         refuse(f"is given order {order!r}")
@@ -233,7 +234,7 @@ def has_known_shape(x: Tensor) -> bool:
     return x.type.shape is not None and all(isinstance(d, int) for d in x.type.shape)
 
 
-def check(condition: Any, message: str) -> None:
+def check(condition: TensorLike, message: str) -> None:
     """Record a check of a run-time condition for which NumPy has an error of its own."""
     apply("assert_true", condition, message=(message,), kind="check")
 
@@ -257,12 +258,12 @@ def integer(value: Any) -> int:
     return operator.index(found if found is not None and np.ndim(found) == 0 else value)
 
 
-def axis_of(axis: Any, rank: int) -> int:
+def axis_of(axis: AxisLike, rank: int) -> int:
     """Return the axis counted from the front; raises AxisError for one out of range."""
     return np.lib.array_utils.normalize_axis_index(integer(axis), rank)
 
 
-def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
+def axes_of(axis: AxisLike, rank: int) -> tuple[int, ...]:
     """Return the axes counted from the front, all of them for None; raises AxisError or ValueError as NumPy does."""
     if axis is None:
         return tuple(range(rank))

@@ -26,17 +26,18 @@ from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into
 from autoconv.ops.index_spec import At, Rest
 from autoconv.ops.numpy.shapes import DOT
+from autoconv.runtime.annotations import AxisLike, DTypeLike, OutLike, TensorLike
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def multiply(x: Any, y: Any) -> Any:
+def multiply(x: TensorLike, y: TensorLike) -> Any:
     """x @ y of two arrays."""
     return call_ufunc(np.matmul, x, y)
 
 
 @computes("dot")
-def dot(a: Any, b: Any, out: Any = None) -> Any:
+def dot(a: TensorLike, b: TensorLike, out: OutLike | None = None) -> Any:
     x, y = tensor(a), tensor(b)
     ranks = rank_of(x), rank_of(y)
     if 0 in ranks:
@@ -50,13 +51,13 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
 
 
 @computes("vdot")
-def vdot(a: Any, b: Any, /) -> Any:
+def vdot(a: TensorLike, b: TensorLike, /) -> Any:
     x, y = (apply("reshape", tensor(v), shape=(-1,)) for v in (a, b))
     return multiply(apply("conjugate", x) if x.dtype.is_complex else x, y)
 
 
 @computes("inner")
-def inner(a: Any, b: Any, /) -> Any:
+def inner(a: TensorLike, b: TensorLike, /) -> Any:
     x, y = tensor(a), tensor(b)
     if 0 in (rank_of(x), rank_of(y)):
         return call_ufunc(np.multiply, x, y)
@@ -64,7 +65,7 @@ def inner(a: Any, b: Any, /) -> Any:
 
 
 @computes("linalg.outer")
-def outer_of_vectors(x1: Any, x2: Any, /) -> Any:
+def outer_of_vectors(x1: TensorLike, x2: TensorLike, /) -> Any:
     if rank_of(tensor(x1)) != 1 or rank_of(tensor(x2)) != 1:
         raise ValueError(
             "Input arrays must be one-dimensional, but they are x1.ndim="
@@ -74,14 +75,14 @@ def outer_of_vectors(x1: Any, x2: Any, /) -> Any:
 
 
 @computes("outer")
-def outer(a: Any, b: Any, out: Any = None) -> Any:
+def outer(a: TensorLike, b: TensorLike, out: OutLike | None = None) -> Any:
     x, y = (apply("reshape", tensor(v), shape=(-1,)) for v in (a, b))
     found = call_ufunc(np.multiply, apply("expand_dims", x, axis=1), apply("expand_dims", y, axis=0))
     return found if out is None else write_into(out, found)
 
 
 @computes("tensordot", "linalg.tensordot")
-def tensordot(a: Any, b: Any, /, axes: Any = 2, **kwargs: Any) -> Any:
+def tensordot(a: TensorLike, b: TensorLike, /, axes: AxisLike = 2, **kwargs: Any) -> Any:
     x, y = tensors(tensor(a), tensor(b))
     ranks = rank_of(x), rank_of(y)
     if isinstance(axes, (list, tuple)):
@@ -98,7 +99,7 @@ def tensordot(a: Any, b: Any, /, axes: Any = 2, **kwargs: Any) -> Any:
 
 
 @computes("vecdot", "linalg.vecdot")
-def vecdot(x1: Any, x2: Any, /, *, axis: Any = -1, **kwargs: Any) -> Any:
+def vecdot(x1: TensorLike, x2: TensorLike, /, *, axis: AxisLike = -1, **kwargs: Any) -> Any:
     refuse_options(**kwargs)
     x, y = tensors(tensor(x1), tensor(x2))
     x, y = moveaxis(x, axis, -1), moveaxis(y, axis, -1)
@@ -110,7 +111,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: Any = -1, **kwargs: Any) -> Any:
 
 
 @computes("kron")
-def kron(a: Any, b: Any) -> Any:
+def kron(a: TensorLike, b: TensorLike) -> Any:
     x, y = tensor(a), tensor(b)
     rank = max(rank_of(x), rank_of(y))
     for _ in range(rank - rank_of(x)):
@@ -132,7 +133,7 @@ def cross_of_three(x1: Any, x2: Any, /, *, axis: Any = -1) -> Any:
 
 
 @computes("cross")
-def cross(a: Any, b: Any, axisa: Any = -1, axisb: Any = -1, axisc: Any = -1, axis: Any = None) -> Any:
+def cross(a: object, b: object, axisa: object = -1, axisb: object = -1, axisc: object = -1, axis: object = None) -> Any:
     if axis is not None:
         axisa = axisb = axisc = axis
     x, y = moveaxis(a, axisa, -1), moveaxis(b, axisb, -1)
@@ -149,7 +150,9 @@ def cross(a: Any, b: Any, axisa: Any = -1, axisb: Any = -1, axisc: Any = -1, axi
 
 
 @computes("einsum")
-def einsum(*operands: Any, out: Any = None, optimize: Any = False, dtype: Any = None, **kwargs: Any) -> Any:
+def einsum(
+    *operands: Any, out: OutLike | None = None, optimize: Any = False, dtype: DTypeLike | None = None, **kwargs: Any
+) -> Any:
     refuse_options(dtype=dtype, out=out)
     if not operands or not isinstance(operands[0], str):
         refuse("is given its axes as lists")

@@ -30,12 +30,13 @@ from autoconv.numpy.operands import (
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into
 from autoconv.ops.rules import element_count
+from autoconv.runtime.annotations import AxisLike, OutLike, TensorLike
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def _flag(keepdims: Any) -> bool:
+def _flag(keepdims: bool) -> bool:
     return False if keepdims is NOTHING else bool(keepdims)
 
 
@@ -43,7 +44,7 @@ def _flag(keepdims: Any) -> bool:
 _OF_SCALARS = frozenset({"sum", "prod", "max", "min", "any", "all", "argmax", "argmin"})
 
 
-def _kept(name: str, x: Tensor, axis: Any, keepdims: bool) -> tuple[Any, bool]:
+def _kept(name: str, x: Tensor, axis: AxisLike, keepdims: bool) -> tuple[Any, bool]:
     """Return axis and keepdims in the form of the ops; axes out of range raise AxisError."""
     rank = rank_of(x)
     if axis is None or (
@@ -65,7 +66,7 @@ def reduced(name: str, x: Tensor, axis: Any, keepdims: Any, out: Any, **options:
     return found if out is None else write_into(out, found, casting="unsafe" if "arg" in name else "same_kind")
 
 
-def _over_nothing(name: str, x: Tensor, out: Any, options: Any) -> Any:
+def _over_nothing(name: str, x: Tensor, out: OutLike, options: Any) -> Any:
     """Reduce over axis=(): every element is its own result."""
     if name not in ("sum", "prod", "max", "min", "any", "all"):
         refuse("is given no axes")
@@ -74,17 +75,18 @@ def _over_nothing(name: str, x: Tensor, out: Any, options: Any) -> Any:
     return found if out is None else write_into(out, found)
 
 
-def masked(x: Tensor, where: Any, neutral: Any) -> Tensor:
+def masked(x: Tensor, where: TensorLike, neutral: Any) -> Tensor:
     """Return the array with a neutral number where `where` is false."""
     if rank_of(tensor(where)) > rank_of(x):
         refuse("is given a mask of more dimensions")
     return apply("select", tensor(where, bool), x, tensor(neutral, x.dtype.numpy))
 
 
-def total_of(name: str, neutral: int, combine: Any) -> Callable[..., Any]:
+def total_of(name: str, neutral: int, combine: object) -> Callable[..., Any]:
     """NumPy's sum or product, by name."""
     def run(
-        a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = NOTHING,
+        a: object, axis: Any = None, dtype: Any = None, out: object = None, keepdims: Any = False,
+        initial: Any = NOTHING,
         where: Any = NOTHING,
     ) -> Any:  # fmt: skip
         x = tensor(a)
@@ -105,7 +107,7 @@ computes("prod")(total_of("prod", 1, np.multiply))
 
 @computes("mean")
 def _mean(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = NOTHING
+    a: object, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = NOTHING
 ) -> Any:
     x = tensor(a)
     options = {} if dtype is None else {"dtype": as_dtype(numpy_dtype(dtype))}
@@ -160,7 +162,9 @@ computes("min", "amin")(_extreme("min", np.minimum))
 
 
 def _quantifier(name: str) -> Callable[..., Any]:
-    def run(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = NOTHING) -> Any:
+    def run(
+        a: TensorLike, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: TensorLike = NOTHING
+    ) -> Any:
         x = tensor(a, bool)
         if given(where, True) is not True:
             x = masked(x, where, name == "all")
@@ -180,8 +184,8 @@ def _is_wider(wanted: np.dtype[Any], own: np.dtype[Any]) -> bool:
 
 def _spread(name: str) -> Callable[..., Any]:
     def run(
-        a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *,
-        where: Any = NOTHING, mean: Any = NOTHING, correction: Any = NOTHING,
+        a: TensorLike, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *,
+        where: TensorLike = NOTHING, mean: TensorLike = NOTHING, correction: TensorLike = NOTHING,
     ) -> Any:  # fmt: skip
         refuse_options(mean=given(mean))
         ddof = given(correction, ddof)
@@ -204,7 +208,7 @@ computes("var")(_spread("var"))
 
 
 def _position(name: str) -> Callable[..., Any]:
-    def run(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
+    def run(a: object, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
         x = tensor(a)
         if out is not None and numpy_dtype_of(out) != np.intp:
             refuse("is given an array of other elements to write to")
@@ -218,7 +222,7 @@ computes("argmin")(_position("argmin"))
 
 
 @computes("ptp")
-def _ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+def _ptp(a: object, axis: Any = None, out: object = None, keepdims: Any = False) -> Any:
     x = tensor(a)
     ends = [reduced(name, x, axis, keepdims, None) for name in ("max", "min")]
     found = call_ufunc(np.subtract, *ends)
@@ -231,7 +235,9 @@ def _count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
 
 
 @computes("median")
-def _median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
+def _median(
+    a: TensorLike, axis: Any = None, out: OutLike | None = None, overwrite_input: bool = False, keepdims: bool = False
+) -> Any:
     if static_value(overwrite_input) is None or static_value(overwrite_input):
         refuse("may sort its argument")
     x = tensor(a)
@@ -257,7 +263,9 @@ def _median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = F
 
 
 @computes("average")
-def _average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = False) -> Any:
+def _average(
+    a: object, axis: Any = None, weights: object = None, returned: bool = False, *, keepdims: Any = False
+) -> Any:
     x = tensor(a)
     if weights is None:
         found = reduced("mean", x, axis, keepdims, None)

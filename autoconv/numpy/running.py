@@ -29,11 +29,14 @@ from autoconv.numpy.shaping import shape_argument
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into
 from autoconv.ops.index_spec import Slice
+from autoconv.runtime.annotations import AxisLike, DTypeLike, IntLike, OutLike, TensorLike
 from autoconv.runtime.tensors.dispatch import apply
 
 
 def _scan(name: str) -> Callable[..., Any]:
-    def run(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    def run(
+        a: TensorLike, axis: AxisLike | None = None, dtype: DTypeLike | None = None, out: OutLike | None = None
+    ) -> Any:
         x = tensor(a)
         at = None if axis is None else axis_of(axis, max(rank_of(x), 1))
         if x.type.shape == ():
@@ -52,7 +55,15 @@ computes("cumprod")(_scan("cumprod"))
 
 
 def _cumulative(name: str) -> Callable[..., Any]:
-    def run(x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: bool = False) -> Any:
+    def run(
+        x: TensorLike,
+        /,
+        *,
+        axis: AxisLike | None = None,
+        dtype: DTypeLike | None = None,
+        out: OutLike | None = None,
+        include_initial: bool = False,
+    ) -> Any:
         x = tensor(x)
         if axis is None:
             if rank_of(x) > 1:
@@ -74,7 +85,9 @@ computes("cumulative_prod")(_cumulative("cumprod"))
 
 
 @computes("diff")
-def _diff(a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NOTHING, append: Any = NOTHING) -> Any:
+def _diff(
+    a: TensorLike, n: IntLike = 1, axis: AxisLike = -1, prepend: TensorLike = NOTHING, append: TensorLike = NOTHING
+) -> Any:
     x = tensor(a)
     count = integer(n)
     if count == 0:
@@ -121,7 +134,7 @@ def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
 
 
 @computes("ediff1d")
-def _ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+def _ediff1d(ary: TensorLike, to_end: Any = None, to_begin: Any = None) -> Any:
     refuse_options(to_end=to_end, to_begin=to_begin)
     x = apply("reshape", tensor(ary), shape=(-1,))
     ends = [apply("get_item", x, spec=(Slice(*bounds),)) for bounds in ((1, None), (None, -1))]

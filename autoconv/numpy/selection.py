@@ -27,6 +27,7 @@ from autoconv.numpy.shaping import WHOLE
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into
 from autoconv.ops.index_spec import At, Gather, Rest
+from autoconv.runtime.annotations import AxisLike, OutLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
@@ -41,7 +42,7 @@ def at_places(x: Tensor, axis: int, places: Any) -> Tensor:
     return apply("get_item", x, places, spec=(*(WHOLE,) * axis, Gather()))
 
 
-def _places(indices: Any, size: Any, mode: str) -> Any:
+def _places(indices: TensorLike, size: Any, mode: str) -> Any:
     where = tensor(indices)
     if not where.dtype.is_integer:
         raise TypeError(
@@ -58,7 +59,9 @@ _MODES = ("raise", "wrap", "clip")
 
 
 @computes("take")
-def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
+def take(
+    a: TensorLike, indices: TensorLike, axis: AxisLike | None = None, out: OutLike | None = None, mode: str = "raise"
+) -> Any:
     if mode not in _MODES:
         refuse(f"is given mode {mode!r}")
     x = tensor(a)
@@ -71,7 +74,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
 
 
 @computes("take_along_axis")
-def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Tensor:
+def take_along_axis(arr: TensorLike, indices: TensorLike, axis: AxisLike = -1) -> Tensor:
     if isinstance(arr, (list, tuple)) or isinstance(indices, (list, tuple)):
         refuse("is given a list")
     x, places = tensor(arr), tensor(indices)
@@ -91,7 +94,7 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Tensor:
 
 
 @computes("choose")
-def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+def choose(a: TensorLike, choices: Any, out: OutLike | None = None, mode: str = "raise") -> Any:
     if mode not in _MODES:
         refuse(f"is given mode {mode!r}")
     if isinstance(choices, (list, tuple)) and out is None and len(choices) <= 32:
@@ -126,7 +129,8 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
 
 @computes("clip")
 def clip(
-    a: Any, a_min: Any = NOTHING, a_max: Any = NOTHING, out: Any = None, *, min: Any = NOTHING, max: Any = NOTHING,
+    a: TensorLike, a_min: TensorLike = NOTHING, a_max: TensorLike = NOTHING, out: OutLike | None = None, *,
+    min: TensorLike = NOTHING, max: TensorLike = NOTHING,
     **kwargs: Any,
 ) -> Any:  # fmt: skip
     by_place, by_name = ([bound is not NOTHING for bound in pair] for pair in ((a_min, a_max), (min, max)))
@@ -154,7 +158,7 @@ def clip(
     return found if out is None else write_into(out, found, broadcasts=True)
 
 
-def _bound(bound: Any, dtype: DType, side: int) -> Any:
+def _bound(bound: object, dtype: DType, side: int) -> Any:
     """Return a bound for integers: None for a Python int beyond the dtype's range on its own side (no effect)."""
     if type(bound) is int:
         return None if (bound < dtype.min if side < 0 else bound > dtype.max) else bound
@@ -173,7 +177,7 @@ def _bound(bound: Any, dtype: DType, side: int) -> Any:
 
 
 @computes("nonzero")
-def nonzero(a: Any) -> tuple[Tensor, ...]:
+def nonzero(a: TensorLike) -> tuple[Tensor, ...]:
     x = tensor(a, bool)
     if rank_of(x) == 0:
         raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead.")
@@ -182,12 +186,12 @@ def nonzero(a: Any) -> tuple[Tensor, ...]:
 
 
 @computes("flatnonzero")
-def flatnonzero(a: Any) -> Tensor:
+def flatnonzero(a: TensorLike) -> Tensor:
     return nonzero(apply("reshape", tensor(a), shape=(-1,)))[0]
 
 
 @computes("argwhere")
-def argwhere(a: Any) -> Tensor:
+def argwhere(a: TensorLike) -> Tensor:
     x = tensor(a, bool)
     if not rank_of(x):
         refuse("is given a scalar")
@@ -195,7 +199,7 @@ def argwhere(a: Any) -> Tensor:
 
 
 @computes("compress")
-def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
+def compress(condition: TensorLike, a: TensorLike, axis: AxisLike | None = None, out: OutLike | None = None) -> Any:
     x = tensor(a)
     if rank_of(tensor(condition)) != 1:
         raise ValueError("condition must be a 1-d array")
@@ -206,7 +210,7 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
 
 
 @computes("extract")
-def extract(condition: Any, arr: Any) -> Tensor:
+def extract(condition: TensorLike, arr: TensorLike) -> Tensor:
     return at_places(apply("reshape", tensor(arr), shape=(-1,)), 0, flatnonzero(condition))
 
 
@@ -220,7 +224,9 @@ def _check_kind(kind: Any) -> None:
 
 
 @computes("sort")
-def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Tensor:
+def sort(
+    a: TensorLike, axis: AxisLike = -1, kind: object = None, order: str | None = None, *, stable: Any = None
+) -> Tensor:
     refuse_options(order=order)
     _check_kind(kind)
     if kind is not None and stable is not None:
@@ -235,7 +241,9 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable:
 
 
 @computes("argsort")
-def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Tensor:
+def argsort(
+    a: TensorLike, axis: AxisLike = -1, kind: object = None, order: str | None = None, *, stable: Any = None
+) -> Tensor:
     """Sort stably if requested; otherwise the order of equal elements is that of NumPy's routine on this processor."""
     refuse_options(order=order)
     _check_kind(kind)
@@ -256,7 +264,7 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stab
 
 
 @computes("searchsorted")
-def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Tensor:
+def searchsorted(a: TensorLike, v: TensorLike, side: str = "left", sorter: TensorLike | None = None) -> Tensor:
     if side not in ("left", "right"):
         raise ValueError(f"search side must be 'left' or 'right' (got {side!r})")
     wanted = common_dtype(tensor(a), tensor(v))
@@ -273,7 +281,7 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Tens
 
 
 @computes("digitize")
-def digitize(x: Any, bins: Any, right: bool = False) -> Tensor:
+def digitize(x: TensorLike, bins: TensorLike, right: bool = False) -> Tensor:
     if tensor(x).dtype.is_complex:
         raise TypeError("x may not be complex")
     edges = np.asarray(bins) if not holds_tensors(bins) else None
@@ -291,7 +299,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Tensor:
 
 @computes("isin")
 def isin(
-    element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None
+    element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: str | None = None
 ) -> Tensor:
     if kind not in (None, "sort", "table"):
         refuse(f"is given kind {kind!r}")
@@ -305,14 +313,14 @@ def isin(
 
 
 @computes("unravel_index")
-def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Tensor, ...]:
+def unravel_index(indices: TensorLike, shape: ShapeLike, order: str = "C") -> tuple[Tensor, ...]:
     if order != "C" or not isinstance(shape, (tuple, list)) or len(shape) < 2:
         refuse("is given another order, or one dimension")
     return whole_call("unravel_index", False, tensor(indices), tuple(shape))
 
 
 @computes("sort_complex")
-def sort_complex(a: Any) -> Tensor:
+def sort_complex(a: TensorLike) -> Tensor:
     x = tensor(a)
     if not x.dtype.is_complex:
         small = x.dtype.numpy.kind in "iu" and x.dtype.size < 4

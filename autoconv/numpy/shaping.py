@@ -31,6 +31,7 @@ from autoconv.numpy.operands import (
     tensor,
 )
 from autoconv.ops.index_spec import Slice
+from autoconv.runtime.annotations import AxisLike, DTypeLike, IntLike, ShapeLike, TensorLike
 from autoconv.runtime.arrays.read_only import read_only
 from autoconv.runtime.recording.numpy_protocol import FUNCTIONS
 from autoconv.runtime.tensors.binary_dispatch import count_of
@@ -63,7 +64,7 @@ def shape_argument(shape: Any) -> tuple[tuple[Any, ...], tuple[int | None, ...] 
     return (apply("stack", *(tensor(size, np.int64) for size in sizes), axis=0),), static
 
 
-def _size(size: Any) -> int | None:
+def _size(size: ShapeLike) -> int | None:
     found = static_value(size)
     if found is None and holds_tensors(size):
         _check_sizes(tensor(size))
@@ -78,7 +79,9 @@ def _check_sizes(sizes: Tensor) -> None:
 
 
 @computes("reshape")
-def reshape(a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = None, copy: Any = None) -> Tensor:
+def reshape(
+    a: TensorLike, /, shape: object = None, order: str = "C", *, newshape: object = None, copy: Any = None
+) -> Tensor:
     x = tensor(a)
     vector, static = shape_argument(shape if newshape is None else newshape)
     if order in ("A", "K") and is_compiled() and sum(d != 1 for d in x.type.shape or (0, 0)) > 1:
@@ -92,12 +95,12 @@ def reshape(a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = N
 
 
 @computes("ravel")
-def ravel(a: Any, order: str = "C") -> Tensor:
+def ravel(a: TensorLike, order: str = "C") -> Tensor:
     return reshape(a, (-1,), order)
 
 
 @computes("transpose", "permute_dims")
-def transpose(a: Any, axes: Any = None) -> Tensor:
+def transpose(a: TensorLike, axes: Any = None) -> Tensor:
     x = tensor(a)
     if axes is None:
         return x if x.type.shape == () else apply("transpose", x)
@@ -110,7 +113,7 @@ def transpose(a: Any, axes: Any = None) -> Tensor:
 
 
 @computes("matrix_transpose", "linalg.matrix_transpose")
-def matrix_transpose(x: Any, /) -> Tensor:
+def matrix_transpose(x: TensorLike, /) -> Tensor:
     x = tensor(x)
     if rank_of(x) < 2:
         raise ValueError(f"Input array must be at least 2-dimensional, but it is {rank_of(x)}")
@@ -118,7 +121,7 @@ def matrix_transpose(x: Any, /) -> Tensor:
 
 
 @computes("swapaxes")
-def swapaxes(a: Any, axis1: Any, axis2: Any) -> Tensor:
+def swapaxes(a: TensorLike, axis1: IntLike, axis2: IntLike) -> Tensor:
     x = tensor(a)
     rank = rank_of(x)
     order = list(range(rank))
@@ -128,7 +131,7 @@ def swapaxes(a: Any, axis1: Any, axis2: Any) -> Tensor:
 
 
 @computes("moveaxis")
-def moveaxis(a: Any, source: Any, destination: Any) -> Tensor:
+def moveaxis(a: TensorLike, source: TensorLike, destination: Any) -> Tensor:
     x = tensor(a)
     rank = rank_of(x)
     one, other = axes_of(_several(source), rank), axes_of(_several(destination), rank)
@@ -140,12 +143,12 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Tensor:
     return transpose(x, order)
 
 
-def _several(axis: Any) -> tuple[Any, ...]:
+def _several(axis: AxisLike) -> tuple[Any, ...]:
     return tuple(axis) if isinstance(axis, (list, tuple)) else (axis,)
 
 
 @computes("rollaxis")
-def rollaxis(a: Any, axis: Any, start: Any = 0) -> Tensor:
+def rollaxis(a: TensorLike, axis: Any, start: Any = 0) -> Tensor:
     x = tensor(a)
     rank = rank_of(x)
     axis, start = axis_of(axis, rank), axis_of(start, rank + 1) if start >= 0 else start + rank
@@ -156,7 +159,7 @@ def rollaxis(a: Any, axis: Any, start: Any = 0) -> Tensor:
 
 
 @computes("squeeze")
-def squeeze(a: Any, axis: Any = None) -> Tensor:
+def squeeze(a: TensorLike, axis: AxisLike | None = None) -> Tensor:
     x = tensor(a)
     shape = known_shape(x)
     if not shape and axis in (0, -1):
@@ -168,7 +171,7 @@ def squeeze(a: Any, axis: Any = None) -> Tensor:
 
 
 @computes("expand_dims")
-def expand_dims(a: Any, axis: Any) -> Tensor:
+def expand_dims(a: TensorLike, axis: AxisLike) -> Tensor:
     x = tensor(a)
     given = _several(axis)
     for at in sorted(axes_of(given, rank_of(x) + len(given))):
@@ -177,7 +180,7 @@ def expand_dims(a: Any, axis: Any) -> Tensor:
 
 
 @computes("broadcast_to")
-def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Tensor:
+def broadcast_to(array: TensorLike, shape: ShapeLike, subok: bool = False) -> Tensor:
     vector, static = shape_argument(shape)
     return read_only(apply("broadcast_to", tensor(array), *vector, shape=static))
 
@@ -190,7 +193,7 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Tensor, ...]:
 
 
 def _at_least(least: int) -> Any:
-    def one(a: Any) -> Tensor:
+    def one(a: TensorLike) -> Tensor:
         x = tensor(a)
         for _ in range(least - rank_of(x)):
             x = apply("expand_dims", x, axis=-1 if least == 3 and rank_of(x) == 2 else 0)
@@ -213,28 +216,28 @@ computes("atleast_3d")(atleast_3d)
 
 
 @computes("flip")
-def flip(m: Any, axis: Any = None) -> Tensor:
+def flip(m: TensorLike, axis: Any = None) -> Tensor:
     x = tensor(m)
     axes = axes_of(axis, rank_of(x))
     return apply("reverse", x, axis=axes) if axes else x
 
 
 @computes("fliplr")
-def fliplr(m: Any) -> Tensor:
+def fliplr(m: TensorLike) -> Tensor:
     if rank_of(tensor(m)) < 2:
         raise ValueError("Input must be >= 2-d.")
     return flip(m, 1)
 
 
 @computes("flipud")
-def flipud(m: Any) -> Tensor:
+def flipud(m: TensorLike) -> Tensor:
     if rank_of(tensor(m)) < 1:
         raise ValueError("Input must be >= 1-d.")
     return flip(m, 0)
 
 
 @computes("rot90")
-def rot90(m: Any, k: Any = 1, axes: Any = (0, 1)) -> Tensor:
+def rot90(m: TensorLike, k: Any = 1, axes: Any = (0, 1)) -> Tensor:
     x = tensor(m)
     first, second = (axis_of(axis, rank_of(x)) for axis in axes)
     turns = integer(k) % 4
@@ -246,7 +249,7 @@ def rot90(m: Any, k: Any = 1, axes: Any = (0, 1)) -> Tensor:
 
 
 @computes("roll")
-def roll(a: Any, shift: Any, axis: Any = None) -> Tensor:
+def roll(a: TensorLike, shift: TensorLike, axis: AxisLike | None = None) -> Tensor:
     x = tensor(a)
     if axis is None:
         flat = apply("reshape", x, shape=(-1,))
@@ -277,7 +280,7 @@ def _paired(shifts: Sequence[Any], axes: Sequence[int]) -> tuple[tuple[Any, ...]
 
 
 @computes("tile")
-def tile(A: Any, reps: Any) -> Tensor:
+def tile(A: TensorLike, reps: ShapeLike) -> Tensor:
     x = tensor(A)
     times = tuple(map(integer, _several(reps)))
     for _ in range(len(times) - rank_of(x)):
@@ -286,7 +289,7 @@ def tile(A: Any, reps: Any) -> Tensor:
 
 
 @computes("repeat")
-def repeat(a: Any, repeats: Any, axis: Any = None) -> Tensor:
+def repeat(a: TensorLike, repeats: TensorLike, axis: AxisLike | None = None) -> Tensor:
     x = tensor(a)
     if axis is None:
         x, axis = apply("reshape", x, shape=(-1,)), 0
@@ -301,7 +304,7 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Tensor:
 
 
 @computes("pad")
-def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Tensor:
+def pad(array: TensorLike, pad_width: ShapeLike, mode: str = "constant", **options: Any) -> Tensor:
     """NumPy's pad: by ops for constant, reflect, symmetric, edge and wrap, and by NumPy as a whole otherwise."""
     x = tensor(array)
     widths = static_value(pad_width) if not isinstance(pad_width, dict) else None
@@ -339,7 +342,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> T
 _EXTENDING = ("edge", "wrap", "reflect", "symmetric")  # modes of `pad` that gather elements of the array
 
 
-def _extended(size: Any, low: int, high: int, mode: str) -> Tensor:
+def _extended(size: ShapeLike, low: int, high: int, mode: str) -> Tensor:
     """Return the indices that extend a dimension of unknown size at both ends."""
     count, one = tensor(size, np.int64), tensor(1, np.int64)
     check(apply("greater", count, tensor(0, np.int64)), "an empty axis cannot be extended")
@@ -368,35 +371,35 @@ def _framed(x: Tensor, paddings: Sequence[tuple[int, int]], value: Any) -> Tenso
 
 
 @computes("shape")
-def shape_of(a: Any) -> tuple[Any, ...]:
+def shape_of(a: TensorLike) -> tuple[Any, ...]:
     return sizes_of(tensor(a))
 
 
 @computes("ndim")
-def ndim(a: Any) -> int:
+def ndim(a: TensorLike) -> int:
     return rank_of(tensor(a))
 
 
 @computes("size")
-def size(a: Any, axis: Any = None) -> Any:
+def size(a: TensorLike, axis: AxisLike | None = None) -> Any:
     x = tensor(a)
     return count_of(x) if axis is None else sizes_of(x)[axis_of(axis, rank_of(x))]
 
 
 @computes("copy")
-def copy(a: Any, order: str = "K", subok: bool = False) -> Tensor:
+def copy(a: TensorLike, order: str = "K", subok: bool = False) -> Tensor:
     refuse_column_major(order, tensor(a).type.rank)
     return apply("numpy_copy", tensor(a), how="copy", number=0)
 
 
 @computes("astype")
-def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Tensor:
+def astype(x: TensorLike, dtype: DTypeLike, /, *, copy: bool = True, device: str | None = None) -> Tensor:
     if is_weak(x):
         refuse("is given a number that is no array")
     return cast(tensor(x), numpy_dtype(dtype))
 
 
-def _promoted(x: Any) -> Any:
+def _promoted(x: TensorLike) -> Any:
     """Return x's operand in promotion; for a Python number, one of the same class. Lists describe dtypes."""
     if isinstance(x, (list, tuple)):
         return refuse("is given a list of values") if holds_tensors(x) else x
@@ -412,17 +415,17 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
 
 
 @computes("iscomplexobj")
-def iscomplexobj(x: Any) -> bool:
+def iscomplexobj(x: TensorLike) -> bool:
     return numpy_dtype_of(x).kind == "c"
 
 
 @computes("isrealobj")
-def isrealobj(x: Any) -> bool:
+def isrealobj(x: TensorLike) -> bool:
     return numpy_dtype_of(x).kind != "c"
 
 
 @computes("resize")
-def resize(a: Any, new_shape: Any) -> Tensor:
+def resize(a: TensorLike, new_shape: Any) -> Tensor:
     x = tensor(a)
     count, wanted = int(np.prod(known_shape(x))), tuple(map(integer, _several(new_shape)))
     if not count or any(size < 0 for size in wanted):
@@ -432,7 +435,7 @@ def resize(a: Any, new_shape: Any) -> Tensor:
 
 
 @computes("trim_zeros")
-def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+def trim_zeros(filt: Any, trim: str = "fb", axis: AxisLike | None = None) -> Any:
     """Slice off the zeros at the ends; the result is a view, of a memory array's memory if it is one."""
     x = tensor(filt)
     if rank_of(x) != 1 or axis not in (None, 0, -1) or trim.lower() not in ("fb", "bf", "f", "b"):

@@ -59,7 +59,7 @@ def standard(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     return presented(run)
 
 
-def _as_tensors(found: Any) -> Any:
+def _as_tensors(found: object) -> Any:
     if isinstance(found, (np.ndarray, np.generic)):
         return EagerTensor(found)
     if isinstance(found, tuple) and any(isinstance(x, (np.ndarray, np.generic)) for x in found):
@@ -71,7 +71,7 @@ def _missing(name: str, *args: Any, **kwargs: Any) -> Any:
     raise AttributeError(f"this version of NumPy has no {name}")
 
 
-def check_device(device: Any) -> None:
+def check_device(device: str) -> None:
     """Raise ValueError for an unknown device; known are "cpu" and the `device` of a tensor."""
     if device is not None and str(device).lower().rpartition("/")[2] not in ("", "cpu", "cpu:0", "device:cpu:0"):
         raise ValueError(f"there is no device {device!r} here: tensors are on 'cpu'")

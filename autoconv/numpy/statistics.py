@@ -31,6 +31,7 @@ from autoconv.numpy.selection import searchsorted
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into
 from autoconv.ops.index_spec import At, Slice
+from autoconv.runtime.annotations import DTypeLike, IntLike, OutLike, TensorLike
 from autoconv.runtime.arrays.read_only import read_only
 from autoconv.runtime.objects.number_methods import number_attribute
 from autoconv.runtime.tensors.conversion import as_tensor
@@ -43,12 +44,14 @@ _INT64 = as_dtype(np.int64)
 # ---- numerical tests
 
 
-def _itself(x: Any) -> Any:
+def _itself(x: TensorLike) -> Any:
     return x if is_weak(x) else tensor(x)
 
 
 @computes("isclose")
-def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
+def isclose(
+    a: TensorLike, b: TensorLike, rtol: TensorLike = 1e-05, atol: TensorLike = 1e-08, equal_nan: bool = False
+) -> Any:
     x, y = _itself(a), _itself(b)
     if not is_weak(y) and not (y.dtype.is_floating or y.dtype.is_complex):
         y = cast(y, np.result_type(y.dtype.numpy, 1.0))
@@ -66,12 +69,14 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: boo
 
 
 @computes("allclose")
-def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
+def allclose(
+    a: TensorLike, b: TensorLike, rtol: TensorLike = 1e-05, atol: TensorLike = 1e-08, equal_nan: bool = False
+) -> Any:
     return _as_python_bool(apply("numpy_all", isclose(a, b, rtol, atol, equal_nan), axis=None))
 
 
 @computes("array_equal")
-def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
+def array_equal(a1: TensorLike, a2: TensorLike, equal_nan: bool = False) -> Any:
     x, y = tensor(a1), tensor(a2)
     if known_shape(x) != known_shape(y):
         return False
@@ -83,7 +88,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
 
 
 @computes("array_equiv")
-def array_equiv(a1: Any, a2: Any) -> Any:
+def array_equiv(a1: TensorLike, a2: TensorLike) -> Any:
     x, y = tensor(a1), tensor(a2)
     try:
         np.broadcast_shapes(known_shape(x), known_shape(y))
@@ -100,7 +105,7 @@ def _as_python_bool(x: Tensor) -> Any:
 
 
 @computes("nan_to_num")
-def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Tensor:
+def nan_to_num(x: TensorLike, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Tensor:
     v = tensor(x)
     if not all(bound is None or is_weak(bound) or tensor(bound).type.shape == () for bound in (nan, posinf, neginf)):
         refuse("replaces elements by those of an array")
@@ -119,7 +124,7 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
 
 
 def _infinite(name: str, number: float) -> Any:
-    def run(x: Any, out: Any = None) -> Any:
+    def run(x: TensorLike, out: OutLike | None = None) -> Any:
         v = tensor(x)
         if v.dtype.is_complex:
             raise TypeError(f"This operation is not supported for {v.dtype.name} values because it would be ambiguous.")
@@ -142,7 +147,7 @@ def real(val: Any) -> Any:
 
 
 @computes("imag")
-def imag(val: Any) -> Any:
+def imag(val: TensorLike) -> Any:
     found = _imaginary(val)
     return found if is_weak(val) or tensor(val).dtype.is_complex else read_only(found)
 
@@ -155,7 +160,7 @@ def _imaginary(val: Any) -> Any:
 
 
 @computes("real_if_close")
-def real_if_close(a: Any, tol: Any = 100) -> Any:
+def real_if_close(a: TensorLike, tol: TensorLike = 100) -> Any:
     x = tensor(a)
     if x.dtype.is_complex:
         refuse("returns a dtype that depends on the values")
@@ -163,7 +168,7 @@ def real_if_close(a: Any, tol: Any = 100) -> Any:
 
 
 @computes("angle")
-def angle(z: Any, deg: bool = False) -> Tensor:
+def angle(z: TensorLike, deg: bool = False) -> Tensor:
     x = tensor(z)
     if not x.dtype.is_complex:
         found = call_ufunc(np.arctan2, 0, x)
@@ -173,17 +178,17 @@ def angle(z: Any, deg: bool = False) -> Tensor:
 
 
 @computes("isreal")
-def isreal(x: Any) -> Any:
+def isreal(x: TensorLike) -> Any:
     return _imaginary(x) == 0 if is_weak(x) else call_ufunc(np.equal, _imaginary(x), 0)
 
 
 @computes("iscomplex")
-def iscomplex(x: Any) -> Any:
+def iscomplex(x: TensorLike) -> Any:
     return call_ufunc(np.not_equal, tensor(_imaginary(x)), 0)
 
 
 @computes("round", "around")
-def around(a: Any, decimals: Any = 0, out: Any = None) -> Any:
+def around(a: TensorLike, decimals: IntLike = 0, out: OutLike | None = None) -> Any:
     x = tensor(a)
     places = integer(decimals)
     if x.dtype.is_bool:
@@ -196,12 +201,12 @@ def around(a: Any, decimals: Any = 0, out: Any = None) -> Any:
 
 
 @computes("fix")
-def fix(x: Any, out: Any = None) -> Any:
+def fix(x: TensorLike, out: OutLike | None = None) -> Any:
     return call_ufunc(np.trunc, tensor(x), out=out)
 
 
 @computes("sinc")
-def sinc(x: Any) -> Any:
+def sinc(x: TensorLike) -> Any:
     v = tensor(x)
     v = v if v.dtype.is_floating or v.dtype.is_complex else cast(v, np.float64)
     tiny = np.finfo(v.dtype.numpy).eps  # type: ignore[arg-type]
@@ -236,7 +241,7 @@ def cov(
 
 
 @computes("corrcoef")
-def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
+def corrcoef(x: TensorLike, y: TensorLike | None = None, rowvar: bool = True, *, dtype: DTypeLike | None = None) -> Any:
     if not _has_known_sizes(tensor(x)) and y is None and dtype is None:
         return whole_call("corrcoef", False, tensor(x), None, rowvar)
     found = cov(x, y, rowvar, dtype=dtype)
@@ -260,7 +265,7 @@ def _within_one(x: Tensor) -> Any:
 
 
 @computes("bincount")
-def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> Any:
+def bincount(x: TensorLike, /, weights: TensorLike | None = None, minlength: Any = 0) -> Any:
     values = tensor(x)
     if weights is None:
         return whole_call("bincount", True, values, None, integer(minlength))
@@ -268,7 +273,9 @@ def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> Any:
 
 
 @computes("histogram")
-def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
+def histogram(
+    a: TensorLike, bins: Any = 10, range: Any = None, density: Any = None, weights: TensorLike | None = None
+) -> Any:
     if range is not None and any(map(holds_tensors, range)):
         refuse("is given a range known only at run time")
     if isinstance(bins, str):
@@ -284,7 +291,7 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
 
 
 @computes("interp")
-def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
+def interp(x: TensorLike, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
     """NumPy's interp: by binary search of the points; by NumPy as a whole in other cases, such as with a period."""
     values = tensor(fp)
     if tensor(x).dtype.is_complex or tensor(xp).dtype.is_complex:
@@ -330,7 +337,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
 
 
 @computes("convolve")
-def convolve(a: Any, v: Any, mode: Any = "full") -> Tensor:
+def convolve(a: TensorLike, v: TensorLike, mode: str = "full") -> Tensor:
     x, y = tensors(tensor(a), tensor(v))
     x, y = (apply("reshape", z, shape=(1,)) if rank_of(z) == 0 else z for z in (x, y))
     if rank_of(x) != 1 or rank_of(y) != 1:
@@ -364,7 +371,7 @@ def convolve(a: Any, v: Any, mode: Any = "full") -> Tensor:
 
 
 @computes("correlate")
-def correlate(a: Any, v: Any, mode: Any = "valid") -> Tensor:
+def correlate(a: TensorLike, v: TensorLike, mode: str = "valid") -> Tensor:
     x, y = tensor(a), tensor(v)
     known = has_known_shape(x) and has_known_shape(y)
     if (
@@ -382,7 +389,7 @@ def correlate(a: Any, v: Any, mode: Any = "valid") -> Tensor:
 
 
 @computes("polyval")
-def polyval(p: Any, x: Any) -> Any:
+def polyval(p: Any, x: TensorLike) -> Any:
     if isinstance(x, np.poly1d):
         refuse("is given a polynomial")
     if as_tensor(p) is not None:

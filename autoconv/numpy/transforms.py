@@ -22,11 +22,12 @@ from autoconv.numpy.operands import (
 from autoconv.numpy.shaping import WHOLE, roll
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.ops.index_spec import Slice
+from autoconv.runtime.annotations import AxisLike, OutLike, TensorLike
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def _complex(a: Any) -> Tensor:
+def _complex(a: TensorLike) -> Tensor:
     """Convert to complex: single precision stays single, as in NumPy, everything else becomes double."""
     x = tensor(a)
     if x.dtype.is_complex:
@@ -34,7 +35,7 @@ def _complex(a: Any) -> Tensor:
     return cast(x, np.complex64 if x.dtype.numpy in (np.float32, np.float16) else np.complex128)
 
 
-def _sized(x: Tensor, axis: int, n: Any) -> Tensor:
+def _sized(x: Tensor, axis: int, n: object) -> Tensor:
     """Return the first n elements along the axis, padded with zeros if there are fewer."""
     if n is None:
         return x
@@ -47,14 +48,14 @@ def _sized(x: Tensor, axis: int, n: Any) -> Tensor:
     return apply("pad", x, paddings=paddings)
 
 
-def _norm(norm: Any) -> str:
+def _norm(norm: str) -> str:
     if norm not in (None, "backward", "ortho", "forward"):
         raise ValueError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".')
     return norm or "backward"
 
 
 def _one(name: str) -> Callable[..., Any]:
-    def run(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> Tensor:
+    def run(a: TensorLike, n: Any = None, axis: AxisLike = -1, norm: Any = None, out: OutLike | None = None) -> Tensor:
         refuse_options(out=out)
         x = _complex(a)
         at = axis_of(axis, rank_of(x))
@@ -98,7 +99,7 @@ def _back(x: Tensor, axis: int) -> Tensor:
 
 
 @computes("fft.rfft")
-def rfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> Tensor:
+def rfft(a: TensorLike, n: Any = None, axis: AxisLike = -1, norm: Any = None, out: OutLike | None = None) -> Tensor:
     refuse_options(out=out)
     x = tensor(a)
     if x.dtype.is_complex:
@@ -109,7 +110,7 @@ def rfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = Non
 
 
 @computes("fft.irfft")
-def irfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> Tensor:
+def irfft(a: Any, n: object = None, axis: Any = -1, norm: Any = None, out: OutLike | None = None) -> Tensor:
     refuse_options(out=out)
     x = _complex(a)
     at = axis_of(axis, rank_of(x))
@@ -121,9 +122,9 @@ def irfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = No
     return cast(found, np.float16) if tensor(a).dtype.numpy == np.float16 else found
 
 
-def _real_several(default: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
+def _real_several(default: object) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Return the transform of real input over several axes, and its inverse; `default` are the axes."""
-    def forth(a: Any, s: Any = None, axes: Any = default, norm: Any = None, out: Any = None) -> Tensor:
+    def forth(a: object, s: Any = None, axes: Any = default, norm: Any = None, out: object = None) -> Tensor:
         refuse_options(out=out)
         x = tensor(a)
         if s is not None and axes is not None and len(s) != len(axes):
@@ -133,7 +134,7 @@ def _real_several(default: Any) -> tuple[Callable[..., Any], Callable[..., Any]]
         found = rfft(x, None if last == -1 else last, places[-1], norm)
         return _several("fft", None)(found, others, places[:-1], norm)
 
-    def back(a: Any, s: Any = None, axes: Any = default, norm: Any = None, out: Any = None) -> Tensor:
+    def back(a: object, s: Any = None, axes: Any = default, norm: Any = None, out: object = None) -> Tensor:
         refuse_options(out=out)
         x = tensor(a)
         if s is not None and axes is not None and len(s) != len(axes):
@@ -154,7 +155,7 @@ for _ending, _default in (("2", (-2, -1)), ("n", None)):
 
 
 def _shifted(sign: int) -> Callable[..., Any]:
-    def run(x: Any, axes: Any = None) -> Tensor:
+    def run(x: TensorLike, axes: AxisLike | None = None) -> Tensor:
         v = tensor(x)
         places = range(rank_of(v)) if axes is None else axes if isinstance(axes, (list, tuple)) else (axes,)
         over = tuple(axis_of(axis, rank_of(v)) for axis in places)

@@ -31,6 +31,7 @@ from autoconv.numpy.operands import (
 )
 from autoconv.numpy.writes import write_into
 from autoconv.ops.numpy.shapes import MATMUL, core_dimensions
+from autoconv.runtime.annotations import AxisLike, DTypeLike, OutLike, TensorLike
 from autoconv.runtime.recording.numpy_protocol import FUNCTIONS
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
@@ -42,9 +43,11 @@ LOOPS: dict[str, Loop] = {}
 
 
 def call_ufunc(
-    ufunc: Any, *inputs: Any, out: Any = None, where: Any = True, dtype: Any = None, casting: str = "same_kind",
-    order: Any = "K", subok: bool = True, signature: Any = None, axes: Any = None, axis: Any = None,
-    keepdims: Any = None,
+    ufunc: Any, *inputs: Any, out: Any = None, where: TensorLike = True, dtype: DTypeLike | None = None,
+    casting: str = "same_kind",
+    order: str = "K", subok: bool = True, signature: Any = None, axes: AxisLike | None = None,
+    axis: AxisLike | None = None,
+    keepdims: bool | None = None,
 ) -> Any:  # fmt: skip
     """`ufunc(*inputs, …)`; the results have NumPy's dtypes."""
     refuse_options(axes=axes, axis=axis, keepdims=keepdims)
@@ -104,7 +107,7 @@ def compute(ufunc: Any, operands: Sequence[Tensor], dtypes: Sequence[np.dtype[An
 
 def reduce(
     ufunc: Any, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
-    initial: Any = None, where: Any = True,
+    initial: TensorLike | None = None, where: TensorLike = True,
 ) -> Any:  # fmt: skip
     function = _REDUCTIONS.get(ufunc.__name__)
     if isinstance(out, tuple):
@@ -122,7 +125,13 @@ def reduce(
     return found if out is None else write_into(out, found)
 
 
-def accumulate(ufunc: Any, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
+def accumulate(
+    ufunc: Callable[..., Any],
+    array: TensorLike,
+    axis: AxisLike = 0,
+    dtype: DTypeLike | None = None,
+    out: OutLike | None = None,
+) -> Any:
     if isinstance(out, tuple):
         (out,) = out
     scan = {"add": np.cumsum, "multiply": np.cumprod}.get(ufunc.__name__)
@@ -136,7 +145,7 @@ def accumulate(ufunc: Any, array: Any, axis: Any = 0, dtype: Any = None, out: An
     return found if out is None else write_into(out, found)
 
 
-def outer(ufunc: Any, x: Any, y: Any, **kwargs: Any) -> Any:
+def outer(ufunc: Callable[..., Any], x: TensorLike, y: TensorLike, **kwargs: Any) -> Any:
     left = x if is_weak(x) else tensor(x)
     right = y if is_weak(y) else tensor(y)
     added = 0 if is_weak(y) else rank_of(tensor(y))
@@ -147,7 +156,14 @@ def outer(ufunc: Any, x: Any, y: Any, **kwargs: Any) -> Any:
     return call_ufunc(ufunc, left, right, **kwargs)
 
 
-def reduceat(ufunc: Any, array: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
+def reduceat(
+    ufunc: Callable[..., Any],
+    array: TensorLike,
+    indices: TensorLike,
+    axis: AxisLike = 0,
+    dtype: DTypeLike | None = None,
+    out: OutLike | None = None,
+) -> Any:
     options = {} if dtype is None else {"dtype": dtype}
     found = whole_call(f"{ufunc.__name__}.reduceat", False, tensor(array), indices, axis=integer(axis), **options)
     return found if out is None else write_into(out, found)

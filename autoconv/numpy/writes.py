@@ -8,6 +8,7 @@ import numpy as np
 
 from autoconv.errors import ItemAssignmentError
 from autoconv.numpy.operands import cast, numpy_dtype_of, refuse, tensor
+from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.arrays.assigned_values import may_fit
 from autoconv.runtime.recording.regions import current_contract, current_region
 from autoconv.runtime.tensors.dispatch import apply
@@ -16,7 +17,7 @@ from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 
 
 def write_into(
-    out: Any, found: Tensor, where: Any = True, casting: str = "same_kind", broadcasts: bool = False
+    out: Any, found: Tensor, where: TensorLike = True, casting: str = "same_kind", broadcasts: bool = False
 ) -> Any:
     """Write a result into `out` where the mask is true, and return `out`; raises NumPy's error for other dtypes.
 
@@ -48,7 +49,7 @@ def write_into(
     return out
 
 
-def changed(x: Any) -> None:
+def changed(x: TensorLike) -> None:
     """Register an in-place change of an array, which makes the trace take it by reference."""
     current_contract().before_write(x, "an array is changed in place")
 

@@ -8,12 +8,15 @@ import numpy as np
 
 from autoconv.numpy.operands import holds_tensors, numpy_dtype, tensor
 from autoconv.numpy.standard import by_numpy, check_device
+from autoconv.runtime.annotations import DTypeLike, IntLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 
 
-def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None) -> Tensor:
+def arange(
+    start: Any, /, stop: Any = None, step: TensorLike = 1, *, dtype: DTypeLike | None = None, device: Any = None
+) -> Tensor:
     """Numbers from `start` (0 if `stop` is omitted) to `stop`, exclusive.
 
     >>> autoconv.xp.arange(2, 10, 3).numpy()
@@ -60,11 +63,11 @@ def _of_numbers(obj: Any, dtype: Any) -> np.ndarray:
     return found
 
 
-def _has_numbers(obj: Any) -> bool:
+def _has_numbers(obj: object) -> bool:
     return all(isinstance(x, (bool, int, float, complex)) for x in np.asarray(obj, object).ravel())
 
 
-def _own(dtype: Any) -> Any:
+def _own(dtype: DTypeLike) -> Any:
     return None if dtype is None else numpy_dtype(dtype)
 
 
@@ -73,7 +76,7 @@ def _may_copy(same: bool, copy: bool | None) -> None:
         raise ValueError("copy=False, and a tensor of this needs one: it is no array of that dtype")
 
 
-def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+def empty(shape: ShapeLike, *, dtype: DTypeLike | None = None, device: str | None = None) -> Tensor:
     """A tensor with unspecified elements (at present zeros).
 
     >>> autoconv.xp.empty((2, 3)).shape
@@ -82,7 +85,7 @@ def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
     return zeros(shape, dtype=dtype, device=device)
 
 
-def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
+def empty_like(x: TensorLike, /, *, dtype: DTypeLike | None = None, device: str | None = None) -> Tensor:
     """A tensor with unspecified elements (at present zeros), of the shape of `x`.
 
     >>> autoconv.xp.empty_like([1, 2]).shape
@@ -178,7 +181,7 @@ def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
     return by_numpy("ones_like")(x, dtype)
 
 
-def tril(x: Any, /, *, k: Any = 0) -> Tensor:
+def tril(x: TensorLike, /, *, k: IntLike = 0) -> Tensor:
     """The elements on the k-th diagonal and below, zeros elsewhere, for each matrix of a stack.
 
     >>> autoconv.xp.tril([[1, 2], [3, 4]]).numpy()
@@ -188,7 +191,7 @@ def tril(x: Any, /, *, k: Any = 0) -> Tensor:
     return by_numpy("tril")(x, k)
 
 
-def triu(x: Any, /, *, k: Any = 0) -> Tensor:
+def triu(x: TensorLike, /, *, k: IntLike = 0) -> Tensor:
     """The elements on the k-th diagonal and above, zeros elsewhere, for each matrix of a stack.
 
     >>> autoconv.xp.triu([[1, 2], [3, 4]]).numpy()

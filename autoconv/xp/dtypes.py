@@ -10,12 +10,13 @@ import numpy as np
 from autoconv.graph.dtypes import DTYPES, DType, as_dtype
 from autoconv.numpy.operands import cast, numpy_dtype, numpy_dtype_of, tensor
 from autoconv.numpy.standard import DEVICE, by_numpy, check_device
+from autoconv.runtime.annotations import DTypeLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.tensor import Tensor
 
 _NUMBERS = (bool, int, float, complex)
 
 
-def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Tensor:
+def astype(x: object, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Tensor:
     """The elements cast to another dtype; raises TypeError for a cast of a complex array to a real dtype.
 
     >>> autoconv.xp.astype(autoconv.constant([1.5, 2.5]), autoconv.xp.int64).numpy()
@@ -37,7 +38,7 @@ def broadcast_arrays(*arrays: Any) -> tuple[Tensor, ...]:
     return by_numpy("broadcast_arrays")(*arrays)
 
 
-def broadcast_to(x: Any, /, shape: Any) -> Tensor:
+def broadcast_to(x: TensorLike, /, shape: ShapeLike) -> Tensor:
     """The array broadcast to that shape.
 
     >>> autoconv.xp.broadcast_to([1, 2], (2, 2)).numpy()
@@ -47,7 +48,7 @@ def broadcast_to(x: Any, /, shape: Any) -> Tensor:
     return by_numpy("broadcast_to")(x, shape)
 
 
-def can_cast(from_: Any, to: Any, /) -> bool:
+def can_cast(from_: TensorLike, to: TensorLike, /) -> bool:
     """Return whether the standard's promotion allows a cast from a dtype, or an array's dtype, to another.
 
     >>> autoconv.xp.can_cast(autoconv.xp.float64, autoconv.xp.float32)
@@ -100,7 +101,7 @@ def iinfo(type: Any, /) -> IntegerLimits:
     return IntegerLimits(found.bits, int(found.max), int(found.min), as_dtype(found.dtype))
 
 
-def isdtype(dtype: Any, kind: Any) -> bool:
+def isdtype(dtype: DTypeLike, kind: str) -> bool:
     """Return whether a dtype is of a kind: a name such as "real floating", a dtype, or a tuple of these.
 
     >>> autoconv.xp.isdtype(autoconv.xp.float32, "real floating")
@@ -125,7 +126,7 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     return as_dtype(np.result_type(*known))
 
 
-def _dtype_of(x: Any) -> Any:
+def _dtype_of(x: TensorLike) -> Any:
     return as_dtype(x).numpy if isinstance(x, (DType, np.dtype, type)) else numpy_dtype_of(x)
 
 
@@ -148,7 +149,7 @@ class Info:
         }  # fmt: skip
         return {kind: DTYPES[name] for kind, name in names.items()}
 
-    def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, DType]:
+    def dtypes(self, *, device: Any = None, kind: str | None = None) -> dict[str, DType]:
         check_device(device)
         known = {name: dtype for name, dtype in DTYPES.items() if name not in ("string", "bfloat16", "float16")}
         return {name: dtype for name, dtype in known.items() if kind is None or isdtype(dtype, kind)}

@@ -7,6 +7,7 @@ from typing import Any
 
 from autoconv.numpy.operands import tensor
 from autoconv.numpy.standard import by_numpy
+from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.tensor import Tensor
 
 # name: (arguments of the example in its docstring, the result it prints)
@@ -87,7 +88,7 @@ BINARY = {
 def _unary(name: str) -> Callable[..., Any]:
     compute = by_numpy(name)
 
-    def run(x: Any, /) -> Tensor:
+    def run(x: TensorLike, /) -> Tensor:
         return compute(tensor(x))
 
     return run
@@ -96,7 +97,7 @@ def _unary(name: str) -> Callable[..., Any]:
 def _rounding(name: str) -> Callable[..., Any]:
     compute = by_numpy(name)
 
-    def run(x: Any, /) -> Tensor:
+    def run(x: TensorLike, /) -> Tensor:
         given = tensor(x)
         return given if given.dtype.is_integer else compute(given)
 
@@ -106,7 +107,7 @@ def _rounding(name: str) -> Callable[..., Any]:
 def _binary(name: str) -> Callable[..., Any]:
     compute = by_numpy(name)
 
-    def run(x1: Any, x2: Any, /) -> Tensor:
+    def run(x1: TensorLike, x2: TensorLike, /) -> Tensor:
         return compute(x1, x2)
 
     return run
@@ -128,7 +129,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-def clip(x: Any, /, min: Any = None, max: Any = None) -> Tensor:
+def clip(x: TensorLike, /, min: TensorLike | None = None, max: TensorLike | None = None) -> Tensor:
     """Each element clipped to the bounds, which broadcast, and promote with `x`.
 
     >>> autoconv.xp.clip([-1.0, 0.5, 2.0], 0.0, 1.0).numpy()

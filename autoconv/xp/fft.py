@@ -7,11 +7,12 @@ from typing import Any
 
 from autoconv.numpy.operands import numpy_dtype
 from autoconv.numpy.standard import by_numpy, check_device, standard
+from autoconv.runtime.annotations import AxisLike, IntLike, TensorLike
 from autoconv.runtime.tensors.tensor import Tensor
 
 
 def _of_axis(name: str) -> Callable[..., Any]:
-    def run(x: Any, /, *, n: Any = None, axis: Any = -1, norm: str = "backward") -> Tensor:
+    def run(x: TensorLike, /, *, n: IntLike | None = None, axis: AxisLike = -1, norm: str = "backward") -> Tensor:
         return by_numpy(f"fft.{name}")(x, n, axis, norm)
 
     run.__name__ = run.__qualname__ = name
@@ -45,12 +46,12 @@ def rfftfreq(n: Any, /, *, d: float = 1.0, dtype: Any = None, device: Any = None
     return by_numpy("astype")(by_numpy("fft.rfftfreq")(n, d), numpy_dtype(float if dtype is None else dtype))
 
 
-def fftshift(x: Any, /, *, axes: Any = None) -> Tensor:
+def fftshift(x: TensorLike, /, *, axes: AxisLike | None = None) -> Tensor:
     """Move the zero frequency to the middle."""
     return by_numpy("fft.fftshift")(x, axes)
 
 
-def ifftshift(x: Any, /, *, axes: Any = None) -> Tensor:
+def ifftshift(x: TensorLike, /, *, axes: AxisLike | None = None) -> Tensor:
     """Move the zero frequency from the middle back to the front."""
     return by_numpy("fft.ifftshift")(x, axes)
 

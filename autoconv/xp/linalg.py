@@ -5,103 +5,106 @@ from __future__ import annotations
 from typing import Any
 
 from autoconv.numpy.standard import by_numpy, standard
+from autoconv.runtime.annotations import AxisLike, DTypeLike, IntLike, TensorLike
 from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.xp.reductions import matmul, matrix_transpose, tensordot, vecdot
 
 
-def cholesky(x: Any, /, *, upper: bool = False) -> Tensor:
+def cholesky(x: TensorLike, /, *, upper: bool = False) -> Tensor:
     """The triangular matrix whose product with its adjoint is x."""
     return by_numpy("linalg.cholesky")(x, upper=upper)
 
 
-def cross(x1: Any, x2: Any, /, *, axis: Any = -1) -> Tensor:
+def cross(x1: TensorLike, x2: TensorLike, /, *, axis: AxisLike = -1) -> Tensor:
     """The cross product along an axis of size 3."""
     return by_numpy("linalg.cross")(x1, x2, axis=axis)
 
 
-def det(x: Any, /) -> Tensor:
+def det(x: TensorLike, /) -> Tensor:
     """The determinant."""
     return by_numpy("linalg.det")(x)
 
 
-def diagonal(x: Any, /, *, offset: Any = 0) -> Tensor:
+def diagonal(x: TensorLike, /, *, offset: IntLike = 0) -> Tensor:
     """The elements on a diagonal of the last two axes."""
     return by_numpy("linalg.diagonal")(x, offset=offset)
 
 
-def eigh(x: Any, /) -> Any:
+def eigh(x: TensorLike, /) -> Any:
     """(eigenvalues, eigenvectors) of symmetric or Hermitian matrices."""
     return by_numpy("linalg.eigh")(x)
 
 
-def eigvalsh(x: Any, /) -> Tensor:
+def eigvalsh(x: TensorLike, /) -> Tensor:
     """The eigenvalues of symmetric or Hermitian matrices."""
     return by_numpy("linalg.eigvalsh")(x)
 
 
-def inv(x: Any, /) -> Tensor:
+def inv(x: TensorLike, /) -> Tensor:
     """The inverse; raises LinAlgError for a singular matrix."""
     return by_numpy("linalg.inv")(x)
 
 
-def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Tensor:
+def matrix_norm(x: TensorLike, /, *, keepdims: bool = False, ord: TensorLike = "fro") -> Tensor:
     """A norm over the last two axes."""
     return by_numpy("linalg.norm")(x, ord, (-2, -1), keepdims)
 
 
-def matrix_power(x: Any, n: Any, /) -> Tensor:
+def matrix_power(x: TensorLike, n: IntLike, /) -> Tensor:
     """The n-th power of x; powers of the inverse for negative n."""
     return by_numpy("linalg.matrix_power")(x, n)
 
 
-def matrix_rank(x: Any, /, *, rtol: Any = None) -> Tensor:
+def matrix_rank(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
     """The number of singular values above `rtol` times the largest one."""
     return by_numpy("linalg.matrix_rank")(x, **({} if rtol is None else {"rtol": rtol}))
 
 
-def outer(x1: Any, x2: Any, /) -> Tensor:
+def outer(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """All products of elements of two vectors."""
     return by_numpy("linalg.outer")(x1, x2)
 
 
-def pinv(x: Any, /, *, rtol: Any = None) -> Tensor:
+def pinv(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
     """The pseudo-inverse, from singular values above `rtol` (the larger size times eps) times the largest one."""
     return by_numpy("linalg.pinv")(x, rtol=rtol)
 
 
-def qr(x: Any, /, *, mode: str = "reduced") -> Any:
+def qr(x: TensorLike, /, *, mode: str = "reduced") -> Any:
     """(Q, R): orthonormal columns, and an upper triangle. The mode is "reduced" or "complete"."""
     if mode not in ("reduced", "complete"):
         raise ValueError(f"the mode of qr is 'reduced' or 'complete', not {mode!r}")
     return by_numpy("linalg.qr")(x, mode)
 
 
-def slogdet(x: Any, /) -> Any:
+def slogdet(x: TensorLike, /) -> Any:
     """(sign, logabsdet) of the determinant."""
     return by_numpy("linalg.slogdet")(x)
 
 
-def solve(x1: Any, x2: Any, /) -> Tensor:
+def solve(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """The solution x of x1 @ x = x2: a vector if x2 is one, else matrices."""
     return by_numpy("linalg.solve")(x1, x2)
 
 
-def svd(x: Any, /, *, full_matrices: bool = True) -> Any:
+def svd(x: TensorLike, /, *, full_matrices: bool = True) -> Any:
     """(U, S, Vh), the singular values in descending order."""
     return by_numpy("linalg.svd")(x, full_matrices)
 
 
-def svdvals(x: Any, /) -> Tensor:
+def svdvals(x: TensorLike, /) -> Tensor:
     """The singular values in descending order."""
     return by_numpy("linalg.svd")(x, False, False)
 
 
-def trace(x: Any, /, *, offset: Any = 0, dtype: Any = None) -> Tensor:
+def trace(x: TensorLike, /, *, offset: IntLike = 0, dtype: DTypeLike | None = None) -> Tensor:
     """The sum of a diagonal of the last two axes."""
     return by_numpy("linalg.trace")(x, offset=offset, dtype=dtype)
 
 
-def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Tensor:
+def vector_norm(
+    x: TensorLike, /, *, axis: AxisLike | None = None, keepdims: bool = False, ord: TensorLike = 2
+) -> Tensor:
     """A norm over the axes, of all elements if `axis` is None."""
     return by_numpy("linalg.vector_norm")(x, axis=axis, keepdims=keepdims, ord=ord)
 

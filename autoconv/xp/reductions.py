@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from autoconv.numpy.standard import by_numpy
+from autoconv.runtime.annotations import AxisLike, DTypeLike, TensorLike
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
+def all(x: TensorLike, /, *, axis: AxisLike | None = None, keepdims: bool = False) -> Tensor:
     """True where all elements are nonzero.
 
     >>> autoconv.xp.all([[True, False], [True, True]], axis=1).numpy()
@@ -17,7 +16,7 @@ def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
     return by_numpy("all")(x, axis, keepdims=keepdims)
 
 
-def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
+def any(x: TensorLike, /, *, axis: AxisLike | None = None, keepdims: bool = False) -> Tensor:
     """True where some element is nonzero.
 
     >>> autoconv.xp.any([[False, False], [True, False]], axis=1).numpy()
@@ -26,7 +25,7 @@ def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
     return by_numpy("any")(x, axis, keepdims=keepdims)
 
 
-def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
+def max(x: TensorLike, /, *, axis: AxisLike | None = None, keepdims: bool = False) -> Tensor:
     """The largest element; nan if one of them is nan.
 
     >>> autoconv.xp.max([[1.0, 5.0], [3.0, 2.0]], axis=0).numpy()
@@ -35,7 +34,7 @@ def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
     return by_numpy("max")(x, axis, keepdims=keepdims)
 
 
-def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
+def mean(x: TensorLike, /, *, axis: AxisLike | None = None, keepdims: bool = False) -> Tensor:
     """The arithmetic mean.
 
     >>> autoconv.xp.mean([1.0, 2.0, 6.0]).numpy()
@@ -44,7 +43,7 @@ def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
     return by_numpy("mean")(x, axis, keepdims=keepdims)
 
 
-def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
+def min(x: TensorLike, /, *, axis: AxisLike | None = None, keepdims: bool = False) -> Tensor:
     """The smallest element; nan if one of them is nan.
 
     >>> autoconv.xp.min([[1.0, 5.0], [3.0, 2.0]], axis=0).numpy()
@@ -53,7 +52,9 @@ def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
     return by_numpy("min")(x, axis, keepdims=keepdims)
 
 
-def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
+def prod(
+    x: TensorLike, /, *, axis: AxisLike | None = None, dtype: DTypeLike | None = None, keepdims: bool = False
+) -> Tensor:
     """The product; for small integers in int64 or uint64.
 
     >>> autoconv.xp.prod([2, 3, 4]).numpy()
@@ -62,7 +63,9 @@ def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fal
     return by_numpy("prod")(x, axis, dtype, keepdims=keepdims)
 
 
-def std(x: Any, /, *, axis: Any = None, correction: Any = 0.0, keepdims: bool = False) -> Tensor:
+def std(
+    x: TensorLike, /, *, axis: AxisLike | None = None, correction: TensorLike = 0.0, keepdims: bool = False
+) -> Tensor:
     """The standard deviation; the divisor is the number of elements minus `correction`.
 
     >>> autoconv.xp.std([1.0, 3.0], correction=1).numpy()
@@ -71,7 +74,9 @@ def std(x: Any, /, *, axis: Any = None, correction: Any = 0.0, keepdims: bool = 
     return by_numpy("std")(x, axis, ddof=correction, keepdims=keepdims)
 
 
-def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
+def sum(
+    x: TensorLike, /, *, axis: AxisLike | None = None, dtype: DTypeLike | None = None, keepdims: bool = False
+) -> Tensor:
     """The sum; for small integers in int64 or uint64.
 
     >>> autoconv.xp.sum([[1, 2], [3, 4]], axis=1).numpy()
@@ -80,7 +85,9 @@ def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fals
     return by_numpy("sum")(x, axis, dtype, keepdims=keepdims)
 
 
-def var(x: Any, /, *, axis: Any = None, correction: Any = 0.0, keepdims: bool = False) -> Tensor:
+def var(
+    x: TensorLike, /, *, axis: AxisLike | None = None, correction: TensorLike = 0.0, keepdims: bool = False
+) -> Tensor:
     """The variance; the divisor is the number of elements minus `correction`.
 
     >>> autoconv.xp.var([1.0, 3.0], correction=1).numpy()
@@ -92,7 +99,7 @@ def var(x: Any, /, *, axis: Any = None, correction: Any = 0.0, keepdims: bool = 
 # ---- products
 
 
-def matmul(x1: Any, x2: Any, /) -> Tensor:
+def matmul(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """The product of matrices, stacks of them, or vectors.
 
     >>> autoconv.xp.matmul([[1, 2], [3, 4]], [1, 1]).numpy()
@@ -101,7 +108,7 @@ def matmul(x1: Any, x2: Any, /) -> Tensor:
     return by_numpy("matmul")(x1, x2)
 
 
-def matrix_transpose(x: Any, /) -> Tensor:
+def matrix_transpose(x: TensorLike, /) -> Tensor:
     """The array with its last two axes exchanged.
 
     >>> autoconv.xp.matrix_transpose([[1, 2], [3, 4]]).numpy()
@@ -111,7 +118,7 @@ def matrix_transpose(x: Any, /) -> Tensor:
     return by_numpy("matrix_transpose")(x)
 
 
-def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Tensor:
+def tensordot(x1: TensorLike, x2: TensorLike, /, *, axes: AxisLike = 2) -> Tensor:
     """The sum of products over `axes`: that many last and first ones, or a sequence for each array.
 
     >>> autoconv.xp.tensordot([[1, 2], [3, 4]], [1, 1], axes=1).numpy()
@@ -120,7 +127,7 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Tensor:
     return by_numpy("tensordot")(x1, x2, axes)
 
 
-def vecdot(x1: Any, x2: Any, /, *, axis: Any = -1) -> Tensor:
+def vecdot(x1: TensorLike, x2: TensorLike, /, *, axis: AxisLike = -1) -> Tensor:
     """The sum of products along an axis; complex elements of `x1` are conjugated.
 
     >>> autoconv.xp.vecdot([1, 2, 3], [4, 5, 6]).numpy()

@@ -6,12 +6,13 @@ from typing import Any
 
 from autoconv.numpy.operands import axis_of, known_shape, rank_of, tensor
 from autoconv.numpy.standard import by_numpy
+from autoconv.runtime.annotations import AxisLike, DTypeLike, IntLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def concat(arrays: Any, /, *, axis: Any = 0) -> Tensor:
+def concat(arrays: TensorLike, /, *, axis: AxisLike = 0) -> Tensor:
     """The arrays concatenated along an axis; flattened first if `axis` is None.
 
     >>> autoconv.xp.concat([[1, 2], [3]]).numpy()
@@ -20,7 +21,7 @@ def concat(arrays: Any, /, *, axis: Any = 0) -> Tensor:
     return by_numpy("concatenate")(arrays, axis)
 
 
-def expand_dims(x: Any, /, axis: Any = 0) -> Tensor:
+def expand_dims(x: TensorLike, /, axis: AxisLike = 0) -> Tensor:
     """The array with a dimension of size 1 inserted at `axis`.
 
     >>> autoconv.xp.expand_dims([1, 2], axis=1).numpy()
@@ -30,7 +31,7 @@ def expand_dims(x: Any, /, axis: Any = 0) -> Tensor:
     return by_numpy("expand_dims")(x, axis)
 
 
-def flip(x: Any, /, *, axis: Any = None) -> Tensor:
+def flip(x: TensorLike, /, *, axis: AxisLike | None = None) -> Tensor:
     """The elements in reverse order along the axes, all of them if `axis` is None.
 
     >>> autoconv.xp.flip([1, 2, 3]).numpy()
@@ -39,7 +40,7 @@ def flip(x: Any, /, *, axis: Any = None) -> Tensor:
     return by_numpy("flip")(x, axis)
 
 
-def moveaxis(x: Any, source: Any, destination: Any, /) -> Tensor:
+def moveaxis(x: TensorLike, source: TensorLike, destination: Any, /) -> Tensor:
     """The array with axes moved to other positions.
 
     >>> autoconv.xp.moveaxis(np.zeros((2, 3, 4)), 0, 2).shape
@@ -48,7 +49,7 @@ def moveaxis(x: Any, source: Any, destination: Any, /) -> Tensor:
     return by_numpy("moveaxis")(x, source, destination)
 
 
-def permute_dims(x: Any, /, axes: Any) -> Tensor:
+def permute_dims(x: TensorLike, /, axes: AxisLike) -> Tensor:
     """The array with its axes permuted.
 
     >>> autoconv.xp.permute_dims(np.zeros((2, 3, 4)), (2, 0, 1)).shape
@@ -57,7 +58,7 @@ def permute_dims(x: Any, /, axes: Any) -> Tensor:
     return by_numpy("transpose")(x, axes)
 
 
-def repeat(x: Any, repeats: Any, /, *, axis: Any = None) -> Tensor:
+def repeat(x: TensorLike, repeats: TensorLike, /, *, axis: AxisLike | None = None) -> Tensor:
     """Each element repeated `repeats` times along an axis; of the flattened array if `axis` is None.
 
     >>> autoconv.xp.repeat([1, 2], 2).numpy()
@@ -66,7 +67,7 @@ def repeat(x: Any, repeats: Any, /, *, axis: Any = None) -> Tensor:
     return by_numpy("repeat")(x, repeats, axis)
 
 
-def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Tensor:
+def reshape(x: TensorLike, /, shape: ShapeLike, *, copy: bool | None = None) -> Tensor:
     """The same elements in another shape; one size may be -1 and is then inferred.
 
     >>> autoconv.xp.reshape([1, 2, 3, 4], (2, 2)).numpy()
@@ -76,7 +77,7 @@ def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Tensor:
     return by_numpy("reshape")(x, shape)
 
 
-def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Tensor:
+def roll(x: TensorLike, /, shift: TensorLike, *, axis: AxisLike | None = None) -> Tensor:
     """The elements shifted cyclically along the axes.
 
     >>> autoconv.xp.roll([1, 2, 3], 1).numpy()
@@ -85,7 +86,7 @@ def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Tensor:
     return by_numpy("roll")(x, shift, axis)
 
 
-def squeeze(x: Any, /, axis: Any) -> Tensor:
+def squeeze(x: TensorLike, /, axis: AxisLike) -> Tensor:
     """The array without those axes; raises ValueError for one whose size is not 1.
 
     >>> autoconv.xp.squeeze([[1, 2]], axis=0).numpy()
@@ -94,7 +95,7 @@ def squeeze(x: Any, /, axis: Any) -> Tensor:
     return by_numpy("squeeze")(x, axis)
 
 
-def stack(arrays: Any, /, *, axis: Any = 0) -> Tensor:
+def stack(arrays: TensorLike, /, *, axis: AxisLike = 0) -> Tensor:
     """The arrays, all of one shape, stacked along a new axis.
 
     >>> autoconv.xp.stack([[1, 2], [3, 4]]).numpy()
@@ -104,7 +105,7 @@ def stack(arrays: Any, /, *, axis: Any = 0) -> Tensor:
     return by_numpy("stack")(arrays, axis)
 
 
-def tile(x: Any, repetitions: Any, /) -> Tensor:
+def tile(x: TensorLike, repetitions: ShapeLike, /) -> Tensor:
     """The array repeated along each axis.
 
     >>> autoconv.xp.tile([1, 2], 2).numpy()
@@ -113,7 +114,7 @@ def tile(x: Any, repetitions: Any, /) -> Tensor:
     return by_numpy("tile")(x, repetitions)
 
 
-def unstack(x: Any, /, *, axis: Any = 0) -> tuple[Tensor, ...]:
+def unstack(x: TensorLike, /, *, axis: AxisLike = 0) -> tuple[Tensor, ...]:
     """The parts of the array along an axis, without that axis.
 
     >>> [part.numpy().tolist() for part in autoconv.xp.unstack([[1, 2], [3, 4]])]
@@ -128,7 +129,7 @@ def unstack(x: Any, /, *, axis: Any = 0) -> tuple[Tensor, ...]:
 # ---- search and selection
 
 
-def argmax(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
+def argmax(x: TensorLike, /, *, axis: AxisLike | None = None, keepdims: bool = False) -> Tensor:
     """The index of the first of the largest elements.
 
     >>> autoconv.xp.argmax([2.0, 7.0, 5.0]).numpy()
@@ -137,7 +138,7 @@ def argmax(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
     return by_numpy("argmax")(x, axis, keepdims=keepdims)
 
 
-def argmin(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
+def argmin(x: TensorLike, /, *, axis: AxisLike | None = None, keepdims: bool = False) -> Tensor:
     """The index of the first of the smallest elements.
 
     >>> autoconv.xp.argmin([2.0, 7.0, 5.0]).numpy()
@@ -146,7 +147,7 @@ def argmin(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
     return by_numpy("argmin")(x, axis, keepdims=keepdims)
 
 
-def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
+def count_nonzero(x: TensorLike, /, *, axis: AxisLike | None = None, keepdims: bool = False) -> Tensor:
     """The number of nonzero elements, int64.
 
     >>> autoconv.xp.count_nonzero([1, 0, 2]).numpy()
@@ -155,7 +156,7 @@ def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Ten
     return by_numpy("count_nonzero")(x, axis, keepdims=keepdims)
 
 
-def nonzero(x: Any, /) -> tuple[Tensor, ...]:
+def nonzero(x: TensorLike, /) -> tuple[Tensor, ...]:
     """The indices of the nonzero elements, one array for each axis; raises ValueError for an array without axes.
 
     >>> [part.numpy().tolist() for part in autoconv.xp.nonzero([0, 3, 0, 4])]
@@ -164,7 +165,7 @@ def nonzero(x: Any, /) -> tuple[Tensor, ...]:
     return by_numpy("nonzero")(x)
 
 
-def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Tensor:
+def searchsorted(x1: TensorLike, x2: TensorLike, /, *, side: str = "left", sorter: TensorLike | None = None) -> Tensor:
     """The index at which each element of `x2` is inserted into the sorted vector `x1`.
 
     >>> autoconv.xp.searchsorted([1, 3, 5], [0, 3, 6]).numpy()
@@ -173,7 +174,7 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
     return by_numpy("searchsorted")(x1, x2, side, sorter)
 
 
-def take(x: Any, indices: Any, /, *, axis: Any = None) -> Tensor:
+def take(x: TensorLike, indices: TensorLike, /, *, axis: AxisLike | None = None) -> Tensor:
     """The elements at those indices along an axis, which may be omitted for a vector.
 
     >>> autoconv.xp.take([10, 20, 30], [2, 0]).numpy()
@@ -184,7 +185,7 @@ def take(x: Any, indices: Any, /, *, axis: Any = None) -> Tensor:
     return by_numpy("take")(x, indices, 0 if axis is None else axis)
 
 
-def take_along_axis(x: Any, indices: Any, /, *, axis: Any = -1) -> Tensor:
+def take_along_axis(x: TensorLike, indices: TensorLike, /, *, axis: AxisLike = -1) -> Tensor:
     """The elements at those indices along an axis, with separate indices for each row.
 
     >>> autoconv.xp.take_along_axis(np.array([[3, 1], [2, 4]]), np.array([[1], [0]])).numpy()
@@ -194,7 +195,7 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: Any = -1) -> Tensor:
     return by_numpy("take_along_axis")(x, indices, axis)
 
 
-def where(condition: Any, x1: Any, x2: Any, /) -> Tensor:
+def where(condition: TensorLike, x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """Elements of `x1` where the condition is true, else of `x2`.
 
     >>> autoconv.xp.where([True, False], [1, 2], [3, 4]).numpy()
@@ -206,7 +207,7 @@ def where(condition: Any, x1: Any, x2: Any, /) -> Tensor:
 # ---- order
 
 
-def argsort(x: Any, /, *, axis: Any = -1, descending: bool = False, stable: bool = True) -> Tensor:
+def argsort(x: TensorLike, /, *, axis: AxisLike = -1, descending: bool = False, stable: bool = True) -> Tensor:
     """The indices that sort the array; equal elements keep their order.
 
     >>> autoconv.xp.argsort([3, 1, 2]).numpy()
@@ -220,7 +221,7 @@ def argsort(x: Any, /, *, axis: Any = -1, descending: bool = False, stable: bool
     return apply("subtract", last, found)
 
 
-def sort(x: Any, /, *, axis: Any = -1, descending: bool = False, stable: bool = True) -> Tensor:
+def sort(x: TensorLike, /, *, axis: AxisLike = -1, descending: bool = False, stable: bool = True) -> Tensor:
     """The elements sorted along an axis.
 
     >>> autoconv.xp.sort([3, 1, 2], descending=True).numpy()
@@ -252,7 +253,7 @@ def cumulative_prod(
     return _cumulative("cumprod", x, axis, dtype, include_initial)
 
 
-def _cumulative(name: str, x: Any, axis: Any, dtype: Any, include_initial: bool) -> Tensor:
+def _cumulative(name: str, x: TensorLike, axis: AxisLike, dtype: DTypeLike, include_initial: bool) -> Tensor:
     given = tensor(x)
     if axis is None and rank_of(given) != 1:
         raise ValueError(f"{name} needs an axis for an array of other than one dimension")
@@ -265,7 +266,15 @@ def _cumulative(name: str, x: Any, axis: Any, dtype: Any, include_initial: bool)
     return apply("concat", first, found, axis=at)
 
 
-def diff(x: Any, /, *, axis: Any = -1, n: Any = 1, prepend: Any = None, append: Any = None) -> Tensor:
+def diff(
+    x: TensorLike,
+    /,
+    *,
+    axis: AxisLike = -1,
+    n: IntLike = 1,
+    prepend: TensorLike | None = None,
+    append: TensorLike | None = None,
+) -> Tensor:
     """Differences of neighbours along an axis, applied n times.
 
     >>> autoconv.xp.diff([1, 4, 9]).numpy()
@@ -278,7 +287,7 @@ def diff(x: Any, /, *, axis: Any = -1, n: Any = 1, prepend: Any = None, append: 
 # ---- sets, of the flattened array; each nan is an element of its own
 
 
-def unique_all(x: Any, /) -> Any:
+def unique_all(x: TensorLike, /) -> Any:
     """(values, indices, inverse_indices, counts) of the distinct elements.
 
     >>> [part.numpy().tolist() for part in autoconv.xp.unique_all([3, 1, 3])]
@@ -287,7 +296,7 @@ def unique_all(x: Any, /) -> Any:
     return by_numpy("unique_all")(x)
 
 
-def unique_counts(x: Any, /) -> Any:
+def unique_counts(x: TensorLike, /) -> Any:
     """(values, counts) of the distinct elements.
 
     >>> [part.numpy().tolist() for part in autoconv.xp.unique_counts([3, 1, 3])]
@@ -296,7 +305,7 @@ def unique_counts(x: Any, /) -> Any:
     return by_numpy("unique_counts")(x)
 
 
-def unique_inverse(x: Any, /) -> Any:
+def unique_inverse(x: TensorLike, /) -> Any:
     """(values, inverse_indices) of the distinct elements.
 
     >>> [part.numpy().tolist() for part in autoconv.xp.unique_inverse([3, 1, 3])]
@@ -305,7 +314,7 @@ def unique_inverse(x: Any, /) -> Any:
     return by_numpy("unique_inverse")(x)
 
 
-def unique_values(x: Any, /) -> Tensor:
+def unique_values(x: TensorLike, /) -> Tensor:
     """The distinct elements.
 
     >>> autoconv.xp.unique_values([3, 1, 3]).numpy()

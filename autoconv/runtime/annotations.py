@@ -1,0 +1,40 @@
+"""Names for what functions accept, in annotations only: the aliases are text at run time, which costs no import."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+
+    from autoconv.graph.dtypes import DType
+    from autoconv.graph.types import TensorType
+    from autoconv.runtime.protocols import SupportsTensor
+
+    class HasTensorType(Protocol):
+        """A tensor, of a graph or with a value."""
+
+        @property
+        def type(self) -> TensorType: ...
+
+    class SupportsArray(Protocol):
+        """An object that NumPy reads as an array."""
+
+        def __array__(self) -> np.ndarray: ...
+
+
+Scalar: TypeAlias = "bool | int | float | complex | str | bytes | np.generic"
+# What NumPy reads as an array.
+ArrayLike: TypeAlias = "Scalar | np.ndarray | SupportsArray | Sequence[ArrayLike]"
+# What is converted to a tensor.
+TensorLike: TypeAlias = "Scalar | np.ndarray | HasTensorType | SupportsTensor | SupportsArray | Sequence[object]"
+IntLike: TypeAlias = "int | np.integer | HasTensorType | SupportsTensor"
+DTypeLike: TypeAlias = "DType | np.dtype | type | str"
+ShapeLike: TypeAlias = "int | Sequence[int | None] | TensorLike"
+AxisLike: TypeAlias = "int | np.integer | Sequence[int] | TensorLike"
+# A keyword `out` of NumPy.
+OutLike: TypeAlias = "TensorLike | tuple[TensorLike, ...]"
+
+__all__ = ["ArrayLike", "AxisLike", "DTypeLike", "IntLike", "OutLike", "Scalar", "ShapeLike", "TensorLike"]
