@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import sys
 import tempfile
 
 import pytest
@@ -24,16 +25,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Gives the run a cache of its own: machine code and conversions that one of its processes makes serve all.
 
-    Where Python is told to write no bytecode, the processes that tests start write theirs into that folder:
-    compiling the package anew takes each of them a second.
+    Where Python is told to write no bytecode, it goes into pytest's own cache: without it, every run compiles all tests
+    and the package anew, which takes each process five seconds.
     """
     if not hasattr(config, "workerinput"):  # the workers of a run in several processes inherit the folder
         folder = tempfile.mkdtemp(prefix="autoconv-tests-")
         os.environ["AUTOCONV_CACHE"] = os.path.join(folder, "cache")
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    kept = getattr(config, "cache", None)
+    bytecode = str(kept.mkdir("bytecode")) if kept is not None else os.path.dirname(os.environ["AUTOCONV_CACHE"])
     runs_tests = config.getoption("numprocesses", None) is None
     if runs_tests and os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
-        os.environ["PYTHONPYCACHEPREFIX"] = os.path.join(os.path.dirname(os.environ["AUTOCONV_CACHE"]), "bytecode")
+        sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = bytecode
+        sys.dont_write_bytecode = False
+    if not hasattr(config, "workerinput"):  # that of modules which tests have written
+        config.add_cleanup(lambda: shutil.rmtree(bytecode + tempfile.gettempdir(), ignore_errors=True))
 
     def put_back() -> None:
         os.environ.clear()
