@@ -18,8 +18,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph, Node, Value, compute_effects, copied_regions, copy_node
-from autoconv.graph.rewrite import attributes_key, begin_copy
+from autoconv.graph.graph import Graph, Node, Value, copy_node
+from autoconv.graph.rewrite import attributes_key
+from autoconv.graph.rewriter import Rewriter
 from autoconv.graph.types import TensorType
 from autoconv.ops.analysis.escape import escaping_arrays
 
@@ -32,32 +33,25 @@ def common(graph: Graph, contract: str = "function") -> Graph:
     nor do nodes with regions. Under `compile`, arrays that leave the graph do not merge: the caller may change one of
     them in place.
     """
-    copy = _common(graph, {}, contract)
-    compute_effects(copy)
-    return copy
+    return _Merger(graph, contract).run()
 
 
-def _common(graph: Graph, copies: dict[Graph, Graph], contract: str) -> Graph:
-    copy, values = begin_copy(graph)
-    copies[graph] = copy
-    kept = escaping_arrays(graph) if contract == "compile" else set()
-    found: dict[Hashable, Sequence[Value]] = {}
-    reads: dict[Hashable, Sequence[Value]] = {}
-    for node in graph.nodes:
-        inputs = [values[value] for value in node.inputs]
+class _Merger(Rewriter[str]):
+    def __init__(self, graph: Graph, contract: str, copies: dict[Graph, Graph] | None = None) -> None:
+        super().__init__(graph, contract, copies)
+        self._kept = escaping_arrays(graph) if contract == "compile" else set()
+        self._found: dict[Hashable, Sequence[Value]] = {}
+        self._reads: dict[Hashable, Sequence[Value]] = {}
+
+    def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         if node.effects & Effects.WRITE:
-            reads.clear()
-        if node.effects.must_run or node.regions or not kept.isdisjoint(node.results):
-            regions = copied_regions(node, copies, lambda region: _common(region, copies, contract))
-            results: Sequence[Value] = copy_node(copy, node, inputs, regions).results
-        else:
-            table, key = reads if node.effects & Effects.READ else found, _key(node, inputs)
-            if key not in table:
-                table[key] = copy_node(copy, node, inputs).results
-            results = table[key]
-        values.update(zip(node.results, results, strict=True))
-    copy.outputs = [values[value] for value in graph.outputs]
-    return copy
+            self._reads.clear()
+        if node.effects.must_run or node.regions or not self._kept.isdisjoint(node.results):
+            return None
+        table, key = self._reads if node.effects & Effects.READ else self._found, _key(node, inputs)
+        if key not in table:
+            table[key] = copy_node(self.copy, node, inputs).results
+        return table[key]
 
 
 def _key(node: Node, inputs: Sequence[Value]) -> Hashable:

@@ -25,8 +25,9 @@ import numpy as np
 
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph, Node, Value, compute_effects, copied_regions, copy_node, is_recursive
-from autoconv.graph.rewrite import begin_copy, can_replace
+from autoconv.graph.graph import Graph, Node, Value, copy_node, is_recursive
+from autoconv.graph.rewrite import can_replace
+from autoconv.graph.rewriter import Rewriter
 from autoconv.graph.types import TensorType, Type, shapes_compatible
 from autoconv.ops import OPS
 from autoconv.ops.rules import element_count
@@ -42,53 +43,36 @@ def fold(graph: Graph, contract: str = "function") -> Graph:
     Only pure nodes are folded, and nodes that may raise but do not: where the kernel fails, the node stays and fails at
     run time. Captured constants are propagated into regions.
     """
-    copy = _fold_graph(graph, {}, {})
-    compute_effects(copy)
-    return copy
+    return _Folder(graph, None).run()
 
 
-Known = Mapping[int, np.ndarray]  # constant arguments of a graph, by position
+class _Folder(Rewriter[None]):
+    def __init__(self, graph: Graph, shared: None, copies: dict[Graph, Graph] | None = None) -> None:
+        super().__init__(graph, shared, copies)
+        self.constants: dict[Value, np.ndarray] = {}
 
+    def within(self, node: Node, inputs: Sequence[Value], region: Graph) -> _Folder:
+        inner = _Folder(region, None, self.copies)
+        known = _known_in(node, inputs, self.constants)
+        inner.constants.update((inner.copy.parameters[position], array) for position, array in known.items())
+        return inner
 
-def _fold_graph(graph: Graph, known: Known, copies: dict[Graph, Graph]) -> Graph:
-    copy, values = begin_copy(graph)
-    copies[graph] = copy
-    constants = {copy.parameters[position]: array for position, array in known.items()}
-    _fold_into(copy, graph, values, constants, copies)
-    copy.outputs = [values[value] for value in graph.outputs]
-    return copy
-
-
-def _fold_into(
-    copy: Graph,
-    graph: Graph,
-    values: dict[Value, Value],
-    constants: dict[Value, np.ndarray],
-    copies: dict[Graph, Graph],
-) -> None:
-    """Append the folded nodes of `graph` to `copy`; `values` maps their operands and results to `copy`."""
-    for node in graph.nodes:
-        inputs = [values[value] for value in node.inputs]
-        arm = _taken_arm(node, inputs, constants)
+    def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+        arm = _taken_arm(node, inputs, self.constants)
         if arm is not None:
-            inner = dict(zip(arm.parameters, inputs[1:], strict=True))
-            _fold_into(copy, arm, inner, constants, copies)
-            values.update(zip(node.results, (inner[value] for value in arm.outputs), strict=True))
-            continue
-        arrays = _evaluated(node, inputs, constants)
-        if arrays is None:
-            inside = _known_in(node, inputs, constants)
-            regions = copied_regions(node, copies, lambda region, inside=inside: _fold_graph(region, inside, copies))  # type: ignore[misc]
-            results: Sequence[Value] = copy_node(copy, node, inputs, regions).results
-            if node.op.name == "constant":
-                constants[results[0]] = np.asarray(node.attributes["value"])
-        else:
-            results = [
-                _constant(copy, node, value, array)
-                for value, array in zip(node.results, arrays, strict=True)
-            ]
-            constants.update(zip(results, arrays, strict=True))
-        values.update(zip(node.results, results, strict=True))
+            self.values.update(zip(arm.parameters, inputs[1:], strict=True))
+            self.append(arm.nodes)
+            return [self.values[value] for value in arm.outputs]
+        arrays = _evaluated(node, inputs, self.constants)
+        if arrays is not None:
+            results = [_constant(self.copy, node, *pair) for pair in zip(node.results, arrays, strict=True)]
+            self.constants.update(zip(results, arrays, strict=True))
+            return results
+        if node.op.name != "constant":
+            return None
+        copied = copy_node(self.copy, node, inputs).results
+        self.constants[copied[0]] = np.asarray(node.attributes["value"])
+        return copied
 
 
 def _known_in(

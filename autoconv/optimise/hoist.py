@@ -39,8 +39,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph, Node, Value, compute_effects, copied_regions, copy_node, has_recursion
+from autoconv.graph.graph import Graph, Node, Value, copy_node, has_recursion
 from autoconv.graph.rewrite import begin_copy
+from autoconv.graph.rewriter import Rewriter
 from autoconv.graph.types import TensorType
 from autoconv.ops.analysis.reads import reads_only_shapes
 from autoconv.ops.rules import element_count
@@ -56,24 +57,15 @@ def hoist(graph: Graph, contract: str = "function") -> Graph:
     more. Nodes that may raise stay.
     """
     recursive = has_recursion(graph)  # bodies of recursive functions are shared between calls
-    copy = _hoisted(graph, {}, recursive)
-    compute_effects(copy)
-    return copy
+    return _Hoister(graph, recursive).run()
 
 
-def _hoisted(graph: Graph, copies: dict[Graph, Graph], recursive: bool) -> Graph:
-    copy, values = begin_copy(graph)
-    copies[graph] = copy
-    for node in graph.nodes:
-        inputs = [values[value] for value in node.inputs]
-        regions = copied_regions(node, copies, lambda region: _hoisted(region, copies, recursive))
-        attributes = node.attributes
-        if node.op.name == "while" and not recursive:
-            inputs, regions = _lift(copy, inputs, regions, attributes["state"])
-        copied = copy_node(copy, node, inputs, regions)
-        values.update(zip(node.results, copied.results, strict=True))
-    copy.outputs = [values[value] for value in graph.outputs]
-    return copy
+class _Hoister(Rewriter[bool]):
+    def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+        if node.op.name != "while" or self.shared:
+            return None
+        inputs, regions = _lift(self.copy, inputs, self.regions(node, inputs), node.attributes["state"])
+        return copy_node(self.copy, node, inputs, regions).results
 
 
 def _lift(

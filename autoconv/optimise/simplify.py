@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import DType
-from autoconv.graph.graph import Graph, Node, Value, compute_effects, copied_regions, copy_node
-from autoconv.graph.rewrite import begin_copy
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.rewriter import Rewriter
 from autoconv.graph.types import TensorType
 from autoconv.ops import OPS
 from autoconv.ops.analysis.escape import escaping_arrays
@@ -40,27 +40,19 @@ def simplify(graph: Graph, contract: str = "function") -> Graph:
     products and roots and may differ in the last place. For -inf and -0.0 the root is NumPy's, which uses it for arrays
     as well.
     """
-    copy = _simplified(graph, contract, {})
-    compute_effects(copy)
-    return copy
+    return _Simplifier(graph, contract).run()
 
 
-def _simplified(graph: Graph, contract: str, copies: dict[Graph, Graph]) -> Graph:
-    copy, values = begin_copy(graph)
-    copies[graph] = copy
-    kept = escaping_arrays(graph) if contract == "compile" else set()
-    for node in graph.nodes:
-        inputs = [values[value] for value in node.inputs]
-        rule, before = _RULES.get(node.op.name, _identity_of_op), len(copy.nodes)
-        found = rule(copy, node, inputs) if len(node.results) == 1 else None
-        is_new = found is not None and found.node in copy.nodes[before:]
-        if found is None or not (is_new or kept.isdisjoint(node.results)):
-            regions = copied_regions(node, copies, lambda region: _simplified(region, contract, copies))
-            values.update(zip(node.results, copy_node(copy, node, inputs, regions).results, strict=True))
-        else:
-            values[node.results[0]] = found
-    copy.outputs = [values[value] for value in graph.outputs]
-    return copy
+class _Simplifier(Rewriter[str]):
+    def __init__(self, graph: Graph, contract: str, copies: dict[Graph, Graph] | None = None) -> None:
+        super().__init__(graph, contract, copies)
+        self._kept = escaping_arrays(graph) if contract == "compile" else set()
+
+    def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+        rule, before = _RULES.get(node.op.name, _identity_of_op), len(self.copy.nodes)
+        found = rule(self.copy, node, inputs) if len(node.results) == 1 else None
+        is_new = found is not None and found.node in self.copy.nodes[before:]
+        return None if found is None or not (is_new or self._kept.isdisjoint(node.results)) else [found]
 
 
 # ---- helpers of the rules

@@ -1,0 +1,60 @@
+"""Rewrite a graph by rebuilding it node by node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Generic, TypeVar
+
+from autoconv.graph.graph import Graph, Node, Value, compute_effects, copied_regions, copy_node
+from autoconv.graph.rewrite import begin_copy
+
+Shared = TypeVar("Shared")
+
+
+class Rewriter(Generic[Shared]):
+    """Rebuilds a graph; regions are rebuilt by rewriters of their own.
+
+    Override `node`, which returns what replaces the results of a node, or None to copy it. `shared` is what the
+    rewriters of a graph and its regions have in common, `values` maps values of `graph` to those of `copy`. Passes that
+    keep nothing for each graph use `clone` with a function instead.
+    """
+
+    def __init__(self, graph: Graph, shared: Shared, copies: dict[Graph, Graph] | None = None) -> None:
+        self.graph = graph
+        self.shared = shared
+        self.copies = {} if copies is None else copies  # of regions that recursive calls share
+        self.copy, self.values = begin_copy(graph)
+        self.copies[graph] = self.copy
+
+    def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+        """Return values in place of the results of a node, after adding nodes to `copy`; None to copy the node."""
+        return None
+
+    def within(self, node: Node, inputs: Sequence[Value], region: Graph) -> Rewriter[Shared]:
+        """Return the rewriter of a region of a node."""
+        return type(self)(region, self.shared, self.copies)
+
+    def run(self) -> Graph:
+        """Return the rewritten graph."""
+        copy = self.rebuilt()
+        compute_effects(copy)
+        return copy
+
+    def rebuilt(self) -> Graph:
+        """Return the copy, whose effects are not computed yet."""
+        self.append(self.graph.nodes)
+        self.copy.outputs = [self.values[value] for value in self.graph.outputs]
+        return self.copy
+
+    def append(self, nodes: Iterable[Node]) -> None:
+        """Rewrite nodes at the end of the copy."""
+        for node in nodes:
+            inputs = [self.values[value] for value in node.inputs]
+            results = self.node(node, inputs)
+            if results is None:
+                results = copy_node(self.copy, node, inputs, self.regions(node, inputs)).results
+            self.values.update(zip(node.results, results, strict=True))
+
+    def regions(self, node: Node, inputs: Sequence[Value]) -> list[Graph]:
+        """Return the regions of a node, rewritten."""
+        return copied_regions(node, self.copies, lambda region: self.within(node, inputs, region).rebuilt())
