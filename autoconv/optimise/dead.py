@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, compute_effects, copied_regions, copy_node, is_recursive
 from autoconv.graph.types import TensorType, Type
+from autoconv.ops.analysis.computed_sizes import has_computed_sizes
 
 
 def dead(graph: Graph, contract: str = "function") -> Graph:
@@ -112,7 +113,9 @@ class _Liveness:
 def _must_run(node: Node, contract: str) -> bool:
     if node.effects.must_run or contract == "function":
         return node.effects.must_run
-    return bool(node.effects & Effects.RAISE) or (node.op.name == "reshape" and _may_not_fit(node))
+    return bool(node.effects & Effects.RAISE) or (
+        _may_not_fit(node) if node.op.name == "reshape" else has_computed_sizes(node)
+    )
 
 
 def _may_not_fit(node: Node) -> bool:

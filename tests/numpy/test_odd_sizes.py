@@ -31,3 +31,29 @@ def test_as_numpy(expression):
     for x in (np.array([True, True]), np.array([1.0, 2.0]), np.array([1, 2])):
         for _ in range(2):
             assert outcome(compiled, x, 1) == outcome(space["f"], x, 1)
+
+
+def made_for_nothing(n):
+    np.empty(n)
+    return n + 1
+
+
+def filled_for_nothing(n):
+    np.full((2, n), 1.5)
+    return n + 1
+
+
+@pytest.mark.parametrize("function", [made_for_nothing, filled_for_nothing])
+def test_unused_arrays_of_impossible_sizes(function):
+    """An unused array raises where its size, known only at run time, is negative or more than memory holds."""
+    compiled = ac.compile(function)
+    for n in (3, 4, 5, -1, 2**60 - 1, 6):
+        expected = _error_or_result(function, n)
+        assert _error_or_result(compiled, n) == expected
+
+
+def _error_or_result(function, n):
+    try:
+        return function(n)
+    except (ValueError, MemoryError) as error:
+        return type(error)

@@ -1,0 +1,27 @@
+"""Sizes of results that a program computes, and does not take from an array."""
+
+from __future__ import annotations
+
+from autoconv.graph.graph import Node, Value
+
+# Ops that put sizes together, and those that give sizes of existing arrays.
+_PASSING = frozenset({"stack", "concat", "cast", "python_cast", "identity", "expand_dims"})
+_SIZES = frozenset({"constant", "shape", "array_size", "common_size", "dimension", "rank", "size"})
+
+
+def has_computed_sizes(node: Node) -> bool:
+    """Return whether the program computes sizes of the result: they may be negative, or more than memory holds."""
+    sizes = node.op.traits.sizes
+    if sizes is None or len(node.inputs) <= sizes.position:
+        return False
+    return _is_computed(node.inputs[sizes.position])
+
+
+def _is_computed(value: Value) -> bool:
+    if value.node is None:
+        return True
+    name = value.node.op.name
+    return any(map(_is_computed, value.node.inputs)) if name in _PASSING else name not in _SIZES
+
+
+__all__ = ["has_computed_sizes"]
