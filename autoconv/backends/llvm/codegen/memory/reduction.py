@@ -9,18 +9,21 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.loops.accumulator import Accumulator, neutral
 from autoconv.backends.llvm.codegen.memory.step_loops import Reading, Routine, either, loops
 from autoconv.backends.llvm.codegen.registry import in_memory
 from autoconv.backends.llvm.codegen.values import Memory, RegisterWriter
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Index, Position, element_count
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
-from autoconv.backends.llvm.ir.types import literal, register
+from autoconv.backends.llvm.ir.types import register
 from autoconv.backends.llvm.legalize.array_reductions import KINDS
 from autoconv.backends.llvm.schedule.reduction_depth import BLOCK
-from autoconv.graph.dtypes import DType, bool_, float64, int64
+from autoconv.graph.dtypes import DType, bool_, int64
 from autoconv.graph.graph import Node
+from autoconv.ops import OPS
 
+_OF_KIND = {found.kind: found for op in OPS.values() if (found := op.traits.reduction) is not None}
 _NEED_ELEMENTS = ("max", "min", "argmax", "argmin")
 
 
@@ -98,62 +101,20 @@ class _Total(Reading):
 
 def _added(total: _Total, b: ElementWriter, sizes: Sequence[Position], at: Callable[[Index], Element]) -> Element:
     """Compute a sum, product, mean or extreme, or whether any or all are true."""
-    out, kind = b.out, total.kind
-    last = total.steps[-1].type.dtype
+    out, kind, last = b.out, total.kind, total.steps[-1].type.dtype
     dtype = bool_ if kind in ("any", "all") else last if kind in ("max", "min") else total.to
-    register_kind, floating = register(dtype), dtype.is_floating
-    extreme = floating and kind in ("max", "min")
-    cell = out.alloca(register_kind)
-    nan = out.alloca("i1", "false") if extreme else ""
-    start = literal(_start(kind, dtype), dtype)
-    out.line(f"store {register_kind} {start}, ptr {cell}")
-    if extreme:
-        out.line(f"store i1 false, ptr {nan}")
+    found = Accumulator(b, _OF_KIND[kind], dtype, in_blocks=dtype.is_floating and kind in ("sum", "mean"))
 
     def take(index: Index) -> None:
-        element = b.cast(at(index), dtype)
-        before = out.new(f"load {register_kind}, ptr {cell}")
-        if extreme:
-            kinds = f"{register_kind}, {register_kind}"
-            name = out.module.declare(f"llvm.{kind}num.f{8 * dtype.size}", register_kind, kinds)
-            after = out.new(
-                f"call nnan nsz {register_kind} {name}({register_kind} {before}, {register_kind} {element.ir})"
-            )
-            seen = out.new(f"load i1, ptr {nan}")
-            out.line(f"store i1 {out.new(f'or i1 {seen}, {b.is_nan(element).ir}')}, ptr {nan}")
-        elif kind in ("max", "min"):
-            sign = "u" if dtype.is_unsigned else "s"
-            after = b.intrinsic(f"{sign}{kind}", b.wrap(dtype, before), element).ir
-        elif kind in ("any", "all"):
-            after = out.new(f"{'or' if kind == 'any' else 'and'} i1 {before}, {element.ir}")
-        else:
-            name = "mul" if kind == "prod" else "add"
-            how = f"f{name}{'' if kind == 'prod' else ' reassoc'}" if floating else name
-            after = out.new(f"{how} {register_kind} {before}, {element.ir}")
-        out.line(f"store {register_kind} {after}, ptr {cell}")
+        found.take(b.cast(at(index), dtype))
 
-    if floating and kind in ("sum", "mean"):
-        whole = out.alloca("double")
-        out.line(f"store double {literal(0, float64)}, ptr {whole}")
-
-        def end_block() -> None:
-            part = b.cast(b.wrap(dtype, out.new(f"load {register_kind}, ptr {cell}")), float64)
-            before = out.new(f"load double, ptr {whole}")
-            out.line(f"store double {out.new(f'fadd double {before}, {part.ir}')}, ptr {whole}")
-            out.line(f"store {register_kind} {start}, ptr {cell}")
-
-        _in_blocks(out, sizes, take, end_block)
-        found = b.cast(b.wrap(float64, out.new(f"load double, ptr {whole}")), dtype)
-        if kind == "mean":
-            count = element_count(out, sizes)
-            found = found / b.cast(b.wrap(int64, str(count)), dtype)
-        return found
-    loops(out, sizes, ("0", str(sizes[0])), take)
-    answer = out.new(f"load {register_kind}, ptr {cell}")
-    if extreme:
-        seen, none = out.new(f"load i1, ptr {nan}"), literal(float("nan"), dtype)
-        answer = out.new(f"select i1 {seen}, {register_kind} {none}, {register_kind} {answer}")
-    return b.wrap(dtype, answer)
+    if not found.in_blocks:
+        loops(out, sizes, ("0", str(sizes[0])), take)
+        return found.result()
+    _in_blocks(out, sizes, take, found.end_block)
+    if kind == "sum":
+        return found.result()
+    return found.result() / b.cast(b.wrap(int64, str(element_count(out, sizes))), dtype)
 
 
 def _in_blocks(
@@ -189,7 +150,7 @@ def _best(total: _Total, b: ElementWriter, sizes: Sequence[Position], at: Callab
     best, place, counter = out.alloca(kind), out.alloca("i64"), out.alloca("i64")
     for cell in (place, counter):
         out.line(f"store i64 0, ptr {cell}")
-    out.line(f"store {kind} {literal(_start(total.kind[3:], dtype), dtype)}, ptr {best}")
+    out.line(f"store {kind} {neutral(_OF_KIND[total.kind[3:]], dtype)}, ptr {best}")
 
     def take(index: Index) -> None:
         element = at(index)
@@ -208,12 +169,5 @@ def _best(total: _Total, b: ElementWriter, sizes: Sequence[Position], at: Callab
     loops(out, sizes, ("0", str(sizes[0])), take)
     return b.wrap(int64, out.new(f"load i64, ptr {place}"))
 
-
-def _start(kind: str, dtype: DType) -> Any:
-    if kind in ("max", "min"):
-        if dtype.is_floating:
-            return float("-inf") if kind == "max" else float("inf")
-        return dtype.min if kind == "max" else dtype.max
-    return {"sum": 0, "mean": 0, "prod": 1, "any": False, "all": True}[kind]
 
 __all__ = ["write_total"]

@@ -1,0 +1,111 @@
+"""The accumulator of a reduction: a number that elements are folded into, which LLVM keeps in a register.
+
+Dense loops and loops over parts of arrays share it. Long sums of floats are accumulated block by block, the blocks in
+float64, so that the rounding error grows only with the number of blocks.
+"""
+
+from __future__ import annotations
+
+from autoconv.backends.llvm.ir.index_arith import Position
+from autoconv.backends.llvm.ir.operand import FALSE
+from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
+from autoconv.backends.llvm.ir.types import literal, register
+from autoconv.graph.dtypes import DType, bool_, float64
+from autoconv.ops.traits import Reduction
+
+
+def neutral(reduction: Reduction, dtype: DType) -> str:
+    """Return the literal by which nothing changes."""
+    return literal(reduction.neutral(dtype), dtype)
+
+
+def fold(b: ElementWriter, reduction: Reduction, dtype: DType, total: str, element: Element, ordered: bool) -> str:
+    """Fold an element into a total; unless `ordered`, LLVM may add floats in another order."""
+    kind, out = reduction.kind, b.out
+    if kind in ("max", "min"):
+        sign = "u" if dtype.is_unsigned or dtype.is_bool else "s"
+        name = f"{kind}imum" if dtype.is_floating else f"{sign}{kind}"
+        return b.intrinsic(name, b.wrap(dtype, total), element).ir
+    if kind in ("any", "all"):
+        truth = b.cast(element, bool_)
+        return (out.or_ if kind == "any" else out.and_)(total, truth.ir)
+    name = "mul" if kind == "prod" else "add"
+    if dtype.is_floating:
+        name = f"f{name}" if ordered or name == "mul" else f"f{name} reassoc"
+    return out.new(f"{name} {register(dtype)} {total}, {element.ir}")
+
+
+class Accumulator:
+    """A total of a dtype; `in_blocks`: in blocks that end with `end_block`."""
+
+    def __init__(self, b: ElementWriter, reduction: Reduction, dtype: DType, in_blocks: bool) -> None:
+        self.b = b
+        self.reduction = reduction
+        self.dtype = dtype
+        self.in_blocks = in_blocks
+        # Vector instructions find an extreme if no element is nan; whether one is, is accumulated separately.
+        self._has_nan = dtype.is_floating and reduction.kind in ("max", "min")
+        out = b.out
+        self._cell = out.alloca(register(dtype), neutral(reduction, dtype))
+        self._total = out.alloca("double", literal(0, float64)) if in_blocks else ""
+        self._nan = out.alloca("i1", "false") if self._has_nan else ""
+
+    @property
+    def kind(self) -> str:
+        """The type of the total in memory."""
+        return "double" if self.in_blocks else register(self.dtype)
+
+    def start(self) -> None:
+        """Start from the neutral element again."""
+        out = self.b.out
+        out.store(register(self.dtype), neutral(self.reduction, self.dtype), self._cell)
+        if self._has_nan:
+            out.store("i1", FALSE, self._nan)
+
+    def take(self, element: Element) -> None:
+        out, kind = self.b.out, register(self.dtype)
+        total = out.load(kind, self._cell)
+        if self._has_nan:
+            name = f"llvm.{self.reduction.kind}num.f{8 * self.dtype.size}"
+            function = out.module.declare(name, kind, f"{kind}, {kind}")
+            found = out.new(f"call nnan nsz {kind} {function}({kind} {total}, {kind} {element.ir})")
+            out.store("i1", out.or_(out.load("i1", self._nan), self.b.is_nan(element).ir), self._nan)
+        else:
+            found = fold(self.b, self.reduction, self.dtype, total, element, ordered=False)
+        out.store(kind, found, self._cell)
+
+    def end_block(self) -> None:
+        """Add the block to the total, and begin the next."""
+        if not self.in_blocks:
+            return
+        out, b = self.b.out, self.b
+        part = b.cast(b.wrap(self.dtype, out.load(register(self.dtype), self._cell)), float64)
+        out.store("double", out.op("fadd", out.load("double", self._total), part.ir), self._total)
+        self.start()
+
+    def read(self) -> str:
+        """Return the total, of the type `kind`."""
+        out = self.b.out
+        found = out.load(self.kind, self._total or self._cell)
+        if not self._has_nan:
+            return found
+        nan = out.load("i1", self._nan)
+        return out.new(f"select i1 {nan}, {self.kind} {literal(float('nan'), self.dtype)}, {self.kind} {found}")
+
+    def result(self) -> Element:
+        """Return the total in the dtype of the elements."""
+        total = self.b.wrap(float64 if self.in_blocks else self.dtype, self.read())
+        return self.b.cast(total, self.dtype) if self.in_blocks else total
+
+    def add_up(self, cells: str, parts: Position) -> None:
+        """Fold the totals of all parts, in order."""
+        out, b = self.b.out, self.b
+        dtype, cell = (float64, self._total) if self.in_blocks else (self.dtype, self._cell)
+        with out.loop("0", str(parts)) as part:
+            found = b.wrap(dtype, out.load(self.kind, out.gep(self.kind, cells, part)))
+            before = out.load(self.kind, cell)
+            if self.in_blocks:
+                after: str = out.op("fadd", before, found.ir)
+            else:
+                after = fold(b, self.reduction, self.dtype, before, found, ordered=True)
+            out.store(self.kind, after, cell)
