@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.graph.python_operators import BINARY, Operator
 from autoconv.operators.control.variants import distribute
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.values.builtins import is_compiled
@@ -22,14 +23,13 @@ from autoconv.runtime.tensors.tensor import Tensor
 _OF_FROZENSETS = {operator.ior: bitor, operator.iand: bitand, operator.ixor: bitxor, operator.isub: sub}
 
 
-def _augmenting(change: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def _augmenting(one: Operator) -> Callable[[Any, Any], Any]:
     """Wrap an in-place operator so that its mutation of a container or array is journalled during a trace."""
-
-    computed: Any = getattr(operator, change.__name__[1:], None) or getattr(operator, f"{change.__name__[1:]}_")
+    change, computed = one.in_place_function, one.function
 
     def augment(x: Any, value: Any) -> Any:
         if type(x) is Variant:
-            return distribute(lambda one, other: (computed if _is_typed(one) else augment)(one, other), x, value)
+            return distribute(lambda arm, other: (computed if _is_typed(arm) else augment)(arm, other), x, value)
         if isinstance(x, (list, dict, set)):
             about_to_write(x)
         elif isinstance(x, np.ndarray):
@@ -58,13 +58,9 @@ def _augmenting(change: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     return augment
 
 
-iadd, isub, imul, iand, ior, ixor, imatmul, itruediv, ifloordiv, imod, ipow, ilshift, irshift = map(
-    _augmenting,
-    (
-        operator.iadd, operator.isub, operator.imul, operator.iand, operator.ior, operator.ixor, operator.imatmul,
-        operator.itruediv, operator.ifloordiv, operator.imod, operator.ipow, operator.ilshift, operator.irshift,
-    ),
-)  # fmt: skip
+iadd, isub, imul, itruediv, ifloordiv, imod, ipow, imatmul, ilshift, irshift, iand, ior, ixor = map(
+    _augmenting, BINARY
+)
 
 
 def _is_typed(x: Any) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.errors import StagingError
+from autoconv.graph.python_operators import BY_NAME, COMPARISONS
 from autoconv.runtime.objects.containers import PLAIN
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
 from autoconv.runtime.recording.regions import Region
@@ -62,8 +63,10 @@ def of_known_values(function: types.WrapperDescriptorType) -> Callable[..., Any]
 
 
 _CHANGING = (list, dict, set, bytearray)
-_NAMES = "eq ne lt le gt ge add mul rmul or ror and rand sub rsub xor rxor"
-_BINARY = frozenset(f"__{name}__" for name in _NAMES.split())
+_OF_CONTAINERS = [BY_NAME[name] for name in ("add", "mul", "or", "and", "sub", "xor")]
+_BINARY = frozenset(
+    {one.method for one in (*COMPARISONS, *_OF_CONTAINERS)} | {one.reflected for one in _OF_CONTAINERS}
+)
 
 
 def _stands_for_python(owner: Any) -> bool:

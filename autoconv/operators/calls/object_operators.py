@@ -13,6 +13,7 @@ from types import FunctionType
 from typing import Any
 
 from autoconv.errors import StagingError
+from autoconv.graph.python_operators import BINARY, COMPARISONS, UNARY
 from autoconv.graph.types import ObjectType
 from autoconv.operators.control.conditionals import condition_value, is_staged, truth
 from autoconv.operators.support.read_only_methods import may_write, only_reads
@@ -26,16 +27,13 @@ from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 
-_BINARY = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift", "rshift", "and", "or", "xor"]
 # Special methods that Python tries on the first operand, in this order, and the one that it tries on the second.
-_FIRST: dict[str, tuple[str, ...]] = {name: (f"__{name}__",) for name in (*_BINARY, "divmod")}
-_FIRST.update({f"i{name}": (f"__i{name}__", f"__{name}__") for name in _BINARY})
-_SECOND: dict[str, str] = {name: f"__r{name}__" for name in (*_BINARY, "divmod")}
-_SECOND.update({f"i{name}": f"__r{name}__" for name in _BINARY})
-for _name, _mirrored in (("eq", "eq"), ("ne", "ne"), ("lt", "gt"), ("le", "ge"), ("gt", "lt"), ("ge", "le")):
-    _FIRST[_name], _SECOND[_name] = (f"__{_name}__",), f"__{_mirrored}__"
-for _name in ("neg", "pos", "invert", "abs", "round", "getitem", "setitem", "delitem", "contains"):
-    _FIRST[_name] = (f"__{_name}__",)
+_FIRST: dict[str, tuple[str, ...]] = {one.name: (one.method,) for one in (*BINARY, *COMPARISONS, *UNARY)}
+_FIRST.update({one.in_place: (f"__{one.in_place}__", one.method) for one in BINARY})
+_FIRST.update({name: (f"__{name}__",) for name in (
+    "divmod", "pos", "round", "getitem", "setitem", "delitem", "contains")})  # fmt: skip
+_SECOND: dict[str, str] = {one.name: one.reflected for one in (*BINARY, *COMPARISONS)} | {"divmod": "__rdivmod__"}
+_SECOND.update({one.in_place: one.reflected for one in BINARY})
 _TRUTH = ("__bool__", "__len__")
 # Functions that iterate over their operands; below, those that also compare, add or test the items.
 _ITERATING = frozenset(

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.errors import StagingError
+from autoconv.graph.python_operators import BINARY
 from autoconv.operators.calls import in_place_operators
 from autoconv.operators.control.conditionals import not_, truth
 from autoconv.operators.support.held_iterators import HeldIterator, held
@@ -21,8 +22,6 @@ from autoconv.runtime.objects.symbolic_objects import apply_object, is_object
 from autoconv.runtime.recording.regions import current_contract, current_region
 from autoconv.runtime.support.spans import current_place
 
-_IN_PLACE = ("iadd", "isub", "imul", "imatmul", "itruediv", "ifloordiv", "imod", "ipow", "ilshift", "irshift", "iand",
-             "ior", "ixor")  # fmt: skip
 # Classes whose iterators become graph objects.
 _ITERATED = frozenset({list, tuple, dict, str, bytes, range, DictView, *PLAIN})
 
@@ -69,7 +68,7 @@ AS_STATEMENTS: dict[Any, Callable[..., Any]] = {
     builtins.setattr: _set_attribute, builtins.delattr: _delete_attribute,
     builtins.iter: _iter, builtins.next: _next,
     operator.setitem: _set_item, operator.delitem: items.del_item,
-    **{getattr(operator, name): getattr(in_place_operators, name) for name in _IN_PLACE},
+    **{one.in_place_function: getattr(in_place_operators, one.in_place) for one in BINARY},
     operator.iconcat: in_place_operators.iadd,
     **{native: getattr(set_operators, name) for name, native in set_operators.NATIVE.items()},
 }  # fmt: skip

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.errors import StagingError
+from autoconv.graph.python_operators import BINARY, COMPARISONS, UNARY
 from autoconv.operators.calls.cached_properties import CachedProperty
 from autoconv.operators.calls.object_operators import second_operand
 from autoconv.operators.control.conditionals import is_staged, not_
@@ -23,13 +24,12 @@ from autoconv.runtime.support.spans import current_place
 
 # Methods that Python calls for an expression or a statement, or when a dataclass is created. Methods that create, copy
 # or describe other objects are left alone.
-_NAMES = """
-    add radd iadd sub rsub isub mul rmul imul truediv rtruediv itruediv floordiv rfloordiv ifloordiv mod rmod imod
-    pow rpow ipow matmul rmatmul imatmul lshift rlshift ilshift rshift rrshift irshift and rand iand or ror ior
-    xor rxor ixor neg pos abs invert divmod rdivmod eq ne lt le gt ge getitem setitem delitem contains len bool
-    round call post_init get set delete
-"""
-_CALLED = frozenset(f"__{name}__" for name in _NAMES.split())
+_NAMES = "pos divmod rdivmod getitem setitem delitem contains len bool round call post_init get set delete"
+_CALLED = frozenset(
+    {f"__{name}__" for name in _NAMES.split()}
+    | {one.method for one in (*BINARY, *COMPARISONS, *UNARY)}
+    | {method for one in BINARY for method in (one.reflected, f"__{one.in_place}__")}
+)
 # Methods that Python calls for a builtin and whose result must be known at trace time.
 _NAMES_ANSWERED = "str repr format hash index int float complex bytes trunc floor ceil next getattr iter"
 _ANSWERED = frozenset(f"__{name}__" for name in _NAMES_ANSWERED.split())

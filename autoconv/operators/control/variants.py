@@ -12,6 +12,7 @@ import numpy as np
 
 from autoconv.errors import AutoconvError, StagingError
 from autoconv.graph.dtypes import DType
+from autoconv.graph.python_operators import BINARY, COMPARISONS, UNARY
 from autoconv.graph.types import TensorType, weak_rank
 from autoconv.operators.control.staging import stage_arms
 from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Static, Variant, layout_of
@@ -241,16 +242,12 @@ def _ordering(compare: Any) -> Any:
     return ordered
 
 
-_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift", "rshift", "xor")
-_FUNCTIONS: dict[str, Any] = {f"__{name}__": getattr(operator, name) for name in _BINARY}
-_FUNCTIONS.update({"__eq__": operator.eq, "__ne__": operator.ne})
-_FUNCTIONS.update({f"__{name}__": _ordering(getattr(operator, name)) for name in ("lt", "le", "gt", "ge")})
-_FUNCTIONS.update({f"__{name}__": getattr(operator, name) for name in ("neg", "pos", "abs", "invert", "getitem")})
-_FUNCTIONS.update({"__and__": operator.and_, "__or__": operator.or_, "__divmod__": divmod, "__round__": round})
-_FUNCTIONS.update(
-    {f"__r{name[2:]}": lambda x, y, f=f: f(y, x) for name, f in list(_FUNCTIONS.items()) if name[2:-2] in _BINARY}
-)
-_FUNCTIONS.update({"__rand__": lambda x, y: y & x, "__ror__": lambda x, y: y | x})
+_FUNCTIONS: dict[str, Any] = {
+    **{one.method: one.function for one in (*BINARY, *COMPARISONS, *UNARY)},
+    **{one.method: _ordering(one.function) for one in COMPARISONS if one.name not in ("eq", "ne")},
+    **{one.reflected: lambda x, y, f=one.function: f(y, x) for one in BINARY},
+    "__pos__": operator.pos, "__getitem__": operator.getitem, "__divmod__": divmod, "__round__": round,
+}  # fmt: skip
 
 
 def is_arm(variant: Variant, wanted: Any) -> Any:

@@ -15,6 +15,7 @@ import numpy as np
 
 from autoconv.errors import OtherKindError
 from autoconv.graph.dtypes import float64
+from autoconv.graph.python_operators import MIRRORED
 from autoconv.graph.types import weak_rank
 from autoconv.operators.control.conditionals import (
     and_,
@@ -51,7 +52,7 @@ from autoconv.runtime.tensors import binary_dispatch, dispatch
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import Tensor
-from autoconv.runtime.tensors.tensor_methods import MIRRORED, refuse_as_python
+from autoconv.runtime.tensors.tensor_methods import refuse_as_python
 
 _ORDER = {"lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge}
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+from autoconv.graph.python_operators import BINARY, COMPARISONS
 from autoconv.graph.types import ObjectType
 from autoconv.operators.control.staging import stage_arms
 from autoconv.operators.control.variants import is_arm, without
@@ -15,13 +16,9 @@ from autoconv.operators.values.type_queries import kind_of
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, record_object
 
 # Operator symbols in Python's error messages.
-_SYMBOLS = {
-    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "** or pow()",
-    "matmul": "@", "lshift": "<<", "rshift": ">>", "and": "&", "or": "|", "xor": "^", "divmod": "divmod()",
-}  # fmt: skip
+_SYMBOLS = {one.name: one.symbol for one in BINARY} | {"pow": "** or pow()", "divmod": "divmod()"}
 # By comparison: its symbol, and the reflected comparison.
-_COMPARISONS = {"eq": ("==", "eq"), "ne": ("!=", "ne"), "lt": ("<", "gt"), "gt": (">", "lt"), "le": ("<=", "ge"),
-                "ge": (">=", "le")}  # fmt: skip
+_COMPARISONS = {one.name: (one.symbol, one.mirrored) for one in COMPARISONS}
 
 
 def settled(found: Any, following: Callable[[], Any]) -> Any:

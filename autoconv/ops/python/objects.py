@@ -28,6 +28,7 @@ from autoconv.errors import NotInGraphError, OtherKindError
 from autoconv.graph.dtypes import DType, bool_, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node
+from autoconv.graph.python_operators import BINARY, COMPARISONS, UNARY
 from autoconv.graph.types import ObjectType, TensorType, Type, weak_rank
 from autoconv.ops.control.flow import copy_exception
 from autoconv.ops.elementwise.python_numbers import KINDS, to_python_array
@@ -77,14 +78,10 @@ def _not_called(x: Any) -> Any:
 
 # The results of these may be new mutable objects, or they change their first operand.
 _MAKING: dict[str, Callable[..., Any]] = {
-    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
-    "floordiv": operator.floordiv, "mod": operator.mod, "pow": builtins.pow, "matmul": operator.matmul,
-    "lshift": operator.lshift, "rshift": operator.rshift, "and": operator.and_, "or": operator.or_,
-    "xor": operator.xor, "neg": operator.neg, "pos": operator.pos, "invert": operator.invert, "abs": operator.abs,
-    "iadd": operator.iadd, "isub": operator.isub, "imul": operator.imul, "itruediv": operator.itruediv,
-    "ifloordiv": operator.ifloordiv, "imod": operator.imod, "ipow": operator.ipow, "ilshift": operator.ilshift,
-    "irshift": operator.irshift, "iand": operator.iand, "ior": operator.ior, "ixor": operator.ixor,
-    "imatmul": operator.imatmul, "getitem": operator.getitem, "slice": builtins.slice, "list": builtins.list,
+    **{one.name: one.function for one in (*BINARY, *UNARY)},
+    **{one.in_place: one.in_place_function for one in BINARY},
+    "pow": builtins.pow, "pos": operator.pos,
+    "getitem": operator.getitem, "slice": builtins.slice, "list": builtins.list,
     "tuple": builtins.tuple, "dict": builtins.dict, "set": builtins.set, "frozenset": builtins.frozenset,
     "sorted": builtins.sorted, "reversed": builtins.reversed, "enumerate": builtins.enumerate, "zip": builtins.zip,
     "divmod": builtins.divmod, "sum": builtins.sum, "min": builtins.min, "max": builtins.max,
@@ -95,7 +92,7 @@ _MAKING: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 _CHANGING: dict[str, Callable[..., Any]] = {"setitem": operator.setitem, "delitem": operator.delitem}
 _READING: dict[str, Callable[..., Any]] = {
-    "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
+    **{one.name: one.function for one in COMPARISONS},
     "is": operator.is_, "is_not": operator.is_not, "contains": operator.contains, "str": builtins.str,
     "repr": builtins.repr, "ascii": builtins.ascii, "format": builtins.format, "int": builtins.int,
     "float": builtins.float, "complex": builtins.complex, "bool": builtins.bool, "round": builtins.round,

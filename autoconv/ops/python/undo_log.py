@@ -22,6 +22,7 @@ import numpy as np
 from autoconv.errors import IntegerLimitError, NotInGraphError, OtherKindError
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.python_operators import BINARY
 from autoconv.graph.types import ObjectType
 
 # After these errors a call may rerun as plain Python.
@@ -55,12 +56,7 @@ _READING: dict[type, set[str]] = {
     },
 }
 _ARRAYS_CHANGE = {"byteswap", "fill", "itemset", "partition", "put", "resize", "setfield", "setflags", "sort"}
-_IN_PLACE = frozenset(
-    {
-        "iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "ilshift", "irshift", "iand", "ior", "ixor",
-        "imatmul",
-    }
-)  # fmt: skip
+_IN_PLACE = frozenset(one.in_place for one in BINARY)
 # Besides in-place operators on other operands than numbers or text.
 _CHANGING = frozenset({"setitem", "delitem", "next"})
 MAKING_ITERATORS = frozenset({"enumerate", "iter", "reversed", "zip"})  # keys of FUNCTIONS in `objects.py`

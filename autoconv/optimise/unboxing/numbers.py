@@ -6,6 +6,7 @@ import numpy as np
 
 from autoconv.graph.dtypes import bfloat16, float16
 from autoconv.graph.graph import Node, Value
+from autoconv.graph.python_operators import BINARY, BITWISE, COMPARISONS
 from autoconv.graph.types import TensorType
 from autoconv.ops import OPS
 from autoconv.optimise.unboxing.kind_inference import (
@@ -24,16 +25,10 @@ from autoconv.optimise.unboxing.kind_inference import (
 )
 from autoconv.optimise.unboxing.writer import Writer, write
 
-_TWO = {
-    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide",
-    "mod": "modulo", "pow": "power", "and": "and", "or": "or", "xor": "xor", "lshift": "left_shift",
-    "rshift": "right_shift",
-}  # fmt: skip
-_COMPARISONS = {
-    "eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal",
-}  # fmt: skip
+_TWO = {one.name: one.number.removeprefix("python_") for one in BINARY if one.number is not None}
+_COMPARISONS = {one.name: one.typed for one in COMPARISONS}
 _ONE = {"neg": "negative", "abs": "abs", "invert": "invert", "int": "int", "float": "float", "bool": "bool"}
-_BITS = frozenset({"and", "or", "xor", "left_shift", "right_shift", "invert"})
+_BITS = frozenset({*(_TWO[one.name] for one in BITWISE), "invert"})
 _NAMES = {
     **{f"object_apply.{name}": op for name, op in {**_TWO, **_COMPARISONS, **_ONE}.items()},
     **{f"object_apply.i{name}": op for name, op in _TWO.items()},

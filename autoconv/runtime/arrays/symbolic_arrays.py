@@ -16,6 +16,7 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Value
+from autoconv.graph.python_operators import BINARY
 from autoconv.graph.types import ArrayType
 from autoconv.ops.index_spec import INPUT, At, Mask, Slice, Spec, aligned, covered_dimensions, is_basic, is_fixed
 from autoconv.ops.numpy.arrays import entries_of, is_sure_to_fit
@@ -48,12 +49,8 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.runtime.tensors.tensor_methods import TensorMethods, refuse_as_dtype
 
-_BINARY = {
-    "iadd": "add", "isub": "subtract", "imul": "multiply", "itruediv": "divide", "ifloordiv": "floor_divide",
-    "imod": "modulo", "ipow": "power", "iand": "bitwise_and", "ior": "bitwise_or", "ixor": "bitwise_xor",
-    "ilshift": "left_shift", "irshift": "right_shift", "imatmul": "matmul",
-}  # fmt: skip
-_REFLECTED = {op: f"__r{name[1:]}__" for name, op in _BINARY.items()}
+_BINARY = {one.in_place: one.typed for one in BINARY}
+_REFLECTED = {one.typed: one.reflected for one in BINARY}
 
 
 class SymbolicArray(TensorMethods):

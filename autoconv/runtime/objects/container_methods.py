@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.errors import AutoconvError, StagingError
+from autoconv.graph.python_operators import BY_NAME, COMPARISONS
 from autoconv.runtime.objects.containers import (
     KINDS,
     PLAIN,
@@ -35,31 +36,30 @@ from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor_methods import refuse_as_python
 
+_OF_CONTAINERS = [BY_NAME[name] for name in ("add", "mul", "or", "and", "sub", "xor")]
+_COMPARISONS = [one.method for one in COMPARISONS]
+_IN_PLACE = frozenset(f"__{one.in_place}__" for one in _OF_CONTAINERS)
 _CHANGING = frozenset(
     {
         "append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "add", "discard", "update",
         "setdefault", "popitem", "intersection_update", "difference_update", "symmetric_difference_update",
-        "__setitem__", "__delitem__", "__iadd__", "__imul__", "__ior__", "__iand__", "__isub__", "__ixor__",
+        "__setitem__", "__delitem__", *_IN_PLACE,
     }
 )  # fmt: skip
 _OPERATORS = {
-    "__getitem__": "getitem", "__setitem__": "setitem", "__delitem__": "delitem", "__add__": "add", "__mul__": "mul",
-    "__iadd__": "iadd", "__imul__": "imul", "__or__": "or", "__and__": "and", "__sub__": "sub", "__xor__": "xor",
-    "__ior__": "ior", "__iand__": "iand", "__isub__": "isub", "__ixor__": "ixor", "__eq__": "eq", "__ne__": "ne",
-    "__lt__": "lt", "__le__": "le", "__gt__": "gt", "__ge__": "ge", "__reversed__": "reversed",
-}  # fmt: skip
-_REFLECTED = {
-    "__rmul__": "mul", "__radd__": "add", "__ror__": "or", "__rand__": "and", "__rsub__": "sub", "__rxor__": "xor",
-}  # fmt: skip
+    **{f"__{name}__": name for name in ("getitem", "setitem", "delitem", "reversed")},
+    **{one.method: one.name for one in (*_OF_CONTAINERS, *COMPARISONS)},
+    **{f"__{one.in_place}__": one.in_place for one in _OF_CONTAINERS},
+}
+_REFLECTED = {one.reflected: one.name for one in _OF_CONTAINERS}
 _REFUSED = {"__len__": "passed to len()", "__contains__": "searched", "__str__": "converted to text",
             "__repr__": "converted to text", "__format__": "converted to text"}  # fmt: skip
 # These compare items, or take a position: with symbolic operands they have to be nodes.
-_COMPARING = frozenset({"sort", "index", "count", "remove", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"})
+_COMPARING = frozenset({"sort", "index", "count", "remove", *_COMPARISONS})
 _BY_VALUE = frozenset(
     {"append", "extend", "setdefault", "add", "update", "__iadd__", "__add__", "__radd__", "__iter__"}
 )
 _JOINING = frozenset({"extend", "__iadd__", "__add__", "__radd__"})  # these iterate over their argument
-_IN_PLACE = frozenset({"__iadd__", "__imul__", "__ior__", "__iand__", "__isub__", "__ixor__"})
 
 
 def _forwarding(plain: type, name: str) -> Callable[..., Any]:

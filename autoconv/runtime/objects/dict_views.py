@@ -9,6 +9,7 @@ import operator
 from collections.abc import Iterator
 from typing import Any
 
+from autoconv.graph.python_operators import COMPARISONS
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, record_object
 
 _CLASSES = {"keys": type({}.keys()), "values": type({}.values()), "items": type({}.items())}
@@ -88,7 +89,7 @@ def _reflected(name: str) -> Any:
     return lambda self, other: _applied(name, other, self)
 
 
-for _name in ("and", "or", "xor", "sub", "eq", "ne", "lt", "le", "gt", "ge"):
+for _name in ("and", "or", "xor", "sub", *(one.name for one in COMPARISONS)):
     setattr(DictView, f"__{_name}__", _operator(_name))
 for _name in ("and", "or", "xor", "sub"):
     setattr(DictView, f"__r{_name}__", _reflected(_name))

@@ -12,6 +12,7 @@ import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.graph.graph import Value
+from autoconv.graph.python_operators import BINARY, COMPARISONS, MIRRORED, UNARY
 from autoconv.graph.types import ObjectType, TensorType
 from autoconv.ops.python.objects import COLLECTIONS, NotAssigned
 from autoconv.runtime.objects.rebuilt_arguments import is_rebuilt, refuse_rebuilt
@@ -25,7 +26,7 @@ from autoconv.runtime.tensors import binary_dispatch, dispatch
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor
-from autoconv.runtime.tensors.tensor_methods import MIRRORED, compares_by, is_in_place
+from autoconv.runtime.tensors.tensor_methods import compares_by, is_in_place
 
 # Attributes of Python's own classes that are methods: `x.append` is a method before the class of x is known.
 _METHODS = frozenset(
@@ -479,18 +480,14 @@ def _comparison(name: str) -> Callable[[Any, Any], Any]:
     return apply
 
 
-for _name, _function in (
-    ("add", "add"), ("sub", "sub"), ("mul", "mul"), ("truediv", "truediv"), ("floordiv", "floordiv"), ("mod", "mod"),
-    ("pow", "pow"), ("matmul", "matmul"), ("lshift", "lshift"), ("rshift", "rshift"), ("and", "and"), ("or", "or"),
-    ("xor", "xor"), ("divmod", "divmod"),
-):  # fmt: skip
-    setattr(SymbolicObject, f"__{_name}__", _binary(_function))
-    setattr(SymbolicObject, f"__r{_name}__", _reflected(_function))
+for _name in (*(one.name for one in BINARY), "divmod"):
+    setattr(SymbolicObject, f"__{_name}__", _binary(_name))
+    setattr(SymbolicObject, f"__r{_name}__", _reflected(_name))
     if _name != "divmod":
-        setattr(SymbolicObject, f"__i{_name}__", _binary(f"i{_function}"))
-for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
+        setattr(SymbolicObject, f"__i{_name}__", _binary(f"i{_name}"))
+for _name in (one.name for one in COMPARISONS):
     setattr(SymbolicObject, f"__{_name}__", _comparison(_name))
-for _name in ("neg", "pos", "invert", "abs"):
+for _name in (*(one.name for one in UNARY), "pos"):
     setattr(SymbolicObject, f"__{_name}__", lambda self, _function=_name: apply_object(_function, self))
 SymbolicObject.__getitem__ = _binary("getitem")  # type: ignore[attr-defined,misc]
 SymbolicObject.__round__ = lambda self, *digits: apply_object("round", self, *digits)  # type: ignore[attr-defined]

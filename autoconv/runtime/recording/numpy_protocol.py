@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import opcode
-import operator
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import StagingError
+from autoconv.graph.python_operators import BINARY, COMPARISONS, Operator
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place, is_own_file
 
@@ -25,17 +25,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 CREATING: set[Any] = set()
 
 # The ufuncs of Python's operators, which tensors implement themselves.
-_OPERATORS: dict[Any, Callable[[Any, Any], Any]] = {
-    np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul, np.true_divide: operator.truediv,
-    np.floor_divide: operator.floordiv, np.remainder: operator.mod, np.power: operator.pow, np.matmul: operator.matmul,
-    np.bitwise_and: operator.and_, np.bitwise_or: operator.or_, np.bitwise_xor: operator.xor,
-    np.left_shift: operator.lshift, np.right_shift: operator.rshift, np.less: operator.lt, np.less_equal: operator.le,
-    np.greater: operator.gt, np.greater_equal: operator.ge, np.equal: operator.eq, np.not_equal: operator.ne,
-}  # fmt: skip
-_REFLECTED = {
-    operator.lt: "__gt__", operator.le: "__ge__", operator.gt: "__lt__", operator.ge: "__le__",
-    operator.eq: "__eq__", operator.ne: "__ne__",
-}  # fmt: skip
+_OPERATORS: dict[Any, Operator] = {getattr(np, one.ufunc): one for one in (*BINARY, *COMPARISONS)}
 
 
 def implementation(function: Any) -> Callable[..., Any] | None:
@@ -109,12 +99,11 @@ def _is_operator(frame: Any) -> bool:
     return name in ("BINARY_OP", "COMPARE_OP") or is_own_file(frame.f_code.co_filename)
 
 
-def _as_operator(function: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
+def _as_operator(one: Operator, x: Any, y: Any) -> Any:
     """Apply the operator by the rules of the operand that is not an array."""
     if not isinstance(x, (np.ndarray, np.generic)):
-        return function(x, y)
-    name = _REFLECTED.get(function) or f"__r{function.__name__.strip('_')}__"
-    return getattr(y, name)(x)
+        return one.function(x, y)
+    return getattr(y, one.reflected)(x)
 
 
 __all__ = [

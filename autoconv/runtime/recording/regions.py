@@ -19,6 +19,7 @@ from autoconv.errors import InaccessibleTensorError
 from autoconv.forks import after_fork, new_lock
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.python_operators import ARITHMETIC
 from autoconv.graph.types import TensorType, Type
 from autoconv.ops import OPS
 from autoconv.runtime.recording.contracts import EAGER, NODE, Contract
@@ -354,11 +355,7 @@ def subregion(parent: Region, name: str) -> Region:
     return made
 
 
-_SHOWN = {
-    "add": "add", "subtract": "sub", "multiply": "mul", "divide": "truediv", "floor_divide": "floordiv",
-    "modulo": "mod", "power": "pow", "python_add": "add", "python_subtract": "sub", "python_multiply": "mul",
-    "python_divide": "truediv", "python_floor_divide": "floordiv", "python_modulo": "mod", "python_power": "pow",
-}  # fmt: skip
+_SHOWN = {op: one.name for one in ARITHMETIC for op in (one.typed, one.number)}
 
 
 def display_name(op_name: str) -> str:

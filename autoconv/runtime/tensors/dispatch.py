@@ -12,6 +12,7 @@ from autoconv.config import SETTINGS
 from autoconv.errors import AutoconvError, InaccessibleTensorError, InvalidArgumentError
 from autoconv.graph.dtypes import DType, as_dtype, int64, string
 from autoconv.graph.graph import Value
+from autoconv.graph.python_operators import ARITHMETIC, EVERY
 from autoconv.graph.types import TensorType, weak_fits, weak_rank
 from autoconv.ops import OPS
 from autoconv.ops.record import Op
@@ -35,16 +36,8 @@ from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 NUMBERS = (bool, int, float, complex)
 
 # Ops that have Python's meaning for operands that are all Python numbers: exact, checked ints and Python's errors.
-_PYTHON_OPS = {
-    "add": "python_add", "subtract": "python_subtract", "multiply": "python_multiply", "divide": "python_divide",
-    "floor_divide": "python_floor_divide", "modulo": "python_modulo", "power": "python_power",
-    "negative": "python_negative", "abs": "python_abs", "invert": "python_invert",
-    "equal": "python_equal", "not_equal": "python_not_equal", "less": "python_less",
-    "less_equal": "python_less_equal", "greater": "python_greater", "greater_equal": "python_greater_equal",
-    "bitwise_and": "python_and", "bitwise_or": "python_or", "bitwise_xor": "python_xor",
-    "left_shift": "python_left_shift", "right_shift": "python_right_shift",
-}  # fmt: skip
-_ON_FLOATS = frozenset({"add", "subtract", "multiply", "divide", "floor_divide", "modulo", "power"})
+_PYTHON_OPS = {one.typed: one.number for one in EVERY if one.number is not None}
+_ON_FLOATS = frozenset(one.typed for one in ARITHMETIC)
 
 
 def apply(op_name: str, *operands: Any, name: str | None = None, **attributes: Any) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import Place, StagingError
+from autoconv.graph.python_operators import BITWISE, BY_TYPED_OP, COMPARISONS, MIRRORED
 from autoconv.hooks import Hook
 from autoconv.runtime.recording.tracebacks import present, presented
 from autoconv.runtime.support.spans import current_place
@@ -23,14 +24,6 @@ EXPRESSIONS = Hook("autoconv.runtime.tensors.binary_dispatch")  # returns the op
 
 # Types that are not operands for Python's numbers, apart from repeated sequences.
 _NO_OPERANDS = frozenset({type(None), str, bytes, list, tuple, dict, set, frozenset})
-_FUNCTIONS = {
-    "add": "add", "subtract": "sub", "multiply": "mul", "divide": "truediv", "floor_divide": "floordiv",
-    "modulo": "mod", "power": "pow", "matmul": "matmul", "bitwise_and": "and_", "bitwise_or": "or_",
-    "bitwise_xor": "xor", "left_shift": "lshift", "right_shift": "rshift", "less": "lt", "less_equal": "le",
-    "greater": "gt", "greater_equal": "ge",
-}  # fmt: skip
-
-
 _KNOWN = frozenset({bool, int, float, complex}) | _NO_OPERANDS
 _LIBRARY = sysconfig.get_path("stdlib") + os.sep
 
@@ -112,8 +105,7 @@ def is_in_place(frame: Any) -> bool:
 _IN_PLACE = range(13, 26)  # arguments of BINARY_OP
 
 
-MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
-_SYMBOLS = {"<": "lt", ">": "gt", "<=": "le", ">=": "ge"}
+_SYMBOLS = {one.symbol: one.name for one in COMPARISONS if one.name not in ("eq", "ne")}
 _SHIFT = 0 if sys.version_info < (3, 12) else 4 if sys.version_info < (3, 13) else 5
 
 
@@ -135,9 +127,7 @@ def refuse_as_dtype(frame: Any) -> None:
 
 
 # Operators that Python's complex numbers do not support.
-_OF_REALS = frozenset({
-    "floor_divide", "modulo", "matmul", "bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift",
-})  # fmt: skip
+_OF_REALS = frozenset({"floor_divide", "modulo", "matmul", *(one.typed for one in BITWISE)})
 
 
 def _is_complex(*operands: Any) -> bool:
@@ -167,14 +157,14 @@ def _sample(value: Any) -> tuple[Any] | None:
 
 
 def _binary(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
-    name = _FUNCTIONS[op].strip("_")
-    plain, mirrored = f"__{name}__", f"__r{name}__"
+    one = BY_TYPED_OP[op]
+    plain, mirrored = one.method, one.reflected
 
     def forward(self: Any, other: Any) -> Any:
         if type(other) not in _KNOWN:
             refuse_foreign(self, other, mirrored)
         if type(other) in _NO_OPERANDS or (op in _OF_REALS and _is_complex(self, other)):
-            refuse_as_python(getattr(operator, _FUNCTIONS[op]), self, other)
+            refuse_as_python(one.function, self, other)
         try:
             return EXPRESSIONS().binary(op, self, other)
         except BaseException as error:
@@ -187,7 +177,7 @@ def _binary(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], An
         elif type(other) is float:
             refuse_in_library(self, sys._getframe(1))
         if type(other) in _NO_OPERANDS or (op in _OF_REALS and _is_complex(self, other)):
-            refuse_as_python(getattr(operator, _FUNCTIONS[op]), other, self)
+            refuse_as_python(one.function, other, self)
         try:
             return EXPRESSIONS().binary(op, other, self)
         except BaseException as error:
@@ -198,15 +188,15 @@ def _binary(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], An
 
 
 def _comparison(op: str) -> Callable[[Any, Any], Any]:
-    name = _FUNCTIONS.get(op, {"equal": "eq", "not_equal": "ne"}.get(op, ""))
-    mirrored = f"__{MIRRORED.get(name, name)}__"
+    one = BY_TYPED_OP[op]
+    mirrored = one.reflected
 
     def compare(self: Any, other: Any) -> Any:
         if type(other) not in _KNOWN:
             refuse_foreign(self, other, mirrored)
         others = type(other) in _NO_OPERANDS or _is_complex(self, other)
         if others and op not in ("equal", "not_equal"):
-            refuse_as_python(getattr(operator, _FUNCTIONS[op]), self, other)
+            refuse_as_python(one.function, self, other)
         if other is None:
             return EXPRESSIONS().with_none(op, self)
         try:

@@ -15,6 +15,7 @@ from autoconv.backends.llvm.runtime.objects import EVERY, NUMBERS, mask
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.dtypes import bool_, float64, int64
 from autoconv.graph.graph import Node
+from autoconv.graph.python_operators import ARITHMETIC, BITWISE, COMPARISONS, UNARY
 from autoconv.ops.python import objects
 from autoconv.ops.python.undo_log import MAKING_ITERATORS, changes, is_noted
 
@@ -23,21 +24,17 @@ _ITEMS = mask("list", "tuple", "dict", "str", "range", "bytes")
 _CONSTANT = mask("int", "float", "bool", "str", "tuple", "range", "bytes")
 # C API functions of operators, with the classes of their operands: operands of exactly these classes run no code of the
 # user's and have no side effects.
+_NATIVE = [one for one in (*ARITHMETIC, *BITWISE) if one.name != "pow"]  # a power takes three operands
+_CLASSES = {"add": NUMBERS | _TEXT, "mul": NUMBERS | _TEXT, "iadd": NUMBERS | mask("str")}
+_FUNCTIONS = {one.name: f"PyNumber_{one.c_api}" for one in _NATIVE}
+_FUNCTIONS |= {one.in_place: f"PyNumber_InPlace{one.c_api}" for one in _NATIVE}
 _BINARY: dict[str, tuple[str, int, int]] = {
-    name: (f"PyNumber_{function}", classes, classes)
-    for name, function, classes in (
-        ("add", "Add", NUMBERS | _TEXT), ("sub", "Subtract", NUMBERS), ("mul", "Multiply", NUMBERS | _TEXT),
-        ("truediv", "TrueDivide", NUMBERS), ("floordiv", "FloorDivide", NUMBERS), ("mod", "Remainder", NUMBERS),
-        ("lshift", "Lshift", NUMBERS), ("rshift", "Rshift", NUMBERS), ("and", "And", NUMBERS), ("or", "Or", NUMBERS),
-        ("xor", "Xor", NUMBERS), ("iadd", "InPlaceAdd", NUMBERS | mask("str")), ("isub", "InPlaceSubtract", NUMBERS),
-        ("imul", "InPlaceMultiply", NUMBERS), ("itruediv", "InPlaceTrueDivide", NUMBERS),
-        ("ifloordiv", "InPlaceFloorDivide", NUMBERS), ("imod", "InPlaceRemainder", NUMBERS),
-        ("ilshift", "InPlaceLshift", NUMBERS), ("irshift", "InPlaceRshift", NUMBERS), ("iand", "InPlaceAnd", NUMBERS),
-        ("ior", "InPlaceOr", NUMBERS), ("ixor", "InPlaceXor", NUMBERS),
-    )
-} | {"getitem": ("PyObject_GetItem", _ITEMS, EVERY)}  # fmt: skip
-_UNARY = {"neg": "Negative", "pos": "Positive", "invert": "Invert", "abs": "Absolute"}
-_COMPARE = {"lt": 0, "le": 1, "eq": 2, "ne": 3, "gt": 4, "ge": 5}
+    name: (function, _CLASSES.get(name, NUMBERS), _CLASSES.get(name, NUMBERS)) for name, function in _FUNCTIONS.items()
+}
+_BINARY["getitem"] = ("PyObject_GetItem", _ITEMS, EVERY)
+_UNARY = {one.name: one.c_api for one in UNARY} | {"pos": "Positive"}
+_ORDER = ("LT", "LE", "EQ", "NE", "GT", "GE")  # numbers of comparisons in the C API
+_COMPARE = {one.name: _ORDER.index(one.c_api) for one in COMPARISONS}
 _CHANGING = frozenset(
     name for kind in (list, dict, set) for name in dir(kind) if not name.startswith("_") and is_noted(kind, name)
 ) - {name for kind in (list, dict, set) for name in dir(kind) if not is_noted(kind, name)}

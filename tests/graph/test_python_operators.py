@@ -1,0 +1,68 @@
+"""The table of Python's operators, against Python, the ops, NumPy and the C API."""
+
+import ctypes
+import opcode
+import operator
+
+import numpy as np
+import pytest
+
+from autoconv.graph.python_operators import BINARY, COMPARISONS, EVERY, MIRRORED, UNARY, Operator
+from autoconv.ops import OPS
+
+X, Y = np.array([6, 5]), np.array([3, 2])
+
+
+def ids(one: Operator) -> str:
+    return one.name
+
+
+@pytest.mark.parametrize("one", [*BINARY, *COMPARISONS], ids=ids)
+def test_operators_of_two(one: Operator) -> None:
+    a, b = (np.eye(2), np.full((2, 2), 3.0)) if one.name == "matmul" else (X, Y)
+    wanted = one.function(a, b)
+    assert np.array_equal(eval(f"a {one.symbol} b"), wanted)
+    assert np.array_equal(getattr(np, one.ufunc)(a, b), wanted)
+    assert np.array_equal(getattr(a, one.method)(b), wanted)
+    assert np.array_equal(getattr(b, one.reflected)(a), wanted)
+    typed = OPS[one.typed].kernel(a, b)
+    assert np.array_equal(typed[0] if isinstance(typed, tuple) else typed, wanted)
+    if one.number is not None:
+        assert np.asarray(OPS[one.number].kernel(np.array(6), np.array(3))).item() == one.function(6, 3)
+
+
+@pytest.mark.parametrize("one", UNARY, ids=ids)
+def test_operators_of_one(one: Operator) -> None:
+    wanted = one.function(X)
+    assert np.array_equal(getattr(np, one.ufunc)(X), wanted)
+    assert np.array_equal(getattr(X, one.method)(), wanted)
+    assert np.array_equal(OPS[one.typed].kernel(X), wanted)
+    assert one.number is not None
+    assert np.asarray(OPS[one.number].kernel(np.array(6))).item() == one.function(6)
+
+
+@pytest.mark.parametrize("one", BINARY, ids=ids)
+def test_augmented_assignments(one: Operator) -> None:
+    x = np.eye(2) if one.name == "matmul" else X.astype(float if one.name == "truediv" else int)
+    y = np.full((2, 2), 3.0) if one.name == "matmul" else Y
+    wanted = one.function(x, y)
+    assert one.in_place_function is getattr(operator, one.in_place)
+    assert np.array_equal(one.in_place_function(x.copy(), y), wanted)
+
+
+def test_c_api():
+    for one in (*BINARY, *UNARY):
+        assert hasattr(ctypes.pythonapi, f"PyNumber_{one.c_api}")
+    for one in BINARY:
+        assert hasattr(ctypes.pythonapi, f"PyNumber_InPlace{one.c_api}")
+    numbers = {"LT": "<", "LE": "<=", "EQ": "==", "NE": "!=", "GT": ">", "GE": ">="}
+    assert [one.symbol for one in COMPARISONS] == [numbers[one.c_api] for one in COMPARISONS]
+    assert {one.symbol for one in COMPARISONS} <= set(opcode.cmp_op)
+
+
+def test_the_table_is_complete():
+    named = [one.name for one in EVERY]
+    assert len(set(named)) == len(named)
+    numbers = {name for name in vars(int) if name.startswith("__r") and f"__{name[3:]}" in vars(int)}
+    assert {one.reflected for one in BINARY} == (numbers | {"__rmatmul__"}) - {"__rdivmod__"}
+    assert all(MIRRORED[MIRRORED[name]] == name for name in MIRRORED)
