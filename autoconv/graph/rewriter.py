@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Generic, TypeVar
 
 from autoconv.graph.graph import Graph, Node, Value, compute_effects, copied_regions, copy_node
-from autoconv.graph.rewrite import begin_copy
+from autoconv.graph.types import Type
 
 Shared = TypeVar("Shared")
 
@@ -23,12 +23,20 @@ class Rewriter(Generic[Shared]):
         self.graph = graph
         self.shared = shared
         self.copies = {} if copies is None else copies  # of regions that recursive calls share
-        self.copy, self.values = begin_copy(graph)
-        self.copies[graph] = self.copy
+        self.copy = self.copies[graph] = Graph(graph.name)
+        self.values = {value: self.copy.add_parameter(self.type_of(value), value.name) for value in graph.parameters}
 
     def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         """Return values in place of the results of a node, after adding nodes to `copy`; None to copy the node."""
         return None
+
+    def type_of(self, value: Value) -> Type:
+        """Return the type of a parameter in the copy."""
+        return value.type
+
+    def output(self, position: int, value: Value) -> Value:
+        """Return an output of the copy."""
+        return self.values[value]
 
     def within(self, node: Node, inputs: Sequence[Value], region: Graph) -> Rewriter[Shared]:
         """Return the rewriter of a region of a node."""
@@ -43,7 +51,7 @@ class Rewriter(Generic[Shared]):
     def rebuilt(self) -> Graph:
         """Return the copy, whose effects are not computed yet."""
         self.append(self.graph.nodes)
-        self.copy.outputs = [self.values[value] for value in self.graph.outputs]
+        self.copy.outputs = [self.output(i, value) for i, value in enumerate(self.graph.outputs)]
         return self.copy
 
     def append(self, nodes: Iterable[Node]) -> None:

@@ -26,7 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.graph.graph import Graph, Node, Value, clone, compute_effects, copied_regions, copy_node
+from autoconv.graph.graph import Graph, Node, Value, clone, copied_regions, copy_node
+from autoconv.graph.rewriter import Rewriter
 from autoconv.graph.types import ArrayType, TensorType, Type
 from autoconv.ops import OPS
 from autoconv.optimise.memory_to_value import ReadOnly
@@ -37,89 +38,79 @@ def promote(graph: Graph, contract: str = "function") -> Graph:
 
     Regions take and return the contents instead of the arrays.
     """
-    copy = _Promotion(ReadOnly(graph)).copied(graph)
-    compute_effects(copy)
-    return copy
+    return _Promotion(graph, ReadOnly(graph)).run()
 
 
 _OF_VALUES = {"array_view": "get_item", "array_transpose": "transpose", "array_diagonal": "diag_part"}
 
 
-class _Promotion:
-    def __init__(self, found: ReadOnly) -> None:
-        self._found = found
-        self._copies: dict[Graph, Graph] = {}
-        self._values: dict[Value, Value] = {}  # by the original value; of a promoted array, its contents
+class _Promotion(Rewriter[ReadOnly]):
+    """`values` are the contents of promoted arrays."""
+
+    def __init__(self, graph: Graph, shared: ReadOnly, copies: dict[Graph, Graph] | None = None) -> None:
+        super().__init__(graph, shared, copies)
         self._arrays: dict[Value, Value] = {}  # results of loops that are also used as arrays
 
-    def copied(self, graph: Graph) -> Graph:
-        copy = self._copies[graph] = Graph(graph.name)
-        for value in graph.parameters:
-            self._values[value] = copy.add_parameter(self._type(value), value.name)
-        for node in graph.nodes:
-            self._add(copy, node)
-        for i, value in enumerate(graph.outputs):
-            plain = value in self._arrays and not self._found.is_passed_on(graph, i)
-            copy.outputs.append(self._arrays[value] if plain else self._values[value])
-        return copy
-
-    def _type(self, value: Value) -> Type:
+    def type_of(self, value: Value) -> Type:
         """Return the type of a value in the copy."""
         type_ = value.type
-        if value not in self._found.values:
+        if value not in self.shared.values:
             return type_
         assert isinstance(type_, ArrayType)
         return TensorType(type_.dtype, type_.shape)
 
-    def _add(self, copy: Graph, node: Node) -> None:
-        name, gone = node.op.name, self._found.values
-        if name == "array_load" and node.inputs[0] in gone:
-            self._values[node.results[0]] = self._values[node.inputs[0]]
-        elif node.results and node.results[0] in gone and not node.regions:
-            self._values[node.results[0]] = self._held(copy, node)
-        else:
-            self._add_copy(copy, node)
+    def output(self, position: int, value: Value) -> Value:
+        plain = value in self._arrays and not self.shared.is_passed_on(self.graph, position)
+        return self._arrays[value] if plain else self.values[value]
+
+    def node(self, node: Node, inputs: list[Value]) -> Sequence[Value]:
+        if node.op.name == "array_load" and node.inputs[0] in self.shared.values:
+            return inputs[:1]
+        if node.results and node.results[0] in self.shared.values and not node.regions:
+            return [self._held(self.copy, node)]
+        return self._copied(self.copy, node)
 
     def _held(self, copy: Graph, node: Node) -> Value:
         """Return the contents of a promoted array."""
         name = node.op.name
         if name == "array_of":
-            return self._values[node.inputs[0]]
+            return self.values[node.inputs[0]]
         if name == "array_new":
             shape, dtype, fill = (node.attributes[key] for key in ("shape", "dtype", "fill"))
             value = copy.add(OPS["constant"], (), {"value": np.array(fill, dtype.numpy), "weak": False}, span=node.span)
             return copy.add(OPS["fill"], value.results, {"shape": shape}, name=node.name, span=node.span).results[0]
         op = OPS[_OF_VALUES[name]]
-        found = copy.add(op, [self._values[node.inputs[0]]], node.attributes, name=node.name, span=node.span)
+        found = copy.add(op, [self.values[node.inputs[0]]], node.attributes, name=node.name, span=node.span)
         return found.results[0]
 
-    def _add_copy(self, copy: Graph, node: Node) -> None:
+    def _copied(self, copy: Graph, node: Node) -> Sequence[Value]:
         inputs = [self._given(copy, node, i) for i in range(len(node.inputs))]
-        regions = copied_regions(node, self._copies, self.copied)
-        types = [self._type(value) for value in node.results]
-        wanted = [value for value in node.results if value in self._found.wanted]
+        regions = self.regions(node, inputs)
+        types = [self.type_of(value) for value in node.results]
+        wanted = [value for value in node.results if value in self.shared.wanted]
         # The loop test is evaluated before the loop, which may write to the test's operands.
         going = _written(copy, regions[0], inputs) if any(map(self._is_given, wanted)) else None
         made = copy.add(
             node.op, inputs, node.attributes, regions=regions, types=types, name=node.name, span=node.span,
             device=node.device,
         )  # fmt: skip
-        self._values.update(zip(node.results, made.results, strict=True))
+        self.values.update(zip(node.results, made.results, strict=True))
         for value in wanted:
             self._arrays[value] = self._array_of(copy, value, going)
+        return made.results
 
     def _is_given(self, result: Value) -> bool:
         """Return whether the result may be the initial array itself."""
         assert result.node is not None
-        return result.node.inputs[result.index] not in self._found.values
+        return result.node.inputs[result.index] not in self.shared.values
 
     def _given(self, copy: Graph, node: Node, position: int) -> Value:
         """Return an input in the copy: the contents where only those are used."""
         value = node.inputs[position]
-        if value in self._arrays and not self._found.is_read(node, position):
+        if value in self._arrays and not self.shared.is_read(node, position):
             return self._arrays[value]
-        found = self._values[value]
-        if node.op.name == "while" and node.regions[1].parameters[position] in self._found.values:
+        found = self.values[value]
+        if node.op.name == "while" and node.regions[1].parameters[position] in self.shared.values:
             if not isinstance(found.type, ArrayType):
                 return found
             if found.node is not None and found.node.op.name == "absent":  # an absent value has no contents
@@ -132,11 +123,11 @@ class _Promotion:
         """Rebuild the array for a loop's result."""
         loop = result.node
         assert loop is not None
-        held = self._values[result]
+        held = self.values[result]
         if not self._is_given(result):
             return copy.add(OPS["array_of"], [held], _access(result.type), span=loop.span).results[0]
         assert going is not None
-        given = [held, self._values[loop.inputs[result.index]]]
+        given = [held, self.values[loop.inputs[result.index]]]
         arms = [_arm(given, number) for number in range(2)]
         return copy.add(OPS["cond"], [going, *given], regions=arms, types=[result.type], span=loop.span).results[0]
 
