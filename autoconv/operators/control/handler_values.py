@@ -142,11 +142,12 @@ def kept_parts(frame: Any, position: int, layouts: Sequence[Layout], name: str, 
 def contents_now(value: Any, body: Region) -> list[tuple[Any, Any]]:
     """Return the contents, known to Python, of lists and objects in a value that the region `body` created."""
     found: list[tuple[Any, Any]] = []
-    pending = [value]
+    pending, seen = [value], set()
     while pending:
         part = pending.pop()
-        if any(part is known for known, _ in found):
+        if id(part) in seen:  # a structure of the program may hold itself
             continue
+        seen.add(id(part))
         if type(part) in PLAIN and heap_of(part) is None and part._home is not None and part._home.is_inside(body):
             found.append((part, contents(part)))
         home = home_of(part, body)
