@@ -450,3 +450,49 @@ def test_writes_of_nested_functions_are_writes():
 
     assert may_write(Counted.__eq__, (Counted,))
     assert not may_write(Counted.__lt__, (Counted,))
+
+
+def test_a_write_to_what_a_sorted_list_holds_is_of_the_present_object():
+    def count(x, given):
+        given["a"] += 1
+        found = sorted(counters, key=lambda item: 1)[1]
+        found["a"] += 1
+        return len(found) + x
+
+    compiled = autoconv.compile(count)
+    counters, given = [collections.Counter("aab"), collections.Counter("aab")], collections.Counter("a")
+    for turn in range(6):
+        if turn in (2, 4):
+            counters[1] = collections.Counter("aab")
+        before = counters[1]["a"]
+        assert compiled(1.5, given) == 3.5
+        assert (counters[1]["a"], given["a"]) == (before + 1, turn + 2)
+
+
+def test_a_try_that_changes_an_object_which_holds_itself():
+    class Node:
+        pass
+
+    @dataclasses.dataclass(eq=False)
+    class Linked:
+        value: int
+        next: object = None
+        other: object = None
+
+    def change(head, held, k):
+        head.next.next = head
+        head.other = head
+        try:
+            held[k] = head.next
+            found = head.other
+            head.value += 1
+            head.other = Node()
+        except IndexError:
+            found = head.next
+        return found.value
+
+    compiled = autoconv.compile(change)
+    for k in (0, 1, 3, 0):
+        one, other = Linked(1, Linked(5)), Linked(1, Linked(5))
+        assert compiled(other, [0], k) == change(one, [0], k)
+        assert (other.value, other.next.next is other) == (one.value, True)

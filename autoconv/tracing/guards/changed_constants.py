@@ -29,11 +29,11 @@ _MOST = 1000  # visited parts of a constant
 def changed_constants(graph: Graph) -> list[Any]:
     """Return the containers in the graph's constants, if the graph changes a value that may come from one."""
     constants = [node for node in graph.walk() if node.op.name == "object_constant"]
-    held = [part for node in constants for part in _containers(node.attributes["value"])]
+    held = [part for node in constants for part in containers_in(node.attributes["value"])]
     return held if held and _changes(graph, set()) else []
 
 
-def _containers(value: Any) -> Iterator[Any]:
+def containers_in(value: Any) -> Iterator[Any]:
     """Iterate over the lists, dicts and sets in a value, at any depth."""
     pending, seen = [value], set[int]()
     while pending and len(seen) < _MOST:
@@ -53,7 +53,7 @@ def _changes(graph: Graph, found: set[Value]) -> bool:
     """
     for node in graph.nodes:
         if node.op.name == "object_constant":
-            found.update(node.results if any(True for _ in _containers(node.attributes["value"])) else ())
+            found.update(node.results if any(True for _ in containers_in(node.attributes["value"])) else ())
             continue
         comes = any(value in found for value in node.inputs)
         if comes and node.inputs[0] in found and _is_change(node):
@@ -71,7 +71,7 @@ def _changes(graph: Graph, found: set[Value]) -> bool:
 
 def _has_constant(region: Graph) -> bool:
     return any(
-        node.op.name == "object_constant" and any(True for _ in _containers(node.attributes["value"]))
+        node.op.name == "object_constant" and any(True for _ in containers_in(node.attributes["value"]))
         for node in region.walk()
     )
 
@@ -89,4 +89,4 @@ def _is_object(value: Value) -> bool:
     return isinstance(value.type, ObjectType)
 
 
-__all__ = ["changed_constants"]
+__all__ = ["changed_constants", "containers_in"]

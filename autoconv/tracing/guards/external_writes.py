@@ -6,6 +6,7 @@ They have to happen on every call, when the graph runs, and not while tracing.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -20,6 +21,7 @@ from autoconv.runtime.recording.journal import MISSING, Location
 from autoconv.runtime.recording.regions import Trace
 from autoconv.runtime.support.structure import mutable_parts
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.tracing.guards.changed_constants import containers_in
 from autoconv.tracing.guards.guards import Guards
 from autoconv.tracing.guards.python_contract import RunPlain
 from autoconv.tracing.key.array_keys import ArrayKey
@@ -215,7 +217,8 @@ def _holds(value: Any, owner: Any) -> bool:
     """Return whether the value is, or contains, the container; for arrays, whether they may share memory."""
     if isinstance(value, np.ndarray) and isinstance(owner, np.ndarray):
         return np.may_share_memory(value, owner)
-    return value is owner or any(part is owner for part in mutable_parts(value))
+    parts = itertools.chain(mutable_parts(value), containers_in(value))  # the latter: subclasses, too
+    return value is owner or any(part is owner for part in parts)
 
 
 __all__ = ["WriteMonitor", "RestartTrace"]
