@@ -231,3 +231,21 @@ def test_an_argument_that_is_written_is_returned_as_itself(program):
         assert (found[0] if isinstance(found, list) else found) is other
         assert isinstance(found, list) is isinstance(expected, list)
         assert (type(other.value), other.value, other.next.value) == (int, one.value, one.next.value)
+
+
+def behind_a_loop_that_is_left(head, k):
+    if k > 2:
+        return k
+    for _ in range(k):
+        if k > 2:
+            return k
+        head.value += 1
+    new = Linked(k)
+    return new, new
+
+
+def test_one_object_behind_two_branches_is_one_in_the_result():
+    compiled = ac.compile(behind_a_loop_that_is_left)
+    for k in (1, 3, 2, 1):
+        found = compiled(Linked(5), k)
+        assert found == k if k > 2 else found[0] is found[1] and found[0].value == k

@@ -178,7 +178,7 @@ def layout_of(value: Any, region: Region) -> Layout:
         return Parts(plain_kind(value), keys, tuple(layout_of(part, region) for part in parts))
     home = home_of(value, region)
     if home is not None and home.is_inside(region) and has_attributes(value):
-        return instance_layout(value, region, False)
+        return instance_layout(value, region, id(value) in region.trace.frozen)
     return Static(value)
 
 
