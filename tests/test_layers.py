@@ -364,11 +364,11 @@ def listed_imports(path: Path) -> set[str]:
 
 # Figures that only fall: who lowers one lowers it here.
 BUDGETS = {
-    "files over 400 lines": 25,
-    "functions over 60 lines": 6,
-    "functions of a complexity over 25": 35,
-    "functions of more than 8 parameters": 23,
-    "lines of LLVM text outside of ir": 811,
+    "files over 400 lines": 20,
+    "functions over 60 lines": 5,
+    "functions of a complexity over 25": 29,
+    "functions of more than 8 parameters": 22,
+    "lines of LLVM text outside of ir": 205,
     "files that read the state of a loop's node": 23,
     "tables by op outside of rules": 42,
 }
