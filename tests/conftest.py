@@ -12,6 +12,8 @@ import pytest
 
 _GENERATIONS = (50_000, 20, 50)
 _BEFORE = dict(os.environ)
+# Folders whose tests verify each graph after each optimisation. It takes a sixth of the time outside of LLVM.
+_VERIFIED = frozenset(("autodiff", "behaviours", "fuzz", "numpy", "optimise", "programs", "xp"))
 # Before other files of this kind import the package. Graphs run wherever there is one: which form of a function is
 # quicker depends on the machine. Faults of this package fail, and are no reason to run as plain Python.
 os.environ.setdefault("AUTOCONV_TIERS", "native")
@@ -62,6 +64,18 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(*_GENERATIONS)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Verifies the graphs of some folders; of all where the environment says so."""
+    if "AUTOCONV_VERIFY" in _BEFORE:
+        return
+    folder = item.nodeid.split("/")[1:2]
+    if _VERIFIED.isdisjoint(folder):
+        os.environ.pop("AUTOCONV_VERIFY", None)
+    else:
+        os.environ["AUTOCONV_VERIFY"] = "1"
 
 
 @pytest.fixture

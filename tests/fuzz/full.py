@@ -23,7 +23,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-os.environ.setdefault("AUTOCONV_VERIFY", "1")
+if __name__ == "__main__":
+    os.environ.setdefault("AUTOCONV_VERIFY", "1")  # as for the tests in this folder
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from differential.compare import paths
