@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def bitwise_and(x: Any, y: Any, name: str | None = None) -> Tensor:
+def bitwise_and(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x & y: the bits set in both.
 
     >>> autoconv.bitwise.bitwise_and([12], [10]).numpy()
@@ -17,7 +16,7 @@ def bitwise_and(x: Any, y: Any, name: str | None = None) -> Tensor:
     return apply("bitwise_and", x, y, name=name)
 
 
-def bitwise_or(x: Any, y: Any, name: str | None = None) -> Tensor:
+def bitwise_or(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x | y: the bits set in either.
 
     >>> autoconv.bitwise.bitwise_or([12], [10]).numpy()
@@ -26,7 +25,7 @@ def bitwise_or(x: Any, y: Any, name: str | None = None) -> Tensor:
     return apply("bitwise_or", x, y, name=name)
 
 
-def bitwise_xor(x: Any, y: Any, name: str | None = None) -> Tensor:
+def bitwise_xor(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x ^ y: the bits set in exactly one of the two.
 
     >>> autoconv.bitwise.bitwise_xor([12], [10]).numpy()
@@ -35,7 +34,7 @@ def bitwise_xor(x: Any, y: Any, name: str | None = None) -> Tensor:
     return apply("bitwise_xor", x, y, name=name)
 
 
-def invert(x: Any, name: str | None = None) -> Tensor:
+def invert(x: TensorLike, name: str | None = None) -> Tensor:
     """~x: all bits inverted.
 
     >>> autoconv.bitwise.invert([0, 5]).numpy()
@@ -44,7 +43,7 @@ def invert(x: Any, name: str | None = None) -> Tensor:
     return apply("invert", x, name=name)
 
 
-def left_shift(x: Any, y: Any, name: str | None = None) -> Tensor:
+def left_shift(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x shifted left by y bits; 0 when y is at least the width of the dtype.
 
     >>> autoconv.bitwise.left_shift([1, 2], [3, 3]).numpy()
@@ -53,7 +52,7 @@ def left_shift(x: Any, y: Any, name: str | None = None) -> Tensor:
     return apply("left_shift", x, y, name=name)
 
 
-def right_shift(x: Any, y: Any, name: str | None = None) -> Tensor:
+def right_shift(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x shifted right by y bits, keeping the sign.
 
     >>> autoconv.bitwise.right_shift([8, 16], [3, 3]).numpy()

@@ -10,6 +10,7 @@ import numpy as np
 from autoconv.api.gradients.tape import GradientTape, UnconnectedGradients, dense
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import Shape
+from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.recording.regions import recording
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -91,13 +92,13 @@ class EagerCall:
         return [slopes.get(i) for i in range(len(inputs))]
 
 
-def _array(value: Any) -> Any:
+def _array(value: TensorLike) -> Any:
     return None if value is None else np.asarray(convert_to_tensor(value).numpy())  # type: ignore[attr-defined]
 
 
 def _call(
     given: Callable[..., Any] | None,
-    function: Any,
+    function: object,
     inputs: Sequence[Any] | None,
     outputs: Any,
     name: str | None,

@@ -8,6 +8,7 @@ import numpy as np
 
 from autoconv.api.tensors.arguments import static_int
 from autoconv.graph.dtypes import DType, as_dtype
+from autoconv.runtime.annotations import AxisLike, DTypeLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
@@ -17,9 +18,9 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def matmul(
-    a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False, adjoint_a: bool = False,
+    a: TensorLike, b: TensorLike, transpose_a: bool = False, transpose_b: bool = False, adjoint_a: bool = False,
     adjoint_b: bool = False, a_is_sparse: bool = False, b_is_sparse: bool = False, grad_a: bool = False,
-    grad_b: bool = False, output_type: Any = None, name: str | None = None,
+    grad_b: bool = False, output_type: DTypeLike | None = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """The product of matrices (rank 2 or more; batches broadcast), each transposed first if requested.
 
@@ -44,14 +45,14 @@ def _widened(x: Tensor, dtype: DType) -> Tensor:
     return apply("cast", x, dtype=dtype) if fits else x
 
 
-def conj(x: Any) -> Tensor:
+def conj(x: TensorLike) -> Tensor:
     """The complex conjugate; real tensors are returned unchanged."""
     tensor = convert_to_tensor(x)
     return apply("conjugate", tensor) if tensor.dtype.is_complex else tensor
 
 
 def matvec(
-    a: Any, b: Any, transpose_a: bool = False, adjoint_a: bool = False, a_is_sparse: bool = False,
+    a: TensorLike, b: TensorLike, transpose_a: bool = False, adjoint_a: bool = False, a_is_sparse: bool = False,
     b_is_sparse: bool = False, name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """Matrices times vectors: [..., m, n] and [..., n] give [..., m].
@@ -84,7 +85,7 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
     return apply("tensordot", a, b, axes=pairs, name=name)
 
 
-def _axis_list(axes: Any) -> tuple[int, ...]:
+def _axis_list(axes: AxisLike) -> tuple[int, ...]:
     known = static_value(axes)
     if known is None:
         raise TypeError(f"tensordot: the axes have to be known while tracing, found {axes!r}")
@@ -100,7 +101,7 @@ def einsum(equation: str, *inputs: Any, optimize: Any = None, name: str | None =
     return apply("einsum", *inputs, equation=equation.replace(" ", ""), name=name)
 
 
-def cross(a: Any, b: Any, name: str | None = None) -> Tensor:
+def cross(a: TensorLike, b: TensorLike, name: str | None = None) -> Tensor:
     """The cross product of vectors of 3 along the last dimension.
 
     >>> autoconv.linalg.cross([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]).numpy()
@@ -122,7 +123,7 @@ def cross(a: Any, b: Any, name: str | None = None) -> Tensor:
     )
 
 
-def outer(a: Any, b: Any, name: str | None = None) -> Tensor:
+def outer(a: TensorLike, b: TensorLike, name: str | None = None) -> Tensor:
     """The product of every element of the vector `a` with every element of `b`.
 
     >>> autoconv.linalg.outer([1.0, 2.0], [3.0, 4.0]).numpy()
@@ -136,7 +137,7 @@ def outer(a: Any, b: Any, name: str | None = None) -> Tensor:
 # ---- transposes, diagonals, bands
 
 
-def matrix_transpose(a: Any, name: str | None = None, conjugate: bool = False) -> Tensor:
+def matrix_transpose(a: TensorLike, name: str | None = None, conjugate: bool = False) -> Tensor:
     """The matrices transposed (and conjugated).
 
     >>> autoconv.linalg.matrix_transpose([[1.0, 2.0], [3.0, 4.0]]).numpy()
@@ -147,7 +148,7 @@ def matrix_transpose(a: Any, name: str | None = None, conjugate: bool = False) -
     return conj(found) if conjugate else found
 
 
-def adjoint(matrix: Any, name: str | None = None) -> Tensor:
+def adjoint(matrix: TensorLike, name: str | None = None) -> Tensor:
     """The conjugate transpose.
 
     >>> autoconv.linalg.adjoint([[1.0, 2.0], [3.0, 4.0]]).numpy()
@@ -157,7 +158,7 @@ def adjoint(matrix: Any, name: str | None = None) -> Tensor:
     return matrix_transpose(matrix, name, conjugate=True)
 
 
-def trace(x: Any, name: str | None = None) -> Tensor:
+def trace(x: TensorLike, name: str | None = None) -> Tensor:
     """The sum along the main diagonal.
 
     >>> autoconv.linalg.trace([[1, 2], [3, 4]]).numpy()
@@ -166,7 +167,7 @@ def trace(x: Any, name: str | None = None) -> Tensor:
     return apply("reduce_sum", apply("diag_part", x, offset=0), axis=(-1,), keepdims=False, name=name)
 
 
-def diag(diagonal: Any, name: str | None = "diag", k: int = 0) -> Tensor:
+def diag(diagonal: TensorLike, name: str | None = "diag", k: int = 0) -> Tensor:
     """Matrices with the vectors on their k-th diagonal and zeros elsewhere.
 
     >>> autoconv.linalg.diag([1, 2]).numpy()
@@ -176,7 +177,7 @@ def diag(diagonal: Any, name: str | None = "diag", k: int = 0) -> Tensor:
     return apply("diag", diagonal, offset=static_int(k, "k"), name=name)
 
 
-def diag_part(input: Any, name: str | None = "diag_part", k: int = 0) -> Tensor:
+def diag_part(input: TensorLike, name: str | None = "diag_part", k: int = 0) -> Tensor:
     """The k-th diagonal of the matrices.
 
     >>> autoconv.linalg.diag_part([[1, 2], [3, 4]]).numpy()
@@ -185,7 +186,7 @@ def diag_part(input: Any, name: str | None = "diag_part", k: int = 0) -> Tensor:
     return apply("diag_part", input, offset=static_int(k, "k"), name=name)
 
 
-def set_diag(input: Any, diagonal: Any, name: str | None = "set_diag", k: int = 0) -> Tensor:
+def set_diag(input: TensorLike, diagonal: TensorLike, name: str | None = "set_diag", k: int = 0) -> Tensor:
     """A copy of the matrices with another k-th diagonal.
 
     >>> autoconv.linalg.set_diag([[1, 2], [3, 4]], [8, 9]).numpy()
@@ -195,7 +196,7 @@ def set_diag(input: Any, diagonal: Any, name: str | None = "set_diag", k: int = 
     return apply("set_diag", input, diagonal, offset=static_int(k, "k"), name=name)
 
 
-def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Tensor:
+def band_part(input: TensorLike, num_lower: Any, num_upper: Any, name: str | None = None) -> Tensor:
     """The matrices with zeros except for `num_lower` diagonals below the main one and `num_upper` above (-1: all).
 
     >>> autoconv.linalg.band_part([[1, 2, 3], [4, 5, 6], [7, 8, 9]], 0, -1).numpy()
@@ -210,7 +211,7 @@ def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = Non
 # ---- determinants, inverses, systems
 
 
-def det(input: Any, name: str | None = None) -> Tensor:
+def det(input: TensorLike, name: str | None = None) -> Tensor:
     """The determinants.
 
     >>> autoconv.linalg.det([[2.0, 0.0], [0.0, 4.0]]).numpy()
@@ -219,7 +220,7 @@ def det(input: Any, name: str | None = None) -> Tensor:
     return apply("determinant", input, name=name)
 
 
-def slogdet(input: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+def slogdet(input: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """The sign and the logarithm of the absolute value of the determinants.
 
     >>> sign, logarithm = autoconv.linalg.slogdet([[2.0, 0.0], [0.0, 1.0]])
@@ -229,7 +230,7 @@ def slogdet(input: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
     return apply("slogdet", input, name=name)
 
 
-def logdet(matrix: Any, name: str | None = None) -> Tensor:
+def logdet(matrix: TensorLike, name: str | None = None) -> Tensor:
     """The logarithm of the determinants of positive definite matrices.
 
     >>> autoconv.linalg.logdet([[4.0, 2.0], [2.0, 3.0]]).numpy().round(3)
@@ -239,7 +240,7 @@ def logdet(matrix: Any, name: str | None = None) -> Tensor:
     return apply("multiply", apply("reduce_sum", logs, axis=(-1,), keepdims=False), 2.0, name=name)
 
 
-def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
+def inv(input: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
     """The inverses; raises InvalidArgumentError for a singular matrix.
 
     >>> autoconv.linalg.inv([[2.0, 0.0], [0.0, 4.0]]).numpy()
@@ -249,7 +250,7 @@ def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
     return apply("inverse", input, adjoint=adjoint, name=name)
 
 
-def pinv(a: Any, rcond: float | None = None, validate_args: bool = False, name: str | None = None) -> Tensor:
+def pinv(a: TensorLike, rcond: float | None = None, validate_args: bool = False, name: str | None = None) -> Tensor:
     """The pseudo-inverses; singular values below `rcond` times the largest count as zero.
 
     >>> autoconv.linalg.pinv([[2.0, 0.0], [0.0, 4.0]]).numpy().round(3)
@@ -269,7 +270,7 @@ def pinv(a: Any, rcond: float | None = None, validate_args: bool = False, name: 
     return matmul(apply("multiply", v, apply("expand_dims", inverted, axis=-2)), u, adjoint_b=True, name=name)
 
 
-def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
+def solve(matrix: TensorLike, rhs: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
     """x with matrix @ x = rhs, both [..., n, k]; raises InvalidArgumentError for a singular matrix.
 
     >>> autoconv.linalg.solve([[2.0, 0.0], [0.0, 4.0]], [[2.0], [2.0]]).numpy()
@@ -280,7 +281,7 @@ def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None)
 
 
 def triangular_solve(
-    matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None
+    matrix: TensorLike, rhs: TensorLike, lower: bool = True, adjoint: bool = False, name: str | None = None
 ) -> Tensor:
     """x with matrix @ x = rhs, reading only the lower (or upper) triangle of the matrix.
 
@@ -291,7 +292,7 @@ def triangular_solve(
     return apply("triangular_solve", matrix, rhs, lower=lower, adjoint=adjoint, name=name)
 
 
-def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
+def cholesky_solve(chol: Any, rhs: TensorLike, name: str | None = None) -> Tensor:
     """x with A @ x = rhs, given the Cholesky factor of A.
 
     >>> autoconv.linalg.cholesky_solve([[2.0, 0.0], [0.0, 1.0]], [[4.0], [3.0]]).numpy().round(3)
@@ -303,7 +304,7 @@ def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
 
 
 def lstsq(
-    matrix: Any, rhs: Any, l2_regularizer: float = 0.0, fast: bool = True, name: str | None = None
+    matrix: TensorLike, rhs: TensorLike, l2_regularizer: float = 0.0, fast: bool = True, name: str | None = None
 ) -> Tensor:
     """The x that minimises |matrix @ x - rhs|² plus `l2_regularizer` times |x|².
 
@@ -323,7 +324,7 @@ def lstsq(
 # ---- decompositions
 
 
-def cholesky(input: Any, name: str | None = None) -> Tensor:
+def cholesky(input: TensorLike, name: str | None = None) -> Tensor:
     """The lower triangular L with L @ L^H = input; InvalidArgumentError unless the input is positive definite.
 
     >>> autoconv.linalg.cholesky([[4.0, 2.0], [2.0, 3.0]]).numpy().round(3)
@@ -333,7 +334,7 @@ def cholesky(input: Any, name: str | None = None) -> Tensor:
     return apply("cholesky", input, name=name)
 
 
-def svd(tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None) -> Any:
+def svd(tensor: TensorLike, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None) -> Any:
     """(s, u, v) with tensor = u @ diag(s) @ v^H, s in descending order; s alone without `compute_uv`.
 
     >>> singular, left, right = autoconv.linalg.svd([[3.0, 0.0], [0.0, 2.0]])
@@ -346,7 +347,7 @@ def svd(tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name:
     return found[0] if isinstance(found, (tuple, list)) else found
 
 
-def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
+def qr(input: TensorLike, full_matrices: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
     """(q, r) with q @ r = input, orthonormal columns in q and r upper triangular.
 
     >>> q, r = autoconv.linalg.qr([[3.0, 1.0], [4.0, 2.0]])
@@ -357,7 +358,7 @@ def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> tupl
     return apply("qr", input, full_matrices=full_matrices, name=name)
 
 
-def eigh(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+def eigh(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Eigenvalues in ascending order, and eigenvectors (columns) of self-adjoint matrices; reads the lower triangle.
 
     >>> values, vectors = autoconv.linalg.eigh([[2.0, 0.0], [0.0, 1.0]])
@@ -367,7 +368,7 @@ def eigh(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
     return apply("eigh", tensor, name=name)
 
 
-def eigvalsh(tensor: Any, name: str | None = None) -> Tensor:
+def eigvalsh(tensor: TensorLike, name: str | None = None) -> Tensor:
     """The eigenvalues of self-adjoint matrices in ascending order.
 
     >>> autoconv.linalg.eigvalsh([[2.0, 0.0], [0.0, 1.0]]).numpy().round(3)

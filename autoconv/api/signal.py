@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from autoconv.api.tensors.arguments import static_axes, static_int
+from autoconv.runtime.annotations import AxisLike, IntLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def fft(input: Any, name: str | None = None) -> Tensor:
+def fft(input: TensorLike, name: str | None = None) -> Tensor:
     """The discrete Fourier transform of a complex tensor over its last dimension.
 
     >>> autoconv.signal.fft(autoconv.constant([1, 2, 3, 4], autoconv.complex64)).numpy()
@@ -22,7 +23,7 @@ def fft(input: Any, name: str | None = None) -> Tensor:
     return apply("fft", input, axes=(-1,), norm="backward", name=name)
 
 
-def ifft(input: Any, name: str | None = None) -> Tensor:
+def ifft(input: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of `fft`.
 
     >>> autoconv.signal.ifft(autoconv.constant([4, 0, 0, 0], autoconv.complex64)).numpy()
@@ -31,7 +32,7 @@ def ifft(input: Any, name: str | None = None) -> Tensor:
     return apply("ifft", input, axes=(-1,), norm="backward", name=name)
 
 
-def fft2d(input: Any, name: str | None = None) -> Tensor:
+def fft2d(input: TensorLike, name: str | None = None) -> Tensor:
     """The transform of a complex tensor over its last two dimensions.
 
     >>> autoconv.signal.fft2d(autoconv.ones([2, 2], autoconv.complex64)).numpy()
@@ -41,7 +42,7 @@ def fft2d(input: Any, name: str | None = None) -> Tensor:
     return apply("fft", input, axes=(-2, -1), norm="backward", name=name)
 
 
-def ifft2d(input: Any, name: str | None = None) -> Tensor:
+def ifft2d(input: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of `fft2d`.
 
     >>> autoconv.signal.ifft2d(autoconv.ones([2, 2], autoconv.complex64)).numpy()
@@ -51,7 +52,7 @@ def ifft2d(input: Any, name: str | None = None) -> Tensor:
     return apply("ifft", input, axes=(-2, -1), norm="backward", name=name)
 
 
-def fft3d(input: Any, name: str | None = None) -> Tensor:
+def fft3d(input: TensorLike, name: str | None = None) -> Tensor:
     """The transform of a complex tensor over its last three dimensions.
 
     >>> autoconv.signal.fft3d(autoconv.ones([2, 2, 2], autoconv.complex64)).shape
@@ -60,7 +61,7 @@ def fft3d(input: Any, name: str | None = None) -> Tensor:
     return apply("fft", input, axes=(-3, -2, -1), norm="backward", name=name)
 
 
-def ifft3d(input: Any, name: str | None = None) -> Tensor:
+def ifft3d(input: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of `fft3d`.
 
     >>> autoconv.signal.ifft3d(autoconv.ones([2, 2, 2], autoconv.complex64)).shape
@@ -69,7 +70,7 @@ def ifft3d(input: Any, name: str | None = None) -> Tensor:
     return apply("ifft", input, axes=(-3, -2, -1), norm="backward", name=name)
 
 
-def rfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+def rfft(input_tensor: TensorLike, fft_length: IntLike | None = None, name: str | None = None) -> Tensor:
     """The first n // 2 + 1 frequencies of a real tensor of n = `fft_length` (truncated, or padded with zeros).
 
     >>> autoconv.signal.rfft([1.0, 2.0, 3.0, 4.0]).numpy()
@@ -81,7 +82,7 @@ def rfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> 
     return apply("rfft", x, norm="backward", name=name)
 
 
-def irfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+def irfft(input_tensor: TensorLike, fft_length: IntLike | None = None, name: str | None = None) -> Tensor:
     """The real tensor of length `fft_length` (2 * (frequencies - 1) by default) with these frequencies.
 
     >>> autoconv.signal.irfft(autoconv.constant([4, 0, 0], autoconv.complex64)).numpy()
@@ -91,7 +92,7 @@ def irfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) ->
     return apply("irfft", input_tensor, length=length, norm="backward", name=name)
 
 
-def _length(fft_length: Any) -> int:
+def _length(fft_length: IntLike) -> int:
     if isinstance(fft_length, (list, tuple, np.ndarray)):
         (fft_length,) = fft_length
     axes = static_axes(fft_length)
@@ -128,7 +129,7 @@ def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
     return _shifted(x, axes, -1, name)
 
 
-def _shifted(x: Any, axes: Any, sign: int, name: str | None) -> Tensor:
+def _shifted(x: TensorLike, axes: AxisLike, sign: int, name: str | None) -> Tensor:
     tensor = convert_to_tensor(x)
     chosen = static_axes(axes)
     if chosen is None:

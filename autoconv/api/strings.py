@@ -9,6 +9,7 @@ from autoconv.api.control.output import nested_piece, top_piece
 from autoconv.api.tensors.arguments import static_axes
 from autoconv.graph.dtypes import as_dtype, float32
 from autoconv.ops.text.unicode import ENCODINGS
+from autoconv.runtime.annotations import DTypeLike, TensorLike
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
@@ -23,7 +24,7 @@ def join(inputs: Sequence[Any], separator: str = "", name: str | None = None) ->
 
 
 def reduce_join(
-    inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "", name: str | None = None
+    inputs: TensorLike, axis: Any = None, keepdims: bool = False, separator: str = "", name: str | None = None
 ) -> Tensor:
     """The strings along `axis` (all axes by default), joined.
 
@@ -40,7 +41,7 @@ def reduce_join(
     )
 
 
-def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
+def length(input: TensorLike, unit: str = "BYTE", name: str | None = None) -> Tensor:
     """The length of each string, as int32.
 
     >>> autoconv.strings.length(["a", "bcd"]).numpy()
@@ -49,7 +50,7 @@ def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
     return apply("string_length", input, unit=unit, name=name)
 
 
-def lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
+def lower(input: TensorLike, encoding: str = "", name: str | None = None) -> Tensor:
     """The strings in lower case: ASCII letters only, or all letters with encoding="utf-8".
 
     >>> autoconv.strings.lower(["AB"]).numpy()
@@ -58,7 +59,7 @@ def lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
     return apply("string_lower", input, encoding=encoding, name=name)
 
 
-def upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
+def upper(input: TensorLike, encoding: str = "", name: str | None = None) -> Tensor:
     """The strings in upper case: ASCII letters only, or all letters with encoding="utf-8".
 
     >>> autoconv.strings.upper(["ab"]).numpy()
@@ -67,7 +68,7 @@ def upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
     return apply("string_upper", input, encoding=encoding, name=name)
 
 
-def strip(input: Any, name: str | None = None) -> Tensor:
+def strip(input: TensorLike, name: str | None = None) -> Tensor:
     """The strings without white space at either end.
 
     >>> autoconv.strings.strip([" a "]).numpy()
@@ -76,7 +77,7 @@ def strip(input: Any, name: str | None = None) -> Tensor:
     return apply("string_strip", input, name=name)
 
 
-def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
+def substr(input: TensorLike, pos: Any, len: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
     """`len` bytes or characters from `pos` on (negative: from the end), broadcast.
 
     Raises InvalidArgumentError for a position outside of the string.
@@ -87,7 +88,7 @@ def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None 
     return apply("string_substr", input, pos, len, unit=unit, name=name)
 
 
-def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: str | None = None) -> Tensor:
+def split(input: TensorLike, sep: str | None = None, maxsplit: int = -1, name: str | None = None) -> Tensor:
     """The parts between separators (white space by default) along a new last dimension.
 
     One string gives a vector; several give rows padded with empty strings to the longest.
@@ -98,7 +99,7 @@ def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: str | No
     return apply("string_split", input, sep=sep or None, maxsplit=int(maxsplit), name=name)
 
 
-def bytes_split(input: Any, name: str | None = None) -> Tensor:
+def bytes_split(input: TensorLike, name: str | None = None) -> Tensor:
     """The bytes of each string along a new last dimension, padded with empty strings.
 
     >>> autoconv.strings.bytes_split("abc").numpy()
@@ -108,7 +109,7 @@ def bytes_split(input: Any, name: str | None = None) -> Tensor:
 
 
 def unicode_split(
-    input: Any, input_encoding: str = "UTF-8", errors: str = "replace", replacement_char: int = 65533,
+    input: TensorLike, input_encoding: str = "UTF-8", errors: str = "replace", replacement_char: int = 65533,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """The characters of each string along a new last dimension, padded with empty strings.
@@ -124,7 +125,7 @@ def unicode_split(
 
 
 def unicode_decode(
-    input: Any, input_encoding: str, errors: str = "replace", replacement_char: int = 65533,
+    input: TensorLike, input_encoding: str, errors: str = "replace", replacement_char: int = 65533,
     replace_control_characters: bool = False, name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """The code points of each string, int32, along a new last dimension, padded with zeros.
@@ -140,7 +141,7 @@ def unicode_decode(
 
 
 def unicode_encode(
-    input: Any, output_encoding: str = "UTF-8", errors: str = "replace", replacement_char: int = 65533,
+    input: TensorLike, output_encoding: str = "UTF-8", errors: str = "replace", replacement_char: int = 65533,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """The strings whose code points are given along the last dimension.
@@ -153,7 +154,8 @@ def unicode_encode(
 
 
 def unicode_transcode(
-    input: Any, input_encoding: str, output_encoding: str, errors: str = "replace", replacement_char: int = 65533,
+    input: TensorLike, input_encoding: str, output_encoding: str, errors: str = "replace",
+    replacement_char: int = 65533,
     replace_control_characters: bool = False, name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """Strings converted from one encoding to another.
@@ -166,7 +168,7 @@ def unicode_transcode(
     return apply("unicode_transcode", input, output=wanted, name=name, **options)
 
 
-def ngrams(data: Any, ngram_width: Any, separator: str = " ", name: str | None = None) -> Tensor:
+def ngrams(data: TensorLike, ngram_width: Any, separator: str = " ", name: str | None = None) -> Tensor:
     """`ngram_width` neighbours along the last dimension, joined; for several widths, those of each in turn.
 
     >>> autoconv.strings.ngrams(["a", "b", "c"], 2).numpy()
@@ -178,7 +180,7 @@ def ngrams(data: Any, ngram_width: Any, separator: str = " ", name: str | None =
     return apply("string_ngrams", data, widths=widths, separator=separator, name=name)
 
 
-def to_number(input: Any, out_type: Any = float32, name: str | None = None) -> Tensor:
+def to_number(input: TensorLike, out_type: DTypeLike = float32, name: str | None = None) -> Tensor:
     """The numbers represented by strings; raises InvalidArgumentError for a string that is no number.
 
     >>> autoconv.strings.to_number(["1.5", "2"]).numpy()
@@ -188,7 +190,7 @@ def to_number(input: Any, out_type: Any = float32, name: str | None = None) -> T
 
 
 def as_string(
-    input: Any, precision: int = -1, scientific: bool = False, shortest: bool = False, width: int = -1,
+    input: TensorLike, precision: int = -1, scientific: bool = False, shortest: bool = False, width: int = -1,
     fill: str = "", name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """Numbers and bools as strings, floats with 6 decimals unless `precision` or `shortest` is given.
@@ -203,7 +205,7 @@ def as_string(
 
 
 def regex_replace(
-    input: Any, pattern: str, rewrite: str, replace_global: bool = True, name: str | None = None
+    input: TensorLike, pattern: str, rewrite: str, replace_global: bool = True, name: str | None = None
 ) -> Tensor:
     r"""Matches of `pattern` (Python's syntax) replaced; \1 in `rewrite` is the first group.
 
@@ -214,7 +216,7 @@ def regex_replace(
     return apply("string_regex_replace", input, **options, name=name)
 
 
-def regex_full_match(input: Any, pattern: str, name: str | None = None) -> Tensor:
+def regex_full_match(input: TensorLike, pattern: str, name: str | None = None) -> Tensor:
     """True where the whole string matches `pattern` (Python's syntax).
 
     >>> autoconv.strings.regex_full_match(["ab", "b"], "a.*").numpy()
@@ -223,7 +225,7 @@ def regex_full_match(input: Any, pattern: str, name: str | None = None) -> Tenso
     return apply("string_regex_full_match", input, pattern=pattern, name=name)
 
 
-def to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -> Tensor:
+def to_hash_bucket_fast(input: TensorLike, num_buckets: int, name: str | None = None) -> Tensor:
     """A number in [0, num_buckets) for each string, int64.
 
     It is always the same one: FarmHash's fingerprint modulo the number of buckets.
@@ -248,7 +250,7 @@ def _coding(function: str, encoding: str, errors: str, replacement: int) -> dict
 
 
 def format(
-    template: str, inputs: Any, placeholder: str = "{}", summarize: int = 3, name: str | None = None
+    template: str, inputs: TensorLike, placeholder: str = "{}", summarize: int = 3, name: str | None = None
 ) -> Tensor:
     """The template with each placeholder replaced by an input, formatted as by print.
 

@@ -15,6 +15,7 @@ from autoconv.api.control.output import top_piece
 from autoconv.api.tensors.reductions import reduce_all, reduce_any
 from autoconv.api.tensors.shaping import reshape, stack
 from autoconv.graph.dtypes import as_dtype
+from autoconv.runtime.annotations import DTypeLike, IntLike, ShapeLike, TensorLike
 from autoconv.runtime.recording.name_scopes import name_scope
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -22,7 +23,7 @@ from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> None:
+def Assert(condition: TensorLike, data: TensorLike, summarize: int | None = None, name: str | None = None) -> None:
     """Raise, with `data` in the message, unless all elements of the bool `condition` are true.
 
     >>> autoconv.Assert(autoconv.constant(True), ["never shown"])
@@ -36,7 +37,7 @@ def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | 
 
 
 def _compare(
-    op: str, sign: str, x: Any, y: Any, message: str | None, summarize: int | None, name: str | None
+    op: str, sign: str, x: TensorLike, y: TensorLike, message: str | None, summarize: int | None, name: str | None
 ) -> None:
     text = f"Condition x {sign} y did not hold element-wise:"
     with name_scope(name or f"assert_{'none_equal' if op == 'not_equal' else op}"):
@@ -44,12 +45,12 @@ def _compare(
         Assert(condition, [message or "", text, "x = ", _shown(x), "y = ", _shown(y)], summarize)
 
 
-def _shown(value: Any) -> Tensor:
+def _shown(value: TensorLike) -> Tensor:
     return convert_to_tensor(value)
 
 
 def assert_equal(
-    x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
+    x: TensorLike, y: TensorLike, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
     """Assert x == y for all elements, broadcast.
 
@@ -59,7 +60,7 @@ def assert_equal(
 
 
 def assert_none_equal(
-    x: Any, y: Any, summarize: int | None = None, message: str | None = None, name: str | None = None
+    x: TensorLike, y: TensorLike, summarize: int | None = None, message: str | None = None, name: str | None = None
 ) -> None:
     """Assert x != y for all elements, broadcast.
 
@@ -69,7 +70,7 @@ def assert_none_equal(
 
 
 def assert_less(
-    x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
+    x: TensorLike, y: TensorLike, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
     """Assert x < y for all elements, broadcast.
 
@@ -79,7 +80,7 @@ def assert_less(
 
 
 def assert_less_equal(
-    x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
+    x: TensorLike, y: TensorLike, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
     """Assert x <= y for all elements, broadcast.
 
@@ -89,7 +90,7 @@ def assert_less_equal(
 
 
 def assert_greater(
-    x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
+    x: TensorLike, y: TensorLike, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
     """Assert x > y for all elements, broadcast.
 
@@ -99,7 +100,7 @@ def assert_greater(
 
 
 def assert_greater_equal(
-    x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
+    x: TensorLike, y: TensorLike, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
     """Assert x >= y for all elements, broadcast.
 
@@ -109,7 +110,7 @@ def assert_greater_equal(
 
 
 def _against_zero(
-    op: str, sign: str, x: Any, message: str | None, summarize: int | None, name: str | None
+    op: str, sign: str, x: TensorLike, message: str | None, summarize: int | None, name: str | None
 ) -> None:
     tensor = convert_to_tensor(x)
     text = f"Condition x {sign} 0 did not hold element-wise:"
@@ -126,7 +127,7 @@ _AGAINST_ZERO = {
 
 
 def assert_positive(
-    x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
+    x: TensorLike, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
     """Assert x > 0 for all elements.
 
@@ -136,7 +137,7 @@ def assert_positive(
 
 
 def assert_negative(
-    x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
+    x: TensorLike, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
     """Assert x < 0 for all elements.
 
@@ -146,7 +147,7 @@ def assert_negative(
 
 
 def assert_non_negative(
-    x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
+    x: TensorLike, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
     """Assert x >= 0 for all elements.
 
@@ -156,7 +157,7 @@ def assert_non_negative(
 
 
 def assert_non_positive(
-    x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
+    x: TensorLike, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
     """Assert x <= 0 for all elements.
 
@@ -166,7 +167,7 @@ def assert_non_positive(
 
 
 def assert_near(
-    x: Any, y: Any, rtol: float | None = None, atol: float | None = None, message: str | None = None,
+    x: TensorLike, y: TensorLike, rtol: float | None = None, atol: float | None = None, message: str | None = None,
     summarize: int | None = None, name: str | None = None,
 ) -> None:  # fmt: skip
     """Assert |x - y| <= atol + rtol * |y| for all elements; both default to 10 times the dtype's spacing at 1.
@@ -185,7 +186,7 @@ def assert_near(
     Assert(condition, [message or "", text, "x = ", first, "y = ", _shown(y)], summarize, name)
 
 
-def assert_all_finite(x: Any, message: str, name: str | None = None) -> Tensor:
+def assert_all_finite(x: TensorLike, message: str, name: str | None = None) -> Tensor:
     """Return `x` after checking that it contains no infinity and no nan.
 
     >>> autoconv.debugging.assert_all_finite(autoconv.constant([1.0]), "x").numpy()
@@ -200,7 +201,7 @@ def assert_all_finite(x: Any, message: str, name: str | None = None) -> Tensor:
 # ---- shapes and dtypes
 
 
-def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
+def assert_rank(x: TensorLike, rank: IntLike, message: str | None = None, name: str | None = None) -> None:
     """Assert that `x` has that many dimensions. Raises ValueError while tracing if the rank is known.
 
     >>> autoconv.assert_rank([[1, 2]], 2)
@@ -208,7 +209,7 @@ def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None 
     _assert_rank("equal", "", x, rank, message, name)
 
 
-def assert_rank_at_least(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
+def assert_rank_at_least(x: TensorLike, rank: IntLike, message: str | None = None, name: str | None = None) -> None:
     """Assert that `x` has at least that many dimensions. Raises ValueError while tracing if the rank is known.
 
     >>> autoconv.debugging.assert_rank_at_least([[1, 2]], 1)
@@ -216,7 +217,7 @@ def assert_rank_at_least(x: Any, rank: Any, message: str | None = None, name: st
     _assert_rank("greater_equal", "at least ", x, rank, message, name)
 
 
-def _assert_rank(op: str, least: str, x: Any, rank: Any, message: str | None, name: str | None) -> None:
+def _assert_rank(op: str, least: str, x: TensorLike, rank: IntLike, message: str | None, name: str | None) -> None:
     tensor, wanted = convert_to_tensor(x), static_value(rank)
     found = tensor.shape.rank
     if found is None or wanted is None:
@@ -227,7 +228,7 @@ def _assert_rank(op: str, least: str, x: Any, rank: Any, message: str | None, na
         raise ValueError(_because(message, f"{text} Received rank {found}, shape {tensor.shape}"))
 
 
-def assert_rank_in(x: Any, ranks: Any, message: str | None = None, name: str | None = None) -> None:
+def assert_rank_in(x: TensorLike, ranks: Any, message: str | None = None, name: str | None = None) -> None:
     """Assert that the rank of `x` is one of `ranks`. Raises ValueError while tracing if the rank is known.
 
     >>> autoconv.debugging.assert_rank_in([[1, 2]], [1, 2])
@@ -243,7 +244,7 @@ def assert_rank_in(x: Any, ranks: Any, message: str | None = None, name: str | N
         raise ValueError(_because(message, f"{text} Received rank {found}, shape {tensor.shape}"))
 
 
-def assert_proper_iterable(values: Any) -> None:
+def assert_proper_iterable(values: TensorLike) -> None:
     """Raise TypeError unless `values` is a list, tuple or other Python iterable that is no tensor, array or string.
 
     >>> autoconv.debugging.assert_proper_iterable([1, 2])
@@ -252,7 +253,7 @@ def assert_proper_iterable(values: Any) -> None:
         raise TypeError(f"Expected argument 'values' to be a 'proper' iterable. Found: {type(values)}.")
 
 
-def assert_scalar(tensor: Any, message: str | None = None, name: str | None = None) -> Tensor:
+def assert_scalar(tensor: TensorLike, message: str | None = None, name: str | None = None) -> Tensor:
     """Return `tensor` as a tensor. Raises ValueError if it has dimensions.
 
     >>> _ = autoconv.debugging.assert_scalar(3)
@@ -265,7 +266,7 @@ def assert_scalar(tensor: Any, message: str | None = None, name: str | None = No
 
 def assert_shapes(
     shapes: Any,
-    data: Any = None,
+    data: TensorLike | None = None,
     summarize: int | None = None,
     message: str | None = None,
     name: str | None = None,
@@ -284,7 +285,7 @@ def assert_shapes(
 
 
 def _assert_shape(
-    tensor: Tensor, shape: Any, sizes: dict[str, Any], message: str | None, summarize: int | None
+    tensor: Tensor, shape: ShapeLike, sizes: dict[str, Any], message: str | None, summarize: int | None
 ) -> None:
     """Check one tensor; `sizes` collects the sizes of named dimensions."""
     wanted = tuple(shape) if isinstance(shape, (list, tuple, str)) else (shape,)
@@ -310,7 +311,7 @@ def _assert_shape(
 
 
 def _same_size(
-    actual: Any, size: Any, axis: int, tensor: Tensor, message: str | None, summarize: int | None
+    actual: Any, size: ShapeLike, axis: int, tensor: Tensor, message: str | None, summarize: int | None
 ) -> None:
     if isinstance(actual, int) and isinstance(size, int):
         if actual != size:
@@ -327,7 +328,7 @@ def _same_size(
     )
 
 
-def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None) -> None:
+def assert_type(tensor: TensorLike, tf_type: Any, message: str | None = None, name: str | None = None) -> None:
     """Raise TypeError unless the tensor has that dtype.
 
     >>> autoconv.debugging.assert_type(autoconv.constant([1, 2]), autoconv.int32)
@@ -337,7 +338,7 @@ def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str
         raise TypeError(_because(message, f"{_name(found)} must be of type {wanted!r}; got {found.dtype!r}"))
 
 
-def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> None:
+def assert_integer(x: TensorLike, message: str | None = None, name: str | None = None) -> None:
     """Raise TypeError unless `x` has an integer dtype.
 
     >>> autoconv.debugging.assert_integer(autoconv.constant([1, 2]))
@@ -347,7 +348,7 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
         raise TypeError(_because(message, f"Expected 'x' to be integer type. Found: {found.dtype!r}"))
 
 
-def assert_same_float_dtype(tensors: Sequence[Any] | None = None, dtype: Any = None) -> Any:
+def assert_same_float_dtype(tensors: Sequence[Any] | None = None, dtype: DTypeLike | None = None) -> Any:
     """Return the floating dtype that all tensors (and `dtype`) have in common; raises ValueError if there is none.
 
     >>> autoconv.debugging.assert_same_float_dtype([autoconv.constant(1.0), autoconv.constant(2.0)])
@@ -366,7 +367,7 @@ def assert_same_float_dtype(tensors: Sequence[Any] | None = None, dtype: Any = N
 # ---- predicates
 
 
-def is_numeric_tensor(tensor: Any) -> bool:
+def is_numeric_tensor(tensor: TensorLike) -> bool:
     """Return whether this is a tensor of numbers: False for bools, strings, and other objects.
 
     >>> autoconv.debugging.is_numeric_tensor(autoconv.constant(1))
@@ -377,7 +378,7 @@ def is_numeric_tensor(tensor: Any) -> bool:
     return isinstance(tensor, Tensor) and not (tensor.dtype.is_bool or tensor.dtype.is_string)
 
 
-def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
+def is_non_decreasing(x: TensorLike, name: str | None = None) -> Tensor:
     """A bool scalar: True if no element of `x`, in row-major order, is less than the one before.
 
     >>> autoconv.math.is_non_decreasing([1, 1, 2]).numpy()
@@ -386,7 +387,7 @@ def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
     return _goes_up("less_equal", x, name)
 
 
-def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
+def is_strictly_increasing(x: TensorLike, name: str | None = None) -> Tensor:
     """A bool scalar: True if each element of `x`, in row-major order, is greater than the one before.
 
     >>> autoconv.math.is_strictly_increasing([1, 1, 2]).numpy()
@@ -395,7 +396,7 @@ def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
     return _goes_up("less", x, name)
 
 
-def _goes_up(op: str, x: Any, name: str | None) -> Tensor:
+def _goes_up(op: str, x: TensorLike, name: str | None) -> Tensor:
     flat = reshape(x, [-1])
     return reduce_all(apply(op, flat[:-1], flat[1:]), name=name)
 

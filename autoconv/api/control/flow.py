@@ -14,6 +14,7 @@ from autoconv.operators.calls.call import call
 from autoconv.operators.control.conditionals import and_, is_staged, switch_stmt, truth
 from autoconv.operators.control.staged_loops import stage_loop
 from autoconv.operators.control.staging import stage_arms
+from autoconv.runtime.annotations import IntLike, TensorLike
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.shape import TensorSpec, as_shape
 from autoconv.runtime.support.structure import flatten, is_structure, map_structure
@@ -137,7 +138,7 @@ def while_loop(
         _check_invariants(shape_invariants, given, state)
     test, step = call(cond), call(body)
 
-    def stays(count: Any, *values: Any) -> Any:
+    def stays(count: IntLike, *values: Any) -> Any:
         if maximum_iterations is None:
             return _decision(test(*values))
         return and_(count < maximum_iterations, lambda: _decision(test(*values)))
@@ -161,16 +162,16 @@ def _one_of(index: Any, functions: Sequence[Any], title: str) -> Any:
     return stage_arms(index, [_as_tuple(function) for function in functions], [], (title,))[0]
 
 
-def _as_tuple(function: Any) -> Callable[[], tuple[Any]]:
+def _as_tuple(function: Callable[..., Any]) -> Callable[[], tuple[Any]]:
     """Wrap the function as an arm, which returns its results as a tuple."""
     return lambda: (call(function)(),)
 
 
-def _always(value: Any) -> Thunk:
+def _always(value: TensorLike) -> Thunk:
     return lambda: value
 
 
-def check_callable(what: str, function: Any) -> None:
+def check_callable(what: str, function: object) -> None:
     """Raise TypeError, naming the parameter, for an object that is not callable."""
     if not callable(function):
         raise TypeError(f"'{what}' must be callable, found {function!r}")
@@ -208,13 +209,13 @@ def _branches(branch_fns: Any) -> dict[int, Thunk]:
     return table
 
 
-def _as_loop_value(value: Any) -> Any:
+def _as_loop_value(value: TensorLike) -> Any:
     if value is None or isinstance(value, TensorArray) or hasattr(type(value), "__autoconv_graph_value__"):
         return value
     return convert_to_tensor(value)
 
 
-def _decision(value: Any) -> Any:
+def _decision(value: TensorLike) -> Any:
     return value if is_staged(value) else bool(value)
 
 
@@ -246,7 +247,7 @@ def _like(given: Any, results: tuple[Any, ...]) -> Any:
     return type(given)(*results) if hasattr(given, "_fields") else type(given)(results)
 
 
-def _check_invariants(invariants: Any, given: Any, state: tuple[Any, ...]) -> None:
+def _check_invariants(invariants: Any, given: object, state: tuple[Any, ...]) -> None:
     declared = (
         invariants
         if isinstance(invariants, (list, tuple)) and isinstance(given, (list, tuple))

@@ -11,6 +11,7 @@ from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import Shape, TensorType, join_shapes
 from autoconv.operators.calls.call import call
 from autoconv.operators.control.iterables import leading_dimension
+from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import Template, flatten, map_structure, pack
@@ -39,7 +40,7 @@ def map_fn(
     function = call(fn)
     signature = dtype if fn_output_signature is None else fn_output_signature
 
-    def step(index: Any, carried: None) -> tuple[Any, None]:
+    def step(index: TensorLike, carried: None) -> tuple[Any, None]:
         return function(pack(template, [get_item(row, index) for row in rows])), None
 
     stacked, _ = _collect(step, rows, None, _declared(signature), reverse=False)
@@ -65,7 +66,7 @@ def scan(
     if initializer is None:
         return _scan_from_first(function, rows, template, reverse)
 
-    def step(index: Any, state: Any) -> tuple[Any, Any]:
+    def step(index: TensorLike, state: Any) -> tuple[Any, Any]:
         new = function(state, pack(template, [get_item(row, index) for row in rows]))
         return _next_state(new, state)
 
@@ -100,12 +101,12 @@ def foldr(
     return _fold(fn, elems, initializer, reverse=True)
 
 
-def _fold(fn: Callable[..., Any], elems: Any, initializer: Any, reverse: bool) -> Any:
+def _fold(fn: Callable[..., Any], elems: TensorLike, initializer: Callable[..., Any], reverse: bool) -> Any:
     check_callable("fn", fn)
     rows, template = _rows(elems)
     function, length = call(fn), leading_dimension(rows[0])
 
-    def row(position: Any) -> Any:
+    def row(position: int) -> Any:
         index = length - 1 - position if reverse else position
         return pack(template, [get_item(part, index) for part in rows])
 
@@ -128,7 +129,7 @@ class _ResultTypesKnown(BaseException):
         self.types = types
 
 
-def _collect(step: Any, rows: list[Tensor], state: Any, declared: Any, reverse: bool) -> tuple[Any, Any]:
+def _collect(step: object, rows: list[Tensor], state: Any, declared: Any, reverse: bool) -> tuple[Any, Any]:
     """Run `result, state = step(index, state)` for every row; return the stacked results and the last state."""
     if current_region() is None and int(leading_dimension(rows[0])):
         return _collected_at_once(step, rows, state, reverse)
@@ -187,7 +188,7 @@ def _loop(
     length = leading_dimension(rows[0])
     arrays = [TensorArray(t.dtype, length, element_shape=t.shape, clear_after_read=False) for t in types]
 
-    def body(position: Any, written: list[TensorArray], carried: Any) -> tuple[Any, ...]:
+    def body(position: int, written: list[TensorArray], carried: Any) -> tuple[Any, ...]:
         index = length - 1 - position if reverse else position
         result, carried = step(index, carried)
         leaves, found = flatten(result)
@@ -216,7 +217,7 @@ def _tail(shape: Shape) -> Shape:
     return None if shape is None else shape[1:]
 
 
-def _rows(elems: Any) -> tuple[list[Tensor], Template | None]:
+def _rows(elems: TensorLike) -> tuple[list[Tensor], Template | None]:
     """Return the tensors to iterate over, and their structure; a list of numbers is one tensor."""
     leaves, template = flatten(elems)
     if template is not None and leaves and all(isinstance(leaf, (bool, int, float, str)) for leaf in leaves):
@@ -259,7 +260,7 @@ def _scan_from_first(function: Any, rows: list[Tensor], template: Template | Non
     first = [get_item(row, -1 if reverse else 0) for row in rows]
     rest = [get_item(row, slice(None, -1) if reverse else slice(1, None)) for row in rows]
 
-    def step(index: Any, state: Any) -> tuple[Any, Any]:
+    def step(index: object, state: Any) -> tuple[Any, Any]:
         new = function(state, pack(template, [get_item(row, index) for row in rest]))
         return _next_state(new, state)
 

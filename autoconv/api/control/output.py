@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 
@@ -37,7 +38,7 @@ def _stream_name(stream: Any) -> str:
     raise ValueError(f"output_stream has to be sys.stderr, sys.stdout or a 'file://' path, found {stream!r}")
 
 
-def top_piece(value: Any, operands: list[Any]) -> Any:
+def top_piece(value: TensorLike, operands: list[Any]) -> Any:
     """Return the template piece of one argument: text, or the number of its operand; strings appear without quotes."""
     if isinstance(value, str):
         return value
@@ -46,7 +47,7 @@ def top_piece(value: Any, operands: list[Any]) -> Any:
     )
 
 
-def nested_piece(value: Any, operands: list[Any]) -> Any:
+def nested_piece(value: TensorLike, operands: list[Any]) -> Any:
     """Return the template piece of a value in a container: strings are quoted, dicts sorted by key."""
     tensor = as_tensor(value)
     if tensor is not None:
@@ -68,7 +69,7 @@ def nested_piece(value: Any, operands: list[Any]) -> Any:
     return repr(value)
 
 
-def _is_container(value: Any) -> bool:
+def _is_container(value: TensorLike) -> bool:
     return isinstance(value, (list, tuple, dict))
 
 

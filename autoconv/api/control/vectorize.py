@@ -23,6 +23,7 @@ from autoconv.operators.calls.call import call
 from autoconv.operators.control.iterables import leading_dimension
 from autoconv.operators.regions.region_body import unify_captures
 from autoconv.ops.index_spec import At, NewAxis, Rest, Slice, is_fixed
+from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.recording.regions import current_region, new_trace, recording, subregion
 from autoconv.runtime.support.structure import Template, flatten, pack
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -34,7 +35,7 @@ _LOOP_ONLY = Effects.WRITE | Effects.OUTPUT | Effects.RANDOM  # effects that no 
 
 
 def vectorized_map(
-    fn: Callable[..., Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
+    fn: Callable[..., Any], elems: TensorLike, fallback_to_while_loop: bool = True, warn: bool = True
 ) -> Any:
     """`map_fn`, computed on all rows at once where the ops of `fn` allow it; calls must not depend on each other.
 
@@ -173,7 +174,7 @@ class _Batch:
         stacked = iter(map_fn(row, tuple(x for x, flag in zip(inputs, flags, strict=True) if flag)))
         return tuple(next(stacked) if value in self.read else None for value in node.results)
 
-    def _spread(self, x: Any) -> Any:
+    def _spread(self, x: TensorLike) -> Any:
         """Repeat a tensor for every row."""
         tensor = apply("expand_dims", convert_to_tensor(x), axis=0)
         return tile(tensor, [self.length] + [1] * (len(tensor.type.shape) - 1))

@@ -12,6 +12,7 @@ from autoconv.api.gradients.tape import UnconnectedGradients, rows_of, zeros_of_
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.operators.calls.call import call
 from autoconv.operators.regions.region_body import unify_captures
+from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.regions import Region, current_region, recording, subregion
@@ -87,7 +88,7 @@ def hessians(
     for source in flatten(xs)[0]:
         (slope,) = gradients(ys, source, unconnected_gradients=UnconnectedGradients.ZERO)
 
-        def row(seed: Any, slope: Any = slope, source: Any = source) -> list[Any]:
+        def row(seed: TensorLike, slope: Any = slope, source: TensorLike = source) -> list[Any]:
             return gradients(slope, source, seed, unconnected_gradients=UnconnectedGradients.ZERO)
 
         (stacked,) = rows_of(slope, row)
@@ -168,7 +169,7 @@ class _Pull:
         return [None if ct is None else convert_to_tensor(ct) for ct in (*leaves, *more)]
 
 
-def _takes_variables(function: Any) -> bool:
+def _takes_variables(function: Callable[..., Any]) -> bool:
     parameters = inspect.signature(function).parameters
     return "variables" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from autoconv.graph.graph import Graph, Node, Value
+from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.regions import Region
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -52,7 +51,7 @@ class RecordedInterval:
         return [node for node in nodes if node not in self._left_out] if self._left_out else nodes
 
 
-def symbolic_source(region: Region, source: Any) -> Value | None:
+def symbolic_source(region: Region, source: TensorLike) -> Value | None:
     """Return the value of a tensor or variable in the graph being traced; None if the graph does not use it."""
     if isinstance(source, SymbolicTensor):
         return source.value_in_graph

@@ -13,6 +13,7 @@ import numpy as np
 from autoconv.api.control.functional import map_fn
 from autoconv.api.gradients.recorded import RecordedInterval, symbolic_source
 from autoconv.graph.graph import Value
+from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.objects.eager_gradients import eager_gradients
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.objects.variable_updates import IndexedSlices
@@ -103,7 +104,7 @@ class GradientTape:
         self._window.close(current_region())
         tape_recorders.stop(self._recorder)
 
-    def watch(self, tensor: Any) -> None:
+    def watch(self, tensor: TensorLike) -> None:
         """Watch a tensor or variable, or those in a structure.
 
         Raises ValueError for anything else. A tensor that is not floating or complex is not watched, with a warning.
@@ -157,7 +158,7 @@ class GradientTape:
             self._start()
 
     def gradient(
-        self, target: Any, sources: Any, output_gradients: Any = None,
+        self, target: TensorLike, sources: Any, output_gradients: Any = None,
         unconnected_gradients: Any = UnconnectedGradients.NONE,
     ) -> Any:  # fmt: skip
         """The gradients of `target` with respect to `sources`, in the structure of the sources.
@@ -183,7 +184,7 @@ class GradientTape:
         return pack(template, found)
 
     def jacobian(
-        self, target: Any, sources: Any, unconnected_gradients: Any = UnconnectedGradients.NONE,
+        self, target: TensorLike, sources: Any, unconnected_gradients: Any = UnconnectedGradients.NONE,
         parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
     ) -> Any:  # fmt: skip
         """The derivatives of each element of `target` with respect to each of `sources`.
@@ -211,7 +212,7 @@ class GradientTape:
         return pack(template, found)
 
     def batch_jacobian(
-        self, target: Any, source: Any, unconnected_gradients: Any = UnconnectedGradients.NONE,
+        self, target: TensorLike, source: TensorLike, unconnected_gradients: Any = UnconnectedGradients.NONE,
         parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
     ) -> Any:  # fmt: skip
         """The jacobian of each row of `target` with respect to the row of `source` at the same index.
@@ -312,7 +313,7 @@ def rows_of(target: Tensor, gradients: Any) -> list[Any]:
     if not connected:
         return [None] * len(probe)
 
-    def row(number: Any) -> Any:
+    def row(number: TensorLike) -> Any:
         hot = apply("cast", apply("equal", _positions(flat), number), dtype=target.type.dtype)
         found = gradients(apply("reshape_like", hot, target))
         return tuple(found[i] for i in connected)
@@ -332,12 +333,12 @@ def _one_hot(target: Tensor, position: int) -> Any:
     return apply("constant", value=seed, weak=target.weak)
 
 
-def dense(gradient: Any) -> Any:
+def dense(gradient: TensorLike) -> Any:
     """Convert an IndexedSlices to the whole tensor."""
     return convert_to_tensor(gradient) if isinstance(gradient, IndexedSlices) else gradient
 
 
-def zeros_of_source(source: Any) -> Any:
+def zeros_of_source(source: TensorLike) -> Any:
     """Return zeros of the shape of a tensor or variable, not recorded by tapes."""
     with tape_recorders.paused():
         return apply("zeros_like", convert_to_tensor(source))
@@ -357,7 +358,7 @@ def _seed(target: Any, given: Any) -> Any:
     return seed
 
 
-def _checked(values: Any, what: str) -> list[Any]:
+def _checked(values: TensorLike, what: str) -> list[Any]:
     leaves = flatten(values)[0]
     for value in leaves:
         if not isinstance(value, (Tensor, Variable)):
@@ -367,7 +368,7 @@ def _checked(values: Any, what: str) -> list[Any]:
     return leaves
 
 
-def _not_a_tensor(value: Any) -> ValueError:
+def _not_a_tensor(value: TensorLike) -> ValueError:
     return ValueError(
         f"Passed in object {value!r} of type {type(value).__name__!r}, not autoconv.Tensor or autoconv.Variable: make "
         "a tensor of it, autoconv.constant(…), before the tape records what is computed with it."
@@ -386,7 +387,7 @@ def _checked_steps(steps: int | None) -> int | None:
     return steps
 
 
-def _place(value: Any) -> Any:
+def _place(value: TensorLike) -> Any:
     return value.storage if isinstance(value, Variable) else value
 
 
@@ -403,7 +404,7 @@ def _shape(value: Any) -> tuple[Any, ...]:
     return tuple(d if isinstance(d, int) else None for d in shape)
 
 
-def _reshaped(value: Any, shape: tuple[Any, ...], vector: Any) -> Any:
+def _reshaped(value: TensorLike, shape: tuple[Any, ...], vector: Any) -> Any:
     return apply("reshape", value, shape=shape) if None not in shape else apply("reshape", value, vector, shape=shape)
 
 

@@ -12,6 +12,7 @@ from autoconv.api.gradients.accumulator import product
 from autoconv.api.gradients.tape import GradientTape, UnconnectedGradients, dense
 from autoconv.graph.dtypes import as_dtype
 from autoconv.operators.calls.call import call
+from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.regions import current_region
@@ -173,7 +174,7 @@ def _wraps(f: Function) -> Callable[[Function], Function]:
     return functools.wraps(f)
 
 
-def _check_callable(f: Any) -> None:
+def _check_callable(f: Callable[..., Any]) -> None:
     if not callable(f):
         raise TypeError(f"derivatives are those of a function, found {f!r}")
 
@@ -205,7 +206,7 @@ def _leaf(f: Function, value: Any) -> Any:
     return tensor
 
 
-def _watched(tape: GradientTape, value: Any) -> Any:
+def _watched(tape: GradientTape, value: TensorLike) -> Any:
     if isinstance(value, np.ndarray):
         return tape.watch_array(value)
     tape.watch(value)
@@ -226,7 +227,7 @@ def _scalar(f: Function, value: Any) -> Any:
     return result
 
 
-def _check_followed(f: Function, tape: GradientTape, found: Any) -> None:
+def _check_followed(f: Function, tape: GradientTape, found: object) -> None:
     """Raise TypeError for a zero gradient that is due to a conversion of the argument to a Python number."""
     if tape.lost and any(g is None for g in flatten(found)[0]):
         raise TypeError(
@@ -241,14 +242,14 @@ def _filled(gradient: Any, like: Any) -> Any:
     return dense(gradient)
 
 
-def _plain(value: Any, like: Any) -> Any:
+def _plain(value: TensorLike, like: object) -> Any:
     """Convert to a float where the argument was a Python float."""
     if isinstance(value, EagerTensor) and isinstance(like, EagerTensor) and like.weak and not value.type.rank:
         return value._array.item() if not any(tape_recorders.follows([value])) else value
     return value
 
 
-def _name(f: Any) -> str:
+def _name(f: Callable[..., Any]) -> str:
     return str(getattr(f, "__name__", type(f).__name__))
 
 

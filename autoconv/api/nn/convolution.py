@@ -16,6 +16,7 @@ from autoconv.api.nn.windows import Part, Windows, per_side
 from autoconv.api.tensors.shaping import concat, expand_dims, reshape, squeeze, transpose
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.types import Dimension
+from autoconv.runtime.annotations import ShapeLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -26,7 +27,8 @@ _FEWEST_CHANNELS = 16  # from which number on the kernel's elements have a produ
 
 
 def conv2d(
-    input: Any, filters: Any, strides: Any, padding: Any, data_format: str = "NHWC", dilations: Any = None,
+    input: TensorLike, filters: TensorLike, strides: ShapeLike, padding: str, data_format: str = "NHWC",
+    dilations: Any = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """The cross-correlation of images with filters: shape [batch, height, width, filters].
@@ -52,7 +54,7 @@ def conv2d(
 
 
 def conv1d(
-    input: Any, filters: Any, stride: int, padding: Any, data_format: str = "NWC", dilations: int = 1,
+    input: TensorLike, filters: TensorLike, stride: int, padding: str, data_format: str = "NWC", dilations: int = 1,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """`conv2d` for `input` [batch, width, channels] (NCW: [batch, channels, width]).
@@ -77,7 +79,7 @@ def conv1d(
 
 
 def _convolved(
-    image: Tensor, filters: Tensor, steps: Sequence[int], gaps: Sequence[int], padding: Any
+    image: Tensor, filters: Tensor, steps: Sequence[int], gaps: Sequence[int], padding: str
 ) -> Tensor:
     """Convolve an image of four dimensions, batch and channels included; each group of channels separately."""
     shape, kernel = image.type.shape, filters.type.shape

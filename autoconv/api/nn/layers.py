@@ -11,6 +11,7 @@ from autoconv.api.tensors.sorting import in_top_k, top_k
 from autoconv.api.tensors.trigonometry import (
     tanh,
 )
+from autoconv.runtime.annotations import AxisLike, IntLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
@@ -24,7 +25,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def relu(features: Any, name: str | None = None) -> Tensor:
+def relu(features: TensorLike, name: str | None = None) -> Tensor:
     """max(x, 0).
 
     >>> autoconv.nn.relu([-1.0, 2.0]).numpy()
@@ -33,7 +34,7 @@ def relu(features: Any, name: str | None = None) -> Tensor:
     return apply("relu", features, name=name)
 
 
-def relu6(features: Any, name: str | None = None) -> Tensor:
+def relu6(features: TensorLike, name: str | None = None) -> Tensor:
     """min(max(x, 0), 6).
 
     >>> autoconv.nn.relu6([-1.0, 8.0]).numpy()
@@ -42,7 +43,7 @@ def relu6(features: Any, name: str | None = None) -> Tensor:
     return apply("minimum", apply("relu", features), 6, name=name)
 
 
-def elu(features: Any, name: str | None = None) -> Tensor:
+def elu(features: TensorLike, name: str | None = None) -> Tensor:
     """x where it is positive, else exp(x) - 1.
 
     >>> autoconv.nn.elu([-1.0, 2.0]).numpy().round(3)
@@ -51,7 +52,7 @@ def elu(features: Any, name: str | None = None) -> Tensor:
     return apply("elu", features, name=name)
 
 
-def selu(features: Any, name: str | None = None) -> Tensor:
+def selu(features: TensorLike, name: str | None = None) -> Tensor:
     """A scaled elu that preserves mean and variance (Klambauer and others, 2017).
 
     >>> autoconv.nn.selu([-1.0, 2.0]).numpy().round(3)
@@ -60,7 +61,7 @@ def selu(features: Any, name: str | None = None) -> Tensor:
     return apply("selu", features, name=name)
 
 
-def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Tensor:
+def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None) -> Tensor:
     """x where it is positive, else alpha·x.
 
     >>> autoconv.nn.leaky_relu([-1.0, 2.0], alpha=0.5).numpy()
@@ -69,7 +70,7 @@ def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Te
     return apply("leaky_relu", features, alpha=float(alpha), name=name)
 
 
-def gelu(features: Any, approximate: bool = False, name: str | None = None) -> Tensor:
+def gelu(features: TensorLike, approximate: bool = False, name: str | None = None) -> Tensor:
     """x·Φ(x), where Φ is the normal distribution function or its approximation by tanh.
 
     >>> autoconv.nn.gelu([-1.0, 2.0]).numpy().round(3)
@@ -85,7 +86,7 @@ def gelu(features: Any, approximate: bool = False, name: str | None = None) -> T
     return apply("multiply", apply("multiply", x, 0.5), share, name=name)
 
 
-def silu(features: Any, beta: Any = 1.0) -> Tensor:
+def silu(features: TensorLike, beta: TensorLike = 1.0) -> Tensor:
     """x·sigmoid(beta·x).
 
     >>> autoconv.nn.silu([0.0, 1.0]).numpy().round(3)
@@ -98,7 +99,7 @@ def silu(features: Any, beta: Any = 1.0) -> Tensor:
 swish = silu
 
 
-def softsign(features: Any, name: str | None = None) -> Tensor:
+def softsign(features: TensorLike, name: str | None = None) -> Tensor:
     """x / (1 + |x|).
 
     >>> autoconv.math.softsign([1.0, -3.0]).numpy().round(3)
@@ -126,11 +127,11 @@ def log_softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tenso
     return apply("log_softmax", logits, axis=_last(axis), name=name)
 
 
-def _last(axis: Any) -> int:
+def _last(axis: AxisLike) -> int:
     return -1 if axis is None else static_int(axis, "axis")
 
 
-def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str | None = None) -> Tensor:
+def sparse_softmax_cross_entropy_with_logits(labels: TensorLike, logits: TensorLike, name: str | None = None) -> Tensor:
     """The cross-entropy loss of integer labels of shape [...] for logits of shape [..., classes].
 
     Raises InvalidArgumentError for a label that is not a class.
@@ -151,7 +152,7 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str
 
 
 def softmax_cross_entropy_with_logits(
-    labels: Any, logits: Any, axis: Any = -1, name: str | None = None
+    labels: TensorLike, logits: TensorLike, axis: AxisLike = -1, name: str | None = None
 ) -> Tensor:
     """The cross-entropy loss of labels that are distributions over `axis`, of the shape and dtype of the logits.
 
@@ -163,7 +164,7 @@ def softmax_cross_entropy_with_logits(
     return apply("negative", apply("reduce_sum", weighted, axis=(at,), keepdims=False), name=name)
 
 
-def sigmoid_cross_entropy_with_logits(labels: Any, logits: Any, name: str | None = None) -> Tensor:
+def sigmoid_cross_entropy_with_logits(labels: TensorLike, logits: TensorLike, name: str | None = None) -> Tensor:
     """The cross-entropy loss of each label in [0, 1], of the shape and dtype of the logits.
 
     >>> autoconv.nn.sigmoid_cross_entropy_with_logits(labels=[1.0, 0.0], logits=[0.0, 2.0]).numpy().round(3)
@@ -181,7 +182,7 @@ def sigmoid_cross_entropy_with_logits(labels: Any, logits: Any, name: str | None
     return apply("add", apply("subtract", above, apply("multiply", x, z)), rest, name=name)
 
 
-def l2_loss(t: Any, name: str | None = None) -> Tensor:
+def l2_loss(t: TensorLike, name: str | None = None) -> Tensor:
     """Half the sum of squares of all elements.
 
     >>> autoconv.nn.l2_loss([3.0, 4.0]).numpy()
@@ -192,7 +193,7 @@ def l2_loss(t: Any, name: str | None = None) -> Tensor:
 
 
 def moments(
-    x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None
+    x: TensorLike, axes: AxisLike, shift: TensorLike | None = None, keepdims: bool = False, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """(mean, variance) over `axes`.
 
@@ -210,10 +211,10 @@ def moments(
 
 
 def batch_normalization(
-    x: Any,
-    mean: Any,
+    x: TensorLike,
+    mean: TensorLike,
     variance: Any,
-    offset: Any,
+    offset: IntLike,
     scale: Any,
     variance_epsilon: float,
     name: str | None = None,
@@ -232,7 +233,7 @@ def batch_normalization(
     return apply("add", apply("multiply", x, factor), shift, name=name)
 
 
-def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | None = None) -> Tensor:
+def bias_add(value: TensorLike, bias: Any, data_format: str | None = None, name: str | None = None) -> Tensor:
     """`value` plus a vector along its last axis, or along its second one for formats that begin with NC.
 
     >>> autoconv.nn.bias_add([[1.0, 2.0]], [10.0, 20.0]).numpy()
@@ -246,7 +247,7 @@ def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | 
     return apply("add", tensor, bias, name=name)
 
 
-def embedding_lookup(params: Any, ids: Any, max_norm: float | None = None, name: str | None = None) -> Tensor:
+def embedding_lookup(params: TensorLike, ids: Any, max_norm: float | None = None, name: str | None = None) -> Tensor:
     """The rows of `params` at `ids`; rows longer than `max_norm` are scaled down to it.
 
     >>> autoconv.nn.embedding_lookup([[1.0, 1.0], [2.0, 2.0]], [1, 0]).numpy()
@@ -262,7 +263,7 @@ def embedding_lookup(params: Any, ids: Any, max_norm: float | None = None, name:
 
 
 def dropout(
-    x: Any, rate: Any, noise_shape: Any = None, seed: int | None = None, name: str | None = None
+    x: TensorLike, rate: Any, noise_shape: Any = None, seed: int | None = None, name: str | None = None
 ) -> Tensor:
     """Set elements to zero with probability `rate` and scale the others by 1 / (1 - rate).
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from autoconv.api.nn.windows import Windows, per_side
 from autoconv.api.tensors.shaping import transpose
+from autoconv.runtime.annotations import ShapeLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -16,7 +17,8 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def max_pool(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = None, name: str | None = None
+    input: TensorLike, ksize: ShapeLike, strides: ShapeLike, padding: str, data_format: str | None = None,
+    name: str | None = None
 ) -> Tensor:
     """The maximum of each window, channel by channel: shape [batch, windows along each side, channels].
 
@@ -33,7 +35,8 @@ def max_pool(
 
 
 def avg_pool(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = None, name: str | None = None
+    input: TensorLike, ksize: ShapeLike, strides: ShapeLike, padding: str, data_format: str | None = None,
+    name: str | None = None
 ) -> Tensor:
     """The mean of the elements of each window that lie in the image; parameters as in `max_pool`.
 
@@ -44,7 +47,8 @@ def avg_pool(
 
 
 def max_pool1d(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NWC", name: str | None = None
+    input: TensorLike, ksize: ShapeLike, strides: ShapeLike, padding: str, data_format: str = "NWC",
+    name: str | None = None
 ) -> Tensor:
     """`max_pool` of an input of rank 3.
 
@@ -56,7 +60,8 @@ def max_pool1d(
 
 
 def avg_pool1d(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NWC", name: str | None = None
+    input: TensorLike, ksize: ShapeLike, strides: ShapeLike, padding: str, data_format: str = "NWC",
+    name: str | None = None
 ) -> Tensor:
     """`avg_pool` of an input of rank 3.
 
@@ -68,7 +73,8 @@ def avg_pool1d(
 
 
 def max_pool2d(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC", name: str | None = None
+    input: TensorLike, ksize: ShapeLike, strides: ShapeLike, padding: str, data_format: str = "NHWC",
+    name: str | None = None
 ) -> Tensor:
     """`max_pool` of an input of rank 4.
 
@@ -79,7 +85,8 @@ def max_pool2d(
 
 
 def avg_pool2d(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC", name: str | None = None
+    input: TensorLike, ksize: ShapeLike, strides: ShapeLike, padding: str, data_format: str = "NHWC",
+    name: str | None = None
 ) -> Tensor:
     """`avg_pool` of an input of rank 4.
 
@@ -94,7 +101,7 @@ _FORMATS = {3: ("NWC", "NCW"), 4: ("NHWC", "NCHW"), 5: ("NDHWC", "NCDHW")}
 
 
 def _pooled(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None, name: str | None,
+    input: TensorLike, ksize: ShapeLike, strides: ShapeLike, padding: str, data_format: str | None, name: str | None,
     pool: Callable[[Tensor, _Slide], Tensor],
 ) -> Tensor:  # fmt: skip
     x = convert_to_tensor(input)

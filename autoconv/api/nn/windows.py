@@ -12,6 +12,7 @@ from typing import Any
 from autoconv.api.tensors.shaping import stack
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import int64
+from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
@@ -31,7 +32,7 @@ class Windows:
     """
 
     def __init__(
-        self, image: Tensor, kernel: Sequence[int], steps: Sequence[int], gaps: Sequence[int], padding: Any, what: str
+        self, image: Tensor, kernel: Sequence[int], steps: Sequence[int], gaps: Sequence[int], padding: str, what: str
     ) -> None:
         shape = image.type.shape
         assert shape is not None
@@ -60,7 +61,7 @@ class Windows:
     def _side(self, i: int) -> Tensor:
         return apply("dimension", self._image, axis=i + 1, dtype=int64)
 
-    def _amounts(self, padding: Any, sides: Sequence[int | None]) -> list[tuple[Amount, Amount]]:
+    def _amounts(self, padding: str, sides: Sequence[int | None]) -> list[tuple[Amount, Amount]]:
         """Return the numbers of elements before and after the image in each dimension."""
         if padding == "VALID":
             return [(0, 0)] * len(sides)
@@ -88,7 +89,7 @@ class Windows:
         before = missing // 2
         return before, missing - before
 
-    def parts(self, filler: Any) -> list[Part]:
+    def parts(self, filler: TensorLike) -> list[Part]:
         """Return for each element of the window, in order, its position and the image elements under it.
 
         Those are an array of the batch, the sizes and the channels. The padding is `filler`.
@@ -119,7 +120,7 @@ def per_side(what: str, value: Any, count: int, channels_first: bool) -> tuple[i
     return tuple(numbers * count if len(numbers) == 1 else numbers)
 
 
-def _padded(image: Tensor, around: Sequence[tuple[Amount, Amount]], filler: Any) -> Tensor:
+def _padded(image: Tensor, around: Sequence[tuple[Amount, Amount]], filler: TensorLike) -> Tensor:
     pairs = [(0, 0), *around, (0, 0)]
     numbers = [amount for pair in pairs for amount in pair]
     if not any(isinstance(amount, Tensor) or amount for amount in numbers):

@@ -16,6 +16,7 @@ from autoconv.api.random.stateless import (
     stateless_uniform,
 )
 from autoconv.graph.dtypes import float32, int32, int64, uint64
+from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -44,12 +45,12 @@ class Generator:
         self._state = Variable(value, trainable=False, dtype=int64, name="StateVar")
 
     @classmethod
-    def from_seed(cls, seed: Any, alg: Any = None) -> Generator:
+    def from_seed(cls, seed: TensorLike, alg: TensorLike | None = None) -> Generator:
         """The generator that `seed`, an integer, determines."""
         return cls(state=_state_of(seed), alg=alg)
 
     @classmethod
-    def from_state(cls, state: Any, alg: Any = None) -> Generator:
+    def from_state(cls, state: Any, alg: TensorLike | None = None) -> Generator:
         """The generator with that key and counter."""
         return cls(state=state, alg=alg)
 
@@ -59,7 +60,7 @@ class Generator:
         return cls(state=np.array([signed(int(key)), signed(int(counter))]), alg=alg)
 
     @classmethod
-    def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
+    def from_non_deterministic_state(cls, alg: TensorLike | None = None) -> Generator:
         """A generator with a different state in each run."""
         return cls(state=_state_of(int.from_bytes(os.urandom(8), "little")), alg=alg)
 
@@ -81,14 +82,14 @@ class Generator:
         """Set key and counter."""
         self._state.assign(apply("cast", convert_to_tensor(state, dtype_hint=int64), dtype=int64))
 
-    def reset_from_seed(self, seed: Any) -> None:
+    def reset_from_seed(self, seed: TensorLike) -> None:
         """Restart with the state of `from_seed(seed)`."""
         self._state.assign(_state_of(seed))
 
     def reset_from_key_counter(self, key: Any, counter: Any) -> None:
         self._state.assign(np.array([signed(int(key)), signed(int(counter))]))
 
-    def skip(self, delta: Any) -> None:
+    def skip(self, delta: TensorLike) -> None:
         """Advance the counter by `delta` draws."""
         step = apply("cast", convert_to_tensor(delta), dtype=int64)
         self._state.assign_add(apply("multiply", np.array([0, 1]), step))
@@ -127,7 +128,7 @@ class Generator:
         """The number of successes of `counts` trials with probability `probs`; both broadcast to `shape`."""
         return stateless_binomial(shape, self._next(), counts, probs, dtype, name, self._algorithm)
 
-    def make_seeds(self, count: Any = 1) -> Tensor:
+    def make_seeds(self, count: object = 1) -> Tensor:
         """Seeds for the stateless functions: int64 of shape [2, count]."""
         return stateless_uniform([2, count], self._next(), None, None, int64, None, self._algorithm)
 
@@ -137,7 +138,7 @@ class Generator:
         return [Generator(state=seeds[:, i], alg=self._algorithm) for i in range(count)]
 
 
-def create_rng_state(seed: Any, alg: Any = "auto_select") -> np.ndarray:
+def create_rng_state(seed: TensorLike, alg: TensorLike = "auto_select") -> np.ndarray:
     """Key and counter, int64 [2], of `Generator.from_seed(seed, alg)`.
 
     >>> autoconv.random.create_rng_state(1, "philox").shape
@@ -175,7 +176,7 @@ def set_global_generator(generator: Generator) -> None:
     _global_generator = generator
 
 
-def _state_of(seed: Any) -> np.ndarray:
+def _state_of(seed: TensorLike) -> np.ndarray:
     """Return key and counter of a new stream: the key is the seed, mixed so that near seeds are not near."""
     if isinstance(seed, (int, np.integer)):
         bits = np.random.Philox(key=np.array([int(seed) % 2**64, 0], np.uint64)).random_raw(1)

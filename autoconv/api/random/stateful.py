@@ -14,6 +14,7 @@ import numpy as np
 from autoconv.api.tensors.arguments import shape_argument
 from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int32, int64
 from autoconv.ops.random.bits import GLOBAL
+from autoconv.runtime.annotations import DTypeLike, IntLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
@@ -35,7 +36,7 @@ def uniform(
     shape: Any,
     minval: Any = 0,
     maxval: Any = None,
-    dtype: Any = float32,
+    dtype: object = float32,
     seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
@@ -53,10 +54,10 @@ def uniform(
 
 
 def normal(
-    shape: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = float32,
+    shape: ShapeLike,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: DTypeLike = float32,
     seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
@@ -71,10 +72,10 @@ def normal(
 
 
 def truncated_normal(
-    shape: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = float32,
+    shape: ShapeLike,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: DTypeLike = float32,
     seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
@@ -88,7 +89,7 @@ def truncated_normal(
     return scaled(drawn, mean, stddev)
 
 
-def shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Tensor:
+def shuffle(value: TensorLike, seed: int | None = None, name: str | None = None) -> Tensor:
     """The rows of `value` (along its first axis) in random order.
 
     >>> sorted(autoconv.random.shuffle([1, 2, 3]).numpy().tolist())
@@ -98,7 +99,7 @@ def shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Ten
 
 
 def categorical(
-    logits: Any, num_samples: Any, dtype: Any = None, seed: int | None = None, name: str | None = None
+    logits: TensorLike, num_samples: IntLike, dtype: Any = None, seed: int | None = None, name: str | None = None
 ) -> Tensor:
     """`num_samples` classes drawn for each row of `logits` [batch, classes], int64 by default.
 
@@ -112,7 +113,8 @@ def categorical(
 
 
 def gamma(
-    shape: Any, alpha: Any, beta: Any = None, dtype: Any = float32, seed: int | None = None, name: str | None = None
+    shape: ShapeLike, alpha: TensorLike, beta: TensorLike | None = None, dtype: DTypeLike = float32,
+    seed: int | None = None, name: str | None = None
 ) -> Tensor:
     """Gamma distributed numbers for each alpha and rate `beta` (1 by default).
 
@@ -128,7 +130,9 @@ def gamma(
     return drawn if beta is None else apply("divide", drawn, rate)
 
 
-def poisson(shape: Any, lam: Any, dtype: Any = float32, seed: int | None = None, name: str | None = None) -> Tensor:
+def poisson(
+    shape: ShapeLike, lam: TensorLike, dtype: DTypeLike = float32, seed: int | None = None, name: str | None = None
+) -> Tensor:
     """Poisson distributed numbers for each mean; the shape of the result is `shape` followed by that of `lam`.
 
     >>> autoconv.random.poisson([2], lam=3.0).shape
@@ -148,7 +152,7 @@ def parameters(dtype: DType, *given: Any) -> list[Tensor]:
     return [apply("add", tensor, zero) for tensor in tensors]
 
 
-def _with_parameters(shape: Any, parameter: Tensor) -> tuple[Any, Any]:
+def _with_parameters(shape: ShapeLike, parameter: Tensor) -> tuple[Any, Any]:
     """Return an op's arguments for a shape followed by that of the parameters."""
     extra, static = shape_argument(shape)
     if not extra and parameter.shape.is_fully_defined():
@@ -158,7 +162,7 @@ def _with_parameters(shape: Any, parameter: Tensor) -> tuple[Any, Any]:
     return shape_argument(whole)
 
 
-def classes(scores: Tensor, draw: Tensor, dtype: Any, name: str | None) -> Tensor:
+def classes(scores: Tensor, draw: Tensor, dtype: DTypeLike, name: str | None) -> Tensor:
     """Map uniform draws to classes by the inverse of the distribution function."""
     total = apply("cumsum", apply("softmax", scores, axis=-1), axis=-1, exclusive=False, reverse=False)
     whole = apply("reduce_max", total, axis=(-1,), keepdims=True)
@@ -171,13 +175,13 @@ def classes(scores: Tensor, draw: Tensor, dtype: Any, name: str | None) -> Tenso
 # ---- arguments
 
 
-def integer_bounds(minval: Any, maxval: Any, dtype: DType) -> tuple[Any, Any]:
+def integer_bounds(minval: TensorLike, maxval: TensorLike, dtype: DType) -> tuple[Any, Any]:
     if maxval is None:
         raise ValueError(f"Must specify maxval for integer dtype {dtype.name}")
     return convert_to_tensor(minval, dtype), convert_to_tensor(maxval, dtype)
 
 
-def between(drawn: Tensor, minval: Any, maxval: Any) -> Tensor:
+def between(drawn: Tensor, minval: TensorLike, maxval: TensorLike) -> Tensor:
     """Scale numbers in [0, 1) to the bounds."""
     low = 0 if minval is None else minval
     high = 1 if maxval is None else maxval
@@ -187,11 +191,11 @@ def between(drawn: Tensor, minval: Any, maxval: Any) -> Tensor:
     return apply("add", apply("multiply", drawn, apply("subtract", high, low)), low)
 
 
-def scaled(drawn: Tensor, mean: Any, stddev: Any) -> Tensor:
+def scaled(drawn: Tensor, mean: TensorLike, stddev: TensorLike) -> Tensor:
     if not _is(stddev, 1):
         drawn = apply("multiply", drawn, convert_to_tensor(stddev, drawn.dtype))
     return drawn if _is(mean, 0) else apply("add", drawn, convert_to_tensor(mean, drawn.dtype))
 
 
-def _is(value: Any, number: int) -> bool:
+def _is(value: TensorLike, number: int) -> bool:
     return isinstance(value, (int, float)) and value == number

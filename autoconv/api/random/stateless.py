@@ -10,6 +10,7 @@ import numpy as np
 from autoconv.api.random.stateful import between, classes, integer_bounds, parameters, scaled
 from autoconv.api.tensors.arguments import shape_argument
 from autoconv.graph.dtypes import as_dtype, float32, float64, int32, int64
+from autoconv.runtime.annotations import DTypeLike, IntLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
@@ -29,7 +30,7 @@ class Algorithm(enum.Enum):
     AUTO_SELECT = 3
 
 
-def algorithm_of(alg: Any) -> Algorithm:
+def algorithm_of(alg: TensorLike) -> Algorithm:
     """Return the algorithm for its name, number or member; Philox by default. Raises ValueError for any other value."""
     if alg is None:
         return Algorithm.PHILOX
@@ -107,7 +108,9 @@ def stateless_truncated_normal(
     return scaled(drawn, mean, stddev)
 
 
-def stateless_shuffle(value: Any, seed: Any, alg: Any = "auto_select", name: str | None = None) -> Tensor:
+def stateless_shuffle(
+    value: TensorLike, seed: TensorLike, alg: TensorLike = "auto_select", name: str | None = None
+) -> Tensor:
     """`shuffle`, determined by `seed`, two integers.
 
     >>> sorted(autoconv.random.stateless_shuffle([1, 2, 3], seed=[1, 2]).numpy().tolist())
@@ -117,7 +120,7 @@ def stateless_shuffle(value: Any, seed: Any, alg: Any = "auto_select", name: str
 
 
 def stateless_categorical(
-    logits: Any, num_samples: Any, seed: Any, dtype: Any = int64, name: str | None = None
+    logits: TensorLike, num_samples: IntLike, seed: TensorLike, dtype: DTypeLike = int64, name: str | None = None
 ) -> Tensor:
     """`categorical`, determined by `seed`, two integers.
 
@@ -131,13 +134,13 @@ def stateless_categorical(
 
 
 def stateless_gamma(
-    shape: Any,
-    seed: Any,
-    alpha: Any,
-    beta: Any = None,
-    dtype: Any = float32,
+    shape: ShapeLike,
+    seed: TensorLike,
+    alpha: TensorLike,
+    beta: TensorLike | None = None,
+    dtype: DTypeLike = float32,
     name: str | None = None,
-    alg: Any = "auto_select",
+    alg: TensorLike = "auto_select",
 ) -> Tensor:
     """Gamma distributed numbers, determined by `seed`; the parameters broadcast to `shape`, that of the result.
 
@@ -152,7 +155,8 @@ def stateless_gamma(
 
 
 def stateless_poisson(
-    shape: Any, seed: Any, lam: Any, dtype: Any = int32, name: str | None = None, alg: Any = "auto_select"
+    shape: ShapeLike, seed: TensorLike, lam: TensorLike, dtype: DTypeLike = int32, name: str | None = None,
+    alg: TensorLike = "auto_select"
 ) -> Tensor:
     """Poisson distributed numbers, determined by `seed`; the means broadcast to `shape`, that of the result.
 
@@ -194,7 +198,7 @@ def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Tensor:
     return stateless_uniform([num, 2], seed, minval=None, maxval=None, dtype=int64, alg=alg)
 
 
-def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Tensor:
+def fold_in(seed: TensorLike, data: object, alg: object = "auto_select") -> Tensor:
     """A new seed derived from a seed and an integer.
 
     >>> autoconv.random.fold_in([1, 2], 7).shape
@@ -209,13 +213,13 @@ def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Tensor:
 # ---- arguments
 
 
-def _by(alg: Any) -> dict[str, str]:
+def _by(alg: TensorLike) -> dict[str, str]:
     """Return the ops' attribute for the algorithm: none for Philox."""
     found = algorithm_of(alg)
     return {} if found is Algorithm.PHILOX else {"alg": found.name.lower()}
 
 
-def _seed(seed: Any) -> Any:
+def _seed(seed: TensorLike) -> Any:
     """Return a seed as a tensor of two integers; a single integer is preceded by zero."""
     if isinstance(seed, (int, np.integer)):
         seed = (0, int(seed))

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.runtime.annotations import AxisLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
 from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def static_axes(axis: Any) -> tuple[int, ...] | None:
+def static_axes(axis: AxisLike) -> tuple[int, ...] | None:
     """Return `axis` (None, an int, a list or tuple of them, or a tensor of constants) as a tuple of ints.
 
     Raises TypeError for a tensor whose value is not known while tracing.
@@ -28,7 +29,7 @@ def static_axes(axis: Any) -> tuple[int, ...] | None:
     return tuple(int(a) for a in np.ravel(value))
 
 
-def static_int(value: Any, name: str) -> int:
+def static_int(value: TensorLike, name: str) -> int:
     """Return an int given as a number or a constant tensor; raises TypeError for anything else."""
     known = static_value(value)
     if known is None or isinstance(known, (float, str, bytes, np.floating)) or np.ndim(known):
@@ -36,7 +37,7 @@ def static_int(value: Any, name: str) -> int:
     return int(known)
 
 
-def shape_argument(shape: Any) -> tuple[tuple[Any, ...], tuple[int | None, ...] | None]:
+def shape_argument(shape: ShapeLike) -> tuple[tuple[Any, ...], tuple[int | None, ...] | None]:
     """Return a shape as (extra operands, static shape).
 
     There are no extra operands when every size is known, else the vector of the sizes at run time. The static shape has

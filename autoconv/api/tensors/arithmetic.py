@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.binary_dispatch import binary
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def add(x: Any, y: Any, name: str | None = None) -> Tensor:
+def add(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x + y, element by element; strings are joined.
 
     >>> autoconv.add([1, 2], 3).numpy()
@@ -20,7 +21,7 @@ def add(x: Any, y: Any, name: str | None = None) -> Tensor:
     return apply("add", x, y, name=name)
 
 
-def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
+def subtract(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x - y, element by element.
 
     >>> autoconv.subtract([1, 2], 3).numpy()
@@ -29,7 +30,7 @@ def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
     return apply("subtract", x, y, name=name)
 
 
-def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
+def multiply(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x * y, element by element.
 
     >>> autoconv.multiply([1.0, 2.0], 3.0).numpy()
@@ -38,7 +39,7 @@ def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
     return apply("multiply", x, y, name=name)
 
 
-def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
+def divide(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y with Python's semantics: integers of 8 and 16 bits divide as float32, wider ones as float64.
 
     >>> autoconv.divide([1.0, 3.0], 2.0).numpy()
@@ -50,7 +51,7 @@ def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
 truediv = divide
 
 
-def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
+def floordiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x // y, rounded down.
 
     >>> autoconv.floordiv([7, -7], 2).numpy()
@@ -59,7 +60,7 @@ def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
     return apply("floor_divide", x, y, name=name)
 
 
-def floormod(x: Any, y: Any, name: str | None = None) -> Tensor:
+def floormod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x % y, with the sign of y.
 
     >>> autoconv.math.floormod([7, -7], 3).numpy()
@@ -71,7 +72,7 @@ def floormod(x: Any, y: Any, name: str | None = None) -> Tensor:
 mod = floormod
 
 
-def negative(x: Any, name: str | None = None) -> Tensor:
+def negative(x: TensorLike, name: str | None = None) -> Tensor:
     """-x.
 
     >>> autoconv.negative([1, -2]).numpy()
@@ -80,7 +81,7 @@ def negative(x: Any, name: str | None = None) -> Tensor:
     return apply("negative", x, name=name)
 
 
-def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
+def pow(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x ** y; integers to a negative power raise InvalidArgumentError at run time.
 
     >>> autoconv.pow([1, 2, 3], 2).numpy()
@@ -89,7 +90,7 @@ def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
     return apply("power", x, y, name=name)
 
 
-def add_n(inputs: Any, name: str | None = None) -> Tensor:
+def add_n(inputs: TensorLike, name: str | None = None) -> Tensor:
     """The sum of a list of tensors of one shape and dtype; raises ValueError for an empty list.
 
     >>> autoconv.add_n([[1, 2], [3, 4], [5, 6]]).numpy()
@@ -110,7 +111,7 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
 accumulate_n = add_n
 
 
-def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
+def divide_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y, and 0 where y is 0.
 
     >>> autoconv.math.divide_no_nan([1.0, 2.0], [0.0, 4.0]).numpy()
@@ -123,7 +124,7 @@ def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
     return apply("select", zero, apply("zeros_like", quotient), quotient, name=name)
 
 
-def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
+def multiply_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x * y, and 0 where y is 0, even if x is infinite or nan.
 
     >>> autoconv.math.multiply_no_nan([1.0, float("nan")], [2.0, 0.0]).numpy()
@@ -134,7 +135,7 @@ def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
     return apply("select", zero, apply("zeros_like", product), product, name=name)
 
 
-def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
+def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Tensor:
     """1 / x, and 0 where x is 0.
 
     >>> autoconv.math.reciprocal_no_nan([2.0, 0.0]).numpy()
@@ -144,7 +145,7 @@ def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
     return divide_no_nan(apply("ones_like", tensor), tensor, name)
 
 
-def squared_difference(x: Any, y: Any, name: str | None = None) -> Tensor:
+def squared_difference(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """(x - y)², element by element.
 
     >>> autoconv.math.squared_difference([1.0, 5.0], [3.0, 4.0]).numpy()
@@ -153,7 +154,7 @@ def squared_difference(x: Any, y: Any, name: str | None = None) -> Tensor:
     return apply("squared_difference", x, y, name=name)
 
 
-def _one_tensor(x: Any, y: Any) -> tuple[Any, Any]:
+def _one_tensor(x: TensorLike, y: TensorLike) -> tuple[Any, Any]:
     """Return both operands; a list is converted to the dtype of the other operand if that is a tensor."""
     tensors = [as_tensor(x), as_tensor(y)]
     if tensors[0] is None and tensors[1] is None:

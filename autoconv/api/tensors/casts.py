@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from autoconv.graph.dtypes import as_dtype
+from autoconv.runtime.annotations import DTypeLike, TensorLike
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
+def cast(x: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     """`x` with elements of `dtype`: floats are truncated to integers, integers wrap around, bools are 0 or 1.
 
     A tensor of that dtype is returned unchanged. Raises TypeError between strings and numbers.
@@ -27,7 +26,7 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
     return tensor if tensor.dtype is wanted else apply("cast", tensor, dtype=wanted, name=name)
 
 
-def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
+def saturate_cast(value: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     """`cast` with values outside of the dtype's range clipped to its limits.
 
     >>> autoconv.saturate_cast([300.0, -5.0], autoconv.uint8).numpy()
@@ -38,7 +37,7 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
     return tensor if tensor.dtype is wanted else apply("saturate_cast", tensor, dtype=wanted, name=name)
 
 
-def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
+def bitcast(input: TensorLike, type: DTypeLike, name: str | None = None) -> Tensor:
     """The same bits read as another dtype.
 
     For elements of another size, a last dimension is added or removed; raises ValueError where that does not fit.
@@ -49,7 +48,7 @@ def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
     return apply("bitcast", input, dtype=as_dtype(type), name=name)
 
 
-def identity(input: Any, name: str | None = None) -> Tensor:
+def identity(input: TensorLike, name: str | None = None) -> Tensor:
     """A tensor of the same value.
 
     >>> autoconv.identity([1, 2]).numpy()
@@ -58,7 +57,7 @@ def identity(input: Any, name: str | None = None) -> Tensor:
     return apply("identity", input, name=name)
 
 
-def stop_gradient(input: Any, name: str | None = None) -> Tensor:
+def stop_gradient(input: TensorLike, name: str | None = None) -> Tensor:
     """The same value, treated as a constant by differentiation.
 
     >>> autoconv.grad(lambda x: x * autoconv.stop_gradient(x))(3.0)
@@ -67,7 +66,7 @@ def stop_gradient(input: Any, name: str | None = None) -> Tensor:
     return apply("stop_gradient", input, name=name)
 
 
-def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
+def check_numerics(tensor: TensorLike, message: str, name: str | None = None) -> Tensor:
     """The same value; raises InvalidArgumentError with the message for a nan or an infinity in it.
 
     >>> autoconv.debugging.check_numerics(autoconv.constant([1.0]), "x").numpy()

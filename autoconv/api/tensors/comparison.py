@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from autoconv.api.tensors.arguments import static_axes
+from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+def equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x == y, element by element; bool.
 
     >>> autoconv.equal([1, 2], [1, 3]).numpy()
@@ -20,7 +21,7 @@ def equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     return apply("equal", x, y, name=name)
 
 
-def not_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+def not_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x != y, element by element; bool.
 
     >>> autoconv.not_equal([1, 2], [1, 3]).numpy()
@@ -29,7 +30,7 @@ def not_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     return apply("not_equal", x, y, name=name)
 
 
-def less(x: Any, y: Any, name: str | None = None) -> Tensor:
+def less(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x < y, element by element; bool.
 
     >>> autoconv.less([1, 5], 3).numpy()
@@ -38,7 +39,7 @@ def less(x: Any, y: Any, name: str | None = None) -> Tensor:
     return apply("less", x, y, name=name)
 
 
-def less_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+def less_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x <= y, element by element; bool.
 
     >>> autoconv.less_equal([1, 5], 1).numpy()
@@ -47,7 +48,7 @@ def less_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     return apply("less_equal", x, y, name=name)
 
 
-def greater(x: Any, y: Any, name: str | None = None) -> Tensor:
+def greater(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x > y, element by element; bool.
 
     >>> autoconv.greater([1, 5], 3).numpy()
@@ -56,7 +57,7 @@ def greater(x: Any, y: Any, name: str | None = None) -> Tensor:
     return apply("greater", x, y, name=name)
 
 
-def greater_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+def greater_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x >= y, element by element; bool.
 
     >>> autoconv.greater_equal([1, 5], 5).numpy()
@@ -65,7 +66,7 @@ def greater_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     return apply("greater_equal", x, y, name=name)
 
 
-def maximum(x: Any, y: Any, name: str | None = None) -> Tensor:
+def maximum(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The larger of two, element by element; nan where either is nan.
 
     >>> autoconv.maximum([1, 5], [3, 4]).numpy()
@@ -74,7 +75,7 @@ def maximum(x: Any, y: Any, name: str | None = None) -> Tensor:
     return apply("maximum", x, y, name=name)
 
 
-def minimum(x: Any, y: Any, name: str | None = None) -> Tensor:
+def minimum(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The smaller of two, element by element; nan where either is nan.
 
     >>> autoconv.minimum([1, 5], [3, 4]).numpy()
@@ -83,7 +84,7 @@ def minimum(x: Any, y: Any, name: str | None = None) -> Tensor:
     return apply("minimum", x, y, name=name)
 
 
-def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Tensor:
+def clip_by_value(t: TensorLike, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Tensor:
     """`t` clipped to the range between the two values, which broadcast against `t`.
 
     >>> autoconv.clip_by_value([-2.0, 0.5, 2.0], -1.0, 1.0).numpy()
@@ -92,7 +93,7 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | 
     return apply("maximum", apply("minimum", t, clip_value_max), clip_value_min, name=name)
 
 
-def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Tensor:
+def clip_by_norm(t: TensorLike, clip_norm: Any, axes: Any = None, name: str | None = None) -> Tensor:
     """`t` scaled down so that its Euclidean norm over `axes` is at most `clip_norm`.
 
     >>> autoconv.clip_by_norm([3.0, 4.0], 1.0).numpy()
@@ -139,7 +140,7 @@ def clip_by_global_norm(
     return [None if t is None else apply("multiply", t, scale) for t in t_list], norm
 
 
-def logical_and(x: Any, y: Any, name: str | None = None) -> Tensor:
+def logical_and(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x and y of bool tensors, element by element.
 
     >>> autoconv.logical_and([True, True], [True, False]).numpy()
@@ -148,7 +149,7 @@ def logical_and(x: Any, y: Any, name: str | None = None) -> Tensor:
     return apply("logical_and", x, y, name=name)
 
 
-def logical_or(x: Any, y: Any, name: str | None = None) -> Tensor:
+def logical_or(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x or y of bool tensors, element by element.
 
     >>> autoconv.logical_or([True, False], [False, False]).numpy()
@@ -157,7 +158,7 @@ def logical_or(x: Any, y: Any, name: str | None = None) -> Tensor:
     return apply("logical_or", x, y, name=name)
 
 
-def logical_not(x: Any, name: str | None = None) -> Tensor:
+def logical_not(x: TensorLike, name: str | None = None) -> Tensor:
     """not x of a bool tensor, element by element.
 
     >>> autoconv.logical_not([True, False]).numpy()
@@ -166,7 +167,7 @@ def logical_not(x: Any, name: str | None = None) -> Tensor:
     return apply("logical_not", x, name=name)
 
 
-def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Tensor:
+def logical_xor(x: TensorLike, y: TensorLike, name: str | None = "LogicalXor") -> Tensor:
     """True where exactly one of two bool tensors is true, element by element.
 
     >>> autoconv.logical_xor([True, True], [True, False]).numpy()

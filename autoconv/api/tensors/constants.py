@@ -10,13 +10,14 @@ import numpy as np
 
 from autoconv.api.tensors.arguments import shape_argument
 from autoconv.graph.dtypes import DType, as_dtype, bfloat16, float16, float32, float64, int32, int64
+from autoconv.runtime.annotations import AxisLike, DTypeLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.conversion import as_tensor, constant, convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def zeros(shape: Any, dtype: Any = float32, name: str | None = None) -> Tensor:
+def zeros(shape: ShapeLike, dtype: DTypeLike = float32, name: str | None = None) -> Tensor:
     """Zeros (False, empty strings) of that shape, which may be or contain tensors.
 
     >>> autoconv.zeros([2, 3]).numpy()
@@ -26,7 +27,7 @@ def zeros(shape: Any, dtype: Any = float32, name: str | None = None) -> Tensor:
     return _filled(shape, dtype, 0, name)
 
 
-def ones(shape: Any, dtype: Any = float32, name: str | None = None) -> Tensor:
+def ones(shape: ShapeLike, dtype: DTypeLike = float32, name: str | None = None) -> Tensor:
     """Ones (True) of that shape, which may be or contain tensors.
 
     >>> autoconv.ones([2], autoconv.int32).numpy()
@@ -35,7 +36,7 @@ def ones(shape: Any, dtype: Any = float32, name: str | None = None) -> Tensor:
     return _filled(shape, dtype, 1, name)
 
 
-def _filled(shape: Any, dtype: Any, number: int, name: str | None) -> Tensor:
+def _filled(shape: Any, dtype: object, number: int, name: str | None) -> Tensor:
     wanted = as_dtype(dtype)
     value = (b"", b"1")[number] if wanted.is_string else number
     vector, static = shape_argument(shape)
@@ -60,11 +61,11 @@ def ones_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     return apply("ones_like", input, dtype=_dtype_or_none(dtype), name=name)
 
 
-def _dtype_or_none(dtype: Any) -> DType | None:
+def _dtype_or_none(dtype: DTypeLike) -> DType | None:
     return None if dtype is None else as_dtype(dtype)
 
 
-def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
+def fill(dims: AxisLike, value: TensorLike, name: str | None = None) -> Tensor:
     """A tensor of shape `dims` with all elements equal to the scalar `value`.
 
     >>> autoconv.fill([2, 2], 7).numpy()
@@ -79,7 +80,7 @@ def eye(
     num_rows: Any,
     num_columns: Any = None,
     batch_shape: Any = None,
-    dtype: Any = float32,
+    dtype: DTypeLike = float32,
     name: str | None = None,
 ) -> Tensor:
     """The identity matrix, or a batch of that shape of them; square unless `num_columns` is given.
@@ -111,7 +112,8 @@ _RANGE_ORDER: tuple[DType, ...] = (int32, int64, float16, bfloat16, float32, flo
 
 
 def range(
-    start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str | None = "range"
+    start: TensorLike, limit: TensorLike | None = None, delta: TensorLike = 1, dtype: DTypeLike | None = None,
+    name: str | None = "range"
 ) -> Tensor:
     """The numbers from `start` (0 if only one is given) to `limit`, exclusive, in steps of `delta`.
 
@@ -138,11 +140,11 @@ def _widest(bounds: tuple[Any, ...]) -> DType:
     return max(ranked, key=_RANGE_ORDER.index) if len(ranked) == len(dtypes) else dtypes[0]
 
 
-def _typed(bound: Any) -> DType:
+def _typed(bound: object) -> DType:
     return as_tensor(bound).dtype  # type: ignore[union-attr]
 
 
-def _as(value: Any, dtype: DType) -> Any:
+def _as(value: TensorLike, dtype: DType) -> Any:
     tensor = as_tensor(value)
     if tensor is None:
         return np.asarray(value).astype(dtype.numpy)
@@ -169,7 +171,7 @@ def _exact(*numbers: Any) -> bool:
     return all(float(n).is_integer() for n in numbers)
 
 
-def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int = 0) -> Tensor:
+def linspace(start: TensorLike, stop: TensorLike, num: TensorLike, name: str | None = None, axis: int = 0) -> Tensor:
     """`num` numbers from `start` to `stop`, both included, evenly spaced, along a new dimension `axis`.
 
     Integer bounds become float64. Raises InvalidArgumentError unless `num` is positive.
@@ -191,7 +193,7 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int
     return apply("transpose", found, perm=order)
 
 
-def _float_bounds(start: Any, stop: Any) -> tuple[Any, Any]:
+def _float_bounds(start: TensorLike, stop: TensorLike) -> tuple[Any, Any]:
     first = convert_to_tensor(start)
     last = convert_to_tensor(stop)
     dtype = first.dtype if first.dtype.is_floating or first.dtype.is_complex else last.dtype

@@ -8,6 +8,7 @@ import numpy as np
 
 from autoconv.api.tensors.arguments import shape_argument, static_int
 from autoconv.graph.dtypes import as_dtype, float32
+from autoconv.runtime.annotations import AxisLike, DTypeLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.conversion import any_symbolic, convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -16,7 +17,8 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def gather(
-    params: Any, indices: Any, validate_indices: Any = None, axis: Any = None, batch_dims: Any = 0,
+    params: TensorLike, indices: TensorLike, validate_indices: Any = None, axis: AxisLike | None = None,
+    batch_dims: AxisLike = 0,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """The rows of `params` along `axis` at `indices`; the first `batch_dims` dimensions of both correspond.
@@ -37,7 +39,7 @@ def gather(
     return apply("gather", params, _indices(indices), axis=at, batch_dims=lead, name=name)
 
 
-def _indices(indices: Any) -> Any:
+def _indices(indices: TensorLike) -> Any:
     """Return index arrays; an empty list becomes an array of integers."""
     if isinstance(indices, (list, tuple)) and not any_symbolic(indices) and not np.size(indices):
         return np.zeros(np.shape(indices), np.int32)
@@ -45,7 +47,8 @@ def _indices(indices: Any) -> Any:
 
 
 def gather_nd(
-    params: Any, indices: Any, batch_dims: Any = 0, name: str | None = None, bad_indices_policy: str = ""
+    params: TensorLike, indices: TensorLike, batch_dims: AxisLike = 0, name: str | None = None,
+    bad_indices_policy: str = ""
 ) -> Tensor:
     """The elements or slices at the coordinates in the last dimension of `indices`.
 
@@ -58,7 +61,7 @@ def gather_nd(
     return apply("gather_nd", params, _indices(indices), batch_dims=lead, name=name)
 
 
-def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Tensor:
+def scatter_nd(indices: TensorLike, updates: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """Zeros of that shape, with `updates` added at the coordinates in the last dimension of `indices`.
 
     >>> autoconv.scatter_nd([[1], [3]], [7, 8], shape=[4]).numpy()
@@ -68,7 +71,9 @@ def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) 
     return apply("scatter_nd", indices, updates, *vector, shape=static, name=name)
 
 
-def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+def tensor_scatter_nd_update(
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: str | None = None
+) -> Tensor:
     """A copy of `tensor` with `updates` at the coordinates in `indices`; of several for one element the last counts.
 
     >>> autoconv.tensor_scatter_nd_update([1, 2, 3], [[1]], [9]).numpy()
@@ -77,7 +82,9 @@ def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str 
     return apply("tensor_scatter_nd_update", tensor, indices, updates, name=name)
 
 
-def tensor_scatter_nd_add(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+def tensor_scatter_nd_add(
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: str | None = None
+) -> Tensor:
     """A copy of `tensor` with `updates` added at the coordinates in `indices`.
 
     >>> autoconv.tensor_scatter_nd_add([1, 2, 3], [[1]], [9]).numpy()
@@ -86,7 +93,9 @@ def tensor_scatter_nd_add(tensor: Any, indices: Any, updates: Any, name: str | N
     return apply("tensor_scatter_nd_add", tensor, indices, updates, name=name)
 
 
-def tensor_scatter_nd_sub(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+def tensor_scatter_nd_sub(
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: str | None = None
+) -> Tensor:
     """A copy of `tensor` with `updates` subtracted at the coordinates in `indices`.
 
     >>> autoconv.tensor_scatter_nd_sub([1, 2, 3], [[1]], [9]).numpy()
@@ -95,7 +104,9 @@ def tensor_scatter_nd_sub(tensor: Any, indices: Any, updates: Any, name: str | N
     return apply("tensor_scatter_nd_sub", tensor, indices, updates, name=name)
 
 
-def tensor_scatter_nd_min(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+def tensor_scatter_nd_min(
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: str | None = None
+) -> Tensor:
     """A copy of `tensor` with the minimum of it and `updates` at the coordinates in `indices`.
 
     >>> autoconv.tensor_scatter_nd_min([1, 2, 3], [[1]], [0]).numpy()
@@ -104,7 +115,9 @@ def tensor_scatter_nd_min(tensor: Any, indices: Any, updates: Any, name: str | N
     return apply("tensor_scatter_nd_min", tensor, indices, updates, name=name)
 
 
-def tensor_scatter_nd_max(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+def tensor_scatter_nd_max(
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: str | None = None
+) -> Tensor:
     """A copy of `tensor` with the maximum of it and `updates` at the coordinates in `indices`.
 
     >>> autoconv.tensor_scatter_nd_max([1, 2, 3], [[1]], [9]).numpy()
@@ -113,7 +126,9 @@ def tensor_scatter_nd_max(tensor: Any, indices: Any, updates: Any, name: str | N
     return apply("tensor_scatter_nd_max", tensor, indices, updates, name=name)
 
 
-def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
+def where(
+    condition: TensorLike, x: TensorLike | None = None, y: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """`x` where the condition is true, else `y`, all broadcast; without them the coordinates where it is true.
 
     The coordinates are int64, of shape [number of true elements, rank of the condition]. Raises ValueError if only one
@@ -136,8 +151,9 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
 
 
 def one_hot(
-    indices: Any, depth: Any, on_value: Any = None, off_value: Any = None, axis: Any = None,
-    dtype: Any = None, name: str | None = None,
+    indices: TensorLike, depth: int, on_value: TensorLike | None = None, off_value: TensorLike | None = None,
+    axis: AxisLike | None = None,
+    dtype: DTypeLike | None = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """For each index a vector of `depth` along `axis` (default: last): `on_value` at the index, else `off_value`.
 
@@ -164,7 +180,7 @@ def one_hot(
     )  # fmt: skip
 
 
-def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+def segment_sum(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """Row i of the result is the sum of the rows of `data` whose id is i, up to the greatest id.
 
     >>> autoconv.math.segment_sum([1, 2, 3], [0, 0, 1]).numpy()
@@ -173,7 +189,9 @@ def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
     return apply("segment_sum", data, segment_ids, num_segments=None, name=name)
 
 
-def unsorted_segment_sum(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
+def unsorted_segment_sum(
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
+) -> Tensor:
     """`segment_sum` with `num_segments` rows. Raises InvalidArgumentError for an id outside of them.
 
     >>> autoconv.math.unsorted_segment_sum([1, 2, 3], [1, 0, 1], num_segments=2).numpy()
@@ -192,7 +210,7 @@ def unsorted_segment_sum(data: Any, segment_ids: Any, num_segments: Any, name: s
 
 
 def dynamic_partition(
-    data: Any, partitions: Any, num_partitions: int, name: str | None = None
+    data: TensorLike, partitions: Any, num_partitions: int, name: str | None = None
 ) -> list[Tensor]:
     """The rows of `data` in `num_partitions` tensors; `partitions` holds the number of the tensor for each row.
 

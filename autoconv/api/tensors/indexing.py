@@ -10,6 +10,7 @@ import numpy as np
 from autoconv.api.tensors.arguments import static_int
 from autoconv.errors import InvalidArgumentError
 from autoconv.ops.index_spec import Mask, Slice
+from autoconv.runtime.annotations import AxisLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -19,7 +20,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 newaxis = None
 
 
-def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
+def slice(input_: Any, begin: TensorLike, size: ShapeLike, name: str | None = None) -> Tensor:
     """size[i] elements of dimension i from begin[i] on; a size of -1 takes all the rest.
 
     Raises InvalidArgumentError for a part out of bounds: at once if shape, begin and size are known; at run time if
@@ -72,7 +73,7 @@ def _scalars(values: Any, count: int | None = None) -> list[Any]:
     return [get_item(vector, i) for i in builtins.range(own if own is not None else count or 0)]
 
 
-def _scalar(value: Any) -> Any:
+def _scalar(value: TensorLike) -> Any:
     known = static_value(value)
     return convert_to_tensor(value) if known is None else int(known)
 
@@ -91,7 +92,8 @@ def _part(axis: int, start: Any, count: Any, whole: int | None) -> builtins.slic
 
 
 def strided_slice(
-    input_: Any, begin: Any, end: Any, strides: Any = None, begin_mask: int = 0, end_mask: int = 0,
+    input_: Any, begin: TensorLike, end: TensorLike, strides: ShapeLike | None = None, begin_mask: int = 0,
+    end_mask: int = 0,
     ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, var: Any = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
@@ -118,7 +120,7 @@ def strided_slice(
     return get_item(convert_to_tensor(input_), tuple(items))
 
 
-def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str | None = None) -> Tensor:
+def boolean_mask(tensor: TensorLike, mask: TensorLike, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
     """The rows for which `mask` is True; it covers as many dimensions as its rank, from `axis` (0) on.
 
     Raises ValueError when the shapes do not match.

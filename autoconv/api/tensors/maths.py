@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from autoconv.api.tensors.arguments import static_axes, static_int
+from autoconv.runtime.annotations import AxisLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def abs(x: Any, name: str | None = None) -> Tensor:
+def abs(x: TensorLike, name: str | None = None) -> Tensor:
     """|x|; for complex x the magnitude, a real number.
 
     >>> autoconv.abs([2, -3]).numpy()
@@ -19,7 +20,7 @@ def abs(x: Any, name: str | None = None) -> Tensor:
     return apply("abs", x, name=name)
 
 
-def sign(x: Any, name: str | None = None) -> Tensor:
+def sign(x: TensorLike, name: str | None = None) -> Tensor:
     """-1, 0 or 1; x / |x| for a complex x.
 
     >>> autoconv.sign([2.0, -3.0, 0.0]).numpy()
@@ -28,7 +29,7 @@ def sign(x: Any, name: str | None = None) -> Tensor:
     return apply("sign", x, name=name)
 
 
-def square(x: Any, name: str | None = None) -> Tensor:
+def square(x: TensorLike, name: str | None = None) -> Tensor:
     """x².
 
     >>> autoconv.square([2, -3]).numpy()
@@ -37,7 +38,7 @@ def square(x: Any, name: str | None = None) -> Tensor:
     return apply("square", x, name=name)
 
 
-def sqrt(x: Any, name: str | None = None) -> Tensor:
+def sqrt(x: TensorLike, name: str | None = None) -> Tensor:
     """The square root of a floating x; nan below zero.
 
     >>> autoconv.sqrt([4.0, 9.0]).numpy()
@@ -46,7 +47,7 @@ def sqrt(x: Any, name: str | None = None) -> Tensor:
     return apply("sqrt", x, name=name)
 
 
-def rsqrt(x: Any, name: str | None = None) -> Tensor:
+def rsqrt(x: TensorLike, name: str | None = None) -> Tensor:
     """1 / sqrt(x).
 
     >>> autoconv.math.rsqrt([4.0, 16.0]).numpy().round(3)
@@ -55,7 +56,7 @@ def rsqrt(x: Any, name: str | None = None) -> Tensor:
     return apply("rsqrt", x, name=name)
 
 
-def reciprocal(x: Any, name: str | None = None) -> Tensor:
+def reciprocal(x: TensorLike, name: str | None = None) -> Tensor:
     """1 / x.
 
     >>> autoconv.math.reciprocal([2.0, 4.0]).numpy()
@@ -64,7 +65,7 @@ def reciprocal(x: Any, name: str | None = None) -> Tensor:
     return apply("reciprocal", x, name=name)
 
 
-def exp(x: Any, name: str | None = None) -> Tensor:
+def exp(x: TensorLike, name: str | None = None) -> Tensor:
     """e raised to the power x.
 
     >>> autoconv.exp([0.0, 1.0]).numpy().round(3)
@@ -73,7 +74,7 @@ def exp(x: Any, name: str | None = None) -> Tensor:
     return apply("exp", x, name=name)
 
 
-def expm1(x: Any, name: str | None = None) -> Tensor:
+def expm1(x: TensorLike, name: str | None = None) -> Tensor:
     """exp(x) - 1, accurate near zero.
 
     >>> autoconv.math.expm1([0.0, 1.0]).numpy().round(3)
@@ -82,7 +83,7 @@ def expm1(x: Any, name: str | None = None) -> Tensor:
     return apply("expm1", x, name=name)
 
 
-def log(x: Any, name: str | None = None) -> Tensor:
+def log(x: TensorLike, name: str | None = None) -> Tensor:
     """The natural logarithm; -inf at zero, nan below.
 
     >>> autoconv.log([1.0, 10.0]).numpy().round(3)
@@ -91,7 +92,7 @@ def log(x: Any, name: str | None = None) -> Tensor:
     return apply("log", x, name=name)
 
 
-def log1p(x: Any, name: str | None = None) -> Tensor:
+def log1p(x: TensorLike, name: str | None = None) -> Tensor:
     """log(1 + x), accurate near zero.
 
     >>> autoconv.math.log1p([0.0, 1.0]).numpy().round(3)
@@ -100,7 +101,7 @@ def log1p(x: Any, name: str | None = None) -> Tensor:
     return apply("log1p", x, name=name)
 
 
-def sigmoid(x: Any, name: str | None = None) -> Tensor:
+def sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
     """1 / (1 + exp(-x)).
 
     >>> autoconv.sigmoid([0.0, 1.0]).numpy().round(3)
@@ -109,7 +110,7 @@ def sigmoid(x: Any, name: str | None = None) -> Tensor:
     return apply("sigmoid", x, name=name)
 
 
-def softplus(features: Any, name: str | None = None) -> Tensor:
+def softplus(features: TensorLike, name: str | None = None) -> Tensor:
     """log(1 + exp(x)).
 
     >>> autoconv.math.softplus([0.0, 1.0]).numpy().round(3)
@@ -118,7 +119,7 @@ def softplus(features: Any, name: str | None = None) -> Tensor:
     return apply("softplus", features, name=name)
 
 
-def erf(x: Any, name: str | None = None) -> Tensor:
+def erf(x: TensorLike, name: str | None = None) -> Tensor:
     """The error function.
 
     >>> autoconv.math.erf([0.0, 1.0]).numpy().round(3)
@@ -127,7 +128,7 @@ def erf(x: Any, name: str | None = None) -> Tensor:
     return apply("erf", x, name=name)
 
 
-def erfc(x: Any, name: str | None = None) -> Tensor:
+def erfc(x: TensorLike, name: str | None = None) -> Tensor:
     """1 - erf(x), accurate for large x.
 
     >>> autoconv.math.erfc([0.0, 1.0]).numpy().round(3)
@@ -136,7 +137,7 @@ def erfc(x: Any, name: str | None = None) -> Tensor:
     return apply("erfc", x, name=name)
 
 
-def lgamma(x: Any, name: str | None = None) -> Tensor:
+def lgamma(x: TensorLike, name: str | None = None) -> Tensor:
     """The logarithm of the absolute value of the gamma function.
 
     >>> autoconv.math.lgamma([1.0, 5.0]).numpy().round(3)
@@ -145,7 +146,7 @@ def lgamma(x: Any, name: str | None = None) -> Tensor:
     return apply("lgamma", x, name=name)
 
 
-def digamma(x: Any, name: str | None = None) -> Tensor:
+def digamma(x: TensorLike, name: str | None = None) -> Tensor:
     """The derivative of lgamma.
 
     >>> autoconv.math.digamma([1.0, 2.0]).numpy().round(3)
@@ -154,7 +155,7 @@ def digamma(x: Any, name: str | None = None) -> Tensor:
     return apply("digamma", x, name=name)
 
 
-def floor(x: Any, name: str | None = None) -> Tensor:
+def floor(x: TensorLike, name: str | None = None) -> Tensor:
     """The largest integer not greater than x.
 
     >>> autoconv.floor([1.5, -1.5]).numpy()
@@ -163,7 +164,7 @@ def floor(x: Any, name: str | None = None) -> Tensor:
     return apply("floor", x, name=name)
 
 
-def ceil(x: Any, name: str | None = None) -> Tensor:
+def ceil(x: TensorLike, name: str | None = None) -> Tensor:
     """The smallest integer not less than x.
 
     >>> autoconv.ceil([1.5, -1.5]).numpy()
@@ -172,7 +173,7 @@ def ceil(x: Any, name: str | None = None) -> Tensor:
     return apply("ceil", x, name=name)
 
 
-def round(x: Any, name: str | None = None) -> Tensor:
+def round(x: TensorLike, name: str | None = None) -> Tensor:
     """The nearest integer; ties go to the even one.
 
     >>> autoconv.round([0.5, 1.5, 2.6]).numpy()
@@ -181,7 +182,7 @@ def round(x: Any, name: str | None = None) -> Tensor:
     return apply("round", x, name=name)
 
 
-def rint(x: Any, name: str | None = None) -> Tensor:
+def rint(x: TensorLike, name: str | None = None) -> Tensor:
     """The nearest integer; ties go to the even one.
 
     >>> autoconv.math.rint([0.5, 1.5, 2.4]).numpy()
@@ -190,7 +191,7 @@ def rint(x: Any, name: str | None = None) -> Tensor:
     return apply("rint", x, name=name)
 
 
-def is_nan(x: Any, name: str | None = None) -> Tensor:
+def is_nan(x: TensorLike, name: str | None = None) -> Tensor:
     """True for each element that is nan; bool.
 
     >>> autoconv.math.is_nan([1.0, float("nan")]).numpy()
@@ -199,7 +200,7 @@ def is_nan(x: Any, name: str | None = None) -> Tensor:
     return apply("is_nan", x, name=name)
 
 
-def is_inf(x: Any, name: str | None = None) -> Tensor:
+def is_inf(x: TensorLike, name: str | None = None) -> Tensor:
     """True for each element that is infinite; bool.
 
     >>> autoconv.math.is_inf([1.0, float("inf")]).numpy()
@@ -208,7 +209,7 @@ def is_inf(x: Any, name: str | None = None) -> Tensor:
     return apply("is_inf", x, name=name)
 
 
-def is_finite(x: Any, name: str | None = None) -> Tensor:
+def is_finite(x: TensorLike, name: str | None = None) -> Tensor:
     """True for each element that is neither infinite nor nan; bool.
 
     >>> autoconv.math.is_finite([1.0, float("inf")]).numpy()
@@ -217,7 +218,7 @@ def is_finite(x: Any, name: str | None = None) -> Tensor:
     return apply("is_finite", x, name=name)
 
 
-def conj(x: Any, name: str | None = None) -> Tensor:
+def conj(x: TensorLike, name: str | None = None) -> Tensor:
     """The complex conjugate; a real x is returned unchanged.
 
     >>> autoconv.math.conj([1 + 2j]).numpy()
@@ -226,7 +227,7 @@ def conj(x: Any, name: str | None = None) -> Tensor:
     return apply("conjugate", x, name=name)
 
 
-def real(input: Any, name: str | None = None) -> Tensor:
+def real(input: TensorLike, name: str | None = None) -> Tensor:
     """The real part.
 
     >>> autoconv.real([1 + 2j]).numpy()
@@ -235,7 +236,7 @@ def real(input: Any, name: str | None = None) -> Tensor:
     return apply("real", input, name=name)
 
 
-def imag(input: Any, name: str | None = None) -> Tensor:
+def imag(input: TensorLike, name: str | None = None) -> Tensor:
     """The imaginary part; zeros for a real input.
 
     >>> autoconv.imag([1 + 2j]).numpy()
@@ -244,7 +245,7 @@ def imag(input: Any, name: str | None = None) -> Tensor:
     return apply("imag", input, name=name)
 
 
-def angle(input: Any, name: str | None = None) -> Tensor:
+def angle(input: TensorLike, name: str | None = None) -> Tensor:
     """The argument of a complex number in radians; 0 or pi for a real input.
 
     >>> autoconv.math.angle([1 + 1j, 1j]).numpy()
@@ -253,7 +254,7 @@ def angle(input: Any, name: str | None = None) -> Tensor:
     return apply("angle", input, name=name)
 
 
-def xlogy(x: Any, y: Any, name: str | None = None) -> Tensor:
+def xlogy(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x·log(y), and 0 where x is 0.
 
     >>> autoconv.math.xlogy([0.0, 2.0], [0.0, 2.0]).numpy().round(3)
@@ -262,7 +263,7 @@ def xlogy(x: Any, y: Any, name: str | None = None) -> Tensor:
     return apply("xlogy", x, y, name=name)
 
 
-def xdivy(x: Any, y: Any, name: str | None = None) -> Tensor:
+def xdivy(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y, and 0 where x is 0.
 
     >>> autoconv.math.xdivy([0.0, 1.0], [0.0, 2.0]).numpy()
@@ -271,7 +272,7 @@ def xdivy(x: Any, y: Any, name: str | None = None) -> Tensor:
     return apply("xdivy", x, y, name=name)
 
 
-def nextafter(x1: Any, x2: Any, name: str | None = None) -> Tensor:
+def nextafter(x1: TensorLike, x2: TensorLike, name: str | None = None) -> Tensor:
     """The next representable number after x1 in the direction of x2.
 
     >>> autoconv.math.nextafter(1.0, 2.0).numpy() > 1.0
@@ -280,7 +281,7 @@ def nextafter(x1: Any, x2: Any, name: str | None = None) -> Tensor:
     return apply("nextafter", x1, x2, name=name)
 
 
-def xlog1py(x: Any, y: Any, name: str | None = None) -> Tensor:
+def xlog1py(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x·log(1 + y), and 0 where x is 0.
 
     >>> autoconv.math.xlog1py([0.0, 2.0], [-1.0, 1.0]).numpy().round(3)
@@ -298,7 +299,7 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
     return apply("complex", real, imag, name=name)
 
 
-def polygamma(a: Any, x: Any, name: str | None = None) -> Tensor:
+def polygamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The derivative of digamma of order `a`, an int known while tracing.
 
     >>> autoconv.math.polygamma(1, 1.0).numpy().round(3)
@@ -308,7 +309,7 @@ def polygamma(a: Any, x: Any, name: str | None = None) -> Tensor:
     return apply("polygamma", x, order=order, name=name) if order else digamma(x, name)
 
 
-def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
+def log_sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
     """log(sigmoid(x)), accurate for large negative x.
 
     >>> autoconv.math.log_sigmoid([0.0, 1.0]).numpy().round(3)
@@ -318,8 +319,8 @@ def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
 
 
 def norm(
-    tensor: Any,
-    ord: Any = "euclidean",
+    tensor: TensorLike,
+    ord: object = "euclidean",
     axis: Any = None,
     keepdims: bool | None = None,
     name: str | None = None,
@@ -363,7 +364,7 @@ def _matrix_norm(size: Tensor, order: Any, axes: Any, keepdims: bool, name: str 
 
 
 def cumsum(
-    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+    x: TensorLike, axis: AxisLike = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Tensor:
     """Cumulative sums along `axis`; with `exclusive`, without the element itself.
 
@@ -374,7 +375,7 @@ def cumsum(
 
 
 def cumprod(
-    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+    x: TensorLike, axis: AxisLike = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Tensor:
     """Cumulative products along `axis`; with `exclusive`, without the element itself.
 
@@ -384,13 +385,13 @@ def cumprod(
     return _cumulative("cumprod", x, axis, exclusive, reverse, name)
 
 
-def _cumulative(op: str, x: Any, axis: Any, exclusive: bool, reverse: bool, name: str | None) -> Tensor:
+def _cumulative(op: str, x: TensorLike, axis: AxisLike, exclusive: bool, reverse: bool, name: str | None) -> Tensor:
     return apply(
         op, x, axis=static_int(axis, "axis"), exclusive=bool(exclusive), reverse=bool(reverse), name=name
     )
 
 
-def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None) -> Tensor:
+def l2_normalize(x: TensorLike, axis: Any = None, epsilon: float = 1e-12, name: str | None = None) -> Tensor:
     """x divided by its Euclidean norm over `axis`, or by sqrt(epsilon) where that is larger.
 
     >>> autoconv.math.l2_normalize([3.0, 4.0]).numpy().round(3)

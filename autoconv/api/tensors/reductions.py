@@ -9,6 +9,7 @@ from typing import Any
 
 from autoconv.api.tensors.arguments import static_axes, static_int
 from autoconv.graph.dtypes import as_dtype, int64
+from autoconv.runtime.annotations import AxisLike, DTypeLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
@@ -119,7 +120,7 @@ def reduce_euclidean_norm(
 
 
 def reduce_variance(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+    input_tensor: TensorLike, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
     """The mean squared distance from the mean over `axis`, of floating or complex tensors; real.
 
@@ -136,7 +137,7 @@ def reduce_variance(
 
 
 def reduce_std(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+    input_tensor: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
     """The standard deviation over `axis`: the root of `reduce_variance`.
 
@@ -146,7 +147,9 @@ def reduce_std(
     return apply("sqrt", reduce_variance(input_tensor, axis, keepdims), name=name)
 
 
-def argmax(input: Any, axis: Any = None, output_type: Any = int64, name: str | None = None) -> Tensor:
+def argmax(
+    input: TensorLike, axis: AxisLike | None = None, output_type: DTypeLike = int64, name: str | None = None
+) -> Tensor:
     """The index along `axis` (0 by default) of the largest element, the first of equal ones.
 
     >>> autoconv.argmax([[1, 5], [6, 4]], axis=1).numpy()
@@ -156,7 +159,9 @@ def argmax(input: Any, axis: Any = None, output_type: Any = int64, name: str | N
     return apply("argmax", input, axis=at, dtype=as_dtype(output_type), name=name)
 
 
-def argmin(input: Any, axis: Any = None, output_type: Any = int64, name: str | None = None) -> Tensor:
+def argmin(
+    input: TensorLike, axis: AxisLike | None = None, output_type: DTypeLike = int64, name: str | None = None
+) -> Tensor:
     """The index along `axis` (0 by default) of the smallest element, the first of equal ones.
 
     >>> autoconv.argmin([3, 1, 2]).numpy()
@@ -167,7 +172,7 @@ def argmin(input: Any, axis: Any = None, output_type: Any = int64, name: str | N
 
 
 def count_nonzero(
-    input: Any, axis: Any = None, keepdims: bool | None = None, dtype: Any = int64, name: str | None = None
+    input: TensorLike, axis: Any = None, keepdims: bool | None = None, dtype: DTypeLike = int64, name: str | None = None
 ) -> Tensor:
     """The number of elements over `axis` that are not zero (not empty, for strings).
 

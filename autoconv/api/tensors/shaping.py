@@ -10,6 +10,7 @@ import numpy as np
 
 from autoconv.api.tensors.arguments import shape_argument, static_axes, static_int
 from autoconv.graph.dtypes import as_dtype, bool_, int32
+from autoconv.runtime.annotations import AxisLike, DTypeLike, ShapeLike, TensorLike
 from autoconv.runtime.objects.containers import items_of
 from autoconv.runtime.support.shape import as_shape
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
@@ -26,7 +27,7 @@ def results(found: Any) -> list[Tensor]:
 # ---- reading shapes
 
 
-def shape(input: Any, out_type: Any = int32, name: str | None = None) -> Tensor:
+def shape(input: TensorLike, out_type: DTypeLike = int32, name: str | None = None) -> Tensor:
     """The shape at run time, as an integer vector.
 
     >>> autoconv.shape([[1, 2, 3], [4, 5, 6]]).numpy()
@@ -35,7 +36,7 @@ def shape(input: Any, out_type: Any = int32, name: str | None = None) -> Tensor:
     return apply("shape", input, dtype=as_dtype(out_type), name=name)
 
 
-def shape_n(input: Sequence[Any], out_type: Any = int32, name: str | None = None) -> list[Tensor]:
+def shape_n(input: Sequence[Any], out_type: DTypeLike = int32, name: str | None = None) -> list[Tensor]:
     """The shapes of several tensors.
 
     >>> [shape.numpy().tolist() for shape in autoconv.shape_n([[1, 2], [[3]]])]
@@ -44,7 +45,7 @@ def shape_n(input: Sequence[Any], out_type: Any = int32, name: str | None = None
     return [shape(x, out_type, name) for x in input]
 
 
-def size(input: Any, out_type: Any = int32, name: str | None = None) -> Tensor:
+def size(input: TensorLike, out_type: DTypeLike = int32, name: str | None = None) -> Tensor:
     """The number of elements, as an integer scalar.
 
     >>> autoconv.size([[1, 2, 3], [4, 5, 6]]).numpy()
@@ -53,7 +54,7 @@ def size(input: Any, out_type: Any = int32, name: str | None = None) -> Tensor:
     return apply("size", input, dtype=as_dtype(out_type), name=name)
 
 
-def rank(input: Any, name: str | None = None) -> Tensor:
+def rank(input: TensorLike, name: str | None = None) -> Tensor:
     """The number of dimensions, as an int32 scalar.
 
     >>> autoconv.rank([[1, 2, 3], [4, 5, 6]]).numpy()
@@ -62,7 +63,7 @@ def rank(input: Any, name: str | None = None) -> Tensor:
     return apply("rank", input, dtype=int32, name=name)
 
 
-def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
+def ensure_shape(x: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """`x`, checked at run time to have that shape (None entries are free).
 
     Raises InvalidArgumentError at run time, ValueError while tracing if the shapes are known to be incompatible.
@@ -76,7 +77,7 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
 # ---- reshaping
 
 
-def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
+def reshape(tensor: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """The same elements in another shape; one size may be -1 and is then inferred.
 
     Raises ValueError or InvalidArgumentError when the number of elements differs.
@@ -101,7 +102,7 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str | Non
     return apply("conjugate", found) if conjugate and found.dtype.is_complex else found
 
 
-def expand_dims(input: Any, axis: Any, name: str | None = None) -> Tensor:
+def expand_dims(input: TensorLike, axis: AxisLike, name: str | None = None) -> Tensor:
     """`input` with a dimension of 1 inserted at `axis`.
 
     >>> autoconv.expand_dims([1, 2], axis=0).shape
@@ -120,7 +121,7 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
     return apply("squeeze", input, axis=axes or None, name=name)
 
 
-def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
+def reverse(tensor: TensorLike, axis: AxisLike, name: str | None = None) -> Tensor:
     """The elements in reverse order along each axis in `axis`.
 
     >>> autoconv.reverse([1, 2, 3], axis=[0]).numpy()
@@ -129,7 +130,7 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
     return apply("reverse", tensor, axis=static_axes(axis), name=name)
 
 
-def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
+def roll(input: TensorLike, shift: TensorLike, axis: AxisLike, name: str | None = None) -> Tensor:
     """Elements shifted by `shift` positions along `axis`, cyclically.
 
     >>> autoconv.roll([1, 2, 3], shift=1, axis=0).numpy()
@@ -146,7 +147,7 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
 # ---- repeating
 
 
-def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
+def broadcast_to(input: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """`input` repeated to `shape` by NumPy's rules of broadcasting.
 
     >>> autoconv.broadcast_to([1, 2], [2, 2]).numpy()
@@ -157,7 +158,7 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
     return apply("broadcast_to", input, *vector, shape=static, name=name)
 
 
-def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
+def tile(input: TensorLike, multiples: TensorLike, name: str | None = None) -> Tensor:
     """`input` repeated multiples[i] times along dimension i.
 
     >>> autoconv.tile([1, 2], [2]).numpy()
@@ -167,7 +168,7 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
     return apply("tile", input, *vector, multiples=static, name=name)
 
 
-def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) -> Tensor:
+def repeat(input: TensorLike, repeats: TensorLike, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
     """Each row along `axis` repeated `repeats` times (one number, or one for each row); flattened without an axis.
 
     >>> autoconv.repeat([1, 2], 2).numpy()
@@ -185,7 +186,7 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
 
 
 def pad(
-    tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0, name: str | None = None
+    tensor: TensorLike, paddings: TensorLike, mode: str = "CONSTANT", constant_values: Any = 0, name: str | None = None
 ) -> Tensor:
     """`tensor` with paddings[i] = (before, after) additional elements along dimension i.
 
@@ -262,7 +263,7 @@ def _alike(values: Sequence[Any]) -> list[Any]:
     ]
 
 
-def unstack(value: Any, num: int | None = None, axis: Any = 0, name: str | None = None) -> list[Tensor]:
+def unstack(value: TensorLike, num: int | None = None, axis: AxisLike = 0, name: str | None = None) -> list[Tensor]:
     """The rows along `axis`, as a list of tensors.
 
     Raises ValueError when their number is neither given nor known while tracing.
@@ -283,7 +284,7 @@ def unstack(value: Any, num: int | None = None, axis: Any = 0, name: str | None 
 
 
 def split(
-    value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None, name: str | None = None
+    value: TensorLike, num_or_size_splits: Any, axis: AxisLike = 0, num: int | None = None, name: str | None = None
 ) -> list[Tensor]:
     """`value` in parts along `axis`: that many equal ones, or one for each size (-1 for the remaining size).
 
@@ -338,7 +339,7 @@ def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> list[
     return [broadcast_to(line, sizes) for line in lines]
 
 
-def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = bool_, name: str | None = None) -> Tensor:
+def sequence_mask(lengths: TensorLike, maxlen: Any = None, dtype: DTypeLike = bool_, name: str | None = None) -> Tensor:
     """For each length a row of `maxlen` (by default the greatest length) with that many leading True elements.
 
     >>> autoconv.sequence_mask([1, 3], maxlen=3).numpy()

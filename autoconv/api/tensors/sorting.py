@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from autoconv.api.tensors.arguments import static_int
 from autoconv.graph.dtypes import as_dtype, int32
+from autoconv.runtime.annotations import AxisLike, DTypeLike, IntLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
@@ -34,7 +35,7 @@ class UniqueWithCounts(NamedTuple):
     count: Tensor  # type: ignore[assignment]
 
 
-def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
+def sort(values: TensorLike, axis: AxisLike = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
     """The elements sorted along `axis`; `direction` is ASCENDING or DESCENDING; nan counts as largest.
 
     >>> autoconv.sort([3, 1, 2]).numpy()
@@ -44,7 +45,7 @@ def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | 
 
 
 def argsort(
-    values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None
+    values: TensorLike, axis: AxisLike = -1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None
 ) -> Tensor:
     """The indices that sort the tensor, int32; the sort is always stable.
 
@@ -63,7 +64,7 @@ def _descending(direction: str) -> bool:
 
 
 def top_k(
-    input: Any, k: Any = 1, sorted: bool = True, index_type: Any = int32, name: str | None = None
+    input: TensorLike, k: IntLike = 1, sorted: bool = True, index_type: Any = int32, name: str | None = None
 ) -> TopKV2:
     """The `k` largest along the last axis, in descending order, the earlier of equal ones first. `k` may be a tensor.
 
@@ -80,7 +81,7 @@ def top_k(
     return TopKV2(values, indices if wanted is int32 else apply("cast", indices, dtype=wanted))
 
 
-def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Tensor:
+def in_top_k(targets: TensorLike, predictions: TensorLike, k: IntLike, name: str | None = None) -> Tensor:
     """True where the prediction for a row's target is among the row's `k` largest; one bool for each row.
 
     >>> autoconv.math.in_top_k([1], [[0.1, 0.9, 0.5]], k=1).numpy()
@@ -95,7 +96,7 @@ def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) ->
     return apply("logical_and", apply("less", rank, apply("cast", convert_to_tensor(k), dtype=int32)), finite)
 
 
-def unique(x: Any, out_idx: Any = int32, name: str | None = None) -> Unique:
+def unique(x: TensorLike, out_idx: Any = int32, name: str | None = None) -> Unique:
     """The distinct elements of a vector in order of first occurrence.
 
     >>> values, positions = autoconv.unique([3, 1, 3])
@@ -105,7 +106,7 @@ def unique(x: Any, out_idx: Any = int32, name: str | None = None) -> Unique:
     return Unique(*apply("unique", x, dtype=as_dtype(out_idx), name=name)[:2])
 
 
-def unique_with_counts(x: Any, out_idx: Any = int32, name: str | None = None) -> UniqueWithCounts:
+def unique_with_counts(x: TensorLike, out_idx: Any = int32, name: str | None = None) -> UniqueWithCounts:
     """The distinct elements of a vector in order of first occurrence, and the number of occurrences of each.
 
     >>> values, positions, counts = autoconv.unique_with_counts([3, 1, 3])
@@ -116,7 +117,7 @@ def unique_with_counts(x: Any, out_idx: Any = int32, name: str | None = None) ->
 
 
 def searchsorted(
-    sorted_sequence: Any, values: Any, side: str = "left", out_type: Any = int32, name: str | None = None
+    sorted_sequence: Any, values: TensorLike, side: str = "left", out_type: DTypeLike = int32, name: str | None = None
 ) -> Tensor:
     """The insertion index of each value in the sorted last axis: before ("left") or after ("right") equal ones.
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def sin(x: Any, name: str | None = None) -> Tensor:
+def sin(x: TensorLike, name: str | None = None) -> Tensor:
     """The sine of x in radians.
 
     >>> autoconv.sin([0.0, 1.0]).numpy().round(3)
@@ -17,7 +16,7 @@ def sin(x: Any, name: str | None = None) -> Tensor:
     return apply("sin", x, name=name)
 
 
-def cos(x: Any, name: str | None = None) -> Tensor:
+def cos(x: TensorLike, name: str | None = None) -> Tensor:
     """The cosine of x in radians.
 
     >>> autoconv.cos([0.0, 1.0]).numpy().round(3)
@@ -26,7 +25,7 @@ def cos(x: Any, name: str | None = None) -> Tensor:
     return apply("cos", x, name=name)
 
 
-def tan(x: Any, name: str | None = None) -> Tensor:
+def tan(x: TensorLike, name: str | None = None) -> Tensor:
     """The tangent of x in radians.
 
     >>> autoconv.tan([0.0, 1.0]).numpy().round(3)
@@ -35,7 +34,7 @@ def tan(x: Any, name: str | None = None) -> Tensor:
     return apply("tan", x, name=name)
 
 
-def asin(x: Any, name: str | None = None) -> Tensor:
+def asin(x: TensorLike, name: str | None = None) -> Tensor:
     """The angle in radians whose sine is x; nan outside of [-1, 1].
 
     >>> autoconv.asin([0.0, 1.0]).numpy().round(3)
@@ -44,7 +43,7 @@ def asin(x: Any, name: str | None = None) -> Tensor:
     return apply("asin", x, name=name)
 
 
-def acos(x: Any, name: str | None = None) -> Tensor:
+def acos(x: TensorLike, name: str | None = None) -> Tensor:
     """The angle in radians whose cosine is x; nan outside of [-1, 1].
 
     >>> autoconv.acos([1.0, 0.0]).numpy().round(3)
@@ -53,7 +52,7 @@ def acos(x: Any, name: str | None = None) -> Tensor:
     return apply("acos", x, name=name)
 
 
-def atan(x: Any, name: str | None = None) -> Tensor:
+def atan(x: TensorLike, name: str | None = None) -> Tensor:
     """The angle in radians whose tangent is x.
 
     >>> autoconv.atan([0.0, 1.0]).numpy().round(3)
@@ -62,7 +61,7 @@ def atan(x: Any, name: str | None = None) -> Tensor:
     return apply("atan", x, name=name)
 
 
-def sinh(x: Any, name: str | None = None) -> Tensor:
+def sinh(x: TensorLike, name: str | None = None) -> Tensor:
     """The hyperbolic sine.
 
     >>> autoconv.sinh([0.0, 1.0]).numpy().round(3)
@@ -71,7 +70,7 @@ def sinh(x: Any, name: str | None = None) -> Tensor:
     return apply("sinh", x, name=name)
 
 
-def cosh(x: Any, name: str | None = None) -> Tensor:
+def cosh(x: TensorLike, name: str | None = None) -> Tensor:
     """The hyperbolic cosine.
 
     >>> autoconv.cosh([0.0, 1.0]).numpy().round(3)
@@ -80,7 +79,7 @@ def cosh(x: Any, name: str | None = None) -> Tensor:
     return apply("cosh", x, name=name)
 
 
-def tanh(x: Any, name: str | None = None) -> Tensor:
+def tanh(x: TensorLike, name: str | None = None) -> Tensor:
     """The hyperbolic tangent.
 
     >>> autoconv.tanh([0.0, 1.0]).numpy().round(3)
@@ -89,7 +88,7 @@ def tanh(x: Any, name: str | None = None) -> Tensor:
     return apply("tanh", x, name=name)
 
 
-def asinh(x: Any, name: str | None = None) -> Tensor:
+def asinh(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of sinh.
 
     >>> autoconv.asinh([0.0, 1.0]).numpy().round(3)
@@ -98,7 +97,7 @@ def asinh(x: Any, name: str | None = None) -> Tensor:
     return apply("asinh", x, name=name)
 
 
-def acosh(x: Any, name: str | None = None) -> Tensor:
+def acosh(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of cosh; nan below 1.
 
     >>> autoconv.acosh([1.0, 2.0]).numpy().round(3)
@@ -107,7 +106,7 @@ def acosh(x: Any, name: str | None = None) -> Tensor:
     return apply("acosh", x, name=name)
 
 
-def atanh(x: Any, name: str | None = None) -> Tensor:
+def atanh(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of tanh; nan outside of [-1, 1].
 
     >>> autoconv.atanh([0.0, 0.5]).numpy().round(3)
@@ -116,7 +115,7 @@ def atanh(x: Any, name: str | None = None) -> Tensor:
     return apply("atanh", x, name=name)
 
 
-def atan2(y: Any, x: Any, name: str | None = None) -> Tensor:
+def atan2(y: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The angle in radians of the point (x, y), in [-pi, pi].
 
     >>> autoconv.atan2([1.0, -1.0], [1.0, 1.0]).numpy().round(3)

@@ -56,7 +56,7 @@ _NOT_ENTERED = frozenset({"autoconv", "numpy", "jax", "torch", "tensorflow", "nu
 _DO_NOT_CONVERT = "__autoconv_do_not_convert__"
 
 
-def call(function: Any) -> Any:
+def call(function: object) -> Any:
     """Return the callable to use in place of `function`: the function itself while nothing is traced."""
     region = current_region()
     if region is None:
@@ -64,7 +64,7 @@ def call(function: Any) -> Any:
     return converted(function, region)
 
 
-def call_untraced(function: Any) -> Any:
+def call_untraced(function: Callable[..., Any]) -> Any:
     """Return the callable as `call` does while no thread traces, without looking up the region."""
     return function if function is not WARN else warn
 
@@ -105,13 +105,13 @@ def converted(function: Any, region: Any = None) -> Any:
     return of_known_values(function) if is_special and contract.objects_in_graph else function
 
 
-def has_user_equality(value: Any) -> bool:
+def has_user_equality(value: object) -> bool:
     """Return whether looking the value up in a table would run user-defined methods (`__hash__`, `__eq__`)."""
     kind = type(value)
     return isinstance(kind.__hash__, types.FunctionType) or isinstance(kind.__eq__, types.FunctionType)
 
 
-def _known(function: Any, region: Any) -> Any:
+def _known(function: Callable[..., Any], region: Any) -> Any:
     """Return the graph equivalent of a function; None if there is none."""
     compiles = region is not None and region.contract.objects_in_graph
     if region is not None and region.trace.memory:
@@ -152,7 +152,7 @@ def _sorting(method: types.MethodType) -> Callable[..., Any]:
     return sort
 
 
-def _builtin(function: Any, contract: Contract, region: Any) -> Any:
+def _builtin(function: Callable[..., Any], contract: Contract, region: Any) -> Any:
     about_to_call(function)
     contract.before_call(function)
     if contract.numpy_arrays and isinstance(getattr(function, "__self__", None), np.ndarray):
@@ -162,7 +162,7 @@ def _builtin(function: Any, contract: Contract, region: Any) -> Any:
     return on_objects(function) if contract.objects_in_graph else _without_lists(function)
 
 
-def _in_arms(function: Any, override: Callable[..., Any]) -> Callable[..., Any]:
+def _in_arms(function: Callable[..., Any], override: Callable[..., Any]) -> Callable[..., Any]:
     """Distribute a builtin over the alternatives of variant arguments."""
     if function in AS_STATEMENTS or function in (builtins.print, builtins.isinstance):
         return override
@@ -175,7 +175,7 @@ def _in_arms(function: Any, override: Callable[..., Any]) -> Callable[..., Any]:
     return apply
 
 
-def _without_lists(function: Any) -> Callable[..., Any]:
+def _without_lists(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a builtin so that it refuses lists of run-time length, whose Python counterparts are empty."""
 
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -294,7 +294,7 @@ def _register(made: Any) -> None:
         meet_class(region, type(made), False)
 
 
-def _meet_object(region: Any, value: Any) -> None:
+def _meet_object(region: Any, value: object) -> None:
     meet_class(region, type(value), id(value) not in (region.trace.owned or ()))
 
 
@@ -326,7 +326,7 @@ def _module_entered(name: str) -> bool:
     return root not in _NOT_ENTERED and root not in sys.stdlib_module_names
 
 
-def is_user_code(function: Any) -> bool:
+def is_user_code(function: object) -> bool:
     """Return whether a function or class may be converted: not of Python's library or a package of _NOT_ENTERED."""
     module = getattr(function, "__module__", None) or ""
     if module == "__main__" or not module:
@@ -341,7 +341,7 @@ def operators_module() -> Any:
     return sys.modules["autoconv.operators"]
 
 
-def do_not_convert(function: Any = None) -> Any:
+def do_not_convert(function: Callable[..., Any] | None = None) -> Any:
     """Exempt a function from conversion; usable as a decorator or around a function where it is called.
 
     >>> @autoconv.autograph.experimental.do_not_convert

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from autoconv.operators.control.conditionals import test
@@ -14,17 +14,17 @@ from autoconv.runtime.recording.regions import current_region
 Function = Callable[..., Any]
 
 
-def list_of(iterable: Any, element: Function, *conditions: Function, into: str = "") -> Any:
+def list_of(iterable: Iterable[Any], element: Function, *conditions: Function, into: str = "") -> Any:
     """`[element for into in iterable if conditions]`"""
     return collected(Source(iterable, element, conditions, into))
 
 
-def set_of(iterable: Any, element: Function, *conditions: Function, into: str = "") -> Any:
+def set_of(iterable: Iterable[Any], element: Function, *conditions: Function, into: str = "") -> Any:
     """`{element for into in iterable if conditions}`"""
     return collected_set(Source(iterable, element, conditions, into))
 
 
-def dict_of(iterable: Any, element: Function, *conditions: Function, into: str = "") -> Any:
+def dict_of(iterable: Iterable[Any], element: Function, *conditions: Function, into: str = "") -> Any:
     """`{key: value for into in iterable if conditions}`, where `element` returns (key, value)."""
 
     def add(result: Any, pair: Any) -> None:
@@ -42,17 +42,17 @@ def generator(iterable: Any, element: Function, *conditions: Function, into: str
     return values(source) if current_region() is None else GeneratorExpression(source, values)
 
 
-def nested(iterable: Any, element: Function, *conditions: Function, into: str = "") -> Source:
+def nested(iterable: Iterable[Any], element: Function, *conditions: Function, into: str = "") -> Source:
     """A further `for into in iterable if conditions` clause of a comprehension."""
     return Source(iterable, element, conditions, into)
 
 
-def collected(source: Any) -> Any:
+def collected(source: object) -> Any:
     """Collect the values of `source` in a list."""
     return _filled([], source, lambda result, item: result.append(item))
 
 
-def collected_set(source: Any) -> Any:
+def collected_set(source: object) -> Any:
     """Collect the values of `source` in a set."""
     return _filled(set(), source, lambda result, item: result.add(item))
 
@@ -62,7 +62,7 @@ def _filled(empty: Any, source: Any, add: Callable[[Any, Any], Any]) -> Any:
     region = current_region()
     result = new(empty)
 
-    def body(item: Any) -> tuple[()]:
+    def body(item: object) -> tuple[()]:
         add(result, item)
         return ()
 

@@ -33,11 +33,11 @@ class Spread:
 
     __slots__ = ("held",)
 
-    def __init__(self, held: Any) -> None:
+    def __init__(self, held: object) -> None:
         self.held = held
 
 
-def spread(iterable: Any) -> Any:
+def spread(iterable: object) -> Any:
     """Return the operand of a star in a display, as one Spread if Python cannot iterate over it."""
     region = current_region()
     if region is None or not region.contract.objects_in_graph:
@@ -128,7 +128,7 @@ def _merged_in_graph(keys: Any, values: Any) -> Any:
     return held
 
 
-def unpacked(value: Any, target: str) -> Any:
+def unpacked(value: object, target: str) -> Any:
     """Return the items of `value` for an assignment to `target`, which has one starred name."""
     region = current_region()
     if region is not None and region.contract.objects_in_graph:

@@ -46,16 +46,16 @@ class Loop:
 class Enumerated:
     """`enumerate(lazy, start)`"""
 
-    def __init__(self, lazy: GeneratorExpression, start: Any) -> None:
+    def __init__(self, lazy: GeneratorExpression, start: object) -> None:
         self.lazy, self.start = lazy, start
 
     def loop(self, body: Body, state: tuple[Any, ...], names: tuple[str, ...], exit: str, cells: Cells | None) -> Loop:
-        def step(item: Any, position: Any, *values: Any) -> Any:
+        def step(item: object, position: int, *values: Any) -> Any:
             return (position + 1, *(body((position, item), *values) or ()))
 
         return Loop(self.lazy, step, (self.start, *state), ("position of the loop", *names), exit, 1)
 
-    def rest(self, position: Any) -> Iterator[Any]:
+    def rest(self, position: int) -> Iterator[Any]:
         """Iterator for Python from that position on."""
         if type(position) is SymbolicTensor and position.weak and position.dtype.is_integer:
             return builtins.map(lambda item, number: (position + number, item), self.lazy, itertools.count())
@@ -78,8 +78,8 @@ class Zipped:
         code = names.index(exit) if exit else -1
         own = ("position of the loop", "end of the zip", *names)
 
-        def step(item: Any, position: Any, end: Any, *values: Any) -> Any:
-            def goes_on(end: Any, *values: Any) -> Any:
+        def step(item: object, position: int, end: object, *values: Any) -> Any:
+            def goes_on(end: object, *values: Any) -> Any:
                 first = [get_item(part, position) for part in self.before]
                 last = [get_item(part, position) for part in self.after]
                 found = body((*first, item, *last), *values) or ()
@@ -87,7 +87,7 @@ class Zipped:
                 left = over if code < 0 else or_(over, lambda: found[code] >= BREAK)
                 return (_code(left), *found)
 
-            def stops(end: Any, *values: Any) -> Any:
+            def stops(end: object, *values: Any) -> Any:
                 return (BREAK, *values)
 
             short = _ends(self.after, position)
@@ -100,7 +100,7 @@ class Zipped:
         """Return whether the zip ends before the generator expression is first advanced."""
         return _ends(self.before, 0)
 
-    def rest(self, position: Any) -> Iterator[Any]:
+    def rest(self, position: int) -> Iterator[Any]:
         """Iterator for Python from that position on."""
         if any(map(_is_in_graph, (*self.before, *self.after))):
             return _asked_by_python()
@@ -109,7 +109,7 @@ class Zipped:
         return builtins.zip(*first, self.lazy, *last, strict=False)
 
 
-def enumerated(iterable: Any, start: Any = 0) -> HeldIterator | None:
+def enumerated(iterable: object, start: Any = 0) -> HeldIterator | None:
     """`enumerate(iterable, start)` of a generator expression; None for other iterables."""
     if type(iterable) is not GeneratorExpression or current_region() is None:
         return None
@@ -129,14 +129,14 @@ def zipped(*iterables: Any) -> HeldIterator | None:
     return HeldIterator(counted.rest(0), counted)
 
 
-def _is_by_position(part: Any) -> bool:
+def _is_by_position(part: object) -> bool:
     if type(part) is SymbolicObject:
         kind = getattr(part.value_in_graph.type, "kind", "")
         return kind in [known.__name__ for known in _BY_POSITION]
     return type(part) in (*_BY_POSITION, TracedList) and items_of(part) is None
 
 
-def _ends(parts: Sequence[Any], position: Any) -> Any:
+def _ends(parts: Sequence[Any], position: int) -> Any:
     """Return whether one of the parts has no item at that position."""
     if not parts:
         return False
@@ -148,7 +148,7 @@ def _length(part: Any) -> Any:
     return record_object("object_length", [part]) if _is_in_graph(part) else len(part)
 
 
-def _is_in_graph(part: Any) -> bool:
+def _is_in_graph(part: object) -> bool:
     return type(part) is SymbolicObject or heap_of(part) is not None
 
 

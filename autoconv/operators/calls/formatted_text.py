@@ -33,7 +33,7 @@ def text(*parts: Any) -> Any:
     return whole
 
 
-def formatted(value: Any, spec: Any, conversion: str = "") -> Any:
+def formatted(value: object, spec: Any, conversion: str = "") -> Any:
     """`f'{value!conversion:spec}'`"""
     if not _is_late(value, spec):
         return format(_CONVERSIONS[conversion](value) if conversion else value, spec)
@@ -43,7 +43,7 @@ def formatted(value: Any, spec: Any, conversion: str = "") -> Any:
     return apply_object("format", converted, spec)
 
 
-def percent(template: Any, values: Any) -> Any:
+def percent(template: Any, values: object) -> Any:
     """`template % values`, where the template is most likely a string."""
     if not isinstance(template, (str, bytes)) or not _is_late(values):
         return template % values
@@ -53,7 +53,7 @@ def percent(template: Any, values: Any) -> Any:
     return apply_object("mod", template, (values,) if is_number else values)
 
 
-def ipercent(template: Any, values: Any) -> Any:
+def ipercent(template: Any, values: object) -> Any:
     """Compute `template %= values`; the template may be a string."""
     return percent(template, values) if isinstance(template, (str, bytes)) else change(template, values)
 

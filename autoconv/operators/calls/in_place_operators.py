@@ -27,7 +27,7 @@ def _augmenting(one: Operator) -> Callable[[Any, Any], Any]:
     """Wrap an in-place operator so that its mutation of a container or array is journalled during a trace."""
     change, computed = one.in_place_function, one.function
 
-    def augment(x: Any, value: Any) -> Any:
+    def augment(x: object, value: object) -> Any:
         if type(x) is Variant:
             return distribute(lambda arm, other: (computed if _is_typed(arm) else augment)(arm, other), x, value)
         if isinstance(x, (list, dict, set)):
@@ -63,6 +63,6 @@ iadd, isub, imul, itruediv, ifloordiv, imod, ipow, imatmul, ilshift, irshift, ia
 )
 
 
-def _is_typed(x: Any) -> bool:
+def _is_typed(x: object) -> bool:
     """Return whether `+=` creates a new value: for NumPy's scalars, and for arrays unless under `compile`."""
     return isinstance(x, Tensor) and not x.weak and (not is_compiled() or x.type.shape == ())

@@ -39,7 +39,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 _INTEGER = TensorType(int64, (), True)
 
 
-def is_deferred(iterable: Any) -> bool:
+def is_deferred(iterable: object) -> bool:
     """Return whether an iterable is consumed by a graph loop, because Python cannot iterate over it or not as well."""
     if current_region() is None:
         return False
@@ -50,7 +50,7 @@ def is_deferred(iterable: Any) -> bool:
     return isinstance(iterable, Staged) and is_symbolic_iterable(iterable)
 
 
-def _is_deferred_for(function: Any, iterable: Any) -> bool:
+def _is_deferred_for(function: Callable[..., Any], iterable: object) -> bool:
     """`is_deferred` for a given builtin: only `list` iterates over a tensor or array; to others it is one value."""
     if function is builtins.list and isinstance(iterable, (SymbolicTensor, SymbolicArray)):
         return is_symbolic_iterable(iterable)
@@ -62,7 +62,7 @@ def _is_compiled() -> bool:
     return region is not None and region.contract.objects_in_graph
 
 
-def _consumer(function: Any) -> Callable[[Any], Any]:
+def _consumer(function: Callable[..., Any]) -> Callable[[Any], Any]:
     """Register the version of a builtin for a single positional argument that is deferred."""
     otherwise = OVERRIDES.get(function, function)
 
@@ -86,13 +86,13 @@ def _consumer(function: Any) -> Callable[[Any], Any]:
 _OF_RANGES = frozenset({list, tuple, set, frozenset, sorted, sum, min, max})
 
 
-def _of_range(function: Any, numbers: StagedRange, kwargs: dict[str, Any]) -> Any:
+def _of_range(function: Callable[..., Any], numbers: StagedRange, kwargs: dict[str, Any]) -> Any:
     found = apply_object(function.__name__, numbers, *kwargs.values(), keywords=tuple(kwargs))
     return unboxed(found, _INTEGER) if function in (sum, min, max) and not kwargs else found
 
 
 @_consumer(builtins.sum)
-def _sum(iterable: Any, start: Any = 0) -> Any:
+def _sum(iterable: object, start: object = 0) -> Any:
     if isinstance(start, (str, bytes, bytearray)):
         return builtins.sum((), start)  # raises Python's own error
     return for_source(iterable, lambda item, total: (total + item,), (start,), ("sum",))[0]
@@ -104,8 +104,8 @@ ITEMWISE["sum"] = _sum
 def _quantifier(decisive: bool) -> Callable[[Any], Any]:
     """any() or all(): end at the first element that is `decisive`."""
 
-    def quantify(iterable: Any) -> Any:
-        def body(item: Any, found: Any, _: Any) -> Any:
+    def quantify(iterable: object) -> Any:
+        def body(item: object, found: object, _: Any) -> Any:
             return if_stmt(_nonzero(item), on_true, on_false, (found, NORMAL), names)
 
         def decides(*_: Any) -> Any:
@@ -122,7 +122,7 @@ def _quantifier(decisive: bool) -> Callable[[Any], Any]:
     return quantify
 
 
-def _nonzero(item: Any) -> Any:
+def _nonzero(item: object) -> Any:
     """Compare a typed number with 0 for any() and all(), as for the elements of a tensor."""
     tensor = as_tensor(item)
     if tensor is None or tensor.weak or tensor.dtype.is_bool or tensor.type.shape not in ((), None):
@@ -134,7 +134,7 @@ ITEMWISE["any"] = _consumer(builtins.any)(_quantifier(True))
 ITEMWISE["all"] = _consumer(builtins.all)(_quantifier(False))
 
 
-def _whole(function: Any, items: Any, kwargs: dict[str, Any] | None = None) -> Any:
+def _whole(function: Callable[..., Any], items: Any, kwargs: dict[str, Any] | None = None) -> Any:
     """Apply the builtin to the list of all items."""
     from_python = _BEFORE[function]
     if items_of(items) is not None:
@@ -145,7 +145,7 @@ def _whole(function: Any, items: Any, kwargs: dict[str, Any] | None = None) -> A
     return plain_call(from_python, (list.__iter__(items),), kwargs or {})
 
 
-def plain_call(function: Any, args: Any, kwargs: Any) -> Any:
+def plain_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call the function at trace time; an error on arguments without symbolic values is one of the program."""
     try:
         return held(traced_result(function(*args, **kwargs)))
@@ -156,7 +156,7 @@ def plain_call(function: Any, args: Any, kwargs: Any) -> Any:
         raise
 
 
-def _whole_list(function: Any, items: Any, kwargs: dict[str, Any]) -> Any:
+def _whole_list(function: Callable[..., Any], items: Any, kwargs: dict[str, Any]) -> Any:
     """`_whole` for a list that is represented by tensor lists in the graph."""
     if function is builtins.sorted:
         items = items.copy()
@@ -180,7 +180,7 @@ _consumer(builtins.list)(lambda iterable: collected(iterable))
 _consumer(builtins.set)(lambda iterable: collected_set(iterable))
 
 
-def _next(iterator: Any, *default: Any) -> Any:
+def _next(iterator: object, *default: Any) -> Any:
     """next() of a generator: a loop that is left after its first value."""
     if type(iterator) is not GeneratorExpression:
         return AS_STATEMENTS[builtins.next](iterator, *default)
@@ -228,10 +228,10 @@ def _stop() -> NoReturn:
 OVERRIDES[builtins.next] = _next
 
 
-def extend(items: Any, iterable: Any) -> None:
+def extend(items: Any, iterable: object) -> None:
     """`items.extend(iterable)`"""
 
-    def body(item: Any) -> tuple[()]:
+    def body(item: object) -> tuple[()]:
         items.append(item)
         return ()
 
@@ -243,7 +243,7 @@ def extending(method: Any) -> Callable[..., Any]:
     return lambda *args: extend(method.__self__, args[0]) if len(args) == 1 and is_deferred(args[0]) else method(*args)
 
 
-def _is_only_in_graph(iterable: Any) -> bool:
+def _is_only_in_graph(iterable: object) -> bool:
     return current_region() is not None and (
         type(iterable) in (GeneratorExpression, SymbolicObject)
         or (type(iterable) in PLAIN and heap_of(iterable) is not None)
@@ -251,7 +251,7 @@ def _is_only_in_graph(iterable: Any) -> bool:
     )
 
 
-def _map(function: Any, *iterables: Any) -> Any:
+def _map(function: Callable[..., Any], *iterables: Any) -> Any:
     """map() over symbolic iterables, as a generator expression."""
     if len(iterables) == 1:
         return generator(iterables[0], lambda item: called(function)(item))
@@ -265,7 +265,7 @@ def _names(count: int) -> str:
     return ", ".join(f"item_{number}" for number in range(count))
 
 
-def _filter(function: Any, iterable: Any) -> Any:
+def _filter(function: Callable[..., Any], iterable: object) -> Any:
     """filter() over a symbolic iterable or with a symbolic predicate, as a generator expression."""
     test = (lambda item: item) if function is None else (lambda item: called(function)(item))
     return generator(iterable, lambda item: item, test)
@@ -286,7 +286,7 @@ def _zip(*iterables: Any, strict: bool = False) -> Any:
     return _staged_zip(*iterables, strict=strict)
 
 
-def _can_be_boxed(iterable: Any) -> bool:
+def _can_be_boxed(iterable: object) -> bool:
     return type(iterable) in (str, bytes, list, tuple, dict, set, frozenset, range, *PLAIN)
 
 
@@ -294,7 +294,7 @@ OVERRIDES[builtins.zip] = _zip
 _staged_enumerate = OVERRIDES[builtins.enumerate]
 
 
-def _enumerate(iterable: Any, start: Any = 0) -> Any:
+def _enumerate(iterable: object, start: object = 0) -> Any:
     return enumerated(iterable, start) or _staged_enumerate(iterable, start)
 
 
@@ -302,7 +302,7 @@ def _zip_in_graph(*iterables: Any) -> Any:
     return zipped(*iterables) or apply_object("zip", *map(_reversed_in_graph, iterables))
 
 
-def _reversed_in_graph(iterable: Any) -> Any:
+def _reversed_in_graph(iterable: object) -> Any:
     """Turn `reversed(a list known at trace time)` into an iterator of the graph; return others unchanged."""
     owner = iterable.take_reversed() if type(iterable) is HeldIterator else None
     return iterable if owner is None else apply_object("reversed", owner)
@@ -312,7 +312,7 @@ OVERRIDES[builtins.enumerate] = _enumerate
 _python_map = OVERRIDES[builtins.map]
 
 
-def _any_map(function: Any, *iterables: Any) -> Any:
+def _any_map(function: Callable[..., Any], *iterables: Any) -> Any:
     if any(map(_is_only_in_graph, iterables)) or (_is_compiled() and len(iterables) == 1):
         return _map(function, *iterables)
     return _python_map(function, *iterables)

@@ -15,7 +15,7 @@ from autoconv.runtime.objects.containers import heap_of, traced
 from autoconv.runtime.objects.symbolic_objects import apply_object, holds_symbols
 
 
-def sorted_by(iterable: Any, *, key: Callable[[Any], Any], reverse: Any = False) -> Any:
+def sorted_by(iterable: object, *, key: Callable[[Any], Any], reverse: Any = False) -> Any:
     """`sorted(iterable, key=key, reverse=reverse)`: sort (key, position, item) triples, no two of which are equal."""
     rows = _keyed(iterable, key, reverse)
     if heap_of(rows) is None and not holds_symbols((rows, reverse)):
@@ -24,12 +24,12 @@ def sorted_by(iterable: Any, *, key: Callable[[Any], Any], reverse: Any = False)
     return apply_object("last_of_each", ordered)
 
 
-def _keyed(iterable: Any, key: Callable[[Any], Any], backwards: Any) -> Any:
+def _keyed(iterable: object, key: Callable[[Any], Any], backwards: Any) -> Any:
     """Return a list of (key, position, item); positions descend if the order is `backwards`, so sorting is stable."""
     rows, function = new([]), called(key)
     step = if_exp(backwards, lambda: -1, lambda: 1)
 
-    def body(item: Any, position: Any) -> tuple[Any]:
+    def body(item: object, position: int) -> tuple[Any]:
         rows.append((function(item), position, item))
         return (position + step,)
 

@@ -15,7 +15,7 @@ _WHOLE = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, t
 _TEXTS = (str, bytes, bytearray)
 
 
-def is_sequence(subject: Any, count: int, or_more: bool = False) -> Any:
+def is_sequence(subject: object, count: int, or_more: bool = False) -> Any:
     """Return whether a sequence pattern with that many items can match."""
     if isinstance(subject, Tensor) and not subject.weak:
         return False
@@ -23,12 +23,12 @@ def is_sequence(subject: Any, count: int, or_more: bool = False) -> Any:
     return and_(call(isinstance)(subject, Sequence), lambda: _is_no_text(subject), size)
 
 
-def is_mapping(subject: Any, keys: tuple[Any, ...]) -> Any:
+def is_mapping(subject: object, keys: tuple[Any, ...]) -> Any:
     """Return whether the subject is a mapping with all the keys."""
     return and_(call(isinstance)(subject, Mapping), *[_has(subject, key) for key in keys])
 
 
-def is_instance(subject: Any, cls: Any, attributes: tuple[str, ...] = (), positional: int = 0) -> Any:
+def is_instance(subject: object, cls: Any, attributes: tuple[str, ...] = (), positional: int = 0) -> Any:
     """Return whether the subject is an instance of the class with the attributes of the pattern.
 
     Raises TypeError for too many positional patterns.
@@ -41,12 +41,12 @@ def is_instance(subject: Any, cls: Any, attributes: tuple[str, ...] = (), positi
     return and_(call(isinstance)(subject, cls), *[_has_attribute(subject, name) for name in attributes])
 
 
-def match_argument(subject: Any, cls: Any, position: int) -> Any:
+def match_argument(subject: object, cls: Any, position: int) -> Any:
     """Return the value that the positional pattern at that position is matched against."""
     return subject if cls in _WHOLE else getattr(subject, cls.__match_args__[position])
 
 
-def rest_of(subject: Any, keys: tuple[Any, ...]) -> Any:
+def rest_of(subject: object, keys: tuple[Any, ...]) -> Any:
     """Return a dict of a mapping's items without those keys."""
     rest = call(dict)(subject)
     for key in keys:
@@ -54,13 +54,13 @@ def rest_of(subject: Any, keys: tuple[Any, ...]) -> Any:
     return rest
 
 
-def _is_no_text(subject: Any) -> Any:
+def _is_no_text(subject: object) -> Any:
     return not_(call(isinstance)(subject, _TEXTS))
 
 
-def _has(subject: Any, key: Any) -> Any:
+def _has(subject: object, key: object) -> Any:
     return lambda: in_(key, subject)
 
 
-def _has_attribute(subject: Any, name: str) -> Any:
+def _has_attribute(subject: object, name: str) -> Any:
     return lambda: call(hasattr)(subject, name)

@@ -69,7 +69,7 @@ _BINARY = frozenset(
 )
 
 
-def _stands_for_python(owner: Any) -> bool:
+def _stands_for_python(owner: object) -> bool:
     return type(owner) is SymbolicObject or type(owner) in PLAIN or (type(owner) is SymbolicTensor and owner.weak)
 
 

@@ -34,7 +34,7 @@ _INTEGER = TensorType(int64, (), True)
 _FLOAT = TensorType(float64, (), True)
 
 
-def on_objects(function: Any, otherwise: Any = None) -> Callable[..., Any]:
+def on_objects(function: Callable[..., Any], otherwise: Any = None) -> Callable[..., Any]:
     """Wrap a builtin function, method or class to record a graph op for arguments known only at run time.
 
     For other arguments it calls `otherwise`, or the builtin.
@@ -81,7 +81,7 @@ def on_objects(function: Any, otherwise: Any = None) -> Callable[..., Any]:
     return apply
 
 
-def _to_call(value: Any) -> Any:
+def _to_call(value: object) -> Any:
     return called(value) if isinstance(value, (FunctionType, MethodType, functools.partial)) else value
 
 
@@ -101,7 +101,7 @@ _LATE = frozenset({SymbolicTensor, SymbolicArray, DictView, StagedRange})
 _TEXTS = frozenset({str, repr, ascii, format, hash, chr, ord, hex, bin, oct, complex, bytes, callable})
 
 
-def graph_call(function: Any, args: Any, kwargs: Any) -> Any:
+def graph_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Record the builtin on graph objects; raise StagingError if there is no op for it."""
     special = _SPECIAL.get(function) or LATE.get(function)
     if special is not None and not kwargs:
@@ -116,7 +116,7 @@ def graph_call(function: Any, args: Any, kwargs: Any) -> Any:
     return apply_object(name, *args, *kwargs.values(), keywords=tuple(kwargs))
 
 
-def _in_library(function: Any) -> bool:
+def _in_library(function: Callable[..., Any]) -> bool:
     """Return whether the graph implements this class or function of the standard library as a whole."""
     try:
         return function in LIBRARY
@@ -124,17 +124,17 @@ def _in_library(function: Any) -> bool:
         return False
 
 
-def is_in_graph(value: Any) -> bool:
+def is_in_graph(value: object) -> bool:
     return type(value) is SymbolicObject or heap_of(value) is not None
 
 
-def _needs_graph(args: Any, kwargs: Any) -> bool:
+def _needs_graph(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     return any(is_in_graph(x) or (type(x) in (list, tuple, *PLAIN) and holds_symbols(x)) for x in args) or any(
         map(is_in_graph, kwargs.values())
     )
 
 
-def _isinstance(x: Any, kinds: Any) -> Any:
+def _isinstance(x: object, kinds: Any) -> Any:
     return record_object("object_isinstance", [x], kinds=kinds)
 
 
@@ -143,7 +143,7 @@ def _range(*bounds: Any) -> Any:
     return OVERRIDES[builtins.range](*numbers)
 
 
-def _hasattr(x: Any, name: Any) -> Any:
+def _hasattr(x: object, name: str) -> Any:
     found = has_attribute(x, name)
     return builtins.hasattr(x, name) if found is NotImplemented else found
 

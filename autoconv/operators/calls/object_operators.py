@@ -110,7 +110,7 @@ _ASKED_BY_OP: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-def _is_any(operand: Any) -> bool:
+def _is_any(operand: object) -> bool:
     return type(operand) is SymbolicObject and operand.value_in_graph.type == ObjectType()
 
 
@@ -216,14 +216,14 @@ def _first_answer(
     return _truth_of_any(found) if function == "contains" else found
 
 
-def second_operand(function: str, made: Any, other: Any) -> Any:
+def second_operand(function: str, made: Any, other: object) -> Any:
     """Evaluate `made <operator> other` after the method of the first operand returned NotImplemented."""
     plain = lambda: record_raw("object_apply", [made, other], function=function, keywords=())
     mirrored = _SECOND[function]
     return _asked(other, (mirrored,), lambda one: _first_answer(one, (mirrored,), (made,), function, plain), plain)
 
 
-def _truth_of_any(value: Any) -> Any:
+def _truth_of_any(value: object) -> Any:
     value = condition_value(value)
     return truth(value) if is_staged(value) else bool(value)
 
@@ -290,7 +290,7 @@ def _asking_items(trace: Any, name: str, operands: Sequence[Any]) -> type | None
     return kind if of_items or (name in _SEARCHES and any(map(may_be_made, operands[1:]))) else None
 
 
-def _may_hold(operand: Any) -> bool:
+def _may_hold(operand: object) -> bool:
     if type(operand) is SymbolicObject:
         return operand.value_in_graph.type.kind in _LISTS  # type: ignore[union-attr]
     return isinstance(operand, (list, tuple, dict, set))

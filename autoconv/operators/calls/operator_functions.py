@@ -26,19 +26,19 @@ from autoconv.runtime.support.spans import current_place
 _ITERATED = frozenset({list, tuple, dict, str, bytes, range, DictView, *PLAIN})
 
 
-def _set_item(x: Any, index: Any, value: Any) -> None:
+def _set_item(x: object, index: object, value: object) -> None:
     items.set_item_in(x, (index,), value)
 
 
-def _set_attribute(owner: Any, name: str, value: Any) -> None:
+def _set_attribute(owner: object, name: str, value: object) -> None:
     items.set_attr(owner, _known(name, "setattr"), value)
 
 
-def _delete_attribute(owner: Any, name: str) -> None:
+def _delete_attribute(owner: object, name: str) -> None:
     items.del_attr(owner, _known(name, "delattr"))
 
 
-def _known(name: Any, function: str) -> Any:
+def _known(name: str, function: str) -> Any:
     if is_object(name):
         raise StagingError(f"{function} is given a name known only at run time", current_place())
     return name

@@ -133,7 +133,7 @@ def _once_called(method: Callable[..., Any], convert: Callable[[Any], Any]) -> A
     return run
 
 
-def _not_equal(self: Any, other: Any) -> Any:
+def _not_equal(self: Any, other: object) -> Any:
     equals: Any = type(self).__eq__
     found = equals(self, other)
     return found if found is NotImplemented else not_(found)
@@ -184,7 +184,7 @@ def restore_special_methods(trace: Trace) -> None:
     trace.patched.clear()
 
 
-def _put_back(cls: type, name: str, value: Any) -> None:
+def _put_back(cls: type, name: str, value: object) -> None:
     if value is MISSING:
         type.__delattr__(cls, name)
     else:

@@ -34,7 +34,7 @@ def attempts(handlers: int, read: Callable[[], Any] | None = None, names: tuple[
     return _ONCE if region is None else TryRecorder(region, handlers, read, names).rounds()
 
 
-def entering(manager: Any, read: Callable[[], Any] | None = None, names: tuple[str, ...] = ()) -> Any:
+def entering(manager: object, read: Callable[[], Any] | None = None, names: tuple[str, ...] = ()) -> Any:
     """Return the rounds of a with statement."""
     region = current_region()
     if region is None:
@@ -87,7 +87,7 @@ def watch(statement: str) -> Any:
     return None if region is None else (region, region.graph.mark(), statement)
 
 
-def watched(mark: Any, value: Any = None) -> Any:
+def watched(mark: Any, value: object = None) -> Any:
     """Return `value`; raise StagingError if the body recorded ops that may raise at run time, which no handler sees."""
     if mark is None:
         return value
@@ -118,7 +118,7 @@ def watching(mark: Any, iterable: Any) -> Any:
         yield watched(mark, value)
 
 
-def managed(trial: TryRecorder | None, manager: Any) -> Any:
+def managed(trial: TryRecorder | None, manager: object) -> Any:
     """Return the context manager for one round of a with statement."""
     return manager if trial is None else _Managed(trial, manager)
 

@@ -16,6 +16,7 @@ from autoconv.operators.regions.region_body import record_body
 from autoconv.operators.support.deferred_messages import raising
 from autoconv.operators.support.signature_check import of_program
 from autoconv.operators.support.speculation import Attempt
+from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.objects.containers import PLAIN, heap_of, items_of
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, truth_of
 from autoconv.runtime.recording.journal import cells_spots
@@ -29,7 +30,7 @@ Cells = tuple[Callable[[], tuple[Any, ...]], Callable[..., None], tuple[str, ...
 
 
 def if_stmt(
-    test: Any,
+    test: object,
     body: Callable[..., Any],
     orelse: Callable[..., Any] | None = None,
     inputs: tuple[Any, ...] = (),
@@ -114,7 +115,7 @@ def _later_test(index: Any, test: Thunk, position: int) -> Any:
     return found
 
 
-def if_exp(test: Any, body: Thunk, orelse: Thunk) -> Any:
+def if_exp(test: object, body: Thunk, orelse: Thunk) -> Any:
     """`body() if test else orelse()`."""
     test = condition_value(test)
     if not is_staged(test):
@@ -123,7 +124,7 @@ def if_exp(test: Any, body: Thunk, orelse: Thunk) -> Any:
     return result
 
 
-def and_(first: Any, *rest: Thunk) -> Any:
+def and_(first: object, *rest: Thunk) -> Any:
     """`first and rest[0]() and …`: each operand is evaluated only if all before it are true."""
     value = first
     for position, thunk in enumerate(rest):
@@ -136,7 +137,7 @@ def and_(first: Any, *rest: Thunk) -> Any:
     return value
 
 
-def or_(first: Any, *rest: Thunk) -> Any:
+def or_(first: object, *rest: Thunk) -> Any:
     """`first or rest[0]() or …`: each operand is evaluated only if none before it is true."""
     value = first
     for position, thunk in enumerate(rest):
@@ -158,18 +159,18 @@ def _continued(operator: Callable[..., Any], rest: tuple[Thunk, ...]) -> Thunk:
     return lambda: operator(rest[0](), *rest[1:])
 
 
-def _kept(value: Any) -> Thunk:
+def _kept(value: object) -> Thunk:
     return lambda: value
 
 
-def not_(value: Any) -> Any:
+def not_(value: object) -> Any:
     value = condition_value(value)
     if not is_staged(value):
         return not value
     return dispatch.apply("logical_not", python_truth(value))
 
 
-def python_truth(value: Any) -> Any:
+def python_truth(value: object) -> Any:
     """Return the truth of a value as a Python bool (weak under `compile`), also for a NumPy scalar."""
     found, region = truth(value), current_region()
     if region is None or not region.contract.python_numbers or not isinstance(found, SymbolicTensor) or found.weak:
@@ -177,7 +178,7 @@ def python_truth(value: Any) -> Any:
     return dispatch.apply("python_cast", found, dtype=bool_, weak=True)
 
 
-def test(value: Any, reason: str = "") -> Any:
+def test(value: object, reason: str = "") -> Any:
     """Check a condition whose statement stays in Python: a tensor under trace raises StagingError."""
     if is_staged(value):
         why = f" because {reason}" if reason else ""
@@ -189,12 +190,12 @@ def test(value: Any, reason: str = "") -> Any:
     return value
 
 
-def operand(value: Any) -> Any:
+def operand(value: object) -> Any:
     """Check an operand of a short-circuit `and` or `or` that stays in Python; the next operand depends on it."""
     return test(value, "the operands after it have to be evaluated in place")
 
 
-def assertion(condition: Any, message: Thunk | None = None) -> Any:
+def assertion(condition: TensorLike, message: Thunk | None = None) -> Any:
     """Evaluate the condition of an assert; a tensor under trace is checked when the graph runs."""
     condition = condition_value(condition)
     if not is_staged(condition):
@@ -213,7 +214,7 @@ def assertion(condition: Any, message: Thunk | None = None) -> Any:
     return True
 
 
-def condition_value(value: Any) -> Any:
+def condition_value(value: object) -> Any:
     """Replace a user-defined object used as a condition by the result of its `__bool__` or `__len__` under trace."""
     if current_region() is None:
         return value
@@ -225,7 +226,7 @@ def condition_value(value: Any) -> Any:
     return answer if is_staged(answer) else bool(answer)
 
 
-def length_of(value: Any, own: Callable[[Any], Any]) -> Any:
+def length_of(value: object, own: Callable[[Any], Any]) -> Any:
     """Apply the checks of `len` to the result of a user-defined `__len__`."""
     found = own(value)
     if not is_staged(found):
@@ -244,14 +245,14 @@ def length_of(value: Any, own: Callable[[Any], Any]) -> Any:
 class _OfLength:
     """Delegate the check of a length, and its error message, to Python's `len`."""
 
-    def __init__(self, length: Any) -> None:
+    def __init__(self, length: object) -> None:
         self.length = length
 
     def __len__(self) -> Any:
         return self.length
 
 
-def user_defined_method(value: Any, name: str) -> Any:
+def user_defined_method(value: object, name: str) -> Any:
     """Return a special method that is written in Python outside of this package; None if there is none."""
     kind = type(value)
     found = getattr(kind, name, None)
@@ -260,7 +261,7 @@ def user_defined_method(value: Any, name: str) -> Any:
     return found
 
 
-def is_staged(value: Any) -> bool:
+def is_staged(value: object) -> bool:
     """Return whether a condition has a value only at run time."""
     kind = type(value)
     if kind is SymbolicTensor or kind is Variant or kind is SymbolicObject or hasattr(kind, "__autoconv_staged__"):
@@ -268,7 +269,7 @@ def is_staged(value: Any) -> bool:
     return heap_of(value) is not None or (kind in PLAIN and items_of(value) is not None)
 
 
-def truth(value: Any, of: str = "if statement") -> Any:
+def truth(value: object, of: str = "if statement") -> Any:
     """Return the truth of a value as a bool scalar; raise ValueError for a tensor that has none."""
     value = value if is_staged(value) else condition_value(value)
     if not is_staged(value):
@@ -313,12 +314,12 @@ def _truth_of_variant(value: Variant) -> Any:
     return result
 
 
-def has_code(value: Any) -> bool:
+def has_code(value: object) -> bool:
     """Return whether a user-defined method decides the truth of the value."""
     return not is_staged(value) and any(user_defined_method(value, name) for name in ("__bool__", "__len__"))
 
 
-def _truths(value: Any) -> tuple[Any]:
+def _truths(value: object) -> tuple[Any]:
     return (truth(value),)
 
 

@@ -26,7 +26,7 @@ def left_of_group(error: Any, rest: Any, raised: Any, parts: Any) -> Any:
     return left_now(error, rest, raised, parts)
 
 
-def _is_late(value: Any) -> bool:
+def _is_late(value: object) -> bool:
     """Return whether an exception, or the contents of a list of exceptions, are known only at run time."""
     return is_object(value) or heap_of(value) is not None or type(value) in (StagedException, Variant)
 

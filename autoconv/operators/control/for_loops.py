@@ -14,7 +14,8 @@ from autoconv.runtime.objects.symbolic_objects import record_object
 
 
 def stage_for(
-    items: Staged, body: Any, state: tuple[Any, ...], names: tuple[str, ...], code: int, cells: Cells | None
+    items: Staged, body: Callable[..., Any], state: tuple[Any, ...], names: tuple[str, ...], code: int,
+    cells: Cells | None
 ) -> tuple[Any, ...]:
     length = None if items.is_live else items.length()
 
@@ -24,7 +25,7 @@ def stage_for(
             return inside
         return and_(inside, lambda: values[code] < BREAK)
 
-    def step(position: Any, *values: Any) -> tuple[Any, ...]:
+    def step(position: int, *values: Any) -> tuple[Any, ...]:
         if cells is not None:
             note_cells(cells)
         results = body(items.item(position), *values) or ()
@@ -35,8 +36,8 @@ def stage_for(
 
 
 def stage_for_object(
-    iterable: Any,
-    body: Any,
+    iterable: object,
+    body: Callable[..., Any],
     state: tuple[Any, ...],
     names: tuple[str, ...],
     code: int,
@@ -53,7 +54,8 @@ def stage_for_object(
 
 
 def stage_for_stream(
-    iterable: Any, body: Any, state: tuple[Any, ...], names: tuple[str, ...], code: int, cells: Cells | None
+    iterable: object, body: Callable[..., Any], state: tuple[Any, ...], names: tuple[str, ...], code: int,
+    cells: Cells | None
 ) -> tuple[Any, ...]:
     """Stage a loop over a dataset, or over the rest of an iterator over one."""
     stream = stream_of(iterable)
@@ -63,7 +65,7 @@ def stage_for_stream(
 def _stage_asking(
     advance: Callable[[], Any],
     current: Callable[[], Any],
-    body: Any,
+    body: Callable[..., Any],
     state: tuple[Any, ...],
     names: tuple[str, ...],
     code: int,

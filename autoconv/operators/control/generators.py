@@ -18,7 +18,7 @@ from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.spans import current_place
 
 
-def is_generator_function(function: Any, region: Region | None) -> bool:
+def is_generator_function(function: Callable[..., Any], region: Region | None) -> bool:
     """Return whether this is a generator function whose loops a trace under `compile` records."""
     return (
         region is not None
@@ -28,7 +28,7 @@ def is_generator_function(function: Any, region: Region | None) -> bool:
     )
 
 
-def generating(function: Any, convert: Callable[[Any], Any]) -> Callable[..., Any]:
+def generating(function: Callable[..., Any], convert: Callable[[Any], Any]) -> Callable[..., Any]:
     """Return the replacement of a generator function; `convert` makes the function that passes values to a consumer."""
 
     def start(*args: Any, **kwargs: Any) -> Any:
@@ -63,8 +63,8 @@ class Consumer:
         home = current_region()
         self.spots = [self._spot(position, name, home) for position, name in enumerate(names)]
 
-    def _spot(self, position: int, name: str, home: Any) -> Location:
-        def write(value: Any) -> None:
+    def _spot(self, position: int, name: str, home: object) -> Location:
+        def write(value: object) -> None:
             self.state[position] = value
 
         return Location((id(self), position), name, lambda: self.state[position], write, self, home)

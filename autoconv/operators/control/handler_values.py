@@ -53,14 +53,14 @@ from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 
-def store_handler_value(frame: Any, position: int, value: Any, name: str) -> None:
+def store_handler_value(frame: Any, position: int, value: object, name: str) -> None:
     """Record a store of `value`, of the variable called `name`, into the graph dict `frame`."""
     boxed = box_named_tuple(_boxable(value, name))
     record_raw("object_apply", [frame, position, boxed], function="setitem", keywords=())
 
 
 def load_handler_value(
-    frame: Any, position: int, layouts: Sequence[Layout], name: str, before: Any, contract: Contract
+    frame: Any, position: int, layouts: Sequence[Layout], name: str, before: object, contract: Contract
 ) -> Any:
     """Return the last value stored, which has one of `layouts`; `before` if there was none."""
     layouts = [arm for layout in layouts for arm in (layout.arms if isinstance(layout, Arms) else (layout,))]
@@ -90,7 +90,7 @@ def load_handler_value(
     return Variant(tag, [joined, Static(Undefined(name))], [found, Undefined(name)])
 
 
-def as_missing(value: Any) -> Any:
+def as_missing(value: object) -> Any:
     """Convert a kept value to that of an attribute: an undefined one is MISSING."""
     if type(value) is not Variant:
         return MISSING if isinstance(value, Undefined) else value
@@ -103,7 +103,7 @@ def _is_undefined(layout: Layout) -> bool:
     return isinstance(layout, Static) and isinstance(layout.value, Undefined)
 
 
-def keep_parts(frame: Any, position: int, layouts: list[Layout], value: Any, region: Region) -> None:
+def keep_parts(frame: Any, position: int, layouts: list[Layout], value: object, region: Region) -> None:
     """Store a value taken apart: the index of its layout in `layouts`, which is extended as needed, and its parts."""
     layout = kept_layout(value, region)
     if not _is_by_value(layout):
@@ -116,7 +116,7 @@ def keep_parts(frame: Any, position: int, layouts: list[Layout], value: Any, reg
     record_raw("object_apply", [frame, position, whole], function="setitem", keywords=())
 
 
-def kept_parts(frame: Any, position: int, layouts: Sequence[Layout], name: str, before: Any) -> Any:
+def kept_parts(frame: Any, position: int, layouts: Sequence[Layout], name: str, before: object) -> Any:
     """Return the last value that `keep_parts` stored.
 
     `before` is the value if there was no store (NEVER if there always is one).
@@ -159,7 +159,7 @@ def contents_now(value: Any, body: Region) -> list[tuple[Any, Any]]:
     return found
 
 
-def is_changed(part: Any, before: Any) -> bool:
+def is_changed(part: object, before: object) -> bool:
     """Return whether the contents of a list or object differ from `before`."""
     return not same_items(tuple(attributes_of(part).items()) if type(part) not in PLAIN else contents(part), before)
 
@@ -184,17 +184,17 @@ def _is_by_value(layout: Layout) -> bool:
     return isinstance(layout, Static) or (isinstance(layout, Arms) and all(map(_is_by_value, layout.arms)))
 
 
-def kept_layout(value: Any, region: Region) -> Layout:
+def kept_layout(value: object, region: Region) -> Layout:
     return Static(Undefined("")) if value is MISSING else layout_of(value, region)
 
 
-def is_owned(value: Any, region: Region) -> bool:
+def is_owned(value: object, region: Region) -> bool:
     """Return whether the value is an instance of a user-defined class that traced code created."""
     owned = region.trace.owned
     return owned is not None and id(value) in owned
 
 
-def _boxable(value: Any, name: str) -> Any:
+def _boxable(value: object, name: str) -> Any:
     if value is MISSING:
         return constant_object(NotAssigned(name))
     if type(value) is Variant:

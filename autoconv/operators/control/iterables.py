@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -14,6 +14,7 @@ from autoconv.graph.types import TensorType
 from autoconv.operators.control.variants import payload, raise_if
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.signature_check import of_program, plainly
+from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import items_of
 from autoconv.runtime.objects.number_methods import refuse_number
@@ -43,7 +44,7 @@ class Staged:
     def length(self) -> Any:
         raise NotImplementedError
 
-    def item(self, position: Any) -> Any:
+    def item(self, position: int) -> Any:
         raise NotImplementedError
 
     def __autoconv_box__(self) -> SymbolicObject:
@@ -98,7 +99,7 @@ class StagedRange(Staged):
         down = (distance + step + 1) // step
         return dispatch.apply("select", step > 0, up, down)
 
-    def item(self, position: Any) -> Any:
+    def item(self, position: int) -> Any:
         region = current_region()
         if region is not None and region.trace.memory and isinstance(position, SymbolicTensor):
             # The op carries the bounds of the item, so native code can omit range checks.
@@ -121,7 +122,7 @@ class StagedRange(Staged):
     def __ne__(self, other: object) -> Any:
         return self is not other and apply_object("ne", self, other)
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: object) -> Any:
         """Return an item, or for a slice a range of the graph."""
         found = apply_object("getitem", self, index)
         return found if isinstance(index, slice) else unboxed(found, _INTEGER)
@@ -133,7 +134,7 @@ class StagedRange(Staged):
         return getattr(self.__autoconv_box__(), name)
 
 
-def _as_bound(bound: Any) -> Any:
+def _as_bound(bound: object) -> Any:
     """Convert a bound of range(): under `compile` to a Python integer.
 
     Raises the TypeError of range() for a bound that is no integer.
@@ -182,21 +183,21 @@ class StagedTensor(Staged):
     def length(self) -> Any:
         return leading_dimension(self.tensor)
 
-    def item(self, position: Any) -> Any:
+    def item(self, position: int) -> Any:
         return binary_dispatch.get_item(self.tensor, position)
 
 
 class StagedCount(StagedTensor):
     """The numbers of `autoconv.range`, each computed when it is reached: a loop over them needs no memory for all."""
 
-    def __init__(self, tensor: Any, bounds: Sequence[Tensor]) -> None:
+    def __init__(self, tensor: TensorLike, bounds: Sequence[Tensor]) -> None:
         super().__init__(tensor)
         self.bounds = bounds
 
     def length(self) -> Any:
         return dispatch.apply("range_length", *self._counted())
 
-    def item(self, position: Any) -> Any:
+    def item(self, position: int) -> Any:
         if not isinstance(position, Tensor):
             return super().item(position)
         found = dispatch.apply("range_item", position, *self._counted())
@@ -231,7 +232,7 @@ class StagedArray(Staged):
     def length(self) -> Any:
         return self.array.size_of(0)
 
-    def item(self, position: Any) -> Any:
+    def item(self, position: int) -> Any:
         return self.array[position]
 
 
@@ -245,7 +246,7 @@ class StagedNumbers(Staged):
     def length(self) -> Any:
         return len(self.items)
 
-    def item(self, position: Any) -> Any:
+    def item(self, position: int) -> Any:
         if not isinstance(position, Tensor):
             return self.items[position]
         if isinstance(self.items, range):
@@ -266,7 +267,7 @@ class StagedList(Staged):
     def length(self) -> Any:
         return items_of(self.list).length() - self.start
 
-    def item(self, position: Any) -> Any:
+    def item(self, position: int) -> Any:
         return items_of(self.list).item(position + self.start)
 
 
@@ -348,7 +349,7 @@ class StagedZip(StagedIterator):
                 result = length if result is None else dispatch.apply("select", length < result, length, result)
         return result
 
-    def item(self, position: Any) -> Any:
+    def item(self, position: int) -> Any:
         return tuple(part.item(position) for part in self.parts)
 
 
@@ -357,7 +358,7 @@ class StagedEnumerate(StagedIterator):
 
     kind = enumerate
 
-    def __init__(self, iterable: Any, start: Any = 0) -> None:
+    def __init__(self, iterable: object, start: object = 0) -> None:
         super().__init__()
         self.inner = required(iterable)
         self.is_live = self.inner.is_live
@@ -380,7 +381,7 @@ class StagedReversed(StagedIterator):
 
     kind = reversed
 
-    def __init__(self, iterable: Any) -> None:
+    def __init__(self, iterable: object) -> None:
         super().__init__()
         self.inner = required(iterable)
         self.count = self.inner.length()  # as in Python, the end is fixed when the iterator is created
@@ -388,7 +389,7 @@ class StagedReversed(StagedIterator):
     def length(self) -> Any:
         return self.count
 
-    def item(self, position: Any) -> Any:
+    def item(self, position: int) -> Any:
         return self.inner.item(self.count - 1 - position)
 
 
@@ -397,7 +398,7 @@ class StagedMap(StagedIterator):
 
     kind = map
 
-    def __init__(self, function: Any, *iterables: Any) -> None:
+    def __init__(self, function: Callable[..., Any], *iterables: Any) -> None:
         super().__init__()
         self.function = function
         self.inner = StagedZip(*iterables)
@@ -409,7 +410,7 @@ class StagedMap(StagedIterator):
     def length(self) -> Any:
         return self.inner.length()
 
-    def item(self, position: Any) -> Any:
+    def item(self, position: int) -> Any:
         return self.function(*self.inner.item(position))
 
 
@@ -423,7 +424,7 @@ class StagedSequence(Staged):
     def length(self) -> Any:
         return len(self.items)
 
-    def item(self, position: Any) -> Any:
+    def item(self, position: int) -> Any:
         if not isinstance(position, Tensor):
             return self.items[position]
         region, stacked = self.stacked
@@ -433,7 +434,7 @@ class StagedSequence(Staged):
         return binary_dispatch.get_item(stacked, position)
 
 
-def as_staged(iterable: Any) -> Staged | None:
+def as_staged(iterable: object) -> Staged | None:
     """Return an iterable with items by position, None for one that Python has to iterate over."""
     if isinstance(iterable, Staged):
         return iterable
@@ -459,7 +460,7 @@ def as_staged(iterable: Any) -> Staged | None:
     return None
 
 
-def required(iterable: Any) -> Staged:
+def required(iterable: object) -> Staged:
     """`as_staged` for an iterable that is combined with a staged one; raise StagingError where there is none."""
     found = as_staged(iterable)
     if found is None:

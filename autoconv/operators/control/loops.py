@@ -78,7 +78,7 @@ def while_stmt(
 
 
 def _stage_while(
-    test: Any, body: Any, state: tuple[Any, ...], names: tuple[str, ...], code: int, cells: Cells | None
+    test: Any, body: Callable[..., Any], state: tuple[Any, ...], names: tuple[str, ...], code: int, cells: Cells | None
 ) -> tuple[Any, ...]:
     def stays(*values: Any) -> Any:
         if code < 0:
@@ -146,7 +146,7 @@ def for_stmt(
     return state
 
 
-def _is_long(iterable: Any) -> bool:
+def _is_long(iterable: object) -> bool:
     """Return whether a range is better a graph loop than unrolled: only where the results are the same."""
     region = current_region()
     if not isinstance(iterable, range) or region is None or not region.contract.stages_long_loops:
@@ -155,14 +155,15 @@ def _is_long(iterable: Any) -> bool:
 
 
 def _for_variant(
-    iterable: Variant, body: Any, state: tuple[Any, ...], names: tuple[str, ...], exit: str, cells: Cells | None
+    iterable: Variant, body: Callable[..., Any], state: tuple[Any, ...], names: tuple[str, ...], exit: str,
+    cells: Cells | None
 ) -> tuple[Any, ...]:
     """A loop over a variant: one loop for each alternative."""
     known = defined(iterable)
     if type(known) is not Variant:
         return for_stmt(known, body, state, names, exit, cells)
 
-    def over(value: Any) -> Callable[..., Any]:
+    def over(value: object) -> Callable[..., Any]:
         return lambda *values: for_stmt(value, body, values, names, exit, cells)
 
     arms = [with_cells(over(value), cells) for value in known.values]
@@ -189,7 +190,7 @@ def for_source(
     if type(source) is not Source:
         return for_stmt(source, body, state, names, exit, cells)
 
-    def step(item: Any, *values: Any) -> Any:
+    def step(item: object, *values: Any) -> Any:
         return _chosen(source, source.conditions, source.unpack(item), body, values, names, exit, cells)
 
     if type(source.iterable) in (range, _RANGE_ITERATOR):
@@ -217,7 +218,7 @@ def _over_range(
 
 
 def _for_counted(
-    iterator: HeldIterator, counted: Any, body: Any, state: Any, names: Any, exit: str, cells: Any
+    iterator: HeldIterator, counted: Any, body: Callable[..., Any], state: Any, names: Any, exit: str, cells: Any
 ) -> tuple[Any, ...]:
     """Loop over `enumerate` or `zip` of a generator expression."""
     over = counted.is_over()
@@ -263,7 +264,7 @@ def _chosen(
 
 
 def _where(
-    test: Any, source: Any, rest: Any, parts: Any, body: Any, state: Any, names: Any, exit: str, cells: Any
+    test: object, source: Any, rest: Any, parts: Any, body: Any, state: Any, names: Any, exit: str, cells: Any
 ) -> tuple[Any, ...]:
     """`_chosen` where a tensor decides the condition before the `rest`."""
 
@@ -273,14 +274,14 @@ def _where(
     return tuple(if_stmt(test, arm, None, state, names, cells=cells))
 
 
-def _in_python(iterable: Any) -> Any:
+def _in_python(iterable: object) -> Any:
     """Return the iterable of a comprehension; items of known number are iterated in Python."""
     if is_symbolic_iterable(iterable):
         return iterable
     return iterate(iterable)
 
 
-def is_symbolic_iterable(iterable: Any) -> bool:
+def is_symbolic_iterable(iterable: object) -> bool:
     """Return whether the number of items is known only at run time or is too large to iterate in Python."""
     region = current_region()
     if region is None:
@@ -306,7 +307,7 @@ def _noting(body: Callable[..., Any], cells: Cells | None) -> Callable[..., Any]
     return run
 
 
-def iterate(iterable: Any) -> Any:
+def iterate(iterable: object) -> Any:
     """Return what a comprehension, or a loop that stays a statement, iterates over: a tensor as a list of its items."""
     if current_region() is None:
         return iterable

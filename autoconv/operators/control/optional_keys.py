@@ -36,41 +36,41 @@ def count(owner: TracedDict) -> Any:
     return total
 
 
-def has(owner: TracedDict, key: Any) -> Any:
+def has(owner: TracedDict, key: object) -> Any:
     value = dict.get(owner, key, _NONE)
     return _is_there(value) if is_optional(value) else value is not _NONE
 
 
-def _get(owner: TracedDict, key: Any, default: Any = None) -> Any:
+def _get(owner: TracedDict, key: object, default: object = None) -> Any:
     value = dict.get(owner, key, default)
     if not is_optional(value):
         return value
     return if_exp(_is_there(value), lambda: _found(key, value), lambda: default)
 
 
-def _item(owner: TracedDict, key: Any) -> Any:
+def _item(owner: TracedDict, key: object) -> Any:
     return _found(key, dict.__getitem__(owner, key))
 
 
-def _set(owner: TracedDict, key: Any, value: Any) -> None:
+def _set(owner: TracedDict, key: object, value: object) -> None:
     note_container(owner)
     dict.__setitem__(owner, key, value)
 
 
-def _delete(owner: TracedDict, key: Any) -> None:
+def _delete(owner: TracedDict, key: object) -> None:
     _item(owner, key)
     note_container(owner)
     dict.__delitem__(owner, key)
 
 
-def _pop(owner: TracedDict, key: Any, *default: Any) -> Any:
+def _pop(owner: TracedDict, key: object, *default: Any) -> Any:
     value = _get(owner, key, *default) if default else _item(owner, key)
     note_container(owner)
     dict.pop(owner, key, None)
     return value
 
 
-def _setdefault(owner: TracedDict, key: Any, default: Any = None) -> Any:
+def _setdefault(owner: TracedDict, key: object, default: object = None) -> Any:
     value = _get(owner, key, default)
     _set(owner, key, value)
     return value

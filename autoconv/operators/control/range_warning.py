@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import operator
-from typing import Any
 
 from autoconv.runtime.recording.regions import Region
 from autoconv.runtime.support.remedies import BY_COMPILE
@@ -16,7 +15,7 @@ _LOGGER = logging.getLogger("autoconv")
 _WARNED: set[tuple[str, int]] = set()  # file and line: one warning each
 
 
-def warn_of_unrolling(iterable: Any, region: Region | None, nodes: int) -> None:
+def warn_of_unrolling(iterable: object, region: Region | None, nodes: int) -> None:
     """Log a warning after a loop's first iteration, if that recorded ops and more than LONG iterations follow.
 
     `nodes` is the number of nodes in the graph before that iteration.

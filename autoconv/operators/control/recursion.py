@@ -7,7 +7,7 @@ its result, arguments and written state reach a fixed point. `recursion_detectio
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -47,7 +47,14 @@ _GENERALISE_AFTER = 5
 class Call:
     """An active call. `may_restart`: its effects can be undone."""
 
-    def __init__(self, function: FunctionType, target: Any, args: Any, kwargs: Any, region: Region) -> None:
+    def __init__(
+        self,
+        function: FunctionType,
+        target: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        region: Region,
+    ) -> None:
         self.function, self.target, self.args, self.kwargs = function, target, args, kwargs
         self.region = region
         self.identity = identity_of(function)
@@ -242,7 +249,7 @@ class Recursion(Call):
         """The spots to keep before an op that may raise."""
         return [] if self.frame is None else list(self.spots.values())
 
-    def _keep(self, spot: Location, value: Any) -> None:
+    def _keep(self, spot: Location, value: object) -> None:
         region = current_region()
         assert region is not None
         layout = kept_layout(value, region)

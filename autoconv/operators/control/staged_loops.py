@@ -142,7 +142,7 @@ def stage_loop(
     )
 
 
-def _widened_contents(spot: Location, layout: Layout, value: Any, region: Region) -> Layout:
+def _widened_contents(spot: Location, layout: Layout, value: object, region: Region) -> Layout:
     """Join the layouts of a spot's contents before the loop and after an iteration."""
     later = NEVER if value is NEVER else layout_of(value, region)
     if type(spot.owner) is TracedList and not region.contract.objects_in_graph:
@@ -186,7 +186,7 @@ def _peeled(test: Any, body: Body, state: Sequence[Any], names: Sequence[str], s
 
 
 def _limited(
-    limit: Any, test: Any, body: Body, state: Sequence[Any], names: Sequence[str], spots: Any
+    limit: object, test: Any, body: Body, state: Sequence[Any], names: Sequence[str], spots: Any
 ) -> tuple[Any, ...]:
     """Record the loop with an upper bound of `limit` iterations."""
 
@@ -220,7 +220,7 @@ def _tested_in_body(test: Any, body: Body, state: Sequence[Any], names: Sequence
 
 def _record_iteration(
     parent: Region,
-    test: Any,
+    test: object,
     body: Body,
     layouts: Sequence[Layout],
     spots: dict[Any, Location],
@@ -294,7 +294,7 @@ def _are_same(now: dict[str, Any], before: dict[str, Any]) -> bool:
     return now.keys() == before.keys() and all(now[name] is before[name] for name in now)
 
 
-def _same_contents(now: Any, before: Any) -> bool:
+def _same_contents(now: Any, before: object) -> bool:
     return same_items(now, before) or (type(now) is type(before) is frozenset and now == before)
 
 

@@ -328,7 +328,7 @@ class TryRecorder:
                     yield spot
             inside = inside.parent
 
-    def _keep(self, spot: Location, value: Any) -> None:
+    def _keep(self, spot: Location, value: object) -> None:
         region = current_region()
         assert region is not None
         for part, _ in contents_now(value, self.region) if spot.key in self.moving else ():
@@ -351,12 +351,12 @@ class TryRecorder:
             return  # the same object as before the body, unless another one was stored too
         store_handler_value(self.frame, position, value, spot.name)
 
-    def _kept_layout(self, value: Any, region: Region) -> Layout:
+    def _kept_layout(self, value: object, region: Region) -> Layout:
         if graph_object(value) is not None and self._is_made_here(value, region):
             return Leaf(ObjectType(), as_object)  # the stand-in is local to the body
         return kept_layout(value, region)
 
-    def _is_made_here(self, value: Any, region: Region) -> bool:
+    def _is_made_here(self, value: object, region: Region) -> bool:
         home = home_of(value, region)
         return home is not None and home.is_inside(self.region)
 

@@ -6,7 +6,7 @@ import gc
 import itertools
 import operator
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from autoconv.errors import StagingError
@@ -56,7 +56,7 @@ class _ChangedError(BaseException):
 
 def unrolled(
     iterable: Iterable[Any],
-    body: Any,
+    body: Callable[..., Any],
     state: tuple[Any, ...],
     names: tuple[str, ...],
     code: int,
@@ -97,7 +97,7 @@ def unrolled(
     return found
 
 
-def _gone_over(iterable: Any) -> tuple[Any, str]:
+def _gone_over(iterable: object) -> tuple[Any, str]:
     """Return the tracked container behind an iterable, and the name of the view or function between them."""
     if type(iterable) in PLAIN:
         return iterable, ""
@@ -108,7 +108,7 @@ def _gone_over(iterable: Any) -> tuple[Any, str]:
 
 def _in_python(
     iterable: Iterable[Any],
-    body: Any,
+    body: Callable[..., Any],
     state: tuple[Any, ...],
     names: tuple[str, ...],
     code: int,
@@ -146,7 +146,7 @@ def _in_python(
     return state
 
 
-def _most_turns(iterable: Any) -> int:
+def _most_turns(iterable: object) -> int:
     """Return the number of iterations after which a growing list counts as growing forever; -1 for no limit.
 
     Such a list may occur in an arm that no call reaches.
@@ -196,7 +196,7 @@ def _entries(owner: Any, view: str) -> Iterator[Any]:
             raise _ChangedError
 
 
-def _same(a: Any, b: Any) -> bool:
+def _same(a: object, b: object) -> bool:
     return a is b or (type(a) is type(b) and a == b)
 
 
@@ -205,9 +205,9 @@ def _has_left(state: tuple[Any, ...], code: int) -> bool:
 
 
 def _rest(
-    iterable: Any,
-    iterator: Any,
-    body: Any,
+    iterable: object,
+    iterator: object,
+    body: Callable[..., Any],
     state: tuple[Any, ...],
     names: tuple[str, ...],
     code: int,
@@ -289,7 +289,7 @@ def _sources(iterable: Any) -> list[Any]:
     return found
 
 
-def _check_unchanged(iterable: Any, sources: list[Any], before: list[Any]) -> None:
+def _check_unchanged(iterable: object, sources: list[Any], before: list[Any]) -> None:
     """Raise if a container has changed whose items were taken beforehand."""
     for source, held in zip(sources, before, strict=True):
         now = contents(source)
@@ -303,13 +303,13 @@ def _check_unchanged(iterable: Any, sources: list[Any], before: list[Any]) -> No
         )
 
 
-def _same_contents(now: Any, before: Any) -> bool:
+def _same_contents(now: Any, before: object) -> bool:
     if type(now) is not tuple or type(before) is not tuple:
         return now is before or (type(now) is type(before) is frozenset and now == before)
     return len(now) == len(before) and all(map(_is_same_entry, now, before))
 
 
-def _is_same_entry(a: Any, b: Any) -> bool:
+def _is_same_entry(a: object, b: object) -> bool:
     """Return whether two entries are one item, or equal pairs of a dict, which `contents` creates anew."""
     return a is b or (type(a) is tuple and type(b) is tuple and len(a) == len(b) and all(map(operator.is_, a, b)))
 

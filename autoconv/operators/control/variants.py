@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ def raise_if(condition: Any, error: BaseException) -> None:
     stage_arms(condition, [fails, lambda: ()], [], ())
 
 
-def is_absent(value: Any) -> bool:
+def is_absent(value: object) -> bool:
     return value is None or isinstance(value, Undefined)
 
 
@@ -93,13 +93,13 @@ def one_number(variant: Variant, dtype: DType) -> Any:
     return found
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     if isinstance(value, SymbolicTensor):
         return value.type.shape == () and not value.type.dtype.is_complex and not value.type.dtype.is_string
     return isinstance(value, (bool, int, float))
 
 
-def distribute(function: Any, *operands: Any) -> Any:
+def distribute(function: Callable[..., Any], *operands: Any) -> Any:
     """`function(*operands)` where some operands are variants: one arm for each combination of alternatives."""
     for position, operand in enumerate(operands):
         if type(operand) is Variant:
@@ -113,12 +113,12 @@ def distribute(function: Any, *operands: Any) -> Any:
     return function(*operands)
 
 
-def distribute_call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
+def distribute_call(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """`function(*args, **kwargs)`, distributed over variants like `distribute`."""
     return distribute(functools.partial(_with_names, function, tuple(kwargs)), *args, *kwargs.values())
 
 
-def _with_names(function: Any, names: tuple[str, ...], *values: Any) -> Any:
+def _with_names(function: Callable[..., Any], names: tuple[str, ...], *values: Any) -> Any:
     count = len(values) - len(names)
     return function(*values[:count], **dict(zip(names, values[count:], strict=True)))
 
@@ -196,7 +196,7 @@ def boxed(variant: Variant) -> Any:
 def payload(variant: Variant, operation: str) -> Any:
     """Return the one arm of the variant that is a value; the others raise Python's own errors."""
 
-    def error(value: Any) -> Exception:
+    def error(value: object) -> Exception:
         if isinstance(value, Undefined):
             return unbound(value.name)
         return TypeError(f"unsupported operand type(s) for {operation}: 'NoneType'")
@@ -212,7 +212,7 @@ def payload(variant: Variant, operation: str) -> Any:
     return found
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     return "tensor" if isinstance(value, Tensor) else type(value).__name__
 
 
@@ -230,12 +230,12 @@ def _forward(name: str) -> Any:
     return method
 
 
-def _is_array(x: Any) -> bool:
+def _is_array(x: object) -> bool:
     return isinstance(x, Tensor) and not x.weak
 
 
 def _ordering(compare: Any) -> Any:
-    def ordered(x: Any, y: Any) -> Any:
+    def ordered(x: object, y: object) -> Any:
         refuse_as_python(compare, x, y)
         return compare(x, y)
 

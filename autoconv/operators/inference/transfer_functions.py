@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -107,7 +107,7 @@ def _apply(flow: Flow, node: Node) -> None:
         _apply_to_examples(flow, result, FUNCTIONS[function], given)
 
 
-def _apply_to_examples(flow: Flow, result: Contents, function: Any, given: Sequence[Contents]) -> None:
+def _apply_to_examples(flow: Flow, result: Contents, function: Callable[..., Any], given: Sequence[Contents]) -> None:
     choices: list[list[Any]] = []
     for one in given:
         items = None if one.items is None else root(one.items)

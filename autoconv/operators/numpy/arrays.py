@@ -18,6 +18,7 @@ from autoconv.operators.numpy.calls import gives_array, numpy_call
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.numpy_views import VIEWS, VIEWS_OF_ANY, loaded
 from autoconv.operators.values.list_arrays import joined, with_arrays
+from autoconv.runtime.annotations import DTypeLike, ShapeLike, TensorLike
 from autoconv.runtime.arrays.assigned_values import cast_to, elements, loses_imaginary_parts, stacked, to_elements
 from autoconv.runtime.arrays.members import member
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, fresh, new_array
@@ -31,7 +32,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 
 
-def array_function(function: Any) -> Callable[..., Any] | None:
+def array_function(function: Callable[..., Any]) -> Callable[..., Any] | None:
     """Return the replacement of a NumPy function in a trace with memory arrays; None for others."""
     made = _looked_up(_MAKING, function)
     if made is None and _looked_up(VIEWS, function) is None and implementation(function) is None:
@@ -39,7 +40,7 @@ def array_function(function: Any) -> Callable[..., Any] | None:
     return functools.partial(_called, function)
 
 
-def _looked_up(table: dict[Any, Any], function: Any) -> Any:
+def _looked_up(table: dict[Any, Any], function: Callable[..., Any]) -> Any:
     try:
         return table.get(function)
     except TypeError:  # unhashable
@@ -74,7 +75,7 @@ def _called(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     return found if type(found) is SymbolicArray else fresh(found, gives_array(function, args, kwargs))
 
 
-def _typed(value: Any) -> Any:
+def _typed(value: object) -> Any:
     """Convert a Python number as NumPy does: to int64 or float64."""
     tensor: Any = as_tensor(value)
     if tensor is None:
@@ -105,7 +106,7 @@ def _plain_options(options: dict[str, Any]) -> None:
 
 
 def _filled(fill: Any) -> Callable[..., Any]:
-    def make(shape: Any, dtype: Any = float, order: Any = "C", **options: Any) -> Any:
+    def make(shape: Any, dtype: Any = float, order: str = "C", **options: Any) -> Any:
         if order not in ("C", None):
             raise StagingError("an array is created in a memory order other than 'C'", current_place())
         _plain_options(options)
@@ -114,7 +115,9 @@ def _filled(fill: Any) -> Callable[..., Any]:
     return make
 
 
-def _full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **options: Any) -> Any:
+def _full(
+    shape: ShapeLike, fill_value: TensorLike, dtype: DTypeLike | None = None, order: str = "C", **options: Any
+) -> Any:
     if order not in ("C", None):
         raise StagingError("an array is created in a memory order other than 'C'", current_place())
     _plain_options(options)
@@ -131,7 +134,7 @@ def _full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **op
     return array
 
 
-def _fill(array: SymbolicArray, value: Any) -> None:
+def _fill(array: SymbolicArray, value: object) -> None:
     if loses_imaginary_parts(value, array.type.dtype):
         raise StagingError("a complex number fills a real array, for which NumPy warns", current_place())
     tensor = as_tensor(value)
@@ -141,7 +144,7 @@ def _fill(array: SymbolicArray, value: Any) -> None:
 
 
 def _like(fill: Any) -> Callable[..., Any]:
-    def make(a: Any, dtype: Any = None, shape: Any = None, subok: bool = True, **options: Any) -> Any:
+    def make(a: object, dtype: Any = None, shape: ShapeLike | None = None, subok: bool = True, **options: Any) -> Any:
         _plain_options(options)
         own = a.dtype if type(a) is SymbolicArray else _of(a).type.dtype.numpy
         sizes = (a.shape if type(a) is SymbolicArray else _of(a).type.shape) if shape is None else shape
@@ -150,13 +153,13 @@ def _like(fill: Any) -> Callable[..., Any]:
     return make
 
 
-def _full_like(a: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
+def _full_like(a: Any, fill_value: object, dtype: object = None, **options: Any) -> Any:
     array = _like(None)(a, dtype, **options)
     _fill(array, fill_value)
     return array
 
 
-def _of(value: Any) -> Any:
+def _of(value: object) -> Any:
     tensor = as_tensor(value)
     return EagerTensor(np.asarray(value)) if tensor is None else tensor
 
@@ -176,7 +179,7 @@ def _array(value: Any, dtype: Any = None, copy: Any = True, **options: Any) -> A
     return fresh(found, scalars=True)
 
 
-def _elements(value: Any) -> Tensor:
+def _elements(value: object) -> Tensor:
     """Return numbers, arrays and nested lists of them as one tensor, of the dtype that NumPy would choose."""
     tensor = as_tensor(value)
     if tensor is not None:
@@ -191,7 +194,7 @@ def _elements(value: Any) -> Tensor:
     return EagerTensor(array)
 
 
-def _ascontiguous(value: Any, dtype: Any = None, **options: Any) -> Any:
+def _ascontiguous(value: object, dtype: DTypeLike | None = None, **options: Any) -> Any:
     if not (value.ndim if type(value) is SymbolicArray else _elements(value).type.rank):
         return member(_array(value, dtype, copy=False, **options), "reshape")((1,))
     if type(value) is SymbolicArray and not value.type.is_dense:
@@ -201,22 +204,22 @@ def _ascontiguous(value: Any, dtype: Any = None, **options: Any) -> Any:
     return _array(value, dtype, copy=False, **options)
 
 
-def _as_fortran(value: Any, dtype: Any = None, **options: Any) -> Any:
+def _as_fortran(value: object, dtype: DTypeLike | None = None, **options: Any) -> Any:
     rank = value.ndim if type(value) is SymbolicArray else _elements(value).type.rank
     if rank is None or rank > 1:
         raise StagingError("an array is created in a memory order other than 'C'", current_place())
     return _ascontiguous(value, dtype, **options)
 
 
-def _asarray(value: Any, dtype: Any = None, **options: Any) -> Any:
+def _asarray(value: object, dtype: DTypeLike | None = None, **options: Any) -> Any:
     return _array(value, dtype, copy=False, **options)
 
 
-def _copy(value: Any, order: Any = "K", subok: bool = False) -> Any:
+def _copy(value: object, order: str = "K", subok: bool = False) -> Any:
     return member(value, "copy")() if type(value) is SymbolicArray else _array(value)
 
 
-def _histogram(a: Any, bins: Any = 10, *args: Any, **kwargs: Any) -> Any:
+def _histogram(a: object, bins: TensorLike = 10, *args: Any, **kwargs: Any) -> Any:
     compute = numpy_call(np.histogram, current_region())
     assert compute is not None
     given = [loaded(value) for value in args], {key: loaded(value) for key, value in kwargs.items()}
@@ -236,7 +239,7 @@ def _arange(*bounds: Any, dtype: Any = None, **options: Any) -> Any:
     return fresh(found if dtype is None else dispatch.apply("cast", found, dtype=_dtype(dtype)))
 
 
-def _constant(function: Any) -> Callable[..., Any]:
+def _constant(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a function that creates an array; from plain values, the same elements in a new array on every call."""
 
     def make(*args: Any, **kwargs: Any) -> Any:

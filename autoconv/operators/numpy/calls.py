@@ -54,7 +54,7 @@ _KEEPING_DIMENSIONS = _known("median", "nanmedian", "percentile", "nanpercentile
 _KEEPING = _known("astype", "reshape", "squeeze", "transpose", "trim_zeros")
 
 
-def numpy_call(function: Any, region: Any) -> Callable[..., Any] | None:
+def numpy_call(function: Callable[..., Any], region: Any) -> Callable[..., Any] | None:
     """Return the replacement of a NumPy function under trace; None for an unknown one."""
     if type(function) is SymbolicObject:
         return None
@@ -101,7 +101,7 @@ def only_reading(method: Callable[..., Any]) -> Callable[..., Any]:
     return read
 
 
-def is_harmless(function: Any) -> bool:
+def is_harmless(function: Callable[..., Any]) -> bool:
     """Return whether this is a context manager in HARMLESS, or a method of one."""
     if isinstance(function, type):
         return function in HARMLESS
@@ -152,7 +152,7 @@ def _dimensioned(function: Any, found: Any, args: Any, contract: Contract | None
     return contract.without_dimensions(found) if bare else found
 
 
-def gives_array(function: Any, args: Any, options: Any = None) -> bool:
+def gives_array(function: Callable[..., Any], args: tuple[Any, ...], options: Any = None) -> bool:
     """Return whether the NumPy function returns a 0-d array, not a scalar, for a result without dimensions."""
     if function in _KEEPING:  # calls the argument's method of that name, if there is one
         first = as_tensor(args[0]) if args else None
@@ -165,14 +165,14 @@ def gives_array(function: Any, args: Any, options: Any = None) -> bool:
 
 
 
-def _to_call(value: Any) -> Any:
+def _to_call(value: object) -> Any:
     return called(value) if isinstance(value, (types.FunctionType, types.MethodType, functools.partial)) else value
 
 
 class _Unknown:
     """A NumPy function with an argument for which it may call back into Python, such as a generator."""
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: Callable[..., Any]) -> None:
         self.__module__ = function.__module__
         self.__qualname__ = getattr(function, "__qualname__", function.__name__)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FunctionType
 from typing import Any
@@ -63,7 +63,7 @@ def move_into_graph(
     return found
 
 
-def _containers(value: Any) -> Iterator[Any]:
+def _containers(value: object) -> Iterator[Any]:
     """Yield the tracked containers in a value that is about to become a graph object."""
     if type(value) is Variant:
         for arm in value.values:
@@ -79,7 +79,7 @@ def _home(value: Any, region: Region) -> Region | None:
     return value._home if type(value) in PLAIN else home_of(value, region)
 
 
-def is_moved(value: Any) -> bool:
+def is_moved(value: object) -> bool:
     """Return whether a container or object is in the graph."""
     return heap_of(value) is not None or graph_object(value) is not None
 
@@ -116,7 +116,7 @@ def is_another_name(column: Sequence[Any], parent: Region | None) -> bool:
     return any(v is not there[0] for v in column if not (v is NEVER or (_is_nothing(v) and not copied)))
 
 
-def _is_nothing(value: Any) -> bool:
+def _is_nothing(value: object) -> bool:
     return value is None or isinstance(value, Undefined)
 
 
@@ -188,7 +188,7 @@ def _keeps_shape(column: Sequence[Any], layout: Layout) -> bool:
     )  # fmt: skip
 
 
-def check_alias(region: Region, body: Any, value: Any, layout: Layout, name: str) -> None:
+def check_alias(region: Region, body: Callable[..., Any], value: object, layout: Layout, name: str) -> None:
     """Bail out to plain Python under `compile` where an arm makes a name an alias of a container."""
     if type(value) in PLAIN:
         return
@@ -205,7 +205,7 @@ def check_alias(region: Region, body: Any, value: Any, layout: Layout, name: str
         region.contract.before_write(region, text)
 
 
-def _read_by(body: Any, name: str, depth: int = 3) -> Iterator[Any]:
+def _read_by(body: Callable[..., Any], name: str, depth: int = 3) -> Iterator[Any]:
     """Yield the values of a function's free variables except `name`."""
     cells = getattr(body, "__closure__", None) or ()
     for known, cell in zip(body.__code__.co_freevars if cells else (), cells, strict=True):
@@ -253,7 +253,7 @@ def _queue_spot(queue: deque[Any] | bytearray) -> Location:
     return Location((id(queue),), f"a {type(queue).__name__}", lambda: tuple(queue), write, queue)
 
 
-def same_items(now: Any, before: Any) -> bool:
+def same_items(now: Any, before: object) -> bool:
     """Return whether two snapshots of a container hold the same objects."""
     if not isinstance(now, (tuple, frozenset)) or not isinstance(before, (tuple, frozenset)):
         return now is before

@@ -182,7 +182,7 @@ def layout_of(value: Any, region: Region) -> Layout:
     return Static(value)
 
 
-def _stays_whole(value: Any, region: Region) -> bool:
+def _stays_whole(value: object, region: Region) -> bool:
     """Return whether a structure is one object to a region, because taking it apart would lose something."""
     return region.contract.keeps_identity and (loses_on_rebuild(value) or _is_one_object(value, region))
 
@@ -192,20 +192,20 @@ def _is_from_around(container: Any, region: Region) -> bool:
     return region.is_inside(container._home) and container._home.standing is not region
 
 
-def home_of(value: Any, region: Region) -> Region | None:
+def home_of(value: object, region: Region) -> Region | None:
     """Return the region in which traced code created an object; None for others."""
     owned = region.trace.owned
     found = owned.get(id(value)) if owned else None
     return found[1] if found is not None and found[0] is value else None
 
 
-def made_here(value: Any) -> bool:
+def made_here(value: object) -> bool:
     """Return whether this trace's code created the object."""
     region = current_region()
     return region is not None and home_of(value, region) is not None
 
 
-def holds_made_here(value: Any) -> bool:
+def holds_made_here(value: object) -> bool:
     """Return whether a value is or contains such an object: it can be an arm of a variant but no graph object."""
     if type(value) is Variant:
         return any(map(holds_made_here, value.values))
@@ -214,13 +214,13 @@ def holds_made_here(value: Any) -> bool:
     return any(map(holds_made_here, structure_parts(value)))
 
 
-def instance_layout(value: Any, region: Region, shared: bool = True) -> Instance:
+def instance_layout(value: object, region: Region, shared: bool = True) -> Instance:
     """Return the layout of an object by its attributes."""
     held = attributes_of(value)
     return Instance(type(value), tuple(held), tuple(layout_of(part, region) for part in held.values()), shared)
 
 
-def state_layout(value: Any, region: Region) -> Layout:
+def state_layout(value: object, region: Region) -> Layout:
     """Return the layout of a loop variable, in which numbers and arrays are expected to change."""
     if home_of(value, region) is not None or (type(value) in PLAIN and heap_of(value) is None):
         return Static(value)
@@ -270,7 +270,7 @@ def leaf_types(layout: Layout) -> Iterator[Type]:
             yield from leaf_types(arm)
 
 
-def as_value(value: Any, region: Region) -> Value:
+def as_value(value: object, region: Region) -> Value:
     return region.lift(value if isinstance(value, Value) else dispatch.graph_value(region, value))
 
 
@@ -297,14 +297,14 @@ def opened(layout: Layout) -> Layout:
     return layout
 
 
-def _is_one_object(value: Any, region: Region | None) -> bool:
+def _is_one_object(value: object, region: Region | None) -> bool:
     """Return whether a structure is a dataclass object of the program, which keeps its identity."""
     if region is None or not region.contract.keeps_identity or not dataclasses.is_dataclass(value):
         return False
     return id(value) not in region.trace.reassembled and not is_rebuilt(value)
 
 
-def take_apart(value: Any) -> tuple[tuple[Any, ...] | None, list[Any]]:
+def take_apart(value: object) -> tuple[tuple[Any, ...] | None, list[Any]]:
     if isinstance(value, dict):
         return tuple(dict.keys(value)), list(dict.values(value))
     if isinstance(value, (list, tuple)):
@@ -315,7 +315,7 @@ def take_apart(value: Any) -> tuple[tuple[Any, ...] | None, list[Any]]:
     return template.keys, [getattr(value, key) for key in template.keys]
 
 
-def has_leaves(value: Any, region: Region) -> bool:
+def has_leaves(value: object, region: Region) -> bool:
     """Return whether a structure holds anything that is not static."""
     leaves, _ = flatten(value, lambda part: region.contract.keeps_identity and home_of(part, region) is not None)
     return any(
@@ -326,17 +326,17 @@ def has_leaves(value: Any, region: Region) -> bool:
     )
 
 
-def is_of_subclass(value: Any) -> bool:
+def is_of_subclass(value: object) -> bool:
     """Return whether a value is a number of a subclass of Python's classes of numbers, such as an IntEnum."""
     if not isinstance(value, (int, float, complex)) or isinstance(value, np.generic):
         return False
     return type(value) not in (bool, int, float, complex)
 
 
-def weak_type(value: Any) -> TensorType:
+def weak_type(value: object) -> TensorType:
     return TensorType(weak_dtype(value), (), True)
 
 
-def typed(value: Any) -> TensorType:
+def typed(value: object) -> TensorType:
     tensor = as_tensor(value)
     return tensor.type if tensor is not None else EagerTensor(to_array(value)).type

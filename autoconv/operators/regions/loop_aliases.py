@@ -87,15 +87,15 @@ def _several_times(values: Sequence[Any]) -> Iterator[Any]:
         yield from (part for key, part in parts.items() if counts[key] > 1)
 
 
-def _containers(value: Any, layout: Layout) -> Iterator[Any]:
+def _containers(value: object, layout: Layout) -> Iterator[Any]:
     return (part for part in copied(value, layout) if type(part) in PLAIN)
 
 
-def _is_held(container: Any, names: Collection[str]) -> bool:
+def _is_held(container: object, names: Collection[str]) -> bool:
     """Return whether a variable of a traced function, other than the loop's own, refers to the container."""
     seen: set[int] = set()
 
-    def holds(value: Any, depth: int) -> bool:
+    def holds(value: object, depth: int) -> bool:
         if value is container:
             return True
         if depth == 0 or id(value) in seen:
@@ -119,12 +119,12 @@ def _variables(names: Collection[str]) -> Iterator[Any]:
         frame = frame.f_back
 
 
-def _is_part(value: Any) -> bool:
+def _is_part(value: object) -> bool:
     """Return whether the value is a region function of converted code, whose captures are variables of its frame."""
     return isinstance(value, FunctionType) and is_region(value.__code__)
 
 
-def _parts(value: Any) -> Iterator[Any]:
+def _parts(value: object) -> Iterator[Any]:
     """Yield the references of a value: items, attributes, a function's captures and defaults, a method's object."""
     if type(value) is Variant:
         yield from value.values

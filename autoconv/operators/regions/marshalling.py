@@ -50,7 +50,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor
 
 
-def emit(value: Any, layout: Layout, region: Region) -> list[Value]:
+def emit(value: object, layout: Layout, region: Region) -> list[Value]:
     """Return the graph values that represent `value` in that layout; record the conversions in `region`."""
     if isinstance(value, Never):
         return [absent(leaf, region) for leaf in leaf_types(layout)]
@@ -100,7 +100,7 @@ def empty_lists(layout: Grown, region: Region) -> list[Value]:
     return made or [weak_constant(region, 0).value_in_graph]
 
 
-def with_item(lists: Sequence[Any], item: Any, layout: Grown, region: Region) -> list[Value]:
+def with_item(lists: Sequence[Any], item: object, layout: Grown, region: Region) -> list[Value]:
     """Return the graph values of a list with one item appended."""
     values = emit(item, layout.element, region)
     if not values:
@@ -111,7 +111,7 @@ def with_item(lists: Sequence[Any], item: Any, layout: Grown, region: Region) ->
     ]
 
 
-def _emit_leaf(value: Any, layout: Leaf, region: Region) -> Value:
+def _emit_leaf(value: object, layout: Leaf, region: Region) -> Value:
     """Return the graph value of a leaf, converted to the layout's type."""
     type_ = layout.type
     if isinstance(type_, ObjectType):
@@ -139,7 +139,7 @@ def _emit_leaf(value: Any, layout: Leaf, region: Region) -> Value:
     return region.lift(dispatch.graph_value(region, tensor))
 
 
-def _emit_arms(value: Any, layout: Arms, region: Region) -> list[Value]:
+def _emit_arms(value: object, layout: Arms, region: Region) -> list[Value]:
     """Return the tag of a variant, followed by the payload of each arm: placeholders for arms without a value."""
     if isinstance(value, Variant):
         held = layout_of(value, region)
@@ -187,7 +187,7 @@ def _one_of(variant: Variant, positions: Sequence[int], wanted: int, layout: Lay
     if any(map(holds_made_here, values)):
         raise StagingError("a value is of several kinds that are one kind on another path", current_place())
 
-    def arm(value: Any, position: int) -> Any:
+    def arm(value: object, position: int) -> Any:
         return lambda: (_like(value, layout) if position == wanted else NEVER,)
 
     (found,) = STAGE_ARMS(variant.tag, list(map(arm, variant.values, positions)), [], ("value",))
@@ -201,7 +201,7 @@ def _like(value: Any, layout: Layout) -> Any:
     return rebuild(layout, iter(emit(value, layout, region)))
 
 
-def _known_arm(value: Any, layout: Arms) -> Layout | None:
+def _known_arm(value: object, layout: Arms) -> Layout | None:
     """Return the arm that holds this very container or object, if there is one."""
     itself = type(value) in PLAIN or made_here(value)
     return Static(value) if itself and Static(value) in layout.arms else None

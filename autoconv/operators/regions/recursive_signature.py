@@ -48,7 +48,7 @@ def is_plain(layout: Layout) -> bool:
     return not isinstance(layout, Instance)
 
 
-def _is_plain_value(value: Any) -> bool:
+def _is_plain_value(value: object) -> bool:
     if type(value) is tuple:
         return all(map(_is_plain_value, value))
     return value is None or isinstance(value, (bool, int, float, complex, str, bytes, Undefined)) or is_number_layout(
@@ -62,7 +62,7 @@ def identity_of(function: FunctionType) -> tuple[Any, ...]:
     return function.__code__, id(function.__globals__), tuple(id(cell) for name, cell in cells if name != "ag__")
 
 
-def bound_arguments(function: FunctionType, args: Any, kwargs: Any) -> list[Any]:
+def bound_arguments(function: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     """Return the arguments in parameter order, defaults filled in; raise TypeError where they do not fit."""
     signature = inspect.signature(function, follow_wrapped=False)
     bound = signature.bind(*args, **kwargs)
@@ -92,7 +92,7 @@ def invoked(function: FunctionType, target: Any, values: Sequence[Any]) -> Any:
     return target(*positional, **keywords)
 
 
-def argument_layout(value: Any, region: Region, result: bool = False) -> Layout:
+def argument_layout(value: object, region: Region, result: bool = False) -> Layout:
     """Return the layout of an argument or a result of a recursive function.
 
     Under `compile`, lists and other tracked containers are graph objects. A user-defined object keeps its identity,
@@ -109,13 +109,13 @@ def argument_layout(value: Any, region: Region, result: bool = False) -> Layout:
     return layout_of(value, region)
 
 
-def _holds_containers(value: Any) -> bool:
+def _holds_containers(value: object) -> bool:
     return type(value) in PLAIN or (isinstance(value, tuple) and any(map(_holds_containers, value)))
 
 
-def _needs_taking_apart(value: Any) -> bool:
+def _needs_taking_apart(value: object) -> bool:
     return not isinstance(value, (str, bytes, type(None), type))
 
 
-def layout_found(value: Any, region: Region) -> Layout:
+def layout_found(value: object, region: Region) -> Layout:
     return NEVER if value is NEVER else layout_of(value, region)

@@ -160,7 +160,7 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
     return Recorded(region, results, written, spots, diverges, suspends)
 
 
-def _as_it_is_now(value: Any, changed: set[int]) -> Any:
+def _as_it_is_now(value: object, changed: set[int]) -> Any:
     """Copy an untracked list or dict that the body wrote to, before the rollback.
 
     A structure of tensors is state by its contents, not by its identity.
@@ -297,7 +297,7 @@ def record_raise(region: Region, error: BaseException) -> None:
     region.record("raise", inputs, attributes, span=span)
 
 
-def _is_made_of_symbols(value: Any) -> bool:
+def _is_made_of_symbols(value: object) -> bool:
     """Return whether an exception's argument is no symbolic value itself but built from some, or by the program."""
     if holds_created_objects(value) or is_rebuilt(value) or is_of_call(value):
         return True
@@ -379,7 +379,7 @@ def write_spot(spot: Location, value: Any) -> None:
     spot.write(value)
 
 
-def refuse_missing(spot: Location, value: Any) -> None:
+def refuse_missing(spot: Location, value: object) -> None:
     """Raise StagingError for a global name that may be unbound: reads of globals have no check for it."""
     values = value.values if type(value) is Variant else (value,)
     if any(isinstance(arm, Undefined) or (arm is MISSING and len(values) > 1) for arm in values):

@@ -56,7 +56,7 @@ def class_name(kind: type) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-def require_identity(owner: Any) -> None:
+def require_identity(owner: object) -> None:
     """Restart the trace with all objects of this one's class in the graph, where they keep their identity.
 
     No effect if they are there already, or without the contract `compile`.
@@ -68,7 +68,7 @@ def require_identity(owner: Any) -> None:
         region.contract.restart("class", class_name(type(owner)))
 
 
-def refuse_change(owner: Any, attribute: str) -> NoReturn:
+def refuse_change(owner: object, attribute: str) -> NoReturn:
     """Raise StagingError for a write to an object that a path has copied, unless the trace can be restarted."""
     require_identity(owner)
     raise StagingError(
@@ -78,7 +78,7 @@ def refuse_change(owner: Any, attribute: str) -> NoReturn:
     )
 
 
-def check_identity(a: Any, b: Any) -> None:
+def check_identity(a: object, b: object) -> None:
     """Raise StagingError where it is unknown whether two objects are one."""
     refuse_identity(a, b)
     region = current_region()
@@ -127,12 +127,12 @@ def _owned(values: Iterable[Any], seen: set[int]) -> Iterator[Any]:
             yield from _owned(parts, seen)
 
 
-def _is_made(value: Any, region: Region) -> bool:
+def _is_made(value: object, region: Region) -> bool:
     home = home_of(value, region)
     return home is not None and home.is_inside(region) and has_attributes(value)
 
 
-def _made(value: Any, region: Region, around: tuple[Any, ...] = ()) -> Iterator[Any]:
+def _made(value: object, region: Region, around: tuple[Any, ...] = ()) -> Iterator[Any]:
     """Yield the objects in a value that the region created, once for each path to them."""
     if value is NEVER:
         return

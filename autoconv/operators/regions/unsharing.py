@@ -24,7 +24,7 @@ from autoconv.runtime.objects.containers import PLAIN, heap_of, items_of
 from autoconv.runtime.support.structure import is_structure, plain_kind, structure_parts
 
 
-def copied(value: Any, layout: Layout) -> Iterator[Any]:
+def copied(value: object, layout: Layout) -> Iterator[Any]:
     """Yield the containers, and the objects that traced code created, that the layout rebuilds as new ones."""
     if isinstance(layout, Static) or is_object_layout(layout):
         return
@@ -37,16 +37,16 @@ def copied(value: Any, layout: Layout) -> Iterator[Any]:
             yield from copied(part, inner)
 
 
-def changed_copies(arm: Recorded, value: Any, layout: Layout) -> set[int]:
+def changed_copies(arm: Recorded, value: object, layout: Layout) -> set[int]:
     """Return the ids of copied objects that the arm changes: their copies have to show the state at the arm's end."""
     owners = {id(spot.owner) for spot in arm.spots.values()}
     return {id(part) for part in copied(value, layout)} & owners
 
 
-def layout_as_left(arm: Recorded, value: Any, apart: Collection[int]) -> Layout:
+def layout_as_left(arm: Recorded, value: object, apart: Collection[int]) -> Layout:
     """Return the layout of an arm's result; objects with ids in `apart` are taken apart as the arm leaves them."""
 
-    def of(part: Any) -> Layout:
+    def of(part: object) -> Layout:
         if made_here(part) and id(part) in apart:
             return instance_layout(part, arm.region)
         if is_structure(part) and (isinstance(part, tuple) or id(part) in apart):

@@ -23,7 +23,7 @@ def may_call_itself(function: types.FunctionType, args: tuple[Any, ...]) -> bool
     return _reaches(function, classes, lambda other: other.__code__ is function.__code__)
 
 
-def reaches(function: Any, targets: Iterable[Any]) -> bool:
+def reaches(function: Callable[..., Any], targets: Iterable[Any]) -> bool:
     """Return whether `function` is one of `targets` or may call one of them, directly or indirectly."""
     codes = {target.__code__ for target in map(_unwrapped, targets) if target is not None}
     start = _unwrapped(function)
@@ -67,7 +67,7 @@ def _values(function: types.FunctionType, names: set[str], classes: set[type]) -
             continue
 
 
-def _unwrapped(value: Any) -> types.FunctionType | None:
+def _unwrapped(value: object) -> types.FunctionType | None:
     """Return the Python function that a call of `value` runs; None if there is none."""
     for _ in range(8):
         if isinstance(value, types.FunctionType):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from autoconv.errors import StagingError
 from autoconv.runtime.recording.regions import Trace
 from autoconv.runtime.support.spans import current_place
 
 
-def note_inherited(trace: Trace, owner: Any, attribute: str) -> None:
+def note_inherited(trace: Trace, owner: object, attribute: str) -> None:
     """Register a write to an attribute, before it happens.
 
     Raises StagingError under `compile` where one trace writes an attribute both of a class and of its heir (a subclass
@@ -30,7 +28,7 @@ def note_inherited(trace: Trace, owner: Any, attribute: str) -> None:
         )
 
 
-def _bases(owner: Any) -> tuple[type, ...]:
+def _bases(owner: object) -> tuple[type, ...]:
     return owner.__mro__[1:] if isinstance(owner, type) else type(owner).__mro__
 
 

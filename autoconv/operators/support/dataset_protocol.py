@@ -41,7 +41,7 @@ class Stream:
         return self.rebuild(list(found) if isinstance(found, tuple) else [found])
 
 
-def is_stream(x: Any) -> bool:
+def is_stream(x: object) -> bool:
     """Return whether the running graph iterates over the object, whose number of elements is unknown."""
     return current_region() is not None and hasattr(type(x), "__autoconv_stream__")
 
@@ -55,7 +55,7 @@ def stream_of(x: Any) -> Stream:
     return found
 
 
-def by_class(function: Any, otherwise: Callable[..., Any]) -> Callable[..., Any]:
+def by_class(function: Callable[..., Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a Python function to use the implementation for the class of one of its arguments, if there is one."""
 
     def run(*args: Any, **kwargs: Any) -> Any:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import builtins
 import dis
 import types
+from collections.abc import Callable
 from typing import Any
 
 _NAMES = ("set_trace", "settrace", "setprofile")
 _BREAKPOINT = "breakpoint"
 
 
-def debugger_in(function: Any) -> str:
+def debugger_in(function: Callable[..., Any]) -> str:
     """Return the name by which a function, or code nested in it, calls a debugger or sets a tracer; "" if none."""
     code = getattr(function, "__code__", None)
     names = getattr(function, "__globals__", {})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
 
 from autoconv.errors import StagingError
@@ -23,7 +23,7 @@ class Source:
 
     def __init__(
         self,
-        iterable: Any,
+        iterable: Iterable[Any],
         element: Callable[..., Any],
         conditions: tuple[Callable[..., Any], ...] = (),
         into: str = "",
@@ -44,7 +44,9 @@ class Generated:
 
     __slots__ = ("args", "function", "handing", "is_nested", "kwargs", "stand_in")
 
-    def __init__(self, function: Any, handing: Any, args: Any, kwargs: Any) -> None:
+    def __init__(
+        self, function: Callable[..., Any], handing: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
         self.function = function
         self.handing = handing
         self.args = args
@@ -66,7 +68,7 @@ class Generated:
         return found
 
 
-def _alone(item: Any) -> tuple[Any]:
+def _alone(item: object) -> tuple[Any]:
     return (item,)
 
 
@@ -77,7 +79,7 @@ def _unpacking(into: str) -> Callable[[Any], tuple[Any, ...]]:
     names = ", ".join(name.strip() for name in found if name.strip())
     assign = eval(compile(f"lambda item: [({names},) for {into} in (item,)][0]", __file__, "eval"))
 
-    def unpack(item: Any) -> tuple[Any, ...]:
+    def unpack(item: object) -> tuple[Any, ...]:
         try:
             parts: tuple[Any, ...] = assign(item)
         except Exception as error:

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from autoconv.errors import StagingError
+from autoconv.runtime.annotations import IntLike, ShapeLike
 from autoconv.runtime.arrays.members import diagonal_of, member, view_of
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, fresh, strided
 from autoconv.runtime.recording.numpy_protocol import implementation, name_of
@@ -25,18 +26,18 @@ def loaded(value: Any) -> Any:
     return value.load() if type(value) is SymbolicArray else value
 
 
-def _reshape(array: SymbolicArray, shape: Any, order: str = "C") -> Any:
+def _reshape(array: SymbolicArray, shape: ShapeLike, order: str = "C") -> Any:
     return member(array, "reshape")(shape) if order == "C" else member(array, "reshape")(shape, order=order)
 
 
-def _by(function: Any) -> Callable[..., Any]:
+def _by(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda array, *args, **kwargs: view_of(array, lambda x: function(x, *args, **kwargs))
 
 
-def _each(function: Any) -> Callable[..., Any]:
+def _each(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a function that returns a view of each of its arguments."""
 
-    def one(x: Any) -> Any:
+    def one(x: object) -> Any:
         return view_of(x, function) if type(x) is SymbolicArray else fresh(_computed(function, x), scalars=True)
 
     def views(*arrays: Any) -> Any:
@@ -46,7 +47,7 @@ def _each(function: Any) -> Callable[..., Any]:
     return views
 
 
-def _several(function: Any, kind: type) -> Callable[..., Any]:
+def _several(function: Callable[..., Any], kind: type) -> Callable[..., Any]:
     """Wrap a function that returns several views of its argument."""
 
     def views(array: SymbolicArray, *args: Any, **kwargs: Any) -> Any:
@@ -58,7 +59,7 @@ def _several(function: Any, kind: type) -> Callable[..., Any]:
     return views
 
 
-def _splitting(function: Any) -> Callable[..., Any]:
+def _splitting(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a function that splits its argument along an axis, whose size may be known only at run time."""
     known = _several(function, list)
 
@@ -75,7 +76,7 @@ def _splitting(function: Any) -> Callable[..., Any]:
     return views
 
 
-def _no_view(function: Any) -> NoReturn:
+def _no_view(function: Callable[..., Any]) -> NoReturn:
     raise StagingError(f"{name_of(function)} may return a view of an array", current_place())
 
 
@@ -91,7 +92,7 @@ def _named(*names: str) -> list[Any]:
     return found
 
 
-def _diagonal_of(array: SymbolicArray, k: Any) -> Any:
+def _diagonal_of(array: SymbolicArray, k: IntLike) -> Any:
     compute = implementation(np.diag)
     assert compute is not None
     return compute(loaded(array), k)
@@ -105,7 +106,7 @@ def _without_nan(array: SymbolicArray, copy: Any, **options: Any) -> Any:
     return compute(loaded(array), **options)
 
 
-def _itself(function: Any, times: int) -> Callable[..., Any]:
+def _itself(function: Callable[..., Any], times: int) -> Callable[..., Any]:
     """Wrap a function that returns its argument itself if its second argument, a number of repetitions, is `times`."""
 
     def run(array: SymbolicArray, n: Any = 1, *args: Any, **kwargs: Any) -> Any:
@@ -176,7 +177,7 @@ VIEWS: dict[Any, Callable[..., Any]] = {
 }  # fmt: skip
 
 
-def _computed(function: Any, *args: Any, **kwargs: Any) -> Any:
+def _computed(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call the implementation of the function, which receives the memory."""
     compute = implementation(function)
     assert compute is not None

@@ -23,11 +23,11 @@ class MaybeMissing:
 
     __autoconv_maybe_missing__ = True
 
-    def __init__(self, name: str, before: Any) -> None:
+    def __init__(self, name: str, before: object) -> None:
         self.name = name
         self.before = before
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
+    def __get__(self, instance: object, owner: object = None) -> Any:
         if instance is None:
             return self._of_class(None, owner)
         held = held_by(instance)
@@ -54,27 +54,27 @@ class MaybeMissing:
             raise error
         return found.__get__(instance, owner) if hasattr(type(found), "__get__") else found
 
-    def __set__(self, instance: Any, value: Any) -> None:
+    def __set__(self, instance: object, value: object) -> None:
         dict.__setitem__(vars(instance), self.name, value)
 
-    def __delete__(self, instance: Any) -> None:
+    def __delete__(self, instance: object) -> None:
         if self.name not in held_by(instance):
             raise AttributeError(self.name)
         dict.__delitem__(vars(instance), self.name)
 
 
-def may_be_missing(value: Any) -> bool:
+def may_be_missing(value: object) -> bool:
     return is_optional(value)
 
 
-def maybe_missing(owner: Any, name: Any) -> Any:
+def maybe_missing(owner: object, name: str) -> Any:
     """Return the value an object holds under a name if a tensor decides whether it is present; None otherwise."""
     held = getattr(owner, "__dict__", None)
     value = dict.get(held, name) if isinstance(held, dict) and isinstance(name, str) else None
     return value if may_be_missing(value) else None
 
 
-def expect_missing(region: Region, owner: Any, name: str) -> None:
+def expect_missing(region: Region, owner: object, name: str) -> None:
     """Make reads of the attribute check its presence until the trace ends."""
     cls = type(owner)
     known = vars(cls).get(name, MISSING)
@@ -93,10 +93,10 @@ def expect_missing(region: Region, owner: Any, name: str) -> None:
 class _AnyAttribute:
     """`__getattr__` of a class with instances in the graph, where an alias may have set further attributes."""
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
+    def __get__(self, instance: object, owner: object = None) -> Any:
         return self if instance is None else functools.partial(self._of, instance)
 
-    def _of(self, instance: Any, name: str) -> Any:
+    def _of(self, instance: object, name: str) -> Any:
         kind = type(instance)
         known = inspect.getattr_static(kind, name, MISSING)
         if known is not MISSING and not isinstance(known, MaybeMissing):
@@ -112,7 +112,7 @@ class _AnyAttribute:
         raise error
 
 
-def _set_attribute(self: Any, name: str, value: Any) -> None:
+def _set_attribute(self: Any, name: str, value: object) -> None:
     """`__setattr__` of a class with instances in the graph, for unconverted code and Python's own setters."""
     heap = _heap_for(self, name)
     if heap is None:
@@ -129,7 +129,7 @@ def _delete_attribute(self: Any, name: str) -> None:
         record_object("object_delete_attribute", [heap], name=name)
 
 
-def _heap_for(owner: Any, name: str) -> SymbolicObject | None:
+def _heap_for(owner: object, name: str) -> SymbolicObject | None:
     """Return the graph object that holds the attribute; None for one that a descriptor of the class handles."""
     known = inspect.getattr_static(type(owner), name, None)
     if name == "__dict__" or (not isinstance(known, MaybeMissing) and hasattr(type(known), "__set__")):
@@ -147,13 +147,13 @@ def expect_any(region: Region, cls: type) -> None:
 STAND_INS = frozenset({_set_attribute, _delete_attribute})
 
 
-def _stand_in(region: Region, cls: type, name: str, value: Any) -> None:
+def _stand_in(region: Region, cls: type, name: str, value: object) -> None:
     if (cls, name) not in region.trace.stand_ins:
         region.trace.stand_ins[cls, name] = vars(cls).get(name, MISSING)
         setattr(cls, name, value)
 
 
-def has_attribute(x: Any, name: Any) -> Any:
+def has_attribute(x: object, name: str) -> Any:
     """`hasattr(x, name)` for a container or an object known only at run time; NotImplemented for others."""
     if type(x) in PLAIN and heap_of(x) is None:
         return hasattr(PLAIN[type(x)](), name)  # without the names that the trace adds

@@ -8,7 +8,7 @@ from typing import Any
 OVERRIDES: dict[Any, Callable[..., Any]] = {}
 
 
-def overrides(function: Any) -> Callable[[Any], Any]:
+def overrides(function: Callable[..., Any]) -> Callable[[Any], Any]:
     """Decorator that registers a replacement of `function`."""
 
     def register(replacement: Any) -> Any:

@@ -35,7 +35,7 @@ def unbound(name: str, is_outer: bool = False) -> NameError:
     return of_program(not_assigned(name, is_outer))
 
 
-def ld(value: Any, is_outer: bool = False) -> Any:
+def ld(value: object, is_outer: bool = False) -> Any:
     """Read a name that may be unassigned: return its value or raise UnboundLocalError."""
     if type(value) is Undefined:
         raise unbound(value.name, is_outer)
@@ -43,7 +43,7 @@ def ld(value: Any, is_outer: bool = False) -> Any:
     return value if drop is None else drop(value, is_outer)
 
 
-def ld_outer(value: Any) -> Any:
+def ld_outer(value: object) -> Any:
     """`ld` for a free variable: raise NameError if it is unassigned."""
     return ld(value, True)
 
@@ -52,7 +52,7 @@ def ld_outer(value: Any) -> Any:
 ld_inlined = ld if sys.version_info >= (3, 12) else ld_outer
 
 
-def users_names(found: Any) -> Any:
+def users_names(found: object) -> Any:
     """Return the result of `locals()`, `vars()` or `dir()` without `ag__`, the name of this package."""
     if type(found) is list:
         return [name for name in found if name != "ag__"]
@@ -71,7 +71,7 @@ def deleted(_: Any, name: str) -> Undefined:
     return Undefined(name)
 
 
-def returned(value: Any) -> Any:
+def returned(value: object) -> Any:
     """Return the return value of a function; on paths without a return statement it is None."""
     if type(value) is Undefined:
         return None

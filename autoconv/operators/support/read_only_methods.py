@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import dis
 import inspect
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import lru_cache
 from types import CodeType, FunctionType
@@ -24,7 +24,7 @@ _FREE_OF_EFFECTS = (
 _FREE = (type, int, float, str, type(NotImplemented))
 
 
-def only_reads(method: Any) -> bool:
+def only_reads(method: Callable[..., Any]) -> bool:
     """Return whether a method only reads attributes, computes and compares. Conservative.
 
     It may call no functions but builtins without side effects.

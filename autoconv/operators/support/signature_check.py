@@ -37,7 +37,7 @@ _WAYS: dict[Any, tuple[Callable[..., Any], ...]] = {
 }  # fmt: skip
 
 
-def fitting(function: Any, override: Callable[..., Any]) -> Callable[..., Any]:
+def fitting(function: Callable[..., Any], override: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap `override` so that it is called, positionally as far as possible, only with arguments that fit `function`.
 
     For others `function` itself is called and raises its own error.
@@ -58,7 +58,7 @@ def fitting(function: Any, override: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def plainly(function: Any, /, *args: Any, **kwargs: Any) -> Any:
+def plainly(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """Make the call unchanged; an error counts as raised by the program, unless it comes out of the program's own code
     below, where it is judged already."""
     try:
@@ -87,7 +87,7 @@ def of_program(error: _Error) -> _Error:
 
 
 @functools.cache
-def _ways(function: Any) -> tuple[inspect.Signature, ...]:
+def _ways(function: Callable[..., Any]) -> tuple[inspect.Signature, ...]:
     """Return the signatures of a builtin; none if they are unknown."""
     try:
         return (inspect.signature(function),)

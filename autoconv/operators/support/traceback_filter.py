@@ -9,6 +9,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.recording.tracebacks import hide
 
 Operator = Callable[..., Any]
@@ -28,7 +29,7 @@ def quiet(operator: Operator) -> Operator:
 
 
 def quiet_1(operator: Operator) -> Operator:
-    def run(x: Any) -> Any:
+    def run(x: object) -> Any:
         try:
             return operator(x)
         except BaseException as error:
@@ -39,7 +40,7 @@ def quiet_1(operator: Operator) -> Operator:
 
 
 def quiet_2(operator: Operator) -> Operator:
-    def run(x: Any, y: Any) -> Any:
+    def run(x: object, y: object) -> Any:
         try:
             return operator(x, y)
         except BaseException as error:
@@ -50,7 +51,7 @@ def quiet_2(operator: Operator) -> Operator:
 
 
 def quiet_3(operator: Operator) -> Operator:
-    def run(x: Any, y: Any, z: Any) -> Any:
+    def run(x: object, y: object, z: TensorLike) -> Any:
         try:
             return operator(x, y, z)
         except BaseException as error:
@@ -63,7 +64,7 @@ def quiet_3(operator: Operator) -> Operator:
 def quiet_logic(operator: Operator) -> Operator:
     """Wrap and_ and or_, which mostly have two operands."""
 
-    def run(x: Any, y: Any, *rest: Any) -> Any:
+    def run(x: object, y: object, *rest: Any) -> Any:
         try:
             return operator(x, y, *rest) if rest else operator(x, y)
         except BaseException as error:
@@ -76,7 +77,14 @@ def quiet_logic(operator: Operator) -> Operator:
 def quiet_branch(operator: Operator) -> Operator:
     """Wrap if_stmt and switch_stmt."""
 
-    def run(test: Any, body: Any, orelse: Any = None, inputs: Any = (), names: Any = (), cells: Any = None) -> Any:
+    def run(
+        test: object,
+        body: Callable[..., Any],
+        orelse: Any = None,
+        inputs: TensorLike = (),
+        names: Any = (),
+        cells: Any = None,
+    ) -> Any:
         try:
             return operator(test, body, orelse, inputs, names, cells)
         except BaseException as error:
@@ -89,7 +97,9 @@ def quiet_branch(operator: Operator) -> Operator:
 def quiet_loop(operator: Operator) -> Operator:
     """Wrap while_stmt and for_stmt."""
 
-    def run(over: Any, body: Any, state: Any = (), names: Any = (), exit: str = "", cells: Any = None) -> Any:
+    def run(
+        over: Any, body: Callable[..., Any], state: Any = (), names: Any = (), exit: str = "", cells: Any = None
+    ) -> Any:
         try:
             return operator(over, body, state, names, exit, cells)
         except BaseException as error:

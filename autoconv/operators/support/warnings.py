@@ -13,7 +13,7 @@ WARN = warnings.warn
 
 
 @functools.wraps(WARN)
-def warn(message: Any, category: Any = None, stacklevel: int = 1, source: Any = None, **options: Any) -> None:
+def warn(message: Any, category: Any = None, stacklevel: int = 1, source: object = None, **options: Any) -> None:
     """`warnings.warn` from converted code, whose caller may be a region function invoked by this package."""
     current_contract().before_call(WARN)
     level = depth_of_level(stacklevel) if stacklevel > 1 and not options else stacklevel

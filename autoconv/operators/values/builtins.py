@@ -53,7 +53,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def override_for(function: Any) -> Callable[..., Any] | None:
+def override_for(function: Callable[..., Any]) -> Callable[..., Any] | None:
     try:
         found = OVERRIDES.get(function)
     except TypeError:  # unhashable
@@ -63,11 +63,11 @@ def override_for(function: Any) -> Callable[..., Any] | None:
     return math_override(function)
 
 
-def _tensor(x: Any) -> Any:
+def _tensor(x: object) -> Any:
     return as_tensor(value_of(x))
 
 
-def iterated_tensor(x: Any) -> Any:
+def iterated_tensor(x: object) -> Any:
     """Return the tensor that an iterable is, None if it is none; raise TypeError for a number."""
     tensor = _tensor(x)
     if tensor is not None:
@@ -142,7 +142,7 @@ def _refuse_dimensions(x: SymbolicTensor) -> None:
 
 
 @overrides(builtins.bool)
-def _bool(x: Any = False) -> Any:
+def _bool(x: object = False) -> Any:
     x = condition_value(x)
     if not is_staged(x):
         return builtins.bool(x)
@@ -152,14 +152,14 @@ def _bool(x: Any = False) -> Any:
     return found
 
 
-def is_array(x: Any) -> bool:
+def is_array(x: object) -> bool:
     """Return whether `x` stands for a NumPy array or scalar in this trace."""
     region = current_region()
     return isinstance(x, SymbolicTensor) and not x.weak and region is not None and region.trace.arrays
 
 
 @overrides(builtins.abs)
-def _abs(x: Any) -> Any:
+def _abs(x: object) -> Any:
     return builtins.abs(value_of(x))
 
 
@@ -174,7 +174,7 @@ def _round(x: Any, digits: Any = None) -> Any:
     return builtins.round(x) if digits is None else builtins.round(x, digits)
 
 
-def is_weak(x: Any) -> bool:
+def is_weak(x: object) -> bool:
     return isinstance(x, (bool, int, float)) or (isinstance(x, Tensor) and x.weak)
 
 
@@ -183,7 +183,7 @@ def is_compiled() -> bool:
     return region is not None and region.contract.python_numbers
 
 
-def _round_to(x: Any, digits: SymbolicTensor) -> Any:
+def _round_to(x: object, digits: SymbolicTensor) -> Any:
     """Round a number to a symbolic number of digits; the result has the number's own class."""
     kind = weak_dtype(x) if not isinstance(x, SymbolicTensor) else x.dtype if x.weak else None
     found = apply_object("round", x, digits)
@@ -218,7 +218,7 @@ def _divmod(x: Any, y: Any) -> Any:
     return builtins.divmod(x, y)
 
 
-def _refuse_zero(x: Any, y: Any) -> None:
+def _refuse_zero(x: object, y: object) -> None:
     """Raise divmod's ZeroDivisionError for a zero divisor, where its message differs from that of `//`."""
     samples = [kind_of(value)(count) for value, count in ((x, 1), (y, 0))]
     errors: list[Any] = []
@@ -284,7 +284,7 @@ OVERRIDES[builtins.any] = _quantifier(True, or_, "reduce_any")
 OVERRIDES[builtins.all] = _quantifier(False, and_, "reduce_all")
 
 
-def _symbolic(x: Any) -> bool:
+def _symbolic(x: object) -> bool:
     return isinstance(x, (SymbolicTensor, SymbolicArray, Staged, Variant)) or items_of(x) is not None
 
 
@@ -327,7 +327,7 @@ def _reversed(iterable: Any) -> Any:
 
 
 @overrides(builtins.map)
-def _map(function: Any, *iterables: Any) -> Any:
+def _map(function: Callable[..., Any], *iterables: Any) -> Any:
     if _by_position(*iterables):
         return StagedMap(called(function), *iterables)
     return builtins.map(called(function), *iterables)
@@ -336,7 +336,7 @@ def _map(function: Any, *iterables: Any) -> Any:
 CALL = Hook("autoconv.operators.calls.call")  # converts a function; its provider imports this module
 
 
-def called(function: Any) -> Any:
+def called(function: Callable[..., Any]) -> Any:
     """Return the callable to use in place of a function that was passed to a builtin."""
     return CALL(function)
 

@@ -59,7 +59,7 @@ def is_asked(op: str, operands: Sequence[Any]) -> bool:
     return any(type(x) is SymbolicObject and x.value_in_graph.type == ObjectType() for x in operands)
 
 
-def may_be_made(operand: Any) -> bool:
+def may_be_made(operand: object) -> bool:
     """Return whether the value may be an instance of a user-defined class in the graph."""
     region = current_region()
     if type(operand) is not SymbolicObject or region is None:
@@ -152,7 +152,7 @@ def _is_kept(value: Value, trace: Trace) -> bool:
     return kept and _is_holder(trace, NAMES)
 
 
-def _is_plain(value: Any) -> bool:
+def _is_plain(value: object) -> bool:
     return value is None or isinstance(value, (bool, int, float, str)) or hasattr(value, "__autoconv_maybe_missing__")
 
 

@@ -57,7 +57,7 @@ from autoconv.runtime.tensors.tensor_methods import refuse_as_python
 _ORDER = {"lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge}
 
 
-def eq(x: Any, y: Any) -> Any:
+def eq(x: object, y: object) -> Any:
     if current_region() is None:
         return x == y
     if type(x).__eq__ is object.__eq__:
@@ -66,7 +66,7 @@ def eq(x: Any, y: Any) -> Any:
     return x == y if found is NotImplemented else found
 
 
-def ne(x: Any, y: Any) -> Any:
+def ne(x: object, y: object) -> Any:
     if current_region() is None:
         return x != y
     if type(x).__eq__ is object.__eq__:
@@ -75,7 +75,7 @@ def ne(x: Any, y: Any) -> Any:
     return x != y if found is NotImplemented else found
 
 
-def _of_dtypes(name: str, x: Any, y: Any) -> Any:
+def _of_dtypes(name: str, x: object, y: object) -> Any:
     """Compare a NumPy dtype with a symbolic value; NotImplemented for other operands.
 
     NumPy itself would ask the symbolic value for an attribute `dtype`, and compare with that.
@@ -120,7 +120,7 @@ lt, le, gt, ge = map(_ordering, ("lt", "le", "gt", "ge"))
 _COMPARISONS = {"eq": eq, "ne": ne, "lt": lt, "le": le, "gt": gt, "ge": ge}
 
 
-def same_or_equal(x: Any, y: Any) -> Any:
+def same_or_equal(x: object, y: object) -> Any:
     """Compare items as containers do: True for one object, else by `==`."""
     if x is y or (type(x) is SymbolicTensor and type(y) is SymbolicTensor and _is_one_value(x, y)):
         return True
@@ -128,7 +128,7 @@ def same_or_equal(x: Any, y: Any) -> Any:
     return eq(x, y)
 
 
-def _refuse_nans(x: Any, y: Any) -> None:
+def _refuse_nans(x: object, y: object) -> None:
     """Bail out to plain Python at run time if both floats are NaN: the graph does not keep their identity."""
     region = current_region()
     if region is None or not region.contract.keeps_identity:
@@ -137,7 +137,7 @@ def _refuse_nans(x: Any, y: Any) -> None:
         raise_if((x != x) & (y != y), OtherKindError("a NaN is looked up by identity, which a graph does not keep"))
 
 
-def _may_be_nan(x: Any) -> bool:
+def _may_be_nan(x: object) -> bool:
     if type(x) is SymbolicTensor:
         return x.weak and x.type.dtype is float64
     return isinstance(x, float) and x != x
@@ -191,7 +191,7 @@ def _may_be_late(items: tuple[Any, ...]) -> bool:
     )
 
 
-def _of_other_kinds(name: str, x: Any, y: Any) -> Any:
+def _of_other_kinds(name: str, x: object, y: object) -> Any:
     """Compare a tuple with a list; an ordering raises Python's own TypeError."""
     samples: list[Any] = [() if isinstance(value, tuple) else [] for value in (x, y)]
     try:
@@ -201,7 +201,7 @@ def _of_other_kinds(name: str, x: Any, y: Any) -> Any:
         raise
 
 
-def _is_plain(x: Any, kind: type, name: str) -> bool:
+def _is_plain(x: object, kind: type, name: str) -> bool:
     """Return whether `x` is a Python sequence of `kind` whose items the trace holds; named tuples count as tuples."""
     if not isinstance(x, kind) or heap_of(x) is not None:
         return False
@@ -212,7 +212,7 @@ def _items(x: Any) -> tuple[Any, ...]:
     return tuple(list.__iter__(x)) if isinstance(x, list) else tuple(tuple.__iter__(x))
 
 
-def _of_sequences(name: str, x: Any, y: Any, are_lists: bool) -> Any:
+def _of_sequences(name: str, x: object, y: object, are_lists: bool) -> Any:
     """Compare by the first items that differ, and by the lengths if there are none."""
     first, second = _items(x), _items(y)
     if are_lists and name in ("eq", "ne") and len(first) != len(second):
@@ -239,7 +239,7 @@ def _of_sequences(name: str, x: Any, y: Any, are_lists: bool) -> Any:
     return from_(0)
 
 
-def _is_generated(method: Any) -> bool:
+def _is_generated(method: object) -> bool:
     """Return whether `dataclass` generated the method."""
     code = getattr(method, "__code__", None)
     return code is not None and code.co_filename == "<string>"
@@ -306,11 +306,11 @@ def _in_range(item: Any, numbers: range | StagedRange) -> Any:
     return and_(begins, lambda: and_(ends, lambda: (item - numbers.start) % step == 0))
 
 
-def _is_symbolic(x: Any) -> bool:
+def _is_symbolic(x: object) -> bool:
     return isinstance(x, (SymbolicTensor, Variant))
 
 
-def _found(item: Any, others: tuple[Any, ...], position: int) -> Any:
+def _found(item: object, others: tuple[Any, ...], position: int) -> Any:
     """Return whether one of the others is or equals the item; evaluation stops at the first match."""
     while position < len(others):
         same = same_or_equal(others[position], item)
@@ -322,17 +322,17 @@ def _found(item: Any, others: tuple[Any, ...], position: int) -> Any:
     return False
 
 
-def _among(item: Any, values: GeneratorExpression) -> Any:
+def _among(item: object, values: GeneratorExpression) -> Any:
     """Return whether a generator yields the item; it is advanced no further after a match."""
 
-    def body(other: Any, *state: Any) -> Any:
+    def body(other: object, *state: Any) -> Any:
         return if_stmt(same_or_equal(other, item), lambda *_: (True, BREAK), lambda *state: state, state, names)
 
     names = ("in", "its end")
     return for_source(values, body, (False, NORMAL), names, exit="its end")[0]
 
 
-def not_in(item: Any, container: Any) -> Any:
+def not_in(item: object, container: object) -> Any:
     return not_(in_(item, container))
 
 
@@ -370,19 +370,19 @@ def is_(a: Any, b: Any) -> Any:
 _DECIDED_THERE = (Variant, SymbolicArray, SymbolicTensor)
 
 
-def _kind_of_number(x: Any) -> str:
+def _kind_of_number(x: object) -> str:
     """Return the class name of a Python number, and a name that no Python number has for everything else."""
     if type(x) is SymbolicTensor:
         return ("bool", "int", "float", "complex")[weak_rank(x.type.dtype)] if x.weak else "array"
     return type(x).__name__ if isinstance(x, (bool, int, float, complex)) else "object"
 
 
-def is_not(a: Any, b: Any) -> Any:
+def is_not(a: object, b: object) -> Any:
     same = is_(a, b)
     return dispatch.apply("logical_not", same) if isinstance(same, Tensor) else not same
 
 
-def is_in_graph(x: Any) -> bool:
+def is_in_graph(x: object) -> bool:
     """Return whether an object or its contents are known only at run time."""
     return type(x) is SymbolicObject or heap_of(x) is not None or graph_object(x) is not None
 

@@ -87,7 +87,7 @@ def get_item(x: Any, index: Any) -> Any:
 _OF_PYTHON = frozenset({tuple, str, bytes, range, list, dict, *PLAIN})
 
 
-def _index_number(index: Any, role: str = "item") -> Any:
+def _index_number(index: object, role: str = "item") -> Any:
     """Convert graph objects in an index to the integers that they must be."""
     index = index_array(index)
     if type(index) is SymbolicObject:
@@ -144,7 +144,7 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
     return x[index]
 
 
-def _kind(item: Any) -> Any:
+def _kind(item: object) -> Any:
     return (item.type.weak, item.type.dtype) if isinstance(item, Tensor) else (True, weak_dtype(item))
 
 
@@ -186,12 +186,12 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
 _UNCHANGED = object()  # marker from `replaced`: nothing has to be stored
 
 
-def replaced(held: Any, changed: Any) -> Any:
+def replaced(held: object, changed: Any) -> Any:
     """Return the value to store in `x[i]` after a write inside it; nothing to store unless that replaced a tensor."""
     return _UNCHANGED if held is changed else changed
 
 
-def _is_python_effect(index: Any, value: Any) -> bool:
+def _is_python_effect(index: object, value: object) -> bool:
     """Return whether Python itself assigns an item of an array.
 
     True if nothing is traced, or under `function` at the top level without symbolic operands: it happens once a trace.
@@ -208,7 +208,7 @@ def _is_compiled() -> bool:
     return region is not None and region.contract.objects_in_graph
 
 
-def _write_at_tensor(x: list[Any], index: SymbolicTensor, value: Any) -> None:
+def _write_at_tensor(x: list[Any], index: SymbolicTensor, value: object) -> None:
     """Select for every element the value if the index is its position, else the old element."""
     size = len(x)
     raise_if((index >= size) | (index < -size), IndexError("list assignment index out of range"))
@@ -217,18 +217,18 @@ def _write_at_tensor(x: list[Any], index: SymbolicTensor, value: Any) -> None:
         x[position] = if_exp(wrapped == position, lambda: value, functools.partial(_kept, old))
 
 
-def _kept(value: Any) -> Any:
+def _kept(value: object) -> Any:
     return value
 
 
-def _in_place(x: Any, what: str) -> None:
+def _in_place(x: object, what: str) -> None:
     """Bail out to plain Python under `compile`: an array is mutated for all its aliases, which a tensor cannot be."""
     region = current_region()
     if region is not None and region.contract.numpy_arrays:
         region.contract.before_write(x, what)
 
 
-def set_item_of(owner: Any, attribute: str, path: tuple[Any, ...], value: Any) -> None:
+def set_item_of(owner: object, attribute: str, path: tuple[Any, ...], value: object) -> None:
     """`owner.attribute[i] = value`."""
     if value is _UNCHANGED:
         return
@@ -238,7 +238,7 @@ def set_item_of(owner: Any, attribute: str, path: tuple[Any, ...], value: Any) -
         set_attr(owner, attribute, new)
 
 
-def set_item_in(x: Any, path: tuple[Any, ...], value: Any) -> None:
+def set_item_in(x: object, path: tuple[Any, ...], value: object) -> None:
     """`x[i] = value` where the name x cannot be rebound; raises TypeError for a tensor."""
     new = set_item(x, path, value)
     if new is not x:
@@ -249,7 +249,7 @@ def set_item_in(x: Any, path: tuple[Any, ...], value: Any) -> None:
         )
 
 
-def augment_item_of(owner: Any, attribute: str, index: Any, function: Callable[[Any, Any], Any], value: Any) -> None:
+def augment_item_of(owner: object, attribute: str, index: Any, function: Callable[[Any, Any], Any], value: Any) -> None:
     """`owner.attribute[index] += value()`; each part is evaluated once."""
     x = getattr(owner, attribute)
     new = set_item(x, (index,), function(get_item(x, index), value()))
@@ -260,7 +260,7 @@ def augment_item_of(owner: Any, attribute: str, index: Any, function: Callable[[
 _SAYING_HOW_NUMPY_WARNS = frozenset({np.errstate, np.printoptions})
 
 
-def context(manager: Any) -> Any:
+def context(manager: object) -> Any:
     """The context manager of a with statement; under `compile` a user-defined one must be entered on every call."""
     region = current_region()
     if region is not None and region.contract.effects_each_call:
@@ -276,7 +276,7 @@ def del_item(x: Any, index: Any) -> None:
     del x[index]
 
 
-def set_attr(owner: Any, attribute: str, value: Any) -> None:
+def set_attr(owner: object, attribute: str, value: object) -> None:
     """`owner.attribute = value`, journalled while a region is traced."""
     region = current_region()
     if region is None:
@@ -307,13 +307,13 @@ def set_attr(owner: Any, attribute: str, value: Any) -> None:
         record_object("object_set_attribute", [constant_object(owner), value], name=attribute)
 
 
-def _is_outside(region: Any, owner: Any) -> bool:
+def _is_outside(region: Any, owner: object) -> bool:
     """Return whether a write has to happen when the graph runs: to an object that existed before the trace."""
     trace = region.trace
     return trace.contract.effects_each_call and trace.owned is not None and id(owner) not in trace.owned
 
 
-def del_attr(owner: Any, attribute: str) -> None:
+def del_attr(owner: object, attribute: str) -> None:
     """`del owner.attribute`, journalled while a region is traced."""
     region = current_region()
     if region is None:
@@ -339,7 +339,7 @@ def del_attr(owner: Any, attribute: str) -> None:
         record_object("object_delete_attribute", [constant_object(owner)], name=attribute)
 
 
-def note_attribute(owner: Any, attribute: str) -> None:
+def note_attribute(owner: object, attribute: str) -> None:
     region = current_region()
     assert region is not None
     if not hasattr(owner, "__dict__") and not hasattr(type(owner), attribute):
@@ -355,7 +355,7 @@ def note_attribute(owner: Any, attribute: str) -> None:
         region.contract.before_write(owner, what, [attribute_spot(owner, attribute)])
 
 
-def about_to_write(x: Any) -> None:
+def about_to_write(x: object) -> None:
     region = current_region()
     if region is None or isinstance(x, (Tensor, np.ndarray, SymbolicObject, Variant, *_UNCHANGING)):
         return
@@ -377,7 +377,7 @@ def about_to_change(x: Any) -> None:
 _UNCHANGING = (type(None), bool, int, float, complex, str, bytes, tuple, frozenset, range)  # immutable
 
 
-def about_to_call(function: Any) -> None:
+def about_to_call(function: Callable[..., Any]) -> None:
     """Journal the container that a builtin method mutates."""
     owner = getattr(function, "__self__", None)
     if isinstance(owner, (list, dict, set)) and getattr(function, "__name__", "") in _MUTATORS:
@@ -414,6 +414,6 @@ def local_cells(read: Any) -> None:
         region.trace.cells.update((id(cell), (cell, region)) for cell in read.__closure__ or ())
 
 
-def new(container: Any) -> Any:
+def new(container: object) -> Any:
     """Return a list, dict or set that was just created, tracked during a trace."""
     return container if current_region() is None else traced(container)

@@ -5,6 +5,7 @@ Dtype and rank are guessed (`operators/inference/item_types.py`) and verified at
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from autoconv.graph.graph import Value
 from autoconv.graph.types import ObjectType
 from autoconv.operators.inference.item_types import array_type
 from autoconv.ops.numpy.list_arrays import OF_OBJECTS, WITH_AXIS, WITHOUT_AXIS, join_items
+from autoconv.runtime.annotations import DTypeLike
 from autoconv.runtime.objects.containers import TracedList, heap_of
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, record_object
 from autoconv.runtime.recording.numpy_protocol import numpy_named
@@ -47,7 +49,9 @@ _JOINING = frozenset(numpy_named(name) for name in (*WITH_AXIS, *WITHOUT_AXIS))
 _WITH_DTYPE = frozenset({np.array, np.asarray, np.asanyarray, np.ascontiguousarray})
 
 
-def with_arrays(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def with_arrays(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Return the arguments of a NumPy call with arrays in place of run-time lists.
 
     Only arguments that the function converts itself are replaced, and only if dtype and rank can be guessed.
@@ -72,7 +76,7 @@ def with_arrays(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     return tuple(arrays.get(i, value) for i, value in enumerate(args)), kwargs
 
 
-def joined(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> SymbolicTensor | None:
+def joined(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> SymbolicTensor | None:
     """Return the result of a NumPy function that joins the items of a run-time list.
 
     None for other functions, or if its dtype and rank cannot be guessed.
@@ -102,7 +106,7 @@ def joined(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Symb
     return found
 
 
-def index_array(index: Any) -> Any:
+def index_array(index: object) -> Any:
     """Return an index of an array; a run-time list becomes an array if its type can be guessed."""
     if type(index) is SymbolicObject:
         is_list = _makes_list(index.value_in_graph)
@@ -131,7 +135,7 @@ def _is_in_graph(value: Any) -> bool:
     return type(value) in (list, tuple, TracedList) and any(map(_is_in_graph, value))
 
 
-def _array(value: Any, dtype: Any = None, is_index: bool = False) -> SymbolicTensor | None:
+def _array(value: object, dtype: DTypeLike | None = None, is_index: bool = False) -> SymbolicTensor | None:
     """Return the list as an array, of `dtype` if given; None if its type cannot be guessed.
 
     With `is_index`, an empty list is an array of ints.

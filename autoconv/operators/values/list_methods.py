@@ -60,7 +60,7 @@ _METHODS["append"] = append
 
 
 @_method
-def _list_extend(owner: TracedList, values: Any) -> None:
+def _list_extend(owner: TracedList, values: object) -> None:
     others = items_of(values)
     if others is None:
         for_stmt(values, doing(owner.append))
@@ -83,7 +83,7 @@ def _list_copy(owner: TracedList) -> TracedList:
     return made
 
 
-def _sum(owner: TracedList, other: Any) -> Any:
+def _sum(owner: TracedList, other: object) -> Any:
     if not isinstance(other, list):
         raise TypeError(f'can only concatenate list (not "{type(other).__name__}") to list')
     made = _list_copy(owner)
@@ -91,7 +91,7 @@ def _sum(owner: TracedList, other: Any) -> Any:
     return made
 
 
-def _changed_sum(owner: TracedList, values: Any) -> TracedList:
+def _changed_sum(owner: TracedList, values: object) -> TracedList:
     _list_extend(owner, values)
     return owner
 
@@ -99,7 +99,7 @@ def _changed_sum(owner: TracedList, values: Any) -> TracedList:
 _METHODS["__add__"], _METHODS["__iadd__"] = _sum, _changed_sum
 
 
-def _product(owner: TracedList, count: Any) -> TracedList:
+def _product(owner: TracedList, count: object) -> TracedList:
     """Append the items `count` times, one by one: no list is copied."""
     again = _list_copy(owner)
     made = _list_copy(owner)
@@ -108,7 +108,7 @@ def _product(owner: TracedList, count: Any) -> TracedList:
     return made
 
 
-def _changed_product(owner: TracedList, count: Any) -> TracedList:
+def _changed_product(owner: TracedList, count: object) -> TracedList:
     hold_items(owner, items_of(_product(owner, count)))
     return owner
 
@@ -118,7 +118,7 @@ _METHODS["__imul__"] = _changed_product
 
 
 @_method
-def _list_pop(owner: TracedList, position: Any = -1) -> Any:
+def _list_pop(owner: TracedList, position: int = -1) -> Any:
     items = items_of(owner)
     size = length(items)
     raise_if(size == 0, IndexError("pop from empty list"))
@@ -128,7 +128,7 @@ def _list_pop(owner: TracedList, position: Any = -1) -> Any:
 
 
 @_method
-def _list___delitem__(owner: TracedList, position: Any) -> None:
+def _list___delitem__(owner: TracedList, position: int) -> None:
     if isinstance(position, slice):
         refuse("has a slice removed")
     item(items_of(owner), position)  # raises for an index out of range
@@ -143,7 +143,7 @@ def _remove_at(owner: TracedList, position: Any, size: Any) -> None:
 
 
 @_method
-def _list_insert(owner: TracedList, position: Any, value: Any) -> None:
+def _list_insert(owner: TracedList, position: int, value: object) -> None:
     size = length(items_of(owner))
     after = _part(owner, position, size)
     hold_items(owner, items_of(_part(owner, 0, position)))
@@ -165,7 +165,7 @@ def _list_reverse(owner: TracedList) -> None:
 
 
 @_method
-def _list_sort(owner: TracedList, *, key: Any = None, reverse: bool = False) -> None:
+def _list_sort(owner: TracedList, *, key: object = None, reverse: bool = False) -> None:
     items = items_of(owner)
     if key is not None or not are_tensors(items) or items.element.type.shape != ():
         refuse("is sorted, and holds more than numbers of one dtype, or has a key")
@@ -174,7 +174,7 @@ def _list_sort(owner: TracedList, *, key: Any = None, reverse: bool = False) -> 
 
 
 @_method
-def _list_index(owner: TracedList, value: Any) -> Any:
+def _list_index(owner: TracedList, value: object) -> Any:
     position, _, code = for_stmt(
         as_staged(owner),
         lambda other, found, at, _: if_stmt(
@@ -188,12 +188,12 @@ def _list_index(owner: TracedList, value: Any) -> Any:
 
 
 @_method
-def _list_remove(owner: TracedList, value: Any) -> None:
+def _list_remove(owner: TracedList, value: object) -> None:
     _remove_at(owner, _list_index(owner, value), length(items_of(owner)))
 
 
 @_method
-def _list_count(owner: TracedList, value: Any) -> Any:
+def _list_count(owner: TracedList, value: object) -> Any:
     return for_stmt(
         as_staged(owner),
         lambda other, count: if_stmt(other == value, lambda n: (n + 1,), None, (count,), ("count",)),
@@ -202,12 +202,12 @@ def _list_count(owner: TracedList, value: Any) -> Any:
 
 
 @_method
-def _list___contains__(owner: TracedList, value: Any) -> Any:
+def _list___contains__(owner: TracedList, value: object) -> Any:
     return _list_count(owner, value) > 0
 
 
 @_method
-def _list___getitem__(owner: TracedList, position: Any) -> Any:
+def _list___getitem__(owner: TracedList, position: int) -> Any:
     if not isinstance(position, slice):
         return item(items_of(owner), position)
     if position.step not in (None, 1):
@@ -217,7 +217,7 @@ def _list___getitem__(owner: TracedList, position: Any) -> Any:
 
 
 @_method
-def _list___setitem__(owner: TracedList, position: Any, value: Any) -> None:
+def _list___setitem__(owner: TracedList, position: int, value: object) -> None:
     if isinstance(position, slice):
         refuse("has a slice of it assigned")
     region = region_now()

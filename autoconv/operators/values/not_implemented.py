@@ -21,7 +21,7 @@ _SYMBOLS = {one.name: one.symbol for one in BINARY} | {"pow": "** or pow()", "di
 _COMPARISONS = {one.name: (one.symbol, one.mirrored) for one in COMPARISONS}
 
 
-def settled(found: Any, following: Callable[[], Any]) -> Any:
+def settled(found: object, following: Callable[[], Any]) -> Any:
     """Return the result of a method; where it is NotImplemented, that of `following`."""
     if found is NotImplemented:
         return following()
@@ -46,7 +46,7 @@ def deciding(name: str, method: FunctionType, run: Callable[..., Any], of_object
         return run
 
     @functools.wraps(run)
-    def method_of_two(made: Any, other: Any) -> Any:
+    def method_of_two(made: Any, other: object) -> Any:
         found = run(made, other)
         if found is NotImplemented:
             return found  # independent of tensors: Python itself tries the next method
@@ -56,12 +56,12 @@ def deciding(name: str, method: FunctionType, run: Callable[..., Any], of_object
     return method_of_two
 
 
-def unsettled(method: Any) -> Any:
+def unsettled(method: Callable[..., Any]) -> Any:
     """Return the method as it was before `deciding`, for callers that try the next one themselves."""
     return getattr(method, "__autoconv_unsettled__", method)
 
 
-def _following(name: str, made: Any, other: Any, of_objects: Callable[..., Any]) -> Any:
+def _following(name: str, made: Any, other: object, of_objects: Callable[..., Any]) -> Any:
     """Continue `made <operator> other` as Python does after the method of that name returned NotImplemented."""
     if name[0] == "r" and name[1:] in _SYMBOLS:  # the reflected method is the last attempt
         raise _unsupported(_SYMBOLS[name[1:]], other, made)
@@ -85,24 +85,24 @@ def _following(name: str, made: Any, other: Any, of_objects: Callable[..., Any])
     return settled(_asked(made, f"__{plain}__", other), second) if in_place else second()
 
 
-def _asked(value: Any, name: str, other: Any) -> Any:
+def _asked(value: object, name: str, other: object) -> Any:
     """Call the user-defined method of that name; NotImplemented if there is none."""
     method = getattr(type(value), name, None)
     return unsettled(method)(value, other) if isinstance(method, FunctionType) and _is_users(value) else NotImplemented
 
 
-def _is_users(value: Any) -> bool:
+def _is_users(value: object) -> bool:
     return not type(value).__module__.startswith("autoconv.")
 
 
-def _by_identity(name: str, symbol: str, made: Any, other: Any) -> Any:
+def _by_identity(name: str, symbol: str, made: Any, other: object) -> Any:
     if name in ("eq", "ne"):
         return (made is other) == (name == "eq")
     kinds = f"{kind_of(made).__name__!r} and {kind_of(other).__name__!r}"
     raise _raised_by_the_graph(TypeError(f"{symbol!r} not supported between instances of {kinds}"))
 
 
-def _unsupported(symbol: str, first: Any, second: Any) -> TypeError:
+def _unsupported(symbol: str, first: object, second: object) -> TypeError:
     kinds = f"{kind_of(first).__name__!r} and {kind_of(second).__name__!r}"
     return _raised_by_the_graph(TypeError(f"unsupported operand type(s) for {symbol}: {kinds}"))
 

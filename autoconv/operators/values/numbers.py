@@ -29,7 +29,7 @@ _MATH = frozenset(
 )  # fmt: skip
 
 
-def math_override(function: Any) -> Callable[..., Any] | None:
+def math_override(function: Callable[..., Any]) -> Callable[..., Any] | None:
     """Return the replacement of a function of math or cmath; None for others."""
     module = getattr(function, "__module__", None)
     if module == "math" and function.__name__ in _MATH:
@@ -39,14 +39,14 @@ def math_override(function: Any) -> Callable[..., Any] | None:
     return None
 
 
-def value_of(x: Any) -> Any:
+def value_of(x: object) -> Any:
     """Reduce a variant to the one arm that is a value."""
     if type(x) is Variant:
         return payload(x, "call")
     return x
 
 
-def _by_op(op: str, function: Any) -> Callable[..., Any]:
+def _by_op(op: str, function: Callable[..., Any]) -> Callable[..., Any]:
     def apply(*args: Any, **kwargs: Any) -> Any:
         args = tuple(map(value_of, args))
         if kwargs or not any(isinstance(a, SymbolicTensor) for a in args):
@@ -89,18 +89,18 @@ def _complex(*args: Any, **kwargs: Any) -> Any:
     return dispatch.apply("complex", *parts)
 
 
-def _is_complex(x: Any) -> bool:
+def _is_complex(x: object) -> bool:
     return x.dtype.is_complex if isinstance(x, SymbolicTensor) else isinstance(x, complex)
 
 
-def _part(name: str, x: Any) -> Any:
+def _part(name: str, x: object) -> Any:
     """Return that part of a number as a float."""
     if not isinstance(x, SymbolicTensor):
         return builtins.float(getattr(x, name))
     return dispatch.apply(name, x) if x.dtype.is_complex else dispatch.apply("python_float", x)
 
 
-def refuse_complex(function: Any, *args: Any) -> None:
+def refuse_complex(function: Callable[..., Any], *args: Any) -> None:
     """Raise Python's TypeError for a complex number in place of a real one.
 
     A NumPy scalar raises StagingError under `compile`: NumPy warns and takes its real part.
@@ -114,7 +114,7 @@ def refuse_complex(function: Any, *args: Any) -> None:
         raise StagingError("a complex NumPy number is converted to a real one, for which NumPy warns", current_place())
 
 
-def _refuse_kinds(function: Any, *args: Any) -> None:
+def _refuse_kinds(function: Callable[..., Any], *args: Any) -> None:
     """Raise Python's TypeError for a number of the wrong class: a float for an int, NumPy's for Python's."""
     typed = [x.dtype.numpy.type(1) if isinstance(x, SymbolicTensor) and not x.weak else _sample(x) for x in args]
     try:
@@ -125,12 +125,12 @@ def _refuse_kinds(function: Any, *args: Any) -> None:
         pass  # the sample value is outside the function's domain
 
 
-def _sample(x: Any) -> Any:
+def _sample(x: object) -> Any:
     """Return an example number of the same class."""
     return x.dtype.numpy.type(1).item() if isinstance(x, SymbolicTensor) else x
 
 
-def as_python_number(x: Any) -> Any:
+def as_python_number(x: object) -> Any:
     """Convert an argument of a math function, which accepts what float() does: typed scalars as well."""
     if isinstance(x, SymbolicTensor) and not x.weak:
         if x.type.shape not in ((), None):

@@ -92,11 +92,11 @@ def _of_nothing(name: str) -> ValueError:
     raise AssertionError(name)
 
 
-def _same_dtype(a: Any, b: Any) -> bool:
+def _same_dtype(a: object, b: object) -> bool:
     return _dtype_of(a) is _dtype_of(b)
 
 
-def _dtype_of(x: Any) -> Any:
+def _dtype_of(x: object) -> Any:
     if isinstance(x, Tensor):
         return x.type.dtype
     return as_dtype(x.dtype) if isinstance(x, (np.ndarray, np.generic)) else weak_dtype(x)

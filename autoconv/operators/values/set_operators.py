@@ -25,7 +25,7 @@ _IN_GRAPH = {"bitor": "or", "bitand": "and", "bitxor": "xor", "sub": "sub"}
 def _of_sets(name: str) -> Callable[[Any, Any], Any]:
     native = NATIVE[name]
 
-    def apply(x: Any, y: Any) -> Any:
+    def apply(x: object, y: object) -> Any:
         if current_region() is None:
             return native(x, y)
         if _may_be_frozen(x) and Variant in (type(x), type(y)):
@@ -37,7 +37,7 @@ def _of_sets(name: str) -> Callable[[Any, Any], Any]:
     return apply
 
 
-def _may_be_frozen(x: Any) -> bool:
+def _may_be_frozen(x: object) -> bool:
     return isinstance(x, frozenset) or (type(x) is Variant and any(isinstance(arm, frozenset) for arm in x.values))
 
 

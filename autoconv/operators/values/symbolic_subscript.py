@@ -23,7 +23,7 @@ from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 
-def is_only_an_arm(item: Any) -> bool:
+def is_only_an_arm(item: object) -> bool:
     """Return whether the value must be known while tracing: a callable, or an object that the trace created."""
     return callable(item) or made_here(item)
 
@@ -35,13 +35,13 @@ def picks_an_arm(owner: dict[Any, Any]) -> bool:
     return any(map(is_only_an_arm, dict.values(owner)))
 
 
-def picked_item(owner: Any, items: Sequence[Any], index: SymbolicTensor) -> Any:
+def picked_item(owner: object, items: Sequence[Any], index: SymbolicTensor) -> Any:
     """Return the item at the index, with one arm for each item; IndexError at run time."""
     check_index(owner, len(items), index)
     return _arms(index % len(items), items)
 
 
-def check_index(owner: Any, size: int, index: SymbolicTensor) -> None:
+def check_index(owner: object, size: int, index: SymbolicTensor) -> None:
     """Record the IndexError of the list or tuple."""
     raise_if((index >= size) | (index < -size), IndexError(f"{plain_kind(owner).__name__} index out of range"))
 
@@ -53,7 +53,7 @@ def picked_by_object(owner: Sequence[Any], index: Any) -> Any:
     return _arms(unboxed(found, TensorType(int64, (), True)), list(owner))
 
 
-def picked_value(owner: dict[Any, Any], key: Any) -> Any:
+def picked_value(owner: dict[Any, Any], key: object) -> Any:
     """Return the value of the key, with one arm for each value; KeyError at run time."""
 
     def missing() -> NoReturn:
@@ -70,7 +70,7 @@ def _arms(position: Any, values: Sequence[Any], *others: Any) -> Any:
     return stage_arms(position, arms, [], ("item",))[0] if len(arms) > 1 else values[0]
 
 
-def _alone(value: Any) -> tuple[Any]:
+def _alone(value: object) -> tuple[Any]:
     return (value,)
 
 

@@ -49,7 +49,7 @@ def length(self: Items) -> Any:
     return dispatch.apply("python_cast", dispatch.apply("list_length", self.values[0]), dtype=int64, weak=True)
 
 
-def item(self: Items, position: Any) -> Any:
+def item(self: Items, position: int) -> Any:
     """Return the item at a position, which may be negative; IndexError at run time."""
     if has_lists(self):
         index = index_in_graph(position)
@@ -63,7 +63,7 @@ def item(self: Items, position: Any) -> Any:
     return value
 
 
-def append(owner: TracedList, value: Any) -> None:
+def append(owner: TracedList, value: object) -> None:
     """`owner.append(value)`; the layout of the elements is widened as needed."""
     region = region_now()
     items = items_of(owner)
@@ -157,7 +157,7 @@ def _each(items: Items, body: Callable[[Any], Any]) -> None:
 def doing(action: Callable[[Any], Any]) -> Callable[[Any], tuple[()]]:
     """Wrap an action on an item as the body of a loop without state."""
 
-    def body(value: Any) -> tuple[()]:
+    def body(value: object) -> tuple[()]:
         action(value)
         return ()
 
@@ -184,7 +184,7 @@ def _differs_in_shape(a: Layout, b: Layout) -> bool:
     return a.type.dtype is b.type.dtype and a.type.weak == b.type.weak
 
 
-def index_in_graph(position: Any) -> Any:
+def index_in_graph(position: int) -> Any:
     """Convert a position to an integer scalar, as the list ops require."""
     tensor = as_tensor(position)
     if tensor is None:
@@ -194,7 +194,7 @@ def index_in_graph(position: Any) -> Any:
     return convert_to_tensor(tensor) if tensor.weak else tensor
 
 
-def freeze(value: Any) -> None:
+def freeze(value: object) -> None:
     """Forbid later changes of a value that is held by value."""
     trace = region_now().trace
     for part in mutable_parts(value):

@@ -41,7 +41,7 @@ def stands_for_array(x: SymbolicTensor) -> bool:
     return True
 
 
-def _scalar_type(x: Any) -> Any:
+def _scalar_type(x: object) -> Any:
     """Return the class of NumPy scalar that plain Python would have here; None for other values."""
     region = current_region()
     if not isinstance(x, SymbolicTensor) or x.weak or x.type.shape != () or region is None or not region.trace.memory:
@@ -50,7 +50,7 @@ def _scalar_type(x: Any) -> Any:
 
 
 @overrides(builtins.isinstance)
-def _isinstance(x: Any, kinds: Any) -> Any:
+def _isinstance(x: object, kinds: Any) -> Any:
     """`isinstance` with the class that plain Python would have; a weak tensor represents a Python number."""
     if isinstance(x, SymbolicTensor) and x.weak:
         return builtins.isinstance(_sample(x), kinds) or _is_named(x, kinds)
@@ -67,7 +67,7 @@ def _sample(x: SymbolicTensor) -> Any:
     return np.zeros((), x.type.dtype.numpy).item()
 
 
-def _is_named(x: Any, kinds: Any) -> bool:
+def _is_named(x: object, kinds: Any) -> bool:
     """Return whether one of the classes is, by identity, a base of the tensor's class.
 
     Abstract classes such as `Sized` are excluded: they would find methods that no number has.
@@ -78,7 +78,7 @@ def _is_named(x: Any, kinds: Any) -> bool:
 
 
 @overrides(np.isscalar)
-def _isscalar(x: Any) -> bool:
+def _isscalar(x: object) -> bool:
     """`np.isscalar` for the value that plain Python would have; a weak tensor represents a Python number."""
     if isinstance(x, SymbolicTensor) and not x.weak:
         stands_for_array(x)
@@ -87,7 +87,7 @@ def _isscalar(x: Any) -> bool:
 
 
 @overrides(builtins.hasattr)
-def _hasattr(x: Any, name: str) -> Any:
+def _hasattr(x: object, name: str) -> Any:
     found = has_attribute(x, name)
     if found is not NotImplemented:
         return found
@@ -106,7 +106,7 @@ def _hasattr(x: Any, name: str) -> Any:
 
 
 @overrides(builtins.getattr)
-def _getattr(x: Any, name: str, *default: Any) -> Any:
+def _getattr(x: object, name: str, *default: Any) -> Any:
     """`getattr` with only the attributes that plain Python's number or array has; tensors have more."""
     region = current_region()
     found = has_attribute(x, name) if default else NotImplemented

@@ -11,6 +11,7 @@ import numpy as np
 from autoconv.errors import AutoconvError, StagingError
 from autoconv.graph.dtypes import DType, as_dtype, int64
 from autoconv.graph.types import ArrayType
+from autoconv.runtime.annotations import DTypeLike, ShapeLike
 from autoconv.runtime.objects.symbolic_objects import is_object, record_object
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
@@ -27,14 +28,14 @@ def is_beyond_memory(sizes: Sequence[int | None], item_size: int) -> bool:
     return math.prod(size for size in sizes if size) * item_size > _ADDRESSES
 
 
-def as_value(value: Any, type_: ArrayType) -> Tensor:
+def as_value(value: object, type_: ArrayType) -> Tensor:
     """Convert a value assigned to an array, or to a view of one, as NumPy does."""
     if is_object(value) and type_.shape == ():
         return element_of(value, type_.dtype)
     return elements(value, type_.dtype)
 
 
-def elements(value: Any, dtype: DType, is_single: bool = True) -> Tensor:
+def elements(value: object, dtype: DType, is_single: bool = True) -> Tensor:
     """Convert Python's numbers to elements of the dtype; arrays keep their dtype, for `cast_to` to convert later.
 
     With `is_single` (the target is one element or a slice), NumPy's scalars are converted and checked like Python's.
@@ -54,7 +55,7 @@ def elements(value: Any, dtype: DType, is_single: bool = True) -> Tensor:
     raise StagingError(f"a {kind} is assigned to elements of an array", current_place())
 
 
-def _is_checked(value: Any, dtype: DType) -> bool:
+def _is_checked(value: object, dtype: DType) -> bool:
     """Return whether NumPy checks the range of this NumPy scalar, as of a Python number: for signed integers only."""
     if not isinstance(value, SymbolicTensor) or value.type.shape != () or not dtype.is_integer or dtype.is_unsigned:
         return False
@@ -62,7 +63,7 @@ def _is_checked(value: Any, dtype: DType) -> bool:
     return own.is_floating or (own.is_integer and not np.can_cast(own.numpy, dtype.numpy))
 
 
-def check_element(value: Any, dtype: Any) -> None:
+def check_element(value: object, dtype: Any) -> None:
     """Raise NumPy's error if the value assigned to one element of the dtype has dimensions."""
     tensor = as_tensor(value)
     shape: Any = None if tensor is None else tensor.type.shape
@@ -83,7 +84,7 @@ def _assign(dtype: Any, value: Any) -> None:
         raise as_program_error(error) from None
 
 
-def check_sizes(shape: Any) -> None:
+def check_sizes(shape: ShapeLike) -> None:
     """Raise NumPy's TypeError for sizes that are bools, floats or strings."""
     sizes = tuple(map(_sample_size, shape)) if isinstance(shape, (list, tuple)) else _sample_size(shape)
     try:
@@ -92,11 +93,11 @@ def check_sizes(shape: Any) -> None:
         raise as_program_error(error) from None
 
 
-def _sample_size(size: Any) -> Any:
+def _sample_size(size: ShapeLike) -> Any:
     return 0 if as_tensor(size) is not None or not isinstance(size, (bool, np.bool_, float, complex, str)) else size
 
 
-def element_of(value: Any, dtype: DType) -> Tensor:
+def element_of(value: object, dtype: DType) -> Tensor:
     """Convert a number to an element of an array of the dtype."""
     if is_object(value):
         return record_object("object_element", [value], dtype=dtype)  # type: ignore[no-any-return]
@@ -106,7 +107,7 @@ def element_of(value: Any, dtype: DType) -> Tensor:
     return number_as(tensor, dtype) if tensor.weak else cast_to(tensor, dtype)  # type: ignore[no-any-return]
 
 
-def to_elements(value: Any, dtype: DType) -> np.ndarray:
+def to_elements(value: object, dtype: DType) -> np.ndarray:
     """Convert Python numbers, or lists of them, to elements of the dtype; raise NumPy's errors as the program's."""
     try:
         with np.errstate(all="ignore"):
@@ -125,7 +126,7 @@ def number_as(number: Tensor, dtype: DType) -> Tensor:
     return dispatch.apply("python_cast", number, dtype=dtype)  # type: ignore[no-any-return]
 
 
-def refuse_complex(number: Any, dtype: DType) -> None:
+def refuse_complex(number: object, dtype: DType) -> None:
     """Raise Python's TypeError where a Python complex number would become a real element."""
     if loses_imaginary_parts(number, dtype):
         python: Any = int if dtype.is_integer else float
@@ -142,14 +143,14 @@ def refuse_warning(value: Any, dtype: DType) -> None:
         raise StagingError("complex numbers are converted to real ones, for which NumPy warns", current_place())
 
 
-def loses_imaginary_parts(number: Any, dtype: DType) -> bool:
+def loses_imaginary_parts(number: object, dtype: DType) -> bool:
     """Return whether a number is complex and the dtype real."""
     tensor = as_tensor(number)
     is_complex = isinstance(number, complex) if tensor is None else tensor.type.dtype.is_complex
     return is_complex and not dtype.is_complex and not dtype.is_bool
 
 
-def is_stored_item_by_item(value: Any, type_: ArrayType) -> bool:
+def is_stored_item_by_item(value: object, type_: ArrayType) -> bool:
     """Return whether an assigned list must be stored item by item: some numbers in it may be out of range.
 
     NumPy stores the items before such a number, and then raises.
@@ -162,7 +163,7 @@ def is_stored_item_by_item(value: Any, type_: ArrayType) -> bool:
     return any(_may_not_fit(x, t, type_.dtype) for x, t in zip(value, known, strict=True))
 
 
-def _may_not_fit(value: Any, tensor: Tensor | None, dtype: DType) -> bool:
+def _may_not_fit(value: object, tensor: Tensor | None, dtype: DType) -> bool:
     if tensor is not None:
         return (tensor.weak and (dtype is not int64 or not tensor.type.dtype.is_integer)) or _is_checked(value, dtype)
     return isinstance(value, (int, float, complex)) and not isinstance(value, bool) and not _fits(value, dtype)
@@ -187,7 +188,7 @@ def _nested(value: Any, dtype: DType) -> Any:
     return stacked(items)
 
 
-def _item(item: Any, dtype: DType) -> Any:
+def _item(item: object, dtype: DType) -> Any:
     if isinstance(item, (list, tuple)):
         return _nested(item, dtype)
     if isinstance(item, (bool, int, float, complex)):
@@ -222,7 +223,7 @@ def cast_to(tensor: Any, dtype: DType) -> Any:
     return tensor if tensor.type.dtype is dtype else dispatch.apply("cast", tensor, dtype=dtype)
 
 
-def sample(other: Any) -> Any:
+def sample(other: object) -> Any:
     """Return a small operand of the same dtype and weakness, with zeros for elements."""
     tensor = as_tensor(other)
     if tensor is None:
@@ -260,7 +261,7 @@ def check_types(op: str, operands: Sequence[Any], into: Any = None) -> None:
         pass
 
 
-def check_broadcast(op: str, operands: Sequence[Any], into: Any = None, dtype: Any = None) -> None:
+def check_broadcast(op: str, operands: Sequence[Any], into: Any = None, dtype: DTypeLike | None = None) -> None:
     """Raise NumPy's ValueError for static shapes that do not broadcast, or its TypeError for the dtypes.
 
     `into` and `dtype` are the shape and dtype of the output array, where there is one.

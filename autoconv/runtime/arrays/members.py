@@ -145,14 +145,14 @@ def _flat(values: Any) -> list[Any]:
     return [part for value in values for part in (_flat(value) if isinstance(value, (tuple, list)) else [value])]
 
 
-def _loaded(value: Any) -> Any:
+def _loaded(value: object) -> Any:
     return value.load() if type(value) is SymbolicArray else value
 
 
 # ---- methods with an implementation here
 
 
-def _copy(array: SymbolicArray, order: Any = "C") -> Any:
+def _copy(array: SymbolicArray, order: str = "C") -> Any:
     if order not in ("C", "K", "A"):
         raise StagingError(f"an array is copied in the order {order!r}", current_place())
     return fresh(array.load(), scalars=True)
@@ -170,17 +170,19 @@ def _astype(array: SymbolicArray, dtype: Any, copy: bool = True) -> Any:
     return fresh(dispatch.apply("cast", array.load(), dtype=target), scalars=True)
 
 
-def _flatten(array: SymbolicArray, order: Any = "C") -> Any:
+def _flatten(array: SymbolicArray, order: str = "C") -> Any:
     if order != "C":
         raise StagingError(f"an array is flattened in the order {order!r}", current_place())
     return fresh(dispatch.apply("reshape", array.load(), shape=(-1,)))
 
 
-def _fill(array: SymbolicArray, value: Any) -> None:
+def _fill(array: SymbolicArray, value: object) -> None:
     array.store(value)
 
 
-def _sort(array: SymbolicArray, axis: int = -1, kind: Any = None, order: Any = None, **options: Any) -> None:
+def _sort(
+    array: SymbolicArray, axis: int = -1, kind: str | None = None, order: str | None = None, **options: Any
+) -> None:
     sort = implementation(np.sort)
     if order is not None or options or sort is None:
         raise StagingError("an array is sorted by fields, or stably", current_place())

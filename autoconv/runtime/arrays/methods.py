@@ -17,6 +17,7 @@ from autoconv.graph.dtypes import DType, as_dtype, bool_, float64, int64
 from autoconv.ops.index_spec import At, is_fixed
 from autoconv.ops.numpy.shapes import DOT
 from autoconv.ops.rules import element_count
+from autoconv.runtime.annotations import AxisLike, DTypeLike, OutLike, TensorLike
 from autoconv.runtime.objects.containers import traced
 from autoconv.runtime.objects.number_methods import number_attribute
 from autoconv.runtime.objects.symbolic_objects import as_object
@@ -117,7 +118,7 @@ def _axis(name: str, axis: Any) -> Any:
     return tuple(map(operator.index, axis)) if isinstance(axis, tuple) else operator.index(axis)
 
 
-def _dtype(name: str, dtype: Any) -> DType | None:
+def _dtype(name: str, dtype: DTypeLike) -> DType | None:
     if dtype is None or isinstance(dtype, DType):
         return dtype
     found = np.dtype(dtype)
@@ -126,7 +127,7 @@ def _dtype(name: str, dtype: Any) -> DType | None:
     return as_dtype(found)
 
 
-def _flag(name: str, value: Any) -> bool:
+def _flag(name: str, value: object) -> bool:
     if isinstance(value, (bool, np.bool_, int)):
         return bool(value)
     _refuse(name, "is given keepdims known only at run time")
@@ -135,7 +136,7 @@ def _flag(name: str, value: Any) -> bool:
 # ---- reductions
 
 
-def _reduced(name: str, x: SymbolicTensor, axis: Any, keepdims: Any, **options: Any) -> Any:
+def _reduced(name: str, x: SymbolicTensor, axis: AxisLike, keepdims: bool, **options: Any) -> Any:
     kept = _flag(name, keepdims)
     if kept and not is_scalar(x, name):
         options["keepdims"] = True
@@ -143,7 +144,9 @@ def _reduced(name: str, x: SymbolicTensor, axis: Any, keepdims: Any, **options: 
 
 
 def _total(name: str) -> Callable[..., Any]:
-    def run(x: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **other: Any) -> Any:
+    def run(
+        x: Any, axis: Any = None, dtype: Any = None, out: OutLike | None = None, keepdims: Any = False, **other: Any
+    ) -> Any:
         _without(name, out=out, **other)
         wanted = _dtype(name, dtype)
         return _reduced(name, x, axis, keepdims, **({} if wanted is None else {"dtype": wanted}))
@@ -152,7 +155,7 @@ def _total(name: str) -> Callable[..., Any]:
 
 
 def _choice(name: str) -> Callable[..., Any]:
-    def run(x: Any, axis: Any = None, out: Any = None, keepdims: Any = False, **other: Any) -> Any:
+    def run(x: Any, axis: Any = None, out: OutLike | None = None, keepdims: Any = False, **other: Any) -> Any:
         _without(name, out=out, **other)
         return _reduced(name, x, axis, keepdims)
 
@@ -161,7 +164,8 @@ def _choice(name: str) -> Callable[..., Any]:
 
 def _spread(name: str) -> Callable[..., Any]:
     def run(
-        x: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, **other: Any
+        x: Any, axis: Any = None, dtype: DTypeLike | None = None, out: OutLike | None = None, ddof: Any = 0,
+        keepdims: Any = False, **other: Any
     ) -> Any:
         _without(name, out=out, dtype=dtype, **other)
         if type(ddof) not in (int, float):
@@ -172,7 +176,7 @@ def _spread(name: str) -> Callable[..., Any]:
 
 
 def _scan(name: str) -> Callable[..., Any]:
-    def run(x: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    def run(x: Any, axis: Any = None, dtype: Any = None, out: OutLike | None = None) -> Any:
         _without(name, out=out)
         return dispatch.apply(f"numpy_{name}", x, axis=_axis(name, axis), dtype=_dtype(name, dtype))
 
@@ -182,13 +186,19 @@ def _scan(name: str) -> Callable[..., Any]:
 # ---- elements
 
 
-def _round(x: SymbolicTensor, decimals: Any = 0, out: Any = None) -> Any:
+def _round(x: SymbolicTensor, decimals: Any = 0, out: OutLike | None = None) -> Any:
     _without("round", out=out)
     is_scalar(x, "round")
     return dispatch.apply("numpy_round", x, decimals=operator.index(decimals))
 
 
-def _clip(x: SymbolicTensor, min: Any = None, max: Any = None, out: Any = None, **other: Any) -> Any:
+def _clip(
+    x: SymbolicTensor,
+    min: TensorLike | None = None,
+    max: TensorLike | None = None,
+    out: OutLike | None = None,
+    **other: Any,
+) -> Any:
     _without("clip", out=out, **other)
     is_scalar(x, "clip")
     if x.dtype.is_bool or x.dtype.is_complex:
@@ -205,7 +215,7 @@ def _clip(x: SymbolicTensor, min: Any = None, max: Any = None, out: Any = None, 
     return dispatch.apply("numpy_clip", x, low, high)
 
 
-def _is_no_bound(x: SymbolicTensor, bound: Any, side: int) -> bool:
+def _is_no_bound(x: SymbolicTensor, bound: object, side: int) -> bool:
     """True if no element can exceed the bound; NumPy accepts Python ints beyond the range of an integer dtype."""
     if bound is None:
         return True
@@ -217,7 +227,7 @@ def _is_no_bound(x: SymbolicTensor, bound: Any, side: int) -> bool:
     return False
 
 
-def _is_of_graph(bound: Any) -> bool:
+def _is_of_graph(bound: object) -> bool:
     """Return whether the bound is a symbolic Python number."""
     tensor = as_tensor(bound)
     return tensor is not None and tensor.weak
@@ -226,7 +236,7 @@ def _is_of_graph(bound: Any) -> bool:
 # ---- shapes
 
 
-def _reshape(x: SymbolicTensor, *shape: Any, order: Any = "C", copy: Any = None, **other: Any) -> Any:
+def _reshape(x: SymbolicTensor, *shape: Any, order: str = "C", copy: Any = None, **other: Any) -> Any:
     _without("reshape", copy=copy, **other)
     if order != "C":
         _refuse("reshape", f"is given order {order!r}")
@@ -242,7 +252,7 @@ def _reshape(x: SymbolicTensor, *shape: Any, order: Any = "C", copy: Any = None,
     return dispatch.apply("reshape", x, shape=sizes)
 
 
-def _ravel(x: SymbolicTensor, order: Any = "C") -> Any:
+def _ravel(x: SymbolicTensor, order: str = "C") -> Any:
     if order != "C":
         _refuse("ravel", f"is given order {order!r}")
     return dispatch.apply("reshape", x, shape=(-1,))
@@ -258,7 +268,7 @@ def _transpose(x: SymbolicTensor, *axes: Any) -> Any:
     return dispatch.apply("transpose", x, perm=tuple(map(operator.index, axes)))
 
 
-def _squeeze(x: SymbolicTensor, axis: Any = None) -> Any:
+def _squeeze(x: SymbolicTensor, axis: object = None) -> Any:
     if is_scalar(x, "squeeze"):
         return x
     _shape(x, "squeeze")
@@ -284,17 +294,17 @@ def _copied(x: SymbolicTensor, how: str, dtype: DType | None = None) -> Any:
     return dispatch.apply("numpy_copy", x, how=how, dtype=dtype, number=number)
 
 
-def _copy(x: SymbolicTensor, order: Any = "C") -> Any:
+def _copy(x: SymbolicTensor, order: str = "C") -> Any:
     if order != "C":
         _refuse("copy", f"is given order {order!r}")
     return x if is_scalar(x, "copy") else _copied(x, "copy")
 
 
-def _flatten(x: SymbolicTensor, order: Any = "C") -> Any:
+def _flatten(x: SymbolicTensor, order: str = "C") -> Any:
     return _copied(x, "flatten") if order == "C" else _refuse("flatten", f"is given order {order!r}")
 
 
-def _astype(x: SymbolicTensor, dtype: Any, **other: Any) -> Any:
+def _astype(x: SymbolicTensor, dtype: DTypeLike, **other: Any) -> Any:
     _without("astype", **other)
     wanted = _dtype("astype", dtype)
     if wanted is None or (x.dtype.is_complex and not wanted.is_complex):
@@ -340,7 +350,7 @@ def _tolist(x: SymbolicTensor) -> Any:
     return _nested(x, shape or ())
 
 
-def _nested(x: Any, shape: tuple[Any, ...]) -> Any:
+def _nested(x: object, shape: tuple[Any, ...]) -> Any:
     if not shape:
         return _number("tolist", x)
     return traced([_nested(binary_dispatch.get_item(x, row), shape[1:]) for row in range(shape[0])])
@@ -349,7 +359,7 @@ def _nested(x: Any, shape: tuple[Any, ...]) -> Any:
 # ---- products
 
 
-def _dot(x: SymbolicTensor, b: Any, out: Any = None) -> Any:
+def _dot(x: SymbolicTensor, b: Any, out: OutLike | None = None) -> Any:
     _without("dot", out=out)
     other = as_tensor(b)
     if not isinstance(b, (np.ndarray, np.generic)) if other is None else other.weak:
@@ -373,7 +383,9 @@ def _by_function(name: str, *parameters: str) -> Callable[..., Any]:
     return run
 
 
-def _compress(x: SymbolicTensor, condition: Any, axis: Any = None, out: Any = None) -> Any:
+def _compress(
+    x: SymbolicTensor, condition: TensorLike, axis: AxisLike | None = None, out: OutLike | None = None
+) -> Any:
     compute = implementation(np.compress)
     assert compute is not None
     return compute(condition, x, axis, out)

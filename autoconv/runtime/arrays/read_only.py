@@ -11,7 +11,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def read_only(found: Any) -> Any:
+def read_only(found: object) -> Any:
     """Register that NumPy returns this result read-only; return it, as a value of the graph that is recorded."""
     region = current_region()
     if region is None or not isinstance(found, Tensor):

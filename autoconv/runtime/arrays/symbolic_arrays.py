@@ -21,6 +21,7 @@ from autoconv.graph.types import ArrayType
 from autoconv.ops.index_spec import INPUT, At, Mask, Slice, Spec, aligned, covered_dimensions, is_basic, is_fixed
 from autoconv.ops.numpy.arrays import entries_of, is_sure_to_fit
 from autoconv.ops.numpy.shapes import UPDATE
+from autoconv.runtime.annotations import ShapeLike, TensorLike
 from autoconv.runtime.arrays.assigned_values import (
     as_program_error,
     as_value,
@@ -90,10 +91,12 @@ class SymbolicArray(TensorMethods):
             _refuse_foreign(operands)
         return NotImplemented
 
-    def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(self, function: Callable[..., Any], method: str, *inputs: Any, **kwargs: Any) -> Any:
         return fresh(getattr(function, method)(*map(_loaded, inputs), **kwargs))
 
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(
+        self, function: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
         return fresh(function(*map(_loaded, args), **{key: _loaded(value) for key, value in kwargs.items()}))
 
     def __autoconv_box__(self) -> SymbolicObject:
@@ -167,7 +170,7 @@ class SymbolicArray(TensorMethods):
 
     __int__ = __float__ = __complex__ = __index__  # type: ignore[assignment]
 
-    def __contains__(self, item: Any) -> bool:
+    def __contains__(self, item: object) -> bool:
         _refuse("searched by Python itself")
 
     def __str__(self) -> str:
@@ -205,14 +208,14 @@ class SymbolicArray(TensorMethods):
             raise as_program_error(ValueError(words))
         _record("array_store", [self._value, _value_of(tensor)])
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: object) -> Any:
         spec, operands = self._parsed(index)
         if not is_basic(spec):
             return fresh(binary_dispatch.item_at(self.load(), _indices(index), spec, operands))
         view = self._view(spec, operands)
         return view.load() if len(spec) == self.ndim and is_fixed(spec, At) else view
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index: object, value: object) -> None:
         self._about_to_change("assignment destination")
         spec, operands = self._parsed(index)
         if type(value) is SymbolicArray and value._taken is not None and self._is_taken(value._taken, spec, operands):
@@ -234,7 +237,7 @@ class SymbolicArray(TensorMethods):
         if self.type.read_only:
             raise as_program_error(ValueError(f"{what} is read-only"))
 
-    def _parsed(self, index: Any) -> tuple[Spec, list[Any]]:
+    def _parsed(self, index: object) -> tuple[Spec, list[Any]]:
         spec, operands = binary_dispatch.parsed_index(_indices(index))
         operands = [convert_to_tensor(o) if isinstance(o, (list, tuple)) else o for o in operands]
         covered = covered_dimensions(aligned(spec, self.ndim, operands, _rank))
@@ -268,7 +271,7 @@ class SymbolicArray(TensorMethods):
 
     # ---- operators
 
-    def changed(self, name: str, other: Any) -> SymbolicArray:
+    def changed(self, name: str, other: object) -> SymbolicArray:
         """Apply an in-place operator such as `self += other`, with NumPy's "same_kind" cast of the result."""
         op = _BINARY[name]
         self._about_to_change("output array")
@@ -324,12 +327,12 @@ for _name in _BINARY:
     setattr(SymbolicArray, f"__{_name}__", lambda self, other, _name=_name: self.changed(_name, other))
 
 
-def as_array(value: Any) -> Any:
+def as_array(value: object) -> Any:
     """Wrap a graph value for traced code; return the result of a graph that ran eagerly as it is."""
     return SymbolicArray(value) if isinstance(value, Value) else value
 
 
-def is_array(value: Any) -> bool:
+def is_array(value: object) -> bool:
     return type(value) is SymbolicArray
 
 
@@ -358,7 +361,7 @@ def _rank(mask: Any) -> int:
     return mask.ndim if isinstance(mask, np.ndarray) else mask.type.rank or 0
 
 
-def new_array(shape: Any, dtype: DType, fill: Any = None) -> SymbolicArray:
+def new_array(shape: ShapeLike, dtype: DType, fill: TensorLike | None = None) -> SymbolicArray:
     """Allocate an array; `fill` is a number, or None for uninitialised elements."""
     check_sizes(shape)
     sizes = shape if isinstance(shape, (tuple, list)) else (shape,)
@@ -394,7 +397,7 @@ def strided(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
     return [array if place is None else _strided(array, *place) for place in found]
 
 
-def _strided(array: SymbolicArray, offset: int, shape: Any, strides: Any) -> SymbolicArray:
+def _strided(array: SymbolicArray, offset: int, shape: ShapeLike, strides: ShapeLike) -> SymbolicArray:
     node = _record("array_strided", [array._value], offset=offset, shape=shape, strides=strides)
     return SymbolicArray(node.results[0])
 
@@ -420,7 +423,7 @@ def note_complex(what: str) -> None:
         raise StagingError("parts of complex arrays are read where such arrays are changed", current_place())
 
 
-def _value_of(value: Any) -> Value:
+def _value_of(value: object) -> Value:
     region = current_region()
     assert isinstance(region, Region)
     if type(value) is SymbolicArray:
@@ -428,11 +431,11 @@ def _value_of(value: Any) -> Value:
     return region.lift(dispatch.graph_value(region, value))
 
 
-def _loaded(value: Any) -> Any:
+def _loaded(value: object) -> Any:
     return value.load() if type(value) is SymbolicArray else value
 
 
-def _indices(index: Any) -> Any:
+def _indices(index: object) -> Any:
     if type(index) is tuple:
         return tuple(map(_loaded, index))
     return _loaded(index)

@@ -105,14 +105,14 @@ def _forwarding(plain: type, name: str) -> Callable[..., Any]:
     return method
 
 
-def _note_appended(container: Any, args: tuple[Any, ...]) -> None:
+def _note_appended(container: object, args: tuple[Any, ...]) -> None:
     """Note an append in a region: a list that later moves into the graph may be read before it."""
     region = current_region()
     if region is not None and region.parent is not None and type(container) is TracedList and args:
         region.trace.appended.append((container, args[0]))
 
 
-def _known_items(container: Any, items: Any) -> Any:
+def _known_items(container: object, items: Any) -> Any:
     """Iterate while the contents are static; Python's own iterator would see an empty container after the move."""
     _check_known(container)
     for item in items:
@@ -120,7 +120,7 @@ def _known_items(container: Any, items: Any) -> Any:
         _check_known(container)
 
 
-def _check_known(container: Any) -> None:
+def _check_known(container: object) -> None:
     if not is_known(container):
         kind = PLAIN[type(container)].__name__
         raise StagingError(
@@ -136,7 +136,7 @@ _BY_POSITION = frozenset({"pop", "insert", "__delitem__", "__mul__", "__rmul__",
 _WITH_ANOTHER = frozenset({"extend", "__add__", "__iadd__", "__eq__", "__ne__"})
 
 
-def _grows(container: Any, name: str, args: tuple[Any, ...]) -> bool:
+def _grows(container: object, name: str, args: tuple[Any, ...]) -> bool:
     """Return whether an operation makes a list with symbolic items, under `function`."""
     region = current_region()
     if type(container) is not TracedList or region is None or region.contract.objects_in_graph or not args:
@@ -150,7 +150,7 @@ def _bounds(part: slice) -> tuple[Any, ...]:
     return part.start, part.stop, part.step
 
 
-def _needs_graph(container: Any, name: str, args: tuple[Any, ...]) -> bool:
+def _needs_graph(container: object, name: str, args: tuple[Any, ...]) -> bool:
     """Return whether an operation depends on symbolic values, under `compile`."""
     region = current_region()
     if region is None or not region.contract.objects_in_graph:
@@ -167,7 +167,7 @@ def _needs_graph(container: Any, name: str, args: tuple[Any, ...]) -> bool:
     return holds_symbols(tuple(args[0].now()) if shown else args[:1])
 
 
-def _is_late(value: Any) -> bool:
+def _is_late(value: object) -> bool:
     """Return whether the items of an iterable are known only at run time."""
     region = current_region()
     if region is None or not region.contract.objects_in_graph:

@@ -49,7 +49,7 @@ class GraphItems:
         """Return the number of items, a weak integer."""
         raise NotImplementedError
 
-    def item(self, position: Any) -> Any:
+    def item(self, position: int) -> Any:
         """Return the item at a position, from the end if negative; IndexError at run time."""
         raise NotImplementedError
 
@@ -88,7 +88,7 @@ class TracedList(list, Traced):  # type: ignore[type-arg]
         self._home = current_region()
         self._outside = False
 
-    def __radd__(self, other: Any) -> Any:
+    def __radd__(self, other: object) -> Any:
         """Concatenate a plain list and this one; Python's own method would see a moved list as empty."""
         return traced(list(other)) + self if isinstance(other, list) else NotImplemented
 
@@ -126,13 +126,13 @@ for _traced, _plain in PLAIN.items():
     _traced.__name__ = _plain.__name__  # the name in Python's error messages
 
 
-def traced(container: Any) -> Any:
+def traced(container: object) -> Any:
     """Wrap a newly made list, dict or set as a traced container; return other values as they are."""
     kind = KINDS.get(type(container))
     return container if kind is None else kind(container)
 
 
-def traced_result(given: Any, held: int = 0) -> Any:
+def traced_result(given: object, held: int = 0) -> Any:
     """Wrap the result of a call as `traced` does, if the call allocated it.
 
     The call has to be written as the argument itself. A container with more references than `held` attributes existed
@@ -178,12 +178,12 @@ def is_optional(value: Any) -> bool:
     return hasattr(type(value), "__autoconv_present__") and any(arm is MISSING for arm in value.values)
 
 
-def has_optional_keys(value: Any) -> bool:
+def has_optional_keys(value: object) -> bool:
     """Return whether some keys of a dict are optional at run time, under `function`."""
     return type(value) is TracedDict and any(map(is_optional, dict.values(value)))
 
 
-def items_of(value: Any) -> Any:
+def items_of(value: object) -> Any:
     """Return the graph's items of a list whose length is symbolic, under `function`; None for everything else."""
     if type(value) is not TracedList or value._items is None:
         return None
@@ -195,7 +195,7 @@ def items_of(value: Any) -> Any:
     return value._items
 
 
-def is_known(container: Any) -> bool:
+def is_known(container: object) -> bool:
     """Return whether the contents of a traced list, dict or set are static."""
     return heap_of(container) is None and items_of(container) is None
 
@@ -212,7 +212,7 @@ class UnmovedError(StagingError):
     The container has to be moved into the graph first, and the region recorded again.
     """
 
-    def __init__(self, container: Any) -> None:
+    def __init__(self, container: object) -> None:
         super().__init__("a list, dict or set becomes part of the graph too late", current_place())
         self.container = container
 
@@ -272,7 +272,7 @@ def _put(container: Any, held: Any) -> None:
         set.update(container, held)
 
 
-def container_spot(container: Any) -> Location:
+def container_spot(container: object) -> Location:
     """Return the contents of a list, dict or set as a location that regions write."""
     plain = PLAIN.get(type(container), type(container))
     return Location(
@@ -285,7 +285,7 @@ def container_spot(container: Any) -> Location:
     )
 
 
-def note_container(container: Any) -> None:
+def note_container(container: object) -> None:
     """Note in the region's journal that a container is about to change, unless the region made it."""
     region = current_region()
     journal = region.journal if region is not None else None

@@ -58,7 +58,7 @@ class DictView:
     def __len__(self) -> int:
         return len(self.now())
 
-    def __contains__(self, item: Any) -> bool:
+    def __contains__(self, item: object) -> bool:
         return item in self.now()
 
     def __getattr__(self, name: str) -> Any:
@@ -70,7 +70,7 @@ class DictView:
     __hash__ = object.__hash__
 
 
-def _applied(name: str, x: Any, y: Any) -> Any:
+def _applied(name: str, x: object, y: object) -> Any:
     """Apply an operator to two operands, at least one of them a view.
 
     Python's own operator would read the other operand's storage directly, which is empty for a dict in the graph.

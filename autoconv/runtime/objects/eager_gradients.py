@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.objects.variable_updates import IndexedSlices
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.tensors.dispatch import apply
@@ -44,7 +45,7 @@ def _pulled(entry: tape_recorders.Entry, taken: Sequence[Any]) -> Sequence[Any]:
     return entry.pull(dense)
 
 
-def _slices(entry: tape_recorders.Entry, cotangent: Any) -> Sequence[Any] | None:
+def _slices(entry: tape_recorders.Entry, cotangent: TensorLike) -> Sequence[Any] | None:
     """Return the cotangents of a row gather as IndexedSlices; None where the gather is of another form."""
     x, indices = entry.inputs
     if entry.attributes.get("axis", 0) != 0 or entry.attributes.get("batch_dims", 0) != 0 or not x.type.rank:
@@ -56,7 +57,7 @@ def _slices(entry: tape_recorders.Entry, cotangent: Any) -> Sequence[Any] | None
     return IndexedSlices(values, apply("reshape", indices, shape=(-1,)), apply("shape", x)), None
 
 
-def _accumulate(found: dict[int, Any], value: Any, cotangent: Any) -> None:
+def _accumulate(found: dict[int, Any], value: object, cotangent: TensorLike) -> None:
     before = found.get(id(value))
     if before is None:
         found[id(value)] = cotangent
@@ -72,7 +73,7 @@ def _index_dtype(first: IndexedSlices, second: IndexedSlices) -> Any:
     return max(first.indices.dtype, second.indices.dtype, key=lambda dtype: dtype.size)
 
 
-def _dense(cotangent: Any, like: Any) -> Any:
+def _dense(cotangent: TensorLike, like: object) -> Any:
     if not isinstance(cotangent, IndexedSlices):
         return cotangent
     zeros = tape_recorders.zeros_for(like)

@@ -41,7 +41,7 @@ def part_of_complex(x: SymbolicTensor, name: str) -> Any:
     return NotImplemented
 
 
-def refuse_number(x: Any, words: str) -> None:
+def refuse_number(x: object, words: str) -> None:
     """Raise Python's TypeError for a number, under `compile`; `words` is formatted with the name of its type."""
     region = current_region()
     if type(x) is SymbolicTensor and x.weak and region is not None and region.contract.python_numbers:

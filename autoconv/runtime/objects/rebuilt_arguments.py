@@ -22,12 +22,12 @@ def note_rebuilt(region: Region | None, parts: Iterable[Any]) -> None:
         region.trace.rebuilt.update((id(part), part) for part in parts)
 
 
-def is_rebuilt(value: Any) -> bool:
+def is_rebuilt(value: object) -> bool:
     region = current_region()
     return region is not None and id(value) in region.trace.rebuilt and not isinstance(value, tuple)
 
 
-def refuse_rebuilt(value: Any, what: str) -> None:
+def refuse_rebuilt(value: object, what: str) -> None:
     """Restart the trace with the caller's own objects if `value` is rebuilt; raise StagingError under `function`."""
     region = current_region()
     if region is None or not is_rebuilt(value):
@@ -37,7 +37,7 @@ def refuse_rebuilt(value: Any, what: str) -> None:
     raise StagingError(text, current_place(), "the tensors that it holds, by themselves")
 
 
-def refuse_identity(a: Any, b: Any) -> None:
+def refuse_identity(a: object, b: object) -> None:
     """Restart the trace where a rebuilt value is compared by identity with one that may be the caller's own."""
     region = current_region()
     if region is None or not region.trace.rebuilt:

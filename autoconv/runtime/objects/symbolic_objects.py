@@ -50,7 +50,7 @@ _ARRAY = ObjectType("ndarray")
 _PLAIN_DUNDERS = frozenset({"__name__", "__qualname__", "__cause__", "__context__", "__doc__"})
 
 
-def graph_object(value: Any) -> SymbolicObject | None:
+def graph_object(value: object) -> SymbolicObject | None:
     """Return the graph's object for an object of the user's, or None."""
     held = getattr(value, "__dict__", None)
     return dict.get(held, HEAP) if type(held) is GraphAttributes else None
@@ -112,10 +112,10 @@ class SymbolicObject:
             return ObjectMethod(self, name)
         return record_object("object_get_attribute", [self], name=name)
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index: object, value: object) -> None:
         apply_object("setitem", self, index, value)
 
-    def __delitem__(self, index: Any) -> None:
+    def __delitem__(self, index: object) -> None:
         apply_object("delitem", self, index)
 
     def __iter__(self) -> Iterator[Any]:
@@ -149,7 +149,7 @@ class SymbolicObject:
     def __hash__(self) -> int:
         _refuse("used as a key by Python itself")
 
-    def __contains__(self, item: Any) -> bool:
+    def __contains__(self, item: object) -> bool:
         _refuse("searched by Python itself")
 
     def __str__(self) -> str:
@@ -190,12 +190,12 @@ class ObjectMethod(BoundSymbolicMethod):
         return record_object("object_method", operands, name=self.name, keywords=tuple(kwargs))
 
 
-def as_object(value: Any) -> Any:
+def as_object(value: object) -> Any:
     """Wrap a graph value for traced code; return the result of a graph that ran eagerly as it is."""
     return SymbolicObject(value) if isinstance(value, Value) else value
 
 
-def is_object(value: Any) -> bool:
+def is_object(value: object) -> bool:
     return type(value) is SymbolicObject
 
 
@@ -217,7 +217,7 @@ def record_object(op: str, operands: Sequence[Any], **attributes: Any) -> Any:
     return record_raw(op, operands, **attributes) if found is NotImplemented else found
 
 
-def box_named_tuple(value: Any) -> SymbolicObject:
+def box_named_tuple(value: object) -> SymbolicObject:
     """Box a value of any class, under a name that is kept from one region to the next."""
     made = box(value)
     _operation("name", [made], {})
@@ -306,7 +306,7 @@ def _boxed_exception(error: BaseException) -> SymbolicObject:
     return made
 
 
-def box_array(value: Any) -> SymbolicObject:
+def box_array(value: object) -> SymbolicObject:
     """Box a tensor of any shape as an object that is invisible to the program; unboxing restores the tensor."""
     region = current_region()
     assert region is not None
@@ -314,7 +314,7 @@ def box_array(value: Any) -> SymbolicObject:
     return SymbolicObject(region.record("object_box", [lifted], {"how": "array"}).results[0])
 
 
-def constant_object(value: Any) -> SymbolicObject:
+def constant_object(value: object) -> SymbolicObject:
     """Record a Python object as a constant of the graph."""
     region = current_region()
     assert region is not None
@@ -329,7 +329,7 @@ def build_object(kind: str, items: Any) -> SymbolicObject:
     return record_object("object_build", list(items), kind=kind)
 
 
-def unboxed(value: Any, type_: TensorType, **options: Any) -> SymbolicTensor:
+def unboxed(value: object, type_: TensorType, **options: Any) -> SymbolicTensor:
     """Unbox an object that is known to be a number or an array of the type."""
     return record_object("object_unbox", [value], type=type_, **options)
 
@@ -338,7 +338,7 @@ def truth_of(value: SymbolicObject) -> Any:
     return record_object("object_truth", [value])
 
 
-def _boxed_tensor(value: Any, region: Region) -> SymbolicObject:
+def _boxed_tensor(value: object, region: Region) -> SymbolicObject:
     tensor = as_tensor(value)
     assert tensor is not None
     if isinstance(tensor, EagerTensor) and tensor.weak:
@@ -388,7 +388,7 @@ def _holds_late(value: Any) -> bool:
     return holds_symbols([*dict.keys(value), *dict.values(value)] if kind is dict else kind.__iter__(value))
 
 
-def is_of_call(value: Any) -> bool:
+def is_of_call(value: object) -> bool:
     """Return whether a function, method, partial, slice or class differs from call to call."""
     return is_nested_function(value) or hides_symbols(value)
 
@@ -398,12 +398,12 @@ def _holds_functions_of_call(value: Any) -> bool:
     return any(is_of_call(item) or (type(item) in _CONTAINERS and _holds_functions_of_call(item)) for item in items)
 
 
-def hides_symbols(value: Any) -> bool:
+def hides_symbols(value: object) -> bool:
     """Return whether a function, method, partial, slice or class captures values that belong to this trace."""
     return captures_any(value, _is_late)
 
 
-def _is_late(value: Any) -> bool:
+def _is_late(value: object) -> bool:
     if isinstance(value, (SymbolicTensor, SymbolicObject)) or hasattr(type(value), "__autoconv_box__"):
         return True
     region = current_region()
@@ -413,7 +413,7 @@ def _is_late(value: Any) -> bool:
     return bool(owned) and id(value) in owned  # type: ignore[operator]
 
 
-def _is_late_slice(value: Any) -> bool:
+def _is_late_slice(value: object) -> bool:
     """Return whether the value is a slice with a symbolic bound."""
     return type(value) is slice and holds_symbols((value.start, value.stop, value.step))
 
@@ -462,7 +462,7 @@ def _reflected(function: str) -> Callable[[Any, Any], Any]:
     if function == "divmod":
         return lambda self, other: apply_object(function, other, self)
 
-    def apply(self: Any, other: Any) -> Any:
+    def apply(self: Any, other: object) -> Any:
         return apply_object(f"i{function}" if is_in_place(sys._getframe(1)) else function, other, self)
 
     return apply
@@ -472,7 +472,7 @@ def _comparison(name: str) -> Callable[[Any, Any], Any]:
     """Compare with the operands in source order: Python calls the right operand with the mirrored operator."""
     mirrored = MIRRORED.get(name)
 
-    def apply(self: Any, other: Any) -> Any:
+    def apply(self: Any, other: object) -> Any:
         if mirrored is not None and type(other) is SymbolicTensor and compares_by(sys._getframe(1)) == mirrored:
             return apply_object(mirrored, other, self)
         return apply_object(name, self, other)

@@ -11,7 +11,8 @@ import numpy as np
 
 from autoconv.graph.dtypes import DType, as_dtype, resource
 from autoconv.graph.graph import Value
-from autoconv.graph.types import ResourceType, TensorType
+from autoconv.graph.types import ResourceType, Shape, TensorType
+from autoconv.runtime.annotations import ShapeLike, TensorLike
 from autoconv.runtime.objects.variable_updates import (
     Part,
     VariableAggregation,
@@ -39,7 +40,7 @@ class Storage:
 
     __slots__ = ("__weakref__", "name", "shape", "value", "variable")
 
-    def __init__(self, value: np.ndarray, shape: Any, name: str) -> None:
+    def __init__(self, value: np.ndarray, shape: Shape, name: str) -> None:
         self.value = value
         self.shape = shape
         self.name = name
@@ -168,7 +169,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
         """Return True: a variable has a value from the start."""
         return constant(True)
 
-    def set_shape(self, shape: Any) -> None:
+    def set_shape(self, shape: ShapeLike) -> None:
         """Check a shape against the declared one; raises ValueError when they are incompatible."""
         wanted = as_shape(shape)
         if not self.shape.is_compatible_with(wanted):
@@ -193,7 +194,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
             raise NotImplementedError("numpy() is only available when running eagerly.")
         return EagerTensor(self._storage.value).numpy()
 
-    def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+    def assign(self, value: object, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
         """Set the value; return the new one, or None without `read_value`.
 
         Raises ValueError for another shape or dtype.
@@ -201,16 +202,16 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
         return self._update("assign_variable", value, read_value)
 
     def assign_add(
-        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self, delta: TensorLike, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
         return self._update("assign_add_variable", delta, read_value)
 
     def assign_sub(
-        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self, delta: TensorLike, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
         return self._update("assign_sub_variable", delta, read_value)
 
-    def _update(self, op: str, value: Any, read_value: bool) -> Any:
+    def _update(self, op: str, value: object, read_value: bool) -> Any:
         tensor = as_tensor(value)
         if tensor is None or tensor.weak or tensor.dtype is not self.dtype:
             tensor = (
@@ -229,7 +230,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
         found._origin = self  # assigning methods of the result assign to this variable
         return found
 
-    def __getitem__(self, index: Any) -> Tensor:
+    def __getitem__(self, index: object) -> Tensor:
         """Return a part of the present value; `variable[index].assign(value)` assigns to it."""
         found: Tensor = get_item(self.value(), index)
         found._origin = Part(self, index)
@@ -264,7 +265,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
         state = {name: value for name, value in self.__dict__.items() if name != "_storage"}
         return _restored, (self._storage.value, self._storage.shape, self._storage.name, state)
 
-    def __deepcopy__(self, memo: Any) -> Variable:
+    def __deepcopy__(self, memo: object) -> Variable:
         return Variable(self._storage.value.copy(), self._trainable, name=self._storage.name)
 
     def __repr__(self) -> str:
@@ -275,7 +276,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
         return f"{head}, {text[text.index('numpy=') : -1]}>"
 
 
-def _restored(value: np.ndarray, shape: Any, name: str, state: dict[str, Any]) -> Variable:
+def _restored(value: np.ndarray, shape: Shape, name: str, state: dict[str, Any]) -> Variable:
     storage = Storage(value, shape, name)
     variable = Variable.__new__(Variable)
     variable.__dict__.update(state, _storage=storage)
@@ -290,7 +291,7 @@ def _wrong_dtype(variable: Variable, tensor: Tensor) -> Tensor:
     )
 
 
-def _initial_array(value: Any, dtype: DType | None) -> np.ndarray:
+def _initial_array(value: object, dtype: DType | None) -> np.ndarray:
     """Compute the first value eagerly, even during a trace: then from the arguments of the traced call."""
     region = current_region()
     with recording(None):

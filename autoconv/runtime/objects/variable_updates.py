@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import int32
+from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item, set_item
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -85,7 +86,7 @@ class VariableUpdates:
     `scatter_…(IndexedSlices)` is by row, `scatter_nd_…(indices, updates)` by coordinates.
     """
 
-    def assign(self, value: Any) -> Any:
+    def assign(self, value: object) -> Any:
         raise NotImplementedError
 
     def scatter_update(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
@@ -118,26 +119,26 @@ class VariableUpdates:
         numbers = np.indices(tuple(map(int, indices.shape)), indices.dtype.numpy)[:-1]  # type: ignore[call-overload, arg-type]
         return self._scatter("update", apply("stack", *numbers, indices, axis=-1), sparse_delta.values)
 
-    def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+    def scatter_nd_update(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Any:
         return self._scatter("update", indices, updates)
 
-    def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+    def scatter_nd_add(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Any:
         return self._scatter("add", indices, updates)
 
-    def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+    def scatter_nd_sub(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Any:
         return self._scatter("sub", indices, updates)
 
-    def scatter_nd_min(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+    def scatter_nd_min(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Any:
         return self._scatter("min", indices, updates)
 
-    def scatter_nd_max(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+    def scatter_nd_max(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Any:
         return self._scatter("max", indices, updates)
 
-    def sparse_read(self, indices: Any, name: str | None = None) -> Any:
+    def sparse_read(self, indices: TensorLike, name: str | None = None) -> Any:
         """Return the rows at these positions."""
         return apply("gather", self, convert_to_tensor(indices), axis=0, name=name)
 
-    def gather_nd(self, indices: Any, name: str | None = None) -> Any:
+    def gather_nd(self, indices: TensorLike, name: str | None = None) -> Any:
         """Return the elements, or parts, at these coordinates."""
         return apply("gather_nd", self, convert_to_tensor(indices), name=name)
 
@@ -146,7 +147,7 @@ class VariableUpdates:
         rows = apply("expand_dims", convert_to_tensor(delta.indices), axis=-1)
         return self._scatter(how, rows, delta.values)
 
-    def _scatter(self, how: str, indices: Any, updates: Any) -> Any:
+    def _scatter(self, how: str, indices: TensorLike, updates: TensorLike) -> Any:
         values = convert_to_tensor(updates, getattr(self, "dtype", None))
         return self.assign(apply(f"tensor_scatter_nd_{how}", self, convert_to_tensor(indices), values))
 
@@ -163,34 +164,34 @@ class Part:
 
     __slots__ = ("_index", "_variable")
 
-    def __init__(self, variable: Any, index: Any) -> None:
+    def __init__(self, variable: Any, index: object) -> None:
         self._variable = variable
         self._index = index
 
-    def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+    def assign(self, value: object, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
         """Set the part, to which `value` broadcasts."""
         return self._assign(convert_to_tensor(value, self._variable.dtype), read_value)
 
     def assign_add(
-        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self, delta: TensorLike, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
         return self._change("add", delta, read_value)
 
     def assign_sub(
-        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self, delta: TensorLike, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
         return self._change("subtract", delta, read_value)
 
-    def _change(self, op: str, delta: Any, read_value: bool) -> Any:
+    def _change(self, op: str, delta: TensorLike, read_value: bool) -> Any:
         before = get_item(self._variable.value(), self._index)
         return self._assign(apply(op, before, convert_to_tensor(delta, self._variable.dtype)), read_value)
 
-    def _assign(self, value: Any, read_value: bool) -> Any:
+    def _assign(self, value: object, read_value: bool) -> Any:
         whole = set_item(self._variable.value(), self._index, value)
         return self._variable.assign(whole, read_value=read_value)
 
 
-def _check_slices(delta: Any) -> None:
+def _check_slices(delta: TensorLike) -> None:
     if not isinstance(delta, IndexedSlices):
         raise TypeError(f"sparse_delta is not IndexedSlices: {delta!r}")
 

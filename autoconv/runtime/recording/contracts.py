@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from autoconv.runtime.annotations import TensorLike
+
 if TYPE_CHECKING:
     import types
 
@@ -51,17 +53,17 @@ class Contract:
         """Return the array of a value of the root graph in the call being traced; None if it is unknown."""
         return None
 
-    def before_call(self, function: Any) -> None:
+    def before_call(self, function: object) -> None:
         """Raise for a function that is not converted and must not run while tracing."""
 
-    def before_write(self, owner: Any, what: str, spots: Sequence[Location] = ()) -> None:
+    def before_write(self, owner: object, what: str, spots: Sequence[Location] = ()) -> None:
         """Make an object that is about to change an input of the trace, or abandon the trace. `what` is the reason."""
 
     def is_outside(self, array: np.ndarray) -> bool:
         """Return whether an array is, or is a view of, an array of the program that existed before the trace."""
         return False
 
-    def python_print(self, values: Sequence[Any], sep: Any, end: Any, file: Any, flush: bool) -> bool:
+    def python_print(self, values: Sequence[Any], sep: object, end: object, file: Any, flush: bool) -> bool:
         """Record a print in Python's words, and return True; False where tensors are printed as such."""
         return False
 
@@ -72,7 +74,7 @@ class Contract:
         """Return an attribute that tensors lack; NotImplemented if there is no such name."""
         return NotImplemented
 
-    def without_dimensions(self, tensor: Any) -> Any:
+    def without_dimensions(self, tensor: TensorLike) -> Any:
         """Return the value where NumPy gives an array without dimensions, not a scalar."""
         return tensor
 

@@ -112,7 +112,7 @@ def _is_inherited(spot: Location) -> bool:
     return not hasattr(type(getattr_static(type(spot.owner), name, None)), "__set__")
 
 
-def attribute_spot(owner: Any, name: str, home: Any = None) -> Location:
+def attribute_spot(owner: object, name: str, home: object = None) -> Location:
     def read() -> Any:
         if hasattr(type(owner).__dict__.get(name), "__autoconv_maybe_missing__") and name in held_by(owner):
             return held_by(owner)[name]
@@ -122,7 +122,7 @@ def attribute_spot(owner: Any, name: str, home: Any = None) -> Location:
             return MISSING  # deleted before the object moved into the graph
         return getattr(owner, name, MISSING)
 
-    def write(value: Any) -> None:
+    def write(value: object) -> None:
         if value is MISSING:
             if name in held_by(owner) or hasattr(owner, name):
                 delattr(owner, name)
@@ -140,7 +140,7 @@ def _reader(spot: Location) -> Callable[[], Any]:
     return functools.partial(_own_attribute, spot.owner, name)
 
 
-def _own_attribute(owner: Any, name: str) -> Any:
+def _own_attribute(owner: object, name: str) -> Any:
     return owner.__dict__.get(name, MISSING)
 
 
@@ -150,7 +150,7 @@ def item_spot(owner: list[Any], place: int) -> Location:
     def read() -> Any:
         return owner[place] if place < len(owner) else MISSING
 
-    def write(value: Any) -> None:
+    def write(value: object) -> None:
         owner[place] = value
 
     return Location((id(owner), place), f"item {place} of a list", read, write, owner, kind="item")
@@ -179,14 +179,14 @@ def cells_spots(
     return spots
 
 
-def cell_spot(cell: Any, name: str, home: Any = None) -> Location:
+def cell_spot(cell: Any, name: str, home: object = None) -> Location:
     def read() -> Any:
         try:
             return cell.cell_contents
         except ValueError:
             return MISSING
 
-    def write(value: Any) -> None:
+    def write(value: object) -> None:
         if value is MISSING:
             del cell.cell_contents
         else:
@@ -199,7 +199,7 @@ def global_spot(namespace: dict[str, Any], name: str) -> Location:
     def read() -> Any:
         return namespace.get(name, MISSING)
 
-    def write(value: Any) -> None:
+    def write(value: object) -> None:
         if value is MISSING:
             namespace.pop(name, None)
         else:

@@ -28,7 +28,7 @@ CREATING: set[Any] = set()
 _OPERATORS: dict[Any, Operator] = {getattr(np, one.ufunc): one for one in (*BINARY, *COMPARISONS)}
 
 
-def implementation(function: Any) -> Callable[..., Any] | None:
+def implementation(function: Callable[..., Any]) -> Callable[..., Any] | None:
     """Return the implementation of a NumPy function on tensors; None if the table has none."""
     try:
         return FUNCTIONS.get(function)
@@ -44,7 +44,7 @@ def numpy_named(name: str) -> Any:
         return None
 
 
-def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+def array_ufunc(self: Any, ufunc: Callable[..., Any], method: str, *inputs: Any, **kwargs: Any) -> Any:
     """`__array_ufunc__` of tensors, with NumPy's promotion; the operator `array + tensor` has the tensor's rules."""
     region = current_region()
     if region is not None and region.contract.numpy_arrays:  # an array of the program is among the inputs
@@ -60,7 +60,9 @@ def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any)
     return found(*inputs, **kwargs)
 
 
-def array_function(self: Any, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+def array_function(
+    self: Any, function: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     """`__array_function__` of tensors."""
     found = implementation(function)
     if found is None or isinstance(kwargs.get("out"), np.ndarray):
@@ -68,7 +70,7 @@ def array_function(self: Any, function: Any, types: Any, args: Any, kwargs: Any)
     return found(*args, **kwargs)
 
 
-def without_ops(function: Any, method: str, args: Any, kwargs: Any) -> Any:
+def without_ops(function: Callable[..., Any], method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call NumPy's own function on the tensors' arrays; raise StagingError while a graph is traced."""
     if current_region() is not None:
         name = name_of(function) + ("" if method == "__call__" else f".{method}")
@@ -77,7 +79,7 @@ def without_ops(function: Any, method: str, args: Any, kwargs: Any) -> Any:
     return called(*plain(args), **plain(kwargs))
 
 
-def name_of(function: Any) -> str:
+def name_of(function: Callable[..., Any]) -> str:
     """Return the qualified name as users write it: `numpy.fft.fft`."""
     module = getattr(function, "__module__", None) or "numpy"
     return f"{module}.{getattr(function, '__name__', function)}"

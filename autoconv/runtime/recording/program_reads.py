@@ -30,7 +30,7 @@ class _Asked(threading.local):
 _ASKED = _Asked()
 
 
-def asked_by_program(value: Any, name: str) -> Any:
+def asked_by_program(value: object, name: str) -> Any:
     """Read `value.name` on behalf of the program."""
     before, _ASKED.by_program = _ASKED.by_program, True
     try:

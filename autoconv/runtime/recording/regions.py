@@ -126,7 +126,7 @@ class Trace:
     converts: bool = True
     uses_tensors: bool = False
 
-    def capture(self, obj: Any, type_: Type, name: str) -> Value:
+    def capture(self, obj: object, type_: Type, name: str) -> Value:
         """Return the root parameter that stands for a Python object (a tensor, a variable's storage)."""
         found = self.captures.get(id(obj))
         if found is None:

@@ -16,6 +16,7 @@ from autoconv.graph.graph import Node
 from autoconv.graph.types import ListType, ResourceType
 from autoconv.hooks import Hook
 from autoconv.ops.record import NoGradient, Op
+from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.recording.regions import tape_started
 
 Pull = Callable[[Sequence[Any]], Sequence[Any]]
@@ -58,7 +59,7 @@ class Recorder:
         self._stand_ins: dict[int, tuple[Any, Any]] = {}
         self._not_taken_up: set[int] = set()  # the stand-in tensors that no function has received yet
 
-    def stand_in(self, array: Any, tensor: Any) -> None:
+    def stand_in(self, array: TensorLike, tensor: TensorLike) -> None:
         """Follow `tensor` in place of `array`, for a function called with the array."""
         self._stand_ins[id(array)] = array, tensor
         self._not_taken_up.add(id(tensor))
@@ -71,10 +72,10 @@ class Recorder:
         """Note that a followed value becomes a number or array of Python's."""
         self._lost = True
 
-    def standing_in(self, array: Any) -> Any:
+    def standing_in(self, array: TensorLike) -> Any:
         return self._stand_ins.get(id(array), (None, None))[1]
 
-    def watch(self, value: Any) -> None:
+    def watch(self, value: object) -> None:
         self._followed[id(value)] = value
 
     def watch_variable(self, variable: Any) -> None:
@@ -82,7 +83,7 @@ class Recorder:
             self.variables[id(variable.storage)] = variable
             self.watch(variable.storage)
 
-    def follows(self, value: Any) -> bool:
+    def follows(self, value: object) -> bool:
         return id(value) in self._followed
 
     def note(self, entry: Entry) -> None:
@@ -139,7 +140,7 @@ def follows(values: Sequence[Any]) -> list[bool]:
     return [any(r.follows(value) for r in _ACTIVE.recorders) for value in values]
 
 
-def tensor_for(array: Any) -> Any:
+def tensor_for(array: TensorLike) -> Any:
     """Return the tensor that active recorders follow in place of the array, or None."""
     return next((t for r in reversed(_ACTIVE.recorders) if (t := r.standing_in(array)) is not None), None)
 
@@ -149,7 +150,7 @@ def note(entry: Entry) -> None:
         recorder.note(entry)
 
 
-def note_leaving(value: Any) -> None:
+def note_leaving(value: object) -> None:
     """Note that a tensor was converted to a number or an array, which recorders cannot follow."""
     for recorder in _ACTIVE.recorders:
         if recorder.follows(value):
@@ -164,7 +165,7 @@ def note_variable(variable: Any) -> None:
 
 
 def note_op(
-    op: Op, values: Sequence[Any], attributes: dict[str, Any], found: Any, wrap: Callable[[Any, bool], Any]
+    op: Op, values: Sequence[Any], attributes: dict[str, Any], found: object, wrap: Callable[[Any, bool], Any]
 ) -> None:
     """Record an op that ran; `values` are its operands as the kernel received them, `wrap` makes tensors of arrays."""
     if not any(follows(values)):

@@ -82,7 +82,7 @@ def _once(function: Callable[..., Any]) -> Any:
     return function if getattr(function, "__autoconv_presented__", False) else presented(function)
 
 
-def at_definition(error: BaseException, function: Any) -> BaseException:
+def at_definition(error: BaseException, function: Callable[..., Any]) -> BaseException:
     """Mark the error to be presented as raised at the definition of the function."""
     code = getattr(inspect.unwrap(getattr(function, "__func__", function)), "__code__", None)
     if code is not None:

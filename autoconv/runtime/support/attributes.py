@@ -23,18 +23,18 @@ class GraphAttributes(dict[str, Any]):
     __slots__ = ()
 
 
-def is_in_graph(value: Any) -> bool:
+def is_in_graph(value: object) -> bool:
     """Return whether the value is a user's object that is part of the graph, for which the Python object is a proxy."""
     return type(getattr(value, "__dict__", None)) is GraphAttributes
 
 
-def held_by(value: Any) -> dict[str, Any]:
+def held_by(value: object) -> dict[str, Any]:
     """Return the instance attributes, without those of the class, as a new dict."""
     held = getattr(value, "__dict__", None)
     return dict(dict.items(held)) if isinstance(held, dict) else {}
 
 
-def attributes_of(value: Any) -> dict[str, Any]:
+def attributes_of(value: object) -> dict[str, Any]:
     """Return the instance attributes as `held_by` does, with those held in slots."""
     found = held_by(value)
     for name, slot in slots_of(type(value)):
@@ -43,11 +43,11 @@ def attributes_of(value: Any) -> dict[str, Any]:
     return found
 
 
-def has_attributes(value: Any) -> bool:
+def has_attributes(value: object) -> bool:
     return hasattr(value, "__dict__") or bool(slots_of(type(value)))
 
 
-def give_attributes(value: Any, held: dict[str, Any]) -> None:
+def give_attributes(value: object, held: dict[str, Any]) -> None:
     """Set the attributes of a new object, in its slots where it has a slot of the name."""
     slots = dict(slots_of(type(value)))
     for name in slots.keys() & held.keys():

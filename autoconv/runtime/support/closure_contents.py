@@ -24,14 +24,14 @@ class BoundSymbolicMethod:
 _MADE_BY = (FunctionType, MethodType, functools.partial, slice, type, BoundSymbolicMethod)
 
 
-def is_nested_function(value: Any) -> bool:
+def is_nested_function(value: object) -> bool:
     """Return whether the value is a function defined inside another one, or a method or partial of one."""
     while isinstance(value, (functools.partial, MethodType)):
         value = value.func if isinstance(value, functools.partial) else value.__func__
     return isinstance(value, FunctionType) and "<locals>" in value.__qualname__
 
 
-def captures_any(value: Any, is_late: Callable[[Any], bool]) -> bool:
+def captures_any(value: object, is_late: Callable[[Any], bool]) -> bool:
     """Return whether a function, method, partial, slice or class captures, at any depth, a value with `is_late`.
 
     False for values of other kinds.
@@ -39,7 +39,7 @@ def captures_any(value: Any, is_late: Callable[[Any], bool]) -> bool:
     return isinstance(value, _MADE_BY) and _reaches(value, is_late, {id(value)})
 
 
-def _reaches(value: Any, is_late: Callable[[Any], bool], seen: set[int]) -> bool:
+def _reaches(value: object, is_late: Callable[[Any], bool], seen: set[int]) -> bool:
     for part in _parts(value):
         if id(part) in seen:
             continue

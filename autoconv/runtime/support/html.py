@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from html import escape
-from typing import Any
 
 import numpy as np
 
@@ -41,7 +40,7 @@ def _chosen(count: int, most: int) -> list[int | None]:
     return [*range(half), None, *range(count - half, count)]
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     if isinstance(value, np.inexact):
         return escape(f"{value:.6g}")
     return escape(repr(value) if isinstance(value, bytes) else str(value))

@@ -21,7 +21,7 @@ class TensorShape(tuple):  # type: ignore[type-arg]
     __autoconv_whole__ = True  # a leaf for structure functions, although a tuple
     dims_tuple: Shape
 
-    def __new__(cls, dims: Any = None) -> TensorShape:
+    def __new__(cls, dims: object = None) -> TensorShape:
         shape = as_shape(dims)
         made = super().__new__(cls, (d if isinstance(d, int) else None for d in shape or ()))
         made.dims_tuple = shape
@@ -80,7 +80,7 @@ class TensorShape(tuple):  # type: ignore[type-arg]
             return None if isinstance(index, int) else TensorShape(None)
         return TensorShape(self.dims_tuple[index]) if isinstance(index, slice) else self.as_list()[index]
 
-    def __add__(self, other: Any) -> TensorShape:
+    def __add__(self, other: object) -> TensorShape:
         return self.concatenate(other)
 
     def __radd__(self, other: Any) -> TensorShape:
@@ -119,7 +119,7 @@ class TensorSpec:
 
     __slots__ = ("_name", "_type")
 
-    def __init__(self, shape: Any = None, dtype: Any = float32, name: str | None = None) -> None:
+    def __init__(self, shape: object = None, dtype: object = float32, name: str | None = None) -> None:
         self._type = TensorType(as_dtype(dtype), as_shape(shape))
         self._name = name
 
@@ -167,7 +167,7 @@ class TensorSpec:
         return TensorSpec, (self._type.shape, self._type.dtype, self._name)
 
 
-def as_shape(dims: Any) -> Shape:
+def as_shape(dims: object) -> Shape:
     """Convert None, an int, a TensorShape or a sequence of dimensions to a shape; raise TypeError for anything else."""
     if dims is None:
         return None

@@ -40,7 +40,7 @@ class Template:
 
 
 def flatten(
-    structure: Any, is_leaf: Callable[[Any], bool] | None = None
+    structure: object, is_leaf: Callable[[Any], bool] | None = None
 ) -> tuple[list[Any], Template | None]:
     """Return the leaves in order, and the template (None when `structure` is a leaf).
 
@@ -76,7 +76,7 @@ class MissingFieldError(StagingError):
     """An object of a dataclass lacks one of its fields, and so cannot be taken apart."""
 
 
-def is_structure(value: Any) -> bool:
+def is_structure(value: object) -> bool:
     """Return whether `flatten` takes `value` apart."""
     kind: Any = type(value)
     if kind in ATOMS:  # most leaves are atoms, and the tests below take ten times as long
@@ -93,13 +93,13 @@ def is_structure(value: Any) -> bool:
     return is_one and not is_in_graph(value)
 
 
-def plain_kind(structure: Any) -> type:
+def plain_kind(structure: object) -> type:
     """Return the class as which a structure is rebuilt: Python's own class for a traced container."""
     kind = type(structure)
     return getattr(kind, "__autoconv_plain__", kind)
 
 
-def is_namedtuple(value: Any) -> bool:
+def is_namedtuple(value: object) -> bool:
     return isinstance(value, tuple) and hasattr(value, "_fields")
 
 
@@ -107,7 +107,7 @@ _PLAIN = frozenset({list, tuple, dict})
 ATOMS = frozenset({bool, int, float, complex, str, bytes, type(None)})
 
 
-def is_mutable_dataclass(value: Any) -> bool:
+def is_mutable_dataclass(value: object) -> bool:
     parameters = getattr(type(value), "__dataclass_params__", None)
     return parameters is not None and not parameters.frozen
 
@@ -155,7 +155,7 @@ def kinds_of(template: Template | None) -> set[type]:
 
 
 @lru_cache(maxsize=256)
-def fields_of(kind: Any) -> tuple[str, ...]:
+def fields_of(kind: str) -> tuple[str, ...]:
     """Return the field names of a dataclass, in order; an empty tuple for other classes."""
     return tuple(field.name for field in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else ()
 
@@ -169,12 +169,12 @@ def _rebuildable(kind: Any) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _is_pytree_dataclass(kind: Any) -> bool:
+def _is_pytree_dataclass(kind: str) -> bool:
     """Return whether the class is a dataclass whose fields all are arguments of `__init__`."""
     return dataclasses.is_dataclass(kind) and all(field.init for field in dataclasses.fields(kind))
 
 
-def _flatten(value: Any, leaves: list[Any], is_leaf: Callable[[Any], bool] | None) -> Template | None:
+def _flatten(value: object, leaves: list[Any], is_leaf: Callable[[Any], bool] | None) -> Template | None:
     if type(value) in ATOMS or not is_structure(value) or (is_leaf is not None and is_leaf(value)):
         leaves.append(value)
         return None
@@ -189,13 +189,13 @@ def _flatten(value: Any, leaves: list[Any], is_leaf: Callable[[Any], bool] | Non
     return Template(plain_kind(value), keys, tuple(_flatten(getattr(value, key), leaves, is_leaf) for key in keys))
 
 
-def own_items(container: Any) -> Iterator[Any]:
+def own_items(container: object) -> Iterator[Any]:
     """Iterate over a list, tuple, set or frozenset without running methods of a user's subclass."""
     kind: Any = next(base for base in (list, tuple, set, frozenset) if isinstance(container, base))
     return kind.__iter__(container)  # type: ignore[no-any-return]
 
 
-def structure_parts(structure: Any) -> list[Any]:
+def structure_parts(structure: object) -> list[Any]:
     """Return the direct children of a structure."""
     if isinstance(structure, dict):
         return list(dict.values(structure))
@@ -210,7 +210,7 @@ def structure_parts(structure: Any) -> list[Any]:
         raise MissingFieldError(str(error), current_place()) from None
 
 
-def mutable_parts(value: Any) -> Iterator[Any]:
+def mutable_parts(value: object) -> Iterator[Any]:
     """Iterate over the lists, dicts and dataclasses in a structure.
 
     Each is yielded with its contents where it is first reached, and without them wherever it is reached again.
@@ -231,7 +231,7 @@ def mutable_parts(value: Any) -> Iterator[Any]:
             pending += reversed(structure_parts(part))
 
 
-def _first_mutable(value: Any) -> Iterator[Any]:
+def _first_mutable(value: object) -> Iterator[Any]:
     seen: set[int] = set()
     pending = [value]
     while pending:
@@ -257,7 +257,7 @@ def _keys(mapping: Mapping[Any, Any]) -> Any:
     return dict.keys(mapping) if isinstance(mapping, dict) else mapping
 
 
-def _held(mapping: Mapping[Any, Any], key: Any) -> Any:
+def _held(mapping: Mapping[Any, Any], key: object) -> Any:
     return dict.__getitem__(mapping, key) if isinstance(mapping, dict) else mapping[key]
 
 

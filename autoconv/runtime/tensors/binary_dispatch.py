@@ -23,7 +23,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.runtime.tensors.tensor_methods import EXPRESSIONS
 
 
-def binary(op_name: str, x: Any, y: Any) -> Any:
+def binary(op_name: str, x: object, y: object) -> Any:
     """Apply an operator to two values, at least one of them a tensor; NotImplemented where one is not an operand."""
     if op_name == "multiply" and _are_of_python(x, y):
         return _repeat(x, y)
@@ -43,13 +43,13 @@ def binary(op_name: str, x: Any, y: Any) -> Any:
     return apply(op_name, x, y)
 
 
-def with_none(op_name: str, x: Any) -> bool:
+def with_none(op_name: str, x: object) -> bool:
     """`x == None` or `x != None`."""
     refuse_elements(x, "None", "`x is None`")
     return op_name == "not_equal"
 
 
-def refuse_elements(x: Any, other: str, instead: str = "np.equal(x, other)") -> None:
+def refuse_elements(x: object, other: str, instead: str = "np.equal(x, other)") -> None:
     """Raise StagingError for an array compared with a value that is no number; NumPy compares its elements."""
     if _are_arrays() and getattr(x, "ndim", 0) > 0 and not getattr(x, "weak", False):
         told = f"an array is compared with {other}, which NumPy does element by element"
@@ -71,7 +71,7 @@ def positive(x: Any) -> Any:
     return apply("python_int", x)
 
 
-def get_item(x: Any, index: Any) -> Any:
+def get_item(x: object, index: object) -> Any:
     """`x[index]` with NumPy's meaning."""
     spec, operands = parsed_index(index)
     return item_at(x, index, spec, operands)
@@ -87,7 +87,7 @@ def item_at(x: Any, index: Any, spec: Spec, operands: list[Any]) -> Any:
     raise _numpy_error(x.type.shape, index)  # outside the handler, so that the program's error has no context of ours
 
 
-def parsed_index(index: Any) -> tuple[Spec, list[Any]]:
+def parsed_index(index: object) -> tuple[Spec, list[Any]]:
     """Parse an index as `parse_index` does; in a program of arrays, invalid ones raise NumPy's error."""
     try:
         return parse_index(index, is_tensor)
@@ -115,20 +115,20 @@ def _numpy_error(shape: Any, index: Any) -> Exception:
     return StagingError("an index is out of range", current_place(), "an index that fits")
 
 
-def _sample(index: Any) -> Any:
+def _sample(index: object) -> Any:
     """Return an index of the same shape and dtype; for a symbolic index only those matter."""
     tensor = as_tensor(index)
     return index if tensor is None else np.zeros(tensor.type.shape, tensor.type.dtype.numpy)  # type: ignore[arg-type]
 
 
-def set_item(x: Any, index: Any, value: Any) -> Any:
+def set_item(x: object, index: object, value: object) -> Any:
     """Return a copy of `x` (a tensor or array) with `value` stored at `index`."""
     spec, operands = parse_index(index, is_tensor)
     tensor = convert_to_tensor(x)
     return apply("set_item", tensor, _as_dtype_of(tensor, value), *operands, spec=spec)
 
 
-def round_to(x: Any, digits: int | None) -> Any:
+def round_to(x: object, digits: int | None) -> Any:
     """Python's `round` on a tensor: half to even; a Python number without digits gives a weak integer."""
     tensor = as_tensor(x)
     assert tensor is not None
@@ -150,7 +150,7 @@ _repeat: Callable[[Any, Any], Any] = lambda x, y: NotImplemented
 _REPEATED = frozenset({str, bytes, list, tuple})
 
 
-def _are_of_python(x: Any, y: Any) -> bool:
+def _are_of_python(x: object, y: object) -> bool:
     """Return whether one operand is a sequence of Python's own, to be repeated under `compile`."""
     if type(x) not in _REPEATED and type(y) not in _REPEATED:
         return False
@@ -164,7 +164,7 @@ def _are_arrays() -> bool:
     return region is not None and region.trace.arrays
 
 
-def _note_arrays(x: Any, y: Any) -> None:
+def _note_arrays(x: object, y: object) -> None:
     """Under `compile`, make the trace one of arrays where an operand is an array or scalar of NumPy's."""
     if isinstance(x, (np.ndarray, np.generic)) or isinstance(y, (np.ndarray, np.generic)):
         region = current_region()
@@ -172,7 +172,7 @@ def _note_arrays(x: Any, y: Any) -> None:
             region.trace.arrays = True
 
 
-def _are_numbers(x: Any, y: Any) -> bool:
+def _are_numbers(x: object, y: object) -> bool:
     """Return whether both are Python numbers, whose arithmetic differs from NumPy's."""
     return all(
         (isinstance(v, NUMBERS) and not isinstance(v, np.generic)) or (isinstance(v, Tensor) and v.weak) for v in (x, y)
@@ -188,7 +188,7 @@ def _as_arrays(op_name: str, *operands: Any) -> Any:
     return function(*operands)
 
 
-def _refuse_square(x: Any, y: Any) -> None:
+def _refuse_square(x: object, y: object) -> None:
     """Refuses bools to the power of 2, or of an int that only the graph has: NumPy gives int8 for 2 alone."""
     exponent = as_tensor(y)
     is_int = type(y) is int if exponent is None else exponent.weak and exponent.dtype.is_integer
@@ -199,14 +199,14 @@ def _refuse_square(x: Any, y: Any) -> None:
 _UFUNCS = {"modulo": np.remainder, "abs": np.absolute}
 
 
-def _is_operand(x: Any) -> bool:
+def _is_operand(x: object) -> bool:
     return (
         isinstance(x, (Tensor, bool, int, float, complex, np.ndarray, np.generic, str, bytes, list, tuple))
         or as_tensor(x) is not None
     )
 
 
-def _is_number_and_sequence(x: Any, y: Any) -> bool:
+def _is_number_and_sequence(x: object, y: object) -> bool:
     """True for a Python number and a sequence, which are not elementwise: `3 * [0]` repeats, `3 == "3"` is False."""
     for number, other in ((x, y), (y, x)):
         if isinstance(number, Tensor) and number.weak and isinstance(other, (str, bytes, list, tuple)):
@@ -214,12 +214,12 @@ def _is_number_and_sequence(x: Any, y: Any) -> bool:
     return False
 
 
-def _is_bool(x: Any) -> bool:
+def _is_bool(x: object) -> bool:
     tensor = as_tensor(x)
     return not tensor.weak and tensor.dtype.is_bool if tensor is not None else isinstance(x, (bool, np.bool_))
 
 
-def _true_division_operands(x: Any, y: Any) -> tuple[Any, Any]:
+def _true_division_operands(x: object, y: object) -> tuple[Any, Any]:
     """Cast integer operands of `/`: those of 8 and 16 bits to float32, wider ones to float64."""
     dtypes = [t.dtype for t in (as_tensor(x), as_tensor(y)) if t is not None and not t.weak]
     if dtypes and dtypes[0].is_integer:
@@ -228,14 +228,14 @@ def _true_division_operands(x: Any, y: Any) -> tuple[Any, Any]:
     return x, y
 
 
-def _cast_integer(value: Any, dtype: DType) -> Any:
+def _cast_integer(value: object, dtype: DType) -> Any:
     tensor = as_tensor(value)
     if tensor is not None and tensor.dtype.is_integer and not tensor.weak:
         return apply("cast", tensor, dtype=dtype)
     return value
 
 
-def _as_dtype_of(tensor: Tensor, value: Any) -> Any:
+def _as_dtype_of(tensor: Tensor, value: object) -> Any:
     """Cast a value to the dtype of `tensor`, as NumPy does for assignments."""
     other = as_tensor(value)
     if other is None:
@@ -247,7 +247,7 @@ def _as_dtype_of(tensor: Tensor, value: Any) -> Any:
     return apply("python_cast" if other.weak else "cast", other, dtype=tensor.dtype)
 
 
-def dimension_of(x: Any, axis: int) -> Any:
+def dimension_of(x: object, axis: int) -> Any:
     """Return the size of a dimension, as a weak scalar."""
     size = apply("dimension", x, axis=axis, dtype=int64)
     return apply("python_cast", size, dtype=int64, weak=True)

@@ -12,6 +12,7 @@ from autoconv.graph.dtypes import DType, as_dtype, bool_, complex128, float32, f
 from autoconv.graph.types import TensorType, weak_fits
 from autoconv.hooks import Hook
 from autoconv.ops.elementwise.python_numbers import to_python_array
+from autoconv.runtime.annotations import DTypeLike, ShapeLike
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.shape import TensorShape, as_shape
@@ -19,7 +20,9 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor, standalone_dtype
 
 
-def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Tensor:
+def constant(
+    value: object, dtype: DTypeLike | None = None, shape: ShapeLike | None = None, name: str = "Const"
+) -> Tensor:
     """Create a tensor from a Python number, string, (nested) list or array.
 
     Python ints become int32 and floats float32, unless `dtype` is given; arrays keep their dtype. `shape` reshapes,
@@ -47,7 +50,9 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     return EagerTensor(array)
 
 
-def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None) -> Tensor:
+def convert_to_tensor(
+    value: object, dtype: DTypeLike | None = None, dtype_hint: Any = None, name: str | None = None
+) -> Tensor:
     """Convert `value` to a tensor: tensors as they are, variables read, everything else as `constant` does.
 
     Raises ValueError when a tensor's dtype differs from the requested one.
@@ -80,14 +85,14 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
     return tensor
 
 
-def _has_gradients(value: Any, recorders: Sequence[Any]) -> bool:
+def _has_gradients(value: object, recorders: Sequence[Any]) -> bool:
     """Return whether the value is or contains a tensor of a graph or tape; a NumPy array would cut its gradient."""
     if isinstance(value, (list, tuple)):
         return any(_has_gradients(item, recorders) for item in value)
     return isinstance(value, SymbolicTensor) or any(recorder.follows(value) for recorder in recorders)
 
 
-def _of_tensors(value: Any, dtype: DType | None, shape: Any) -> Tensor:
+def _of_tensors(value: object, dtype: DType | None, shape: Any) -> Tensor:
     tensor: Tensor = APPLY("identity", convert_to_tensor(value))  # a new tensor
     if dtype is not None and tensor.dtype is not dtype:
         tensor = APPLY("cast", tensor, dtype=dtype)
@@ -99,7 +104,7 @@ def _of_tensors(value: Any, dtype: DType | None, shape: Any) -> Tensor:
     return APPLY("broadcast_to" if repeated else "reshape", tensor, shape=tuple(shape))  # type: ignore[no-any-return]
 
 
-def as_tensor(value: Any) -> Tensor | None:
+def as_tensor(value: object) -> Tensor | None:
     """Return the tensor that `value` is or stands for (a variable is read); None for plain Python and NumPy values."""
     if isinstance(value, Tensor):
         return value
@@ -107,13 +112,13 @@ def as_tensor(value: Any) -> Tensor | None:
     return reader(value) if reader is not None else None
 
 
-def stacked_list(value: Any) -> Any:
+def stacked_list(value: object) -> Any:
     """Stack a list with a symbolic number of items into one tensor; None for everything else."""
     found = getattr(type(value), "__autoconv_stacked__", None)
     return None if found is None else found(value)
 
 
-def is_tensor(value: Any) -> bool:
+def is_tensor(value: object) -> bool:
     """Return whether `value` is a tensor or a variable.
 
     >>> autoconv.is_tensor(autoconv.constant(1)), autoconv.is_tensor(1)
@@ -122,7 +127,7 @@ def is_tensor(value: Any) -> bool:
     return isinstance(value, Tensor) or hasattr(type(value), "__autoconv_tensor__")
 
 
-def to_array(value: Any, dtype: DType | None = None) -> np.ndarray:
+def to_array(value: object, dtype: DType | None = None) -> np.ndarray:
     """Convert a plain value to a NumPy array, by TensorFlow's rules; raises TypeError or ValueError."""
     if isinstance(value, EagerTensor):
         value = value.numpy()
@@ -170,7 +175,7 @@ def record_constant(region: Region, array: np.ndarray, weak: bool = False, name:
     return SymbolicTensor(node.results[0])
 
 
-def constant_table(values: Any) -> Any:
+def constant_table(values: object) -> Any:
     """Convert a table of this package to an array, or to a constant of the graph being recorded."""
     region, array = current_region(), np.array(values)
     if region is None:
@@ -206,7 +211,7 @@ def weak_array(value: bool | int | float | complex) -> np.ndarray:
     return np.array(value, weak_dtype(value).numpy)
 
 
-def weak_dtype(value: Any) -> DType:
+def weak_dtype(value: object) -> DType:
     if isinstance(value, bool):
         return bool_
     if isinstance(value, int):
@@ -230,7 +235,7 @@ def _is_taped(values: Any) -> bool:
     )
 
 
-def _dtype_inside(values: Any) -> DType | None:
+def _dtype_inside(values: object) -> DType | None:
     """Return the dtype of the first tensor or variable in a nested list; weak tensors are skipped."""
     for value in values if isinstance(values, (list, tuple)) else ():
         found = _dtype_inside(value)
@@ -241,7 +246,7 @@ def _dtype_inside(values: Any) -> DType | None:
     return None
 
 
-def is_variable(value: Any) -> bool:
+def is_variable(value: object) -> bool:
     return hasattr(type(value), "__autoconv_tensor__")
 
 
@@ -259,7 +264,7 @@ def _stack(values: Any, dtype: DType | None, inner: DType | None = None) -> Tens
     return APPLY("stack", *rows, axis=0)
 
 
-def _plain_nested(value: Any) -> Any:
+def _plain_nested(value: object) -> Any:
     if isinstance(value, (list, tuple, TensorShape)):
         items = [_plain_nested(v) for v in value]
         if items and all(isinstance(v, (np.ndarray, np.generic)) for v in items):
@@ -272,12 +277,12 @@ def _plain_nested(value: Any) -> Any:
     return value
 
 
-def _has_array_protocol(value: Any) -> bool:
+def _has_array_protocol(value: object) -> bool:
     """True for an object of another library that implements `__array__`."""
     return hasattr(type(value), "__array__") and not isinstance(value, (np.ndarray, np.generic, Tensor))
 
 
-def _inferred_dtype(array: np.ndarray, value: Any) -> DType:
+def _inferred_dtype(array: np.ndarray, value: object) -> DType:
     if array.dtype == np.int64:
         if array.size and (array.max() > 2**31 - 1 or array.min() < -(2**31)):
             return int64
@@ -297,7 +302,7 @@ def _cast_array(array: np.ndarray, dtype: DType) -> np.ndarray:
     return array.astype(dtype.numpy)
 
 
-def _texts(value: Any) -> np.ndarray:
+def _texts(value: object) -> np.ndarray:
     """Convert strings without loss: NumPy's own text arrays drop trailing zeros."""
     array = np.array(value, object)
     if not _all_text(array):
@@ -327,7 +332,7 @@ def _all_text(array: np.ndarray) -> bool:
     return all(isinstance(item, (str, bytes)) for item in array.flat)
 
 
-def type_of(value: Any) -> TensorType:
+def type_of(value: object) -> TensorType:
     """Return the tensor type that a value has or would be given."""
     tensor = as_tensor(value)
     if tensor is not None:

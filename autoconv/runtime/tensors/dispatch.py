@@ -81,7 +81,7 @@ def _with_arrays(op: Op, values: list[Any]) -> list[Any]:
     return found
 
 
-def _with_checked_numerics(op: Op, found: Any) -> Any:
+def _with_checked_numerics(op: Op, found: object) -> Any:
     """Check the results for nan and infinity, at once or by a node of the graph."""
     if op.name == "check_numerics":
         return found
@@ -121,7 +121,7 @@ def wrap_results(results: Sequence[Value]) -> Any:
 _OPERANDS = "xyzw"
 
 
-def graph_value(region: Region, value: Any, name: str = "Const") -> Value:
+def graph_value(region: Region, value: object, name: str = "Const") -> Value:
     """Return the region's value for `value`: a capture for an eager tensor, else a constant called `name`."""
     if isinstance(value, SymbolicTensor):
         return value.value_in_graph
@@ -140,7 +140,7 @@ def graph_value(region: Region, value: Any, name: str = "Const") -> Value:
     return record_constant(region, to_array(value), name=name).value_in_graph
 
 
-def _operand(x: Any) -> Any:
+def _operand(x: object) -> Any:
     """Return tensors, Python numbers and graph values as they are; convert everything else to an array or tensor."""
     if isinstance(x, np.generic):
         region = current_region()
@@ -212,7 +212,7 @@ def _long_as_floats(values: list[Any]) -> list[Any]:
     return [float(v) if is_long else v for v, is_long in zip(values, long, strict=True)]
 
 
-def _is_long(value: Any) -> bool:
+def _is_long(value: object) -> bool:
     """Return whether the value is an int beyond 64 bits."""
     return type(value) is int and not int64.min <= value <= int64.max
 
@@ -246,7 +246,7 @@ def _common_dtype(op: Op, values: list[Any], region: Region | None) -> tuple[DTy
     return max(weak, key=weak_rank), True
 
 
-def _is_typed(value: Any) -> bool:
+def _is_typed(value: object) -> bool:
     return not isinstance(value, NUMBERS) and not (isinstance(value, Tensor) and value.weak)
 
 
@@ -283,7 +283,7 @@ def _mismatch(op: Op, first: DType, other: DType, position: int, region: Region 
     )
 
 
-def _to_dtype(value: Any, target: DType, weak: bool, region: Region | None, op: Op) -> Any:
+def _to_dtype(value: object, target: DType, weak: bool, region: Region | None, op: Op) -> Any:
     if isinstance(value, Tensor):
         if value.type.dtype is target and (weak or not value.weak):
             return value
@@ -347,7 +347,7 @@ def _type_of_operand(value: Any) -> Any:
     return value.type if hasattr(value, "type") else TensorType(as_dtype(value.dtype), np.shape(value))
 
 
-def _concrete(value: Any) -> Any:
+def _concrete(value: object) -> Any:
     if isinstance(value, EagerTensor):
         return value._array
     if isinstance(value, SymbolicTensor):

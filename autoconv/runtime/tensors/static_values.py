@@ -10,7 +10,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor
 
 
-def static_value(value: Any) -> Any:
+def static_value(value: object) -> Any:
     """Return the value of a number, array, eager tensor, or symbolic tensor of static value; None if unknown.
 
     Lists and tuples of such values become arrays.

@@ -12,6 +12,7 @@ from autoconv.errors import InaccessibleTensorError, OperatorNotAllowedInGraphEr
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType
+from autoconv.runtime.annotations import DTypeLike, ShapeLike
 from autoconv.runtime.recording.program_reads import is_read_as_array, refuse_tensor_attribute
 from autoconv.runtime.recording.regions import current_contract, current_region, defined_at, is_in_scope, out_of_scope
 from autoconv.runtime.support.remedies import BY_COMPILE
@@ -82,7 +83,7 @@ class SymbolicTensor(Tensor):
     def device(self) -> str:
         return self._value.node.device if self._value.node is not None else ""
 
-    def set_shape(self, shape: Any) -> None:
+    def set_shape(self, shape: ShapeLike) -> None:
         """Refine the static shape; raises ValueError when it contradicts the known one."""
         wanted = as_shape(shape)
         if not self.shape.is_compatible_with(wanted):
@@ -94,7 +95,7 @@ class SymbolicTensor(Tensor):
             merged = tuple(b if a is None else a for a, b in zip(known, wanted, strict=True))
         self._value.type = self.type.with_shape(merged)
 
-    def _changed_in_place(self, other: Any) -> Any:
+    def _changed_in_place(self, other: object) -> Any:
         """`x += y`: for an array under `compile` an update that all its references see; else the name is rebound."""
         region = current_region()
         is_number = self.weak or (region is not None and region.trace.memory and self.type.shape == ())
@@ -105,7 +106,7 @@ class SymbolicTensor(Tensor):
     __iadd__ = __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = __imod__ = __ipow__ = _changed_in_place
     __iand__ = __ior__ = __ixor__ = __ilshift__ = __irshift__ = __imatmul__ = _changed_in_place
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: object) -> Any:
         region = current_region()
         if self.weak and region is not None and region.contract.python_numbers:
             error = TypeError(f"{type(self.type.dtype.numpy.type(1).item()).__name__!r} object is not subscriptable")
@@ -155,7 +156,7 @@ class SymbolicTensor(Tensor):
             self._refuse("Iterating over a symbolic `autoconv.Tensor`")
         return (self[row] for row in range(shape[0]))
 
-    def __contains__(self, item: Any) -> bool:
+    def __contains__(self, item: object) -> bool:
         self._refuse("Using `in` on a symbolic `autoconv.Tensor`")
 
     def __index__(self) -> int:
@@ -189,7 +190,7 @@ class SymbolicTensor(Tensor):
             "Please call `x.shape` rather than `len(x)` for shape information."
         )
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         self._check_scope()
         raise NotImplementedError(
             f"Cannot convert a symbolic autoconv.Tensor ({self.name}) to a numpy array. This error may indicate "

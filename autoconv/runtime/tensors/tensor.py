@@ -10,6 +10,7 @@ import numpy as np
 from autoconv.errors import ItemAssignmentError
 from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int32, int64
 from autoconv.graph.types import TensorType
+from autoconv.runtime.annotations import ShapeLike, TensorLike
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.interchange import Interchange
 from autoconv.runtime.recording.numpy_protocol import array_function, array_ufunc
@@ -73,13 +74,13 @@ class Tensor(TensorMethods):
             raise ValueError(f"the array API of {api_version} is not here: autoconv.xp is that of {newest}")
         return _namespace()
 
-    def to_device(self, device: Any, /, *, stream: Any = None) -> Tensor:
+    def to_device(self, device: str, /, *, stream: Any = None) -> Tensor:
         """Return the tensor itself: all tensors are in CPU memory. Raises ValueError for another device."""
         if str(device).lower().rpartition("/")[2] not in ("", "cpu", "cpu:0", "device:cpu:0"):
             raise ValueError(f"there is no device {device!r} here: tensors are on 'cpu'")
         return self
 
-    def __setitem__(self, index: Any, value: Any) -> NoReturn:
+    def __setitem__(self, index: object, value: object) -> NoReturn:
         raise ItemAssignmentError(f"{type(self).__name__!r} object does not support item assignment")
 
     def ref(self) -> TensorReference:
@@ -107,7 +108,7 @@ class EagerTensor(Interchange, Tensor):
     def __getattr__(self, name: str) -> Any:
         return of_origin(self, name)
 
-    def set_shape(self, shape: Any) -> None:
+    def set_shape(self, shape: ShapeLike) -> None:
         """Raise ValueError when the shape is not compatible with the tensor's."""
         if not self.shape.is_compatible_with(as_shape(shape)):
             raise ValueError(f"the shape {self.shape} is not compatible with {TensorShape(as_shape(shape))}")
@@ -170,7 +171,7 @@ class EagerTensor(Interchange, Tensor):
             return (self[row] for row in range(len(self._array)))
         return (EagerTensor(row) for row in self._array)
 
-    def __contains__(self, item: Any) -> bool:
+    def __contains__(self, item: object) -> bool:
         return any(bool(np.all(row._array == np.asarray(item))) for row in self)  # type: ignore[attr-defined]
 
     def __format__(self, spec: str) -> str:
@@ -179,7 +180,7 @@ class EagerTensor(Interchange, Tensor):
     def __copy__(self) -> EagerTensor:
         return self
 
-    def __deepcopy__(self, memo: Any) -> EagerTensor:
+    def __deepcopy__(self, memo: object) -> EagerTensor:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -248,7 +249,7 @@ class TensorReference:
 
     __slots__ = ("_tensor",)
 
-    def __init__(self, tensor: Any) -> None:
+    def __init__(self, tensor: TensorLike) -> None:
         self._tensor = tensor
 
     def deref(self) -> Any:

@@ -12,6 +12,7 @@ from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.graph import Value
 from autoconv.graph.types import Shape, join_shapes, shapes_compatible
 from autoconv.ops.values.list_value import ListValue
+from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.recording.tracebacks import presented_methods
@@ -196,7 +197,7 @@ class TensorArray:
             self._cleared.add(position)
         return element
 
-    def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
+    def write(self, index: Any, value: object, name: str | None = None) -> TensorArray:
         """Return the array with that element; raises OutOfRangeError past the end of an array of fixed size."""
         element = self._fitting(value)
         if not self._eager:
@@ -225,7 +226,7 @@ class TensorArray:
             return EagerTensor(np.zeros((0, *(self._kind.shape or ())), self.dtype.numpy))
         return apply("list_stack", self._as_list(), name=name)
 
-    def gather(self, indices: Any, name: str | None = None) -> Tensor:
+    def gather(self, indices: TensorLike, name: str | None = None) -> Tensor:
         """Stack the elements at these positions into one tensor."""
         if self._eager and tape_recorders.active():
             return apply("gather", self.stack(), convert_to_tensor(indices), axis=0, name=name)
@@ -238,7 +239,7 @@ class TensorArray:
             return apply("concat", *map(self._element, range(len(self._items))), axis=0, name=name)
         return apply("list_flatten", self._as_list() if self._eager else self._list, name=name)
 
-    def unstack(self, value: Any, name: str | None = None) -> TensorArray:
+    def unstack(self, value: object, name: str | None = None) -> TensorArray:
         """Return the array whose elements are the rows of `value`; raises ValueError when there are too many."""
         tensor = self._fitting_rows(value)
         if not self._eager:
@@ -252,7 +253,7 @@ class TensorArray:
         self._cleared.clear()
         return self
 
-    def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
+    def scatter(self, indices: TensorLike, value: object, name: str | None = None) -> TensorArray:
         """Return the array with the rows of `value` at these positions."""
         if not self._eager:
             tensor, resize = self._fitting_rows(value), self._kind.dynamic_size
@@ -262,7 +263,7 @@ class TensorArray:
             self.write(int(position), row)
         return self
 
-    def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
+    def split(self, value: object, lengths: TensorLike, name: str | None = None) -> TensorArray:
         """Return the array whose elements are consecutive parts of `value` with these lengths."""
         tensor, sizes = self._checked_dtype(value), convert_to_tensor(lengths)
         if sizes.shape.rank not in (1, None):
@@ -327,12 +328,12 @@ class TensorArray:
         shape = self._kind.shape if self.element_shape.is_fully_defined() else None
         return ListValue(items, dtype=self.dtype, shape=shape)
 
-    def _fitting(self, value: Any) -> Tensor:
+    def _fitting(self, value: object) -> Tensor:
         tensor = self._checked_dtype(value)
         self._known.kind = self._kind.after_writing(tensor.type.shape)
         return tensor
 
-    def _fitting_rows(self, value: Any) -> Tensor:
+    def _fitting_rows(self, value: object) -> Tensor:
         tensor = self._checked_dtype(value)
         shape = tensor.type.shape
         if shape == ():
@@ -340,7 +341,7 @@ class TensorArray:
         self._known.kind = self._kind.after_writing(None if shape is None else shape[1:])
         return tensor
 
-    def _checked_dtype(self, value: Any) -> Tensor:
+    def _checked_dtype(self, value: object) -> Tensor:
         tensor = as_tensor(value)
         if tensor is not None and not tensor.weak and tensor.dtype is not self.dtype:
             raise InvalidArgumentError(
@@ -355,7 +356,7 @@ def _parts(tensor: Tensor, sizes: Tensor) -> list[Any]:
     return [tensor[end - size : end] for end, size in zip(ends, np.asarray(sizes).tolist(), strict=True)]  # type: ignore[index]
 
 
-def _index(index: Any) -> Any:
+def _index(index: object) -> Any:
     """Convert a position to the operand of list ops: an integer scalar."""
     if isinstance(index, SymbolicTensor) and index.weak:
         return convert_to_tensor(index)

@@ -28,7 +28,7 @@ _KNOWN = frozenset({bool, int, float, complex}) | _NO_OPERANDS
 _LIBRARY = sysconfig.get_path("stdlib") + os.sep
 
 
-def refuse_foreign(number: Any, other: Any, method: str) -> None:
+def refuse_foreign(number: object, other: object, method: str) -> None:
     """Raise StagingError where a symbolic number meets a number of a class with its own operator.
 
     That is another class (Fraction, Decimal), or a subclass of Python's own that overrides the method: its code needs
@@ -44,7 +44,7 @@ def refuse_foreign(number: Any, other: Any, method: str) -> None:
         )
 
 
-def refuse_in_library(number: Any, frame: Any) -> None:
+def refuse_in_library(number: object, frame: Any) -> None:
     """Raise StagingError where Python's library computes with a symbolic number.
 
     The library may dispatch on its class wrongly, as Fraction's powers do.
@@ -60,7 +60,7 @@ def refuse_in_library(number: Any, frame: Any) -> None:
         )
 
 
-def refuse_as_python(function: Callable[[Any, Any], Any], x: Any, y: Any) -> None:
+def refuse_as_python(function: Callable[[Any, Any], Any], x: object, y: object) -> None:
     """Raise the TypeError of Python's operator where a symbolic number meets an operand of an unsupported type."""
     samples = [_sample(value) for value in (x, y)]
     if None in samples:
@@ -80,7 +80,7 @@ def refuse_as_python(function: Callable[[Any, Any], Any], x: Any, y: Any) -> Non
         raise told from None
 
 
-def refuse_to_iterate(number: Any, frame: Any) -> None:
+def refuse_to_iterate(number: object, frame: Any) -> None:
     """Raise Python's TypeError for iterating over a number, where the frame's current instruction does that."""
     kind = type(number).__name__
     instruction = opcode.opname[frame.f_code.co_code[frame.f_lasti]]
@@ -139,7 +139,7 @@ def _is_complex(*operands: Any) -> bool:
     return False
 
 
-def _graph_number(x: Any) -> Any:
+def _graph_number(x: object) -> Any:
     """Return the operand if it is a symbolic Python number, else None."""
     tensor: Any = x if isinstance(x, TensorMethods) and hasattr(x, "value_in_graph") else None
     return tensor if tensor is not None and tensor.weak else None
@@ -160,7 +160,7 @@ def _binary(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], An
     one = BY_TYPED_OP[op]
     plain, mirrored = one.method, one.reflected
 
-    def forward(self: Any, other: Any) -> Any:
+    def forward(self: Any, other: object) -> Any:
         if type(other) not in _KNOWN:
             refuse_foreign(self, other, mirrored)
         if type(other) in _NO_OPERANDS or (op in _OF_REALS and _is_complex(self, other)):
@@ -171,7 +171,7 @@ def _binary(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], An
             present(error)
             raise
 
-    def reflected(self: Any, other: Any) -> Any:
+    def reflected(self: Any, other: object) -> Any:
         if type(other) not in _KNOWN:
             refuse_foreign(self, other, plain)
         elif type(other) is float:
@@ -191,7 +191,7 @@ def _comparison(op: str) -> Callable[[Any, Any], Any]:
     one = BY_TYPED_OP[op]
     mirrored = one.reflected
 
-    def compare(self: Any, other: Any) -> Any:
+    def compare(self: Any, other: object) -> Any:
         if type(other) not in _KNOWN:
             refuse_foreign(self, other, mirrored)
         others = type(other) in _NO_OPERANDS or _is_complex(self, other)
@@ -258,17 +258,17 @@ class TensorMethods:
     def __round__(self, digits: int | None = None) -> Any:
         return EXPRESSIONS().round_to(self, digits)
 
-    def __divmod__(self, other: Any) -> Any:
+    def __divmod__(self, other: object) -> Any:
         if type(other) in _NO_OPERANDS or _is_complex(self, other):
             refuse_as_python(divmod, self, other)
         quotient = type(self).__floordiv__(self, other)
         return NotImplemented if quotient is NotImplemented else (quotient, self % other)
 
-    def __rdivmod__(self, other: Any) -> Any:
+    def __rdivmod__(self, other: object) -> Any:
         if type(other) in _NO_OPERANDS or _is_complex(self, other):
             refuse_as_python(divmod, other, self)
         return other // self, other % self
 
     @presented
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: object) -> Any:
         return EXPRESSIONS().get_item(self, index)
