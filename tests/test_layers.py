@@ -440,25 +440,3 @@ def test_attributes_of_protocols():
     }
     assert {name: path for name, path in used.items() if name not in declared} == {}, "not in runtime/protocols.py"
     assert declared - used.keys() == set(), "of no use"
-
-
-# Percentages of parameters whose annotation is Any, or that have none. They only fall: who lowers one lowers it here.
-SHARE_OF_ANY = {"operators": 18, "api": 16, "runtime": 15, "numpy": 24, "xp": 23}
-
-
-def test_share_of_any():
-    counts = {part: [0, 0] for part in SHARE_OF_ANY}
-    for path in FILES:
-        for node in ast.walk(tree_of(path)) if part_of(path) in counts else ():
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
-                    if argument.arg not in ("self", "cls"):
-                        counts[part_of(path)][0] += is_any(argument.annotation)
-                        counts[part_of(path)][1] += 1
-    shares = {part: 100 * found / total for part, (found, total) in counts.items()}
-    assert {part: share for part, share in shares.items() if share > SHARE_OF_ANY[part]} == {}
-
-
-def is_any(annotation: ast.expr | None) -> bool:
-    """Return whether an annotation says nothing: there is none, or it is `Any` or a union with it."""
-    return annotation is None or "Any" in ast.unparse(annotation).partition("[")[0].split()
