@@ -468,3 +468,21 @@ def test_result_type_of_a_list():
 
     for function in (f, g, h):
         agrees(function, 1.5)
+
+
+def test_lists_deeper_than_their_place():
+    def f(x, k):
+        x[0] = [[k, 2, 3]]
+        return x
+
+    def g(x, k):
+        x[...] = [x.tolist()]
+        return x
+
+    def h(x, k):
+        x[0] = [k, 2.0, 3.0]
+        x[:] = [[k, 2, k]]
+        return x
+
+    for function in (f, g, h):
+        agrees(function, lambda: np.zeros((1, 3)), 1.5)

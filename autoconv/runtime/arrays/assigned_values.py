@@ -10,7 +10,7 @@ import numpy as np
 
 from autoconv.errors import AutoconvError, StagingError
 from autoconv.graph.dtypes import DType, as_dtype, int64
-from autoconv.graph.types import ArrayType
+from autoconv.graph.types import ArrayType, TensorType
 from autoconv.runtime.annotations import DTypeLike, ShapeLike
 from autoconv.runtime.objects.symbolic_objects import is_object, record_object
 from autoconv.runtime.recording.regions import current_region
@@ -33,6 +33,22 @@ def as_value(value: object, type_: ArrayType) -> Tensor:
     if is_object(value) and type_.shape == ():
         return element_of(value, type_.dtype)
     return elements(value, type_.dtype)
+
+
+def check_depth(value: Any, rank: int) -> None:
+    """Raise NumPy's ValueError for a nested list with more dimensions than the place that it is assigned to."""
+    if isinstance(value, (list, tuple)) and 0 < rank < _depth(value):
+        words = f"The requested array would exceed the maximum number of dimension of {rank}."
+        raise as_program_error(ValueError(f"setting an array element with a sequence. {words}"))
+
+
+def _depth(value: Any) -> int:
+    if isinstance(value, (list, tuple)):
+        return 1 + max(map(_depth, value), default=0)
+    if isinstance(value, np.ndarray):
+        return value.ndim
+    type_ = getattr(value, "type", None)
+    return type_.rank or 0 if isinstance(type_, (TensorType, ArrayType)) else 0
 
 
 def elements(value: object, dtype: DType, is_single: bool = True) -> Tensor:

@@ -27,6 +27,7 @@ from autoconv.runtime.arrays.assigned_values import (
     as_value,
     cast_to,
     check_broadcast,
+    check_depth,
     check_element,
     check_sizes,
     check_types,
@@ -191,6 +192,7 @@ class SymbolicArray(TensorMethods):
     def store(self, value: Any) -> None:
         """`self[...] = value`."""
         self._about_to_change("assignment destination")
+        check_depth(value, self.ndim)
         if is_stored_item_by_item(value, self.type):
             for position, item in enumerate(value):
                 self[position] = item
