@@ -5,6 +5,7 @@ from __future__ import annotations
 from autoconv.backends.llvm.analysis.representation import sizes
 from autoconv.backends.llvm.codegen.loops.nest import KernelText
 from autoconv.backends.llvm.ir.index_arith import Index, Position, plus
+from autoconv.backends.llvm.ir.nested_loops import loops
 from autoconv.graph.graph import Value
 
 
@@ -18,16 +19,14 @@ class JoinText(KernelText):
         axis = node.attributes["axis"] % len(sizes(node.results[0].type))
         start: Position = 0
         for value in node.inputs:
-            self._part(node.results[0], value, axis, start, ())
+            self._part(node.results[0], value, axis, start)
             start = plus(self.out, start, sizes(value.type)[axis])
         return self._end("join")
 
-    def _part(self, result: Value, value: Value, axis: int, start: Position, index: Index) -> None:
-        own = sizes(value.type)
-        if len(index) < len(own):
-            with self.out.loop("0", str(own[len(index)])) as i:
-                self._part(result, value, axis, start, (*index, i))
-            return
-        self._memo.clear()
-        place = (*index[:axis], plus(self.out, index[axis], start), *index[axis + 1 :])
-        self._store(self.element(value, index), self.stores[result], sizes(result.type), place)
+    def _part(self, result: Value, value: Value, axis: int, start: Position) -> None:
+        def copy(index: Index) -> None:
+            self._memo.clear()
+            place = (*index[:axis], plus(self.out, index[axis], start), *index[axis + 1 :])
+            self._store(self.element(value, index), self.stores[result], sizes(result.type), place)
+
+        loops(self.out, sizes(value.type), copy)

@@ -11,6 +11,7 @@ from autoconv.backends.llvm.codegen.registry import class_lowering
 from autoconv.backends.llvm.codegen.values import Object, RegisterWriter
 from autoconv.backends.llvm.ir.element_rules import computed
 from autoconv.backends.llvm.ir.index_arith import Index, Position, element_count, linear, product
+from autoconv.backends.llvm.ir.nested_loops import loops
 from autoconv.backends.llvm.ir.scalars import load, store
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.graph import Node, Value
@@ -25,20 +26,14 @@ def write_update(region: LoweringContext, node: Node) -> None:
     last = region.uses[x] == node.inputs.count(x) == 1
     region.set(result, writable(region, x, last))
     pointer = region.data(result)
-    _write_part(region, node, value, pointer, (), _updated_shape(region, node))
+    loops(region.out, _updated_shape(region, node), lambda index: _write_element(region, node, value, pointer, index))
 
 
 def _updated_shape(region: LoweringContext, node: Node) -> tuple[Position, ...]:
     return tuple(dimension(region.out, size) for size in item_shape(node) or ())
 
 
-def _write_part(
-    region: LoweringContext, node: Node, value: Value, pointer: str, index: Index, shape: tuple[Position, ...]
-) -> None:
-    if len(index) < len(shape):
-        with region.out.loop("0", str(shape[len(index)])) as i:
-            _write_part(region, node, value, pointer, (*index, i), shape)
-        return
+def _write_element(region: LoweringContext, node: Node, value: Value, pointer: str, index: Index) -> None:
     b = RegisterWriter(region)
     if is_scalar(value.type):
         element = region.number(value)

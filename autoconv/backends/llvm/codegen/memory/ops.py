@@ -16,6 +16,7 @@ from autoconv.backends.llvm.codegen.registry import in_memory
 from autoconv.backends.llvm.codegen.values import Memory, Object, RegisterWriter
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Index, Position, Size, element_count, linear, plus, product
+from autoconv.backends.llvm.ir.nested_loops import loops
 from autoconv.backends.llvm.ir.scalars import Element, load, store
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node, Value
@@ -187,16 +188,10 @@ def place_of(region: LoweringContext, x: Memory, index: Index) -> str:
     return moved(region, x.pointer, total)
 
 
-def loops(
-    region: LoweringContext, counts: Sequence[Position], write: Callable[[Index], None], index: Index = ()
-) -> None:
-    """Write nested loops that run `write(index)` for each index below the counts, in row-major order."""
-    if len(index) == len(counts):
-        write(index)
-        return
-    region.body.module.has_loops = True
-    with region.out.loop("0", str(counts[len(index)])) as i:
-        loops(region, counts, write, (*index, i))
+def _each(region: LoweringContext, counts: Sequence[Position], write: Callable[[Index], None]) -> None:
+    """Write nested loops outside of a function of their own."""
+    region.body.module.has_loops |= bool(counts)
+    loops(region.out, counts, write)
 
 
 @in_memory("array_load")
@@ -224,7 +219,7 @@ def copy(region: LoweringContext, x: Memory, target: str, dtype: Any) -> None:
         element = load(b, dtype, place_of(region, x, index), 0)
         store(b, element, target, linear(region.out, index, shape))  # type: ignore[arg-type]
 
-    loops(region, shape, write)
+    _each(region, shape, write)
 
 
 def lies_side_by_side(x: Memory, size: int) -> bool:
@@ -251,7 +246,7 @@ def _write_store(region: LoweringContext, node: Node) -> None:
     b, out = RegisterWriter(region), region.out
     if is_scalar(value.type):
         element = b.cast(region.number(value), dtype)
-        loops(region, x.sizes, lambda index: store(b, element, place_of(region, x, index), 0))
+        _each(region, x.sizes, lambda index: store(b, element, place_of(region, x, index), 0))
         return
     pointer, own = region.data(value), sizes(value.type)
 
@@ -261,7 +256,7 @@ def _write_store(region: LoweringContext, node: Node) -> None:
         found = load(b, value.dtype, pointer, linear(out, where, own))
         store(b, b.cast(found, dtype), place_of(region, x, index), 0)
 
-    loops(region, x.sizes, write)
+    _each(region, x.sizes, write)
 
 
 # ---- new arrays
@@ -290,7 +285,7 @@ def _write_new(region: LoweringContext, node: Node) -> None:
         out.line(f'call void @"llvm.memset.p0.i64"(ptr {found.pointer}, i8 0, i64 {count}, i1 false)')
         return
     element = b.constant(fill, type_.dtype)
-    loops(region, found.sizes, lambda index: store(b, element, place_of(region, found, index), 0))
+    _each(region, found.sizes, lambda index: store(b, element, place_of(region, found, index), 0))
 
 
 def _scalar(region: LoweringContext, type_: ArrayType) -> Object:

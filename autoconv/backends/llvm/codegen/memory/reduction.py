@@ -10,11 +10,12 @@ from typing import Any
 
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.loops.accumulator import Accumulator, neutral
-from autoconv.backends.llvm.codegen.memory.step_loops import Reading, Routine, either, loops
+from autoconv.backends.llvm.codegen.memory.step_loops import Reading, Routine, either
 from autoconv.backends.llvm.codegen.registry import in_memory
 from autoconv.backends.llvm.codegen.values import Memory, RegisterWriter
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Index, Position, element_count
+from autoconv.backends.llvm.ir.nested_loops import loops
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
 from autoconv.backends.llvm.ir.types import register
 from autoconv.backends.llvm.legalize.array_reductions import KINDS
@@ -109,7 +110,7 @@ def _added(total: _Total, b: ElementWriter, sizes: Sequence[Position], at: Calla
         found.take(b.cast(at(index), dtype))
 
     if not found.in_blocks:
-        loops(out, sizes, ("0", str(sizes[0])), take)
+        loops(out, sizes, take)
         return found.result()
     _in_blocks(out, sizes, take, found.end_block)
     if kind == "sum":
@@ -125,7 +126,7 @@ def _in_blocks(
 
     def rows(index: Index) -> None:
         if isinstance(last, int) and last <= BLOCK:
-            loops(out, [last], ("0", str(last)), lambda i: take((*index, *i)))
+            loops(out, [last], lambda i: take((*index, *i)))
             end_block()
             return
         pieces = out.new(f"sdiv i64 {out.new(f'add nsw i64 {last}, {BLOCK - 1}')}, {BLOCK}")
@@ -137,10 +138,7 @@ def _in_blocks(
                 take((*index, i))
             end_block()
 
-    if outer:
-        loops(out, outer, ("0", str(outer[0])), rows)
-    else:
-        rows(())
+    loops(out, outer, rows)
 
 
 def _best(total: _Total, b: ElementWriter, sizes: Sequence[Position], at: Callable[[Index], Element]) -> Element:
@@ -166,7 +164,7 @@ def _best(total: _Total, b: ElementWriter, sizes: Sequence[Position], at: Callab
         out.line(f"store i64 {out.new(f'select i1 {better.ir}, i64 {count}, i64 {earlier}')}, ptr {place}")
         out.line(f"store i64 {out.new(f'add nsw i64 {count}, 1')}, ptr {counter}")
 
-    loops(out, sizes, ("0", str(sizes[0])), take)
+    loops(out, sizes, take)
     return b.wrap(int64, out.new(f"load i64, ptr {place}"))
 
 

@@ -13,10 +13,11 @@ from autoconv.backends.llvm.analysis import representation
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.memory import array_view
 from autoconv.backends.llvm.codegen.memory.array_view import held
-from autoconv.backends.llvm.codegen.memory.step_loops import QuickWriter, Reading, Routine, either, loops, place_of
+from autoconv.backends.llvm.codegen.memory.step_loops import QuickWriter, Reading, Routine, either, place_of
 from autoconv.backends.llvm.codegen.registry import in_memory
 from autoconv.backends.llvm.codegen.values import Memory
 from autoconv.backends.llvm.ir.index_arith import Index, Position, is_known, product
+from autoconv.backends.llvm.ir.nested_loops import loops
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
 from autoconv.backends.llvm.schedule.cost import cost_of
 from autoconv.backends.llvm.schedule.partition import Split, split_counts
@@ -150,7 +151,7 @@ class _Statement(Reading):
                 found = self.value(b, given, index)
                 store(b, b.cast(found, self.dtype), place_of(out, into, index), 0)
 
-            loops(out, into.sizes, bounds, assign)
+            loops(out, into.sizes, assign, bounds)
 
         self.write(out, given, into.sizes, bounds, write)
         routine.call(split)
@@ -179,7 +180,7 @@ class _Statement(Reading):
             found = load(b, self.dtype, place_of(out, source, index), 0)
             store(b, found, place_of(out, into, index), 0)
 
-        loops(out, into.sizes, ("0", str(into.sizes[0])), write)
+        loops(out, into.sizes, write)
         routine.call()
 
 __all__ = ["write_statement"]

@@ -16,6 +16,7 @@ from autoconv.backends.llvm.codegen.values import Memory, Object
 from autoconv.backends.llvm.ir.element_rules import computed
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Index, Position, plus, product
+from autoconv.backends.llvm.ir.nested_loops import loops
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import register
@@ -82,7 +83,7 @@ class Reading:
             write(QuickWriter(out))
             return
         asking = AskingWriter(out)
-        loops(out, sizes, bounds, lambda index: self.value(asking, given, index))
+        loops(out, sizes, lambda index: self.value(asking, given, index), bounds)
         rare, fast, done = out.label("rare"), out.label("fast"), out.label("written")
         out.branch_if(out.new(f"load i1, ptr {asking.flag}"), rare, fast, unlikely=True)
         for label, b in ((rare, ElementWriter(out)), (fast, QuickWriter(out))):
@@ -126,17 +127,6 @@ def place_of(out: Any, x: Memory, index: Index) -> str:
     for position, stride in zip(index, x.strides, strict=True):
         total = plus(out, total, product(out, position, stride))
     return x.pointer if total == 0 else str(out.new(f"getelementptr inbounds i8, ptr {x.pointer}, i64 {total}"))
-
-
-def loops(
-    out: FunctionText, counts: Sequence[Position], bounds: tuple[str, str], write: Any, index: Index = ()
-) -> None:
-    """Write nested loops around `write(index)`; `bounds` are those of the outermost loop."""
-    if len(index) == len(counts):
-        write(index)
-        return
-    with out.loop(*(("0", str(counts[len(index)])) if index else bounds)) as i:
-        loops(out, counts, bounds, write, (*index, i))
 
 
 def is_rare(step: Step, steps: Sequence[Step]) -> bool:
