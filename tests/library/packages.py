@@ -106,7 +106,7 @@ PACKAGES = (
     Package("isodate"),
     Package("textdistance", needs=("hypothesis",)),
     Package("xmltodict"),
-    Package("markdown", needs=("pyyaml",), options=("-W", "ignore")),
+    Package("markdown", needs=("pyyaml",), options=("-o", "filterwarnings=ignore")),
     Package("portion", needs=("pytest-benchmark",)),
     Package("webcolors"),
     Package("click"),
