@@ -9,16 +9,16 @@ from autoconv.backends.call_form import Answer, CallForm, Given, OneOf, Same, To
 from autoconv.backends.llvm.codegen.object_table import Calls
 from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.operand import NULL
+from autoconv.backends.llvm.ir.operand import NULL, Operand
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, store
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.dtypes import complex128
 
 # For each container class: the function that makes one of a size, and the function that stores an item.
-_MAKERS: dict[type, tuple[str, str, str]] = {
-    tuple: ("PyTuple_New", "i64", "i64 {}"),
-    list: ("PyList_New", "i64", "i64 {}"),
-    dict: ("PyDict_New", "", ""),
+_MAKERS: dict[type, tuple[str, str]] = {
+    tuple: ("PyTuple_New", "i64"),
+    list: ("PyList_New", "i64"),
+    dict: ("PyDict_New", ""),
 }
 _SETTERS: dict[type, tuple[str, str]] = {
     tuple: ("PyTuple_SetItem", "ptr, i64, ptr"),
@@ -88,10 +88,7 @@ class Answers:
         """Return the object; leave the function if it is NULL."""
         if self._failed is None:
             self._failed = self._out.label("missing")
-        go_on = self._out.label("there")
-        missing = self._out.is_null(object_)
-        self._out.branch_if(missing, self._failed, go_on, unlikely=True)
-        self._out.begin(go_on)
+        self._out.leave_if(self._out.is_null(object_), self._failed)
         return object_
 
     def held(self, object_: str) -> str:
@@ -124,19 +121,18 @@ class Answers:
         out, tag = self._out, self._found[answer.tag]
         assert isinstance(tag, Element)
         done = out.label("chosen")
-        ends: list[str] = []
+        ends: list[tuple[Operand, str]] = []
         for number, arm in enumerate(answer.arms):
             if number < len(answer.arms) - 1:
                 this, other = out.label("arm"), out.label("other")
                 out.branch_if(out.icmp("eq", tag.ir, number), this, other)
                 out.begin(this)
-            made = self._made(arm)
-            ends.append(f"[ {made}, %{out.block} ]")
+            ends.append((Operand.of(self._made(arm), "ptr"), out.block))
             out.branch(done)
             if number < len(answer.arms) - 1:
                 out.begin(other)
         out.begin(done)
-        return out.new(f"phi ptr {', '.join(ends)}")
+        return out.phi(*ends)
 
     def _owned(self, array: str, others: Sequence[tuple[str, str]]) -> str:
         """Return the array, or a copy if its memory has other owners (the caller, or the code whose constant it is).
@@ -146,28 +142,19 @@ class Answers:
         out = self._out
         if others:
             (other, owned), rest = others[-1], others[:-1]
-            this, apart, done = out.label("this"), out.label("apart"), out.label("one")
-            out.branch_if(out.is_same(array, other), this, apart)
-            out.begin(this)
-            out.call("retain", owned)
+
+            def shared() -> Operand:
+                out.call("retain", owned)
+                self._release(array)
+                return Operand.of(owned, "ptr")
+
+            return out.either(out.is_same(array, other), shared, lambda: self._owned(array, rest))
+        before, alone = out.block, out.call("is_alone", array)
+        with out.unless(alone):
+            copy = out.call_c("PyArray_NewCopy", "ptr", "ptr, i32", array, 0)
             self._release(array)
-            out.branch(done)
-            out.begin(apart)
-            found = self._owned(array, rest)
-            before = out.block
-            out.branch(done)
-            out.begin(done)
-            return out.new(f"phi ptr [ {owned}, %{this} ], [ {found}, %{before} ]")
-        self._module.declare("PyArray_NewCopy", "ptr", "ptr, i32")
-        alone, copied, done = out.call("is_alone", array), out.label("copied"), out.label("owned")
-        before = out.block
-        out.branch_if(alone, done, copied)
-        out.begin(copied)
-        copy = out.call("PyArray_NewCopy", array, 0)
-        self._release(array)
-        out.branch(done)
-        out.begin(done)
-        return out.new(f"phi ptr [ {array}, %{before} ], [ {copy}, %{copied} ]")
+            copied = out.block
+        return out.phi((Operand.of(array, "ptr"), before), (copy, copied))
 
     def _release(self, object_: str) -> None:
         slot = self._out.alloca("ptr")
@@ -184,21 +171,19 @@ class Answers:
 
     def _container(self, kind: type, size: int) -> tuple[str, str]:
         """Make a container; return it and the slot that owns it."""
-        maker, parameters, given = _MAKERS[kind]
-        self._module.declare(maker, "ptr", parameters)
-        made = self._checked(self._out.new(f'call ptr @"{maker}"({given.format(size)})'))
+        maker, parameters = _MAKERS[kind]
+        made = self._checked(self._out.call_c(maker, "ptr", parameters, *([size] if parameters else [])))
         return made, self.held(made)
 
     def _put(self, kind: type, container: str, key: Any, part: str) -> None:
         """Store a part in a container, which takes over the new reference."""
         out, (setter, parameters) = self._out, _SETTERS[kind]
-        self._module.declare(setter, "i32", parameters)
         if kind is not dict:
-            out.new(f'call i32 @"{setter}"(ptr {container}, i64 {key}, ptr {part})')
+            out.call_c(setter, "i32", parameters, container, key, part)
             return
-        went = out.new(f'call i32 @"{setter}"(ptr {container}, ptr {self._calls.object(key)(out)}, ptr {part})')
+        went = out.call_c(setter, "i32", parameters, container, self._calls.object(key)(out), part)
         self._release(part)
-        self._checked(out.select(out.new(f"icmp eq i32 {went}, 0"), container, NULL))
+        self._checked(out.select(out.icmp("eq", went, 0), container, NULL))
 
     def boxed(self, element: Element) -> str:
         """Return the number as an array of rank 0."""
@@ -220,8 +205,7 @@ class Answers:
         if kind in ("memory", "object"):
             return whole
         assert kind == "array"  # complex numbers are arrays of rank 0 here
-        self._module.declare("PyArray_Return", "ptr", "ptr")
-        return out.call("PyArray_Return", whole)
+        return out.call_c("PyArray_Return", "ptr", "ptr", whole)
 
     def _whole(self, native: Element | Object) -> str:
         if isinstance(native, Element):
@@ -231,9 +215,8 @@ class Answers:
 
     def _tensor(self, native: Element | Object) -> str:
         out, form = self._out, self._form
-        self._module.declare("PyType_GenericAlloc", "ptr", "ptr, i64")
         kind = self._calls.object(form.tensor_class)(out)
-        made = self._checked(out.call("PyType_GenericAlloc", kind, 0))
+        made = self._checked(out.call_c("PyType_GenericAlloc", "ptr", "ptr, i64", kind, 0))
         slot = self.held(made)
         whole, typed = self._whole(native), self._calls.object(False)(out)
         out.call("retain", typed)
@@ -245,24 +228,21 @@ class Answers:
     def _complex_number(self, held: Object) -> str:
         """Convert an array of rank 0 to a Python complex."""
         out = self._out
-        self._module.declare("PyComplex_FromDoubles", "ptr", "double, double")
         data = out.load("ptr", out.gep("i8", held.ir, abi.DATA))
         found = load(ElementWriter(out), complex128, data, 0)
         assert isinstance(found, Pair)
-        return out.call("PyComplex_FromDoubles", found.real.ir, found.imag.ir)
+        return out.call_c("PyComplex_FromDoubles", "ptr", "double, double", found.real.ir, found.imag.ir)
 
     def _python_number(self, element: Element) -> str:
         out = self._out
         if element.dtype.is_floating:
-            self._module.declare("PyFloat_FromDouble", "ptr", "double")
-            return out.call("PyFloat_FromDouble", element.ir)
+            return out.call_c("PyFloat_FromDouble", "ptr", "double", element.ir)
         if element.dtype.is_bool:
             yes, no = (self._calls.object(truth)(out) for truth in (True, False))
-            chosen = out.new(f"select i1 {element.ir}, ptr {yes}, ptr {no}")
+            chosen = out.select(element.ir, yes, no)
             out.call("retain", chosen)
             return chosen
-        self._module.declare("PyLong_FromLongLong", "ptr", "i64")
-        return out.call("PyLong_FromLongLong", element.ir)
+        return out.call_c("PyLong_FromLongLong", "ptr", "i64", element.ir)
 
 
 __all__ = ["Answers"]

@@ -11,6 +11,7 @@ from autoconv.backends.llvm.analysis.representation import register_of
 from autoconv.backends.llvm.analysis.symbolic_sizes import SMALLEST, OpenSizes, dimension, write_dimension
 from autoconv.backends.llvm.codegen.object_table import Calls
 from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.operand import FALSE
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.types import Symbol
 
@@ -37,8 +38,8 @@ class SizesOfArguments:
             known = size if isinstance(size, int) or size in self._known else -1
             out.store("i64", known, out.gep("i64", place, i))
         kind, descriptor = (self._calls.object(item)(out) for item in (np.ndarray, type_.dtype.numpy))
-        what = f"ptr {given}, ptr {kind}, ptr {descriptor}, i64 {len(registers)}, ptr {place}"
-        self._check(f"icmp ne i1 {out.new(f'call i1 @is_open_array({what})')}, false")
+        fits = out.call("is_open_array", given, kind, descriptor, len(registers), place)
+        self._check(out.icmp("ne", fits, FALSE))
         self._take(place, registers)
 
     def take_memory(self, given: str, type_: Any) -> None:
@@ -56,17 +57,17 @@ class SizesOfArguments:
                 continue
             found = out.load("i64", out.gep("i64", place, i))
             if size in self._known:
-                self._check(f"icmp eq i64 {found}, {size}")
+                self._check(self._out.icmp("eq", found, size))
                 continue
             self._known.add(size)
             out.line(f"{size} = add i64 {found}, 0")
-            self._check(f"icmp sge i64 {size}, {SMALLEST}")
+            self._check(self._out.icmp("sge", size, SMALLEST))
 
     def compute(self) -> None:
         """Compute derived dimensions, once all arguments are taken, and check the ranges of all."""
         for symbol in self._open.symbols:
             if register_of(symbol) not in self._known:
                 write_dimension(self._out, symbol)
-                self._check(f"icmp sge i64 {register_of(symbol)}, {SMALLEST}")
+                self._check(self._out.icmp("sge", register_of(symbol), SMALLEST))
         for need in self._open.needs:
-            self._check(f"icmp sge i64 {dimension(self._out, need)}, 0")
+            self._check(self._out.icmp("sge", dimension(self._out, need), 0))

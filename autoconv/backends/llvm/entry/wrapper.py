@@ -184,13 +184,13 @@ class _Entry:
         self.out = FunctionText(module, Signature("ptr", parameters, f"nounwind {QUICK}", name, exported=True))
         self.answers = Answers(self.out, calls)
         self._other = self.out.label("other")
-        self._check("icmp eq i64 %count, " + str(count))
+        self._check(self.out.icmp("eq", "%count", count))
         self.open = SizesOfArguments(module.open, self.out, calls, self._check)
 
     def _check(self, test: str) -> None:
         """Refuse the call unless the test holds."""
         go_on = self.out.label("ok")
-        self.out.branch_if(self.out.new(test), go_on, self._other)
+        self.out.branch_if(test, go_on, self._other)
         self.out.begin(go_on)
 
     def _field(self, object_: str, offset: int, kind: str) -> str:
@@ -205,7 +205,7 @@ class _Entry:
     def check_idle(self, form: CallForm) -> None:
         cell = self._calls.object(Address(ctypes.addressof(form.busy)))(self.out)
         busy = self.out.new(f"load atomic i64, ptr {cell} monotonic, align 8")
-        self._check(f"icmp eq i64 {busy}, 0")
+        self._check(self.out.icmp("eq", busy, 0))
 
     def check_guards(self, form: CallForm) -> None:
         for guard in form.guards:
@@ -217,17 +217,17 @@ class _Entry:
                 name = self._calls.object(guard.name)(self.out)
                 found = self.out.call("PyDict_GetItemWithError", namespace, name)
             value = "null" if guard.value is ABSENT else self._calls.object(guard.value)(self.out)
-            self._check(f"icmp eq ptr {found}, {value}")
+            self._check(self.out.is_same(found, value))
             for offset, wanted in guard.words:
                 expected = "null" if wanted is None else self._calls.object(wanted)(self.out)
-                self._check(f"icmp eq ptr {self._field(found, offset, 'ptr')}, {expected}")
+                self._check(self.out.is_same(self._field(found, offset, "ptr"), expected))
             if guard.empty is not None:
                 held = self._calls.object(guard.empty)(self.out)
-                self._check(f"icmp eq i64 {self._field(held, DICT_COUNT, 'i64')}, 0")
+                self._check(self.out.icmp("eq", self._field(held, DICT_COUNT, "i64"), 0))
 
     def check_different(self, array: str, others: Sequence[str]) -> None:
         for other in others:
-            self._check(f"icmp ne ptr {array}, {other}")
+            self._check(self.out.differs(array, other))
 
     # ---- arguments
 
@@ -243,9 +243,9 @@ class _Entry:
     def unwrapped(self, given: str, form: CallForm, weak: bool) -> str:
         """Return the array of a tensor."""
         kind = self._calls.object(form.tensor_class)(self.out)
-        self._check(f"icmp eq ptr {self._field(given, abi.TYPE, 'ptr')}, {kind}")
+        self._check(self.out.is_same(self._field(given, abi.TYPE, "ptr"), kind))
         expected = self._calls.object(weak)(self.out)
-        self._check(f"icmp eq ptr {self._field(given, form.weak_slot, 'ptr')}, {expected}")
+        self._check(self.out.is_same(self._field(given, form.weak_slot, "ptr"), expected))
         return self._field(given, form.array_slot, "ptr")
 
     def array_of(self, given: str, value: Value) -> str:
@@ -258,7 +258,7 @@ class _Entry:
         kind, descriptor = (self._calls.object(item)(self.out) for item in (np.ndarray, type_.dtype.numpy))
         dimensions = self._calls.shape(shape) if shape else "null"
         plain = self.out.call("is_plain_array", given, kind, descriptor, len(shape), dimensions)
-        self._check(f"icmp ne i1 {plain}, false")
+        self._check(self.out.icmp("ne", plain, FALSE))
         return given
 
     def memory_of(self, given: str, value: Value) -> str:
@@ -268,7 +268,7 @@ class _Entry:
         numbers = [[n if isinstance(n, int) else abi.ANY_NUMBER for n in all_] for all_ in (type_.shape, type_.strides)]
         lists = [self._calls.shape(wanted) if wanted else "null" for wanted in numbers]
         fits = self.out.call("is_memory", given, kind, descriptor, type_.rank, lists[0], lists[1])
-        self._check(f"icmp ne i1 {fits}, false")
+        self._check(self.out.icmp("ne", fits, FALSE))
         self.open.take_memory(given, type_)
         self._memories.append((given, type_))
         return given
@@ -277,18 +277,18 @@ class _Entry:
         """Check that the object is such a list, by the classes of its first items, and return it."""
         out, total, found = self.out, "1", given
         for _ in range(listed.depth):
-            self._check(f"icmp eq ptr {self._field(found, abi.TYPE, 'ptr')}, {self._calls.object(list)(out)}")
+            self._check(self.out.is_same(self._field(found, abi.TYPE, "ptr"), self._calls.object(list)(out)))
             count = self._field(found, abi.LIST_COUNT, "i64")
-            self._check(f"icmp ne i64 {count}, 0")
+            self._check(self.out.icmp("ne", count, 0))
             total = out.op("mul", total, count)
             found = self._field(self._field(found, abi.LIST_ITEMS, "ptr"), 0, "ptr")
-        self._check(f"icmp uge i64 {total}, {listed.least}")
-        self._check(f"icmp eq ptr {self._field(found, abi.TYPE, 'ptr')}, {self._calls.object(listed.items)(out)}")
+        self._check(self.out.icmp("uge", total, listed.least))
+        self._check(self.out.is_same(self._field(found, abi.TYPE, "ptr"), self._calls.object(listed.items)(out)))
         return given
 
     def whole(self, given: str, whole: Whole) -> str:
         """Check the class of the object, and return it."""
-        self._check(f"icmp eq ptr {self._field(given, abi.TYPE, 'ptr')}, {self._calls.object(whole.kind)(self.out)}")
+        self._check(self.out.is_same(self._field(given, abi.TYPE, "ptr"), self._calls.object(whole.kind)(self.out)))
         return given
 
     def check_apart(self) -> None:
@@ -308,7 +308,7 @@ class _Entry:
             for other_low, other_high in found[:i]:
                 before = self.out.icmp("ule", high, other_low)
                 behind = self.out.icmp("ule", other_high, low)
-                self._check(f"or i1 {before}, {behind}")
+                self._check(self.out.or_(before, behind))
 
     def taken(self, given: str, value: Value) -> str:
         """Return the graph's argument: a number loaded from its array, or the array itself."""
@@ -322,7 +322,7 @@ class _Entry:
         dtype = value.dtype
         if dtype.is_complex:
             kind = self._calls.object(complex)(self.out)
-            self._check(f"icmp eq ptr {self._field(given, abi.TYPE, 'ptr')}, {kind}")
+            self._check(self.out.is_same(self._field(given, abi.TYPE, "ptr"), kind))
             return self._field(given, abi.REAL_PART, "double"), self._field(given, abi.IMAGINARY_PART, "double")
         return self._number(given, bool if dtype.is_bool else int if dtype.is_integer else float)
 
@@ -330,7 +330,7 @@ class _Entry:
         """Unwrap a NumPy scalar of exactly the type; an array of rank 0 is refused."""
         dtype = value.dtype
         kind = self._calls.object(dtype.numpy.type)(self.out)
-        self._check(f"icmp eq ptr {self._field(given, abi.TYPE, 'ptr')}, {kind}")
+        self._check(self.out.is_same(self._field(given, abi.TYPE, "ptr"), kind))
         place = self.out.gep("i8", given, abi.SCALAR_VALUE)
         return load(ElementWriter(self.out), dtype, place, 0).ir
 
@@ -342,25 +342,24 @@ class _Entry:
 
     def check_exactly(self, given: str, wanted: Any) -> None:
         if type(wanted) not in (int, float):
-            self._check(f"icmp eq ptr {given}, {self._calls.object(wanted)(self.out)}")
+            self._check(self.out.is_same(given, self._calls.object(wanted)(self.out)))
             return
         found, expected = self._number(given, type(wanted)), str(wanted)
         if type(wanted) is float:  # compare bits
-            found = self.out.new(f"bitcast double {found} to i64")
+            found = self.out.cast("bitcast", found, "i64")
             expected = str(struct.unpack("<q", struct.pack("<d", wanted))[0])
-        self._check(f"icmp eq i64 {found}, {expected}")
+        self._check(self.out.icmp("eq", found, expected))
 
     def _number(self, given: str, kind: type) -> str:
         out = self.out
-        self._check(f"icmp eq ptr {self._field(given, abi.TYPE, 'ptr')}, {self._calls.object(kind)(out)}")
+        self._check(self.out.is_same(self._field(given, abi.TYPE, "ptr"), self._calls.object(kind)(out)))
         if kind is bool:
             return out.is_same(given, self._calls.object(True)(out))
         if kind is float:
             return self._field(given, abi.FLOAT_VALUE, "double")
-        self._module.declare("PyLong_AsLongLongAndOverflow", "i64", "ptr, ptr")
         overflow = out.alloca("i32", "0")
-        found = out.call("PyLong_AsLongLongAndOverflow", given, overflow)
-        self._check(f"icmp eq i32 {out.load('i32', overflow)}, 0")
+        found = out.call_c("PyLong_AsLongLongAndOverflow", "i64", "ptr, ptr", given, overflow)
+        self._check(out.icmp("eq", out.load("i32", overflow), 0))
         return found
 
     # ---- results
@@ -369,9 +368,7 @@ class _Entry:
         """Call the graph, and release the temporary objects in the slots `boxes`."""
         out, outputs = self.out, self._graph.outputs
         cells = out.alloca(f"[{max(len(outputs), 1)} x i64]")
-        texts = [f"{_kind(v)} {n}" for v, n in zip(self._graph.parameters, natives, strict=True)]
-        texts += [f"ptr {cells}", *(f"i64 {size}" for size in self._module.sizes)]
-        well = out.new(f"call i1 @graph({', '.join(texts)})")
+        well = out.call("graph", *natives, cells, *self._module.sizes)
         for slot in boxes:
             out.call("release", slot)
         go_on, failed = out.label("well"), out.label("failed")

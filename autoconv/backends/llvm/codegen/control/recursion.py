@@ -25,7 +25,7 @@ from autoconv.backends.llvm.codegen.memory import array_view
 from autoconv.backends.llvm.codegen.objects.write_barrier import FIRST_SITE, SITES
 from autoconv.backends.llvm.codegen.values import Memory, Native, Object
 from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.operand import FALSE, TRUE
+from autoconv.backends.llvm.ir.operand import FALSE, TRUE, Operand
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import memory, register
@@ -79,7 +79,7 @@ def write_recursive_call(region: LoweringContext, node: Node) -> None:
     cells = [out.alloca(memory(v.dtype)) if is_scalar(v.type) else out.slot() for v in node.results]
     far, near, done = out.label("far"), out.label("near"), out.label("called")
     end = out.load("i64", _field(out, state, _END))
-    out.branch_if(out.icmp("ult", out.new(f"ptrtoint ptr {results} to i64"), end), far, near, unlikely=True)
+    out.branch_if(out.icmp("ult", out.cast("ptrtoint", results, "i64"), end), far, near, unlikely=True)
 
     out.begin(far)
     deeper = body.calls.deeper(node, region.owners)
@@ -96,8 +96,7 @@ def write_recursive_call(region: LoweringContext, node: Node) -> None:
     failed, fine = out.label("raised"), out.label("fine")
     out.branch_if(went, fine, failed)
     out.begin(failed)
-    body.module.declare("object_locate", "void", "ptr")
-    out.call("object_locate", body.calls.caller(node, region.owners)(out))
+    out.call_c("object_locate", "void", "ptr", body.calls.caller(node, region.owners)(out))
     out.branch(body.failed)
     out.begin(fine)
     _keep(region, cells, [_result(out, results, i, value) for i, value in enumerate(node.results)])
@@ -193,21 +192,16 @@ def _function_of(region: LoweringContext, graph: Graph) -> str:
 def _check_depth(body: Body) -> None:
     """Raise RecursionError where there would be more frames than Python allows."""
     out = body.out
-    deep, fine = out.label("deep"), out.label("shallow")
     place = _field(out, "%state", _LIMIT)
-    limit = out.load("i64", place)
-    out.branch_if(out.icmp("sgt", "%depth", limit), deep, fine, unlikely=True)
-    out.begin(deep)
-    exact = _whole(body, _frames_left)
-    out.store("i64", exact, place)
-    refused, counted = out.label("refused"), out.label("counted")
-    out.branch_if(out.icmp("sgt", "%depth", exact), refused, counted)
-    out.begin(refused)
-    out.call("call_python", body.calls.object(_refuse)(out), "null", 0)
-    out.branch(body.failed)
-    out.begin(counted)
-    out.branch(fine)
-    out.begin(fine)
+    with out.unlikely(out.icmp("sgt", "%depth", out.load("i64", place))):
+        exact = _whole(body, _frames_left)
+        out.store("i64", exact, place)
+        refused, counted = out.label("refused"), out.label("counted")
+        out.branch_if(out.icmp("sgt", "%depth", exact), refused, counted)
+        out.begin(refused)
+        out.call("call_python", body.calls.object(_refuse)(out), "null", 0)
+        out.branch(body.failed)
+        out.begin(counted)
 
 
 def _state_of(body: Body) -> tuple[str, str]:
@@ -221,19 +215,13 @@ def _state_of(body: Body) -> tuple[str, str]:
     if body.recursion_state is None:
         body.recursion_state = out.alloca(f"[{FIRST_SITE // 8 + SITES} x i64]", "zeroinitializer")
     state = body.recursion_state
-    begin, begun = out.label("begin"), out.label("begun")
     place = _field(out, state, _LIMIT)
-    out.branch_if(out.icmp("eq", out.load("i64", place), 0), begin, begun)
-    out.begin(begin)
-    _write_first_limit(body, place)
-    here = out.new(f"ptrtoint ptr {state} to i64")
-    most = out.op("sub", here, _stack_size())
-    floor = out.call("stack_floor")
-    least = out.op("add", floor, _RESERVE)
-    end = out.select(out.icmp("ugt", least, most), least, most)
-    out.store("i64", end, _field(out, state, _END))
-    out.branch(begun)
-    out.begin(begun)
+    with out.if_(out.icmp("eq", out.load("i64", place), 0)):
+        _write_first_limit(body, place)
+        most = out.op("sub", out.cast("ptrtoint", Operand.of(state, "ptr"), "i64"), _stack_size())
+        least = out.op("add", out.call("stack_floor"), _RESERVE)
+        end = out.select(out.icmp("ugt", least, most), least, most)
+        out.store("i64", end, _field(out, state, _END))
     return state, "0"
 
 
@@ -245,9 +233,9 @@ def _write_first_limit(body: Body, place: str) -> None:
     if offset is None:
         out.branch(count)
     else:
-        state = out.new(f"call ptr {body.module.declare('PyThreadState_Get', 'ptr', '')}()")
+        state = out.call_c("PyThreadState_Get", "ptr", "")
         left = out.load("i32", _field(out, state, offset))
-        out.branch_if(out.new(f"icmp sgt i32 {left}, {_FEW}"), many, count)
+        out.branch_if(out.icmp("sgt", left, _FEW), many, count)
         out.begin(many)
         out.store("i64", _FEW, place)
         out.branch(counted)
@@ -262,8 +250,7 @@ def _whole(body: Body, function: Callable[[], int]) -> str:
     out = body.out
     found = out.call("call_python", body.calls.object(function)(out), "null", 0)
     body.check(out.is_null(found))
-    api = body.module.declare("PyLong_AsLongLong", "i64", "ptr")
-    number = out.new(f"call i64 {api}(ptr {found})")
+    number = out.call_c("PyLong_AsLongLong", "i64", "ptr", found)
     slot = out.alloca("ptr")
     out.store("ptr", found, slot)
     body.release(slot)

@@ -10,7 +10,7 @@ import ctypes
 import functools
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from autoconv.backends.llvm.analysis.representation import is_dense, is_of_open, is_scalar, register_of, sizes
@@ -92,7 +92,7 @@ def _asked_later(
     for answer, kind in zip(answers, ("double", "i64", "double"), strict=True):
         count = out.load(kind, answer)
         found.append(Symbol(out.module.unique("workspace")))
-        whole = out.new(f"fptosi double {count} to i64") if kind == "double" else count
+        whole = out.cast("fptosi", count, "i64") if kind == "double" else count
         out.line(f"{register_of(found[-1])} = add i64 {whole}, 0")
     return found[0], found[1], found[2]
 
@@ -110,8 +110,7 @@ def _by_reference(out: FunctionText, argument: Argument) -> str:
 
 
 def _call(out: FunctionText, name: str, given: Sequence[str]) -> None:
-    function = out.module.declare(f"lapack_{name}", "void", ", ".join(["ptr"] * len(given)))
-    out.line(f"call void {function}({', '.join(f'ptr {one}' for one in given)})")
+    out.call_c(f"lapack_{name}", "void", ", ".join(["ptr"] * len(given)), *given)
 
 
 def routine_of(dtype: DType, real: str, complex_: str = "") -> str:
@@ -210,8 +209,7 @@ class Batch:
 
     def fail_if(self, failure: str) -> None:
         """Run the op's kernel in the end if the i1 holds."""
-        before = self.out.load("i8", "%failed")
-        self.out.store("i8", self.out.new(f"select i1 {failure}, i8 1, i8 {before}"), "%failed")
+        self.out.store("i8", self.out.select(failure, 1, self.out.load("i8", "%failed")), "%failed")
 
     def cell(self, count: Dimension) -> str | None:
         """Return memory for a matrix in LAPACK's dtype; None if the op has that dtype."""
@@ -269,15 +267,9 @@ class Batch:
         for place, x in enumerate(found):
             store(self.b, self.cast(x, kind.dtype), self.results[which], place)
 
-    @contextmanager
-    def unless(self, fine: Element) -> Iterator[None]:
+    def unless(self, fine: Element) -> AbstractContextManager[None]:
         """Run the code inside of the context only where the condition does not hold."""
-        careful, done = self.out.label("careful"), self.out.label("done")
-        self.out.branch_if(fine.ir, done, careful)
-        self.out.begin(careful)
-        yield
-        self.out.branch(done)
-        self.out.begin(done)
+        return self.out.unless(fine.ir)
 
     def _kinds(self, back: bool) -> tuple[DType, DType]:
         return (self.wide, self.dtype) if back else (self.dtype, self.wide)
@@ -322,8 +314,7 @@ class Batch:
             if cell:
                 region.set(value, load(ElementWriter(out), value.dtype, cell, 0))
         if all(is_dense(value.type) for value in node.results):
-            flag = out.load("i8", failed)
-            region.ask_kernel(node, out.new(f"icmp ne i8 {flag}, 0"))
+            region.ask_kernel(node, out.icmp("ne", out.load("i8", failed), 0))
 
     def _split(self, count: Position, work: Dimension) -> Split | None:
         """Split into parts of several matrices; None where one thread does it all."""

@@ -82,8 +82,7 @@ def alone(out: FunctionText, large: bool = True) -> Iterator[None]:
     if not large or "blas_set_threads" not in abi.symbols():
         yield
         return
-    before = out.new(f"call i32 {out.module.declare('blas_get_threads', 'i32', '')}()")
-    set_threads = out.module.declare("blas_set_threads", "void", "i32")
-    out.line(f"call void {set_threads}(i32 1)")
+    before = out.call_c("blas_get_threads", "i32", "")
+    out.call_c("blas_set_threads", "void", "i32", 1)
     yield
-    out.line(f"call void {set_threads}(i32 {before})")
+    out.call("blas_set_threads", before)

@@ -87,5 +87,4 @@ def _run(out: FunctionText, calls: Sequence[tuple[str, Sequence[str], str]]) -> 
             share.line(f"call void {text}")
         share.ret()
     name = share.finish("apart")
-    parallel = out.module.declare("parallel", "void", "ptr, ptr, i64")
-    out.line(f"call void {parallel}(ptr @{name}, ptr {place}, i64 {len(calls)})")
+    out.call_c("parallel", "void", "ptr, ptr, i64", f"@{name}", place, len(calls))

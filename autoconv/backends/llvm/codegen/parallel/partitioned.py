@@ -33,14 +33,13 @@ def bounds_of(split: Split, out: FunctionText) -> tuple[str, str, str]:
     count = element_count(out, split.shape)
     size = split.size or (count if split.dimension is None else split.shape[split.dimension])
     work = out.mul(count, split.each)
-    low, high = (out.module.declare(f"llvm.{name}.i64", "i64", "i64, i64") for name in ("smax", "smin"))
-    wanted = out.new(f"call i64 {high}(i64 {out.op('sdiv', work, split.part)}, i64 {split.most})")
-    wanted = out.new(f"call i64 {low}(i64 {wanted}, i64 2)")
+    wanted = out.intrinsic("smin", out.op("sdiv", work, split.part), split.most)
+    wanted = out.intrinsic("smax", wanted, 2)
     step = _quotient(out, _quotient(out, str(size), wanted), str(split.multiple))
     step = out.mul(step, split.multiple)
     large = out.icmp("sge", work, split.least)
     step = out.select(large, step, size)
-    step = out.new(f"call i64 {low}(i64 {step}, i64 1)")
+    step = out.intrinsic("smax", step, 1)
     return _quotient(out, str(size), step), str(size), step
 
 
@@ -59,18 +58,14 @@ def run_parts(
     """Write the call of as many parts as `bounds_of` computed, by this thread alone where that is one."""
     parts, size, step = bounds
     cell = out.alloca("i1", "false")
-    alone, shared, done = out.label("alone"), out.label("shared"), out.label("done")
-    out.branch_if(out.icmp("sgt", parts, 1), shared, alone)
-    out.begin(shared)
-    flag = _hand_out(split, module, out, body, parameters, has_rare, parts, (size, step))
-    out.store("i1", flag, cell)
-    out.branch(done)
-    out.begin(alone)
-    given = [Parameter.of(one).argument for one in parameters]
-    flag = out.new(f"call i1 @{body}({', '.join([*given, 'i64 0', 'i64 0', f'i64 {size}'])})")
-    out.store("i1", flag, cell)
-    out.branch(done)
-    out.begin(done)
+
+    def shared() -> None:
+        out.store("i1", _hand_out(split, module, out, body, parameters, has_rare, parts, (size, step)), cell)
+
+    def alone() -> None:
+        out.store("i1", out.call(body, *(Parameter.of(one).name for one in parameters), 0, 0, size), cell)
+
+    out.either(out.icmp("sgt", parts, 1), shared, alone)
     return out.load("i1", cell) if has_rare else "false"
 
 
@@ -86,13 +81,11 @@ def _hand_out(
     place = out.alloca(frame)
     out.store("i8", 0, place)
     for i, one in enumerate(given, 1):
-        address = out.field(frame, place, i)
-        out.line(f"store {one.argument}, ptr {address}")
-    parallel = module.declare("parallel", "void", "ptr, ptr, i64")
-    out.line(f"call void {parallel}(ptr @{share}, ptr {place}, i64 {parts})")
+        out.store(one.type, one.name, out.field(frame, place, i))
+    out.call_c("parallel", "void", "ptr, ptr, i64", f"@{share}", place, parts)
     if not has_rare:
         return "false"
-    return out.new(f"icmp ne i8 {out.load('i8', place)}, 0")
+    return out.icmp("ne", out.load("i8", place), 0)
 
 
 def _share(split: Split, module: ModuleText, body: str, frame: str, kinds: Sequence[str], bounded: bool) -> str:
@@ -101,17 +94,13 @@ def _share(split: Split, module: ModuleText, body: str, frame: str, kinds: Seque
     `bounded`: the size and the step of the loop follow the arguments there.
     """
     out = FunctionText(module, Signature("void", ("ptr %frame", "i64 %part"), f"nounwind {QUICK}"))
-    arguments = []
-    for i, kind in enumerate(kinds):
-        address = out.field(frame, "%frame", i + 1)
-        arguments.append(f"{kind} {out.load(kind, address)}")
-    size, step = (one.split(" ")[1] for one in arguments[-2:]) if bounded else (str(split.size), str(split.step))
+    arguments: list[str] = [out.load(kind, out.field(frame, "%frame", i)) for i, kind in enumerate(kinds, 1)]
+    size, step = arguments[-2:] if bounded else (str(split.size), str(split.step))
     arguments = arguments[: len(arguments) - 2 * bounded]
     first = out.mul("%part", step)
     end = out.add(first, step)
     last = out.select(out.icmp("slt", end, size), end, size)
-    arguments += ["i64 %part", f"i64 {first}", f"i64 {last}"]
-    rare = out.new(f"call i1 @{body}({', '.join(arguments)})")
-    out.new(f"atomicrmw or ptr %frame, i8 {out.new(f'zext i1 {rare} to i8')} monotonic")
+    rare = out.call(body, *arguments, "%part", first, last)
+    out.new(f"atomicrmw or ptr %frame, i8 {out.cast('zext', rare, 'i8')} monotonic")
     out.ret()
     return out.finish("share")
