@@ -368,7 +368,8 @@ BUDGETS = {
     "functions over 60 lines": 5,
     "functions of a complexity over 25": 29,
     "functions of more than 8 parameters": 22,
-    "lines of LLVM text outside of ir": 205,
+    "lines of LLVM text outside of ir": 240,
+    "types of LLVM in text outside of ir": 580,
     "files that read the state of a loop's node": 23,
     "tables by op outside of rules": 42,
 }
@@ -415,7 +416,8 @@ def test_budgets():
         found["tables by op outside of rules"] += len(tables_of_ops(path))
         inner = path.relative_to(ROOT / "autoconv").parts
         if inner[:2] == ("backends", "llvm") and inner[2] != "ir":
-            found["lines of LLVM text outside of ir"] += len(re.findall(r"\b(?:new|line)\(f?\"", text))
+            found["lines of LLVM text outside of ir"] += len(re.findall(r"\b(?:new|line)\(\s*f?[\"']", text))
+            found["types of LLVM in text outside of ir"] += len(re.findall(r"\b(?:i\d+|ptr|double|float) [%{]", text))
         for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 arguments = node.args

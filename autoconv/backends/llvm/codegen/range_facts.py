@@ -18,10 +18,10 @@ def unchecked(b: ElementWriter, name: str, operands: Sequence[Element], given: S
         return None
     if name in _PLAIN:
         x, y = operands
-        return b.wrap(int64, b.out.new(f"{_PLAIN[name]} nsw i64 {x.ir}, {y.ir}"))
+        return b.wrap(int64, b.out.op(f"{_PLAIN[name]} nsw", x.ir, y.ir))
     if name in ("python_floor_divide", "python_modulo") and given[0][0] >= 0 and given[1][0] > 0:
         x, y = operands
-        return b.wrap(int64, b.out.new(f"{'udiv' if name == 'python_floor_divide' else 'urem'} i64 {x.ir}, {y.ir}"))
+        return b.wrap(int64, b.out.op("udiv" if name == "python_floor_divide" else "urem", x.ir, y.ir))
     return None
 
 

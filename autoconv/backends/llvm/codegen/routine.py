@@ -58,8 +58,8 @@ def in_parts(
         size = element_count(whole.out, size)
     split = split_counts(size, work, shape)
     if split is None:
-        names = [parameter.argument for parameter in whole.out.signature.parameters]
-        whole.out.new(f"call i1 @{name}({', '.join([*names, 'i64 0', 'i64 0', f'i64 {size}'])})")
+        names = [parameter.name for parameter in whole.out.signature.parameters]
+        whole.out.call(name, *names, 0, 0, size)
     else:
         run_split(split, whole.module, whole.out, name, arguments, False)
     return whole.finish()

@@ -13,7 +13,7 @@ from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.control.join_slots import fill, held_elsewhere, new_cell, read
 from autoconv.backends.llvm.codegen.objects.operation import Operation, on_objects, takes_objects
 from autoconv.backends.llvm.codegen.registry import lowering
-from autoconv.backends.llvm.runtime import exceptions
+from autoconv.backends.llvm.runtime.exceptions import FUNCTIONS
 from autoconv.graph.graph import Node
 
 
@@ -22,7 +22,6 @@ def write_try(region: LoweringContext, node: Node) -> None:
     """Write a body, what follows its normal end, and the handler; either of the last two yields the results."""
     out, body = region.out, region.body
     attempt, normal, handler = node.regions
-    catch, end = exceptions.declared(body.module)
     captures = [held_elsewhere(region.native(value)) for value in node.inputs]
     results = [new_cell(region, value.type) for value in node.results]
     found = [new_cell(region, value.type) for value in attempt.outputs]
@@ -40,16 +39,17 @@ def write_try(region: LoweringContext, node: Node) -> None:
     if made:
         out.call("release_all", f"%slot{first}", made)
     body.let_go_of_spares()
-    error = out.new(f"call ptr {catch}(ptr {body.calls.object(LIMITS)(out)}, ptr {before})")
+    limits = body.calls.object(LIMITS)(out)
+    error = out.call_c("catch_error", *FUNCTIONS["catch_error"], limits, before)
     body.check(out.is_null(error))
     body.failed = unhandled
     fill(region, results, node.results, handler.outputs, region.inner(handler, [body.own(error), *captures]))
     body.failed = outer
-    out.line(f"call void {end}(ptr {before})")
+    out.call_c("end_handling", *FUNCTIONS["end_handling"], before)
     out.branch(done)
 
     out.begin(unhandled)
-    out.line(f"call void {end}(ptr {before})")
+    out.call("end_handling", before)
     out.branch(outer)
 
     out.begin(done)
@@ -69,9 +69,9 @@ def write_match(op: Operation) -> None:
     """Compute the number of the first clause that catches the exception, or the number of clauses if none does."""
     out, clauses = op.out, op.attributes["clauses"]
     (error,) = op.operands()
-    matches = op.body.module.declare("PyErr_GivenExceptionMatches", "i32", "ptr, ptr")
     found = str(len(clauses))
     for number, kinds in reversed(list(enumerate(clauses))):
-        taken = out.new(f"call i32 {matches}(ptr {error}, ptr {op.body.calls.object(kinds)(out)})")
-        found = out.select(out.new(f"icmp ne i32 {taken}, 0"), number, found)
+        kinds = op.body.calls.object(kinds)(out)
+        taken = out.call_c("PyErr_GivenExceptionMatches", "i32", "ptr, ptr", error, kinds)
+        found = out.select(out.icmp("ne", taken, 0), number, found)
     op.set(op.node.results[0], found)

@@ -31,19 +31,16 @@ def write_sunk(region: LoweringContext, node: Node) -> None:
     loops = _Blocks(region, node)
     turns = region.number(node.inputs[count]).ir
     results = [region.new_array(value.type) for value in node.results[1:]]
-    targets = [f"ptr {region.address(made)}" for made in results]
-    others = [
-        f"{register(v.dtype)} {region.number(v).ir}" if is_scalar(v.type) else f"ptr {region.data(v)}" for v in captures
-    ]
-    sources = [f"ptr {region.data(value)}" for value in given]
+    targets = [region.address(made) for made in results]
+    others = [region.number(v).ir if is_scalar(v.type) else region.data(v) for v in captures]
+    sources = [region.data(value) for value in given]
     cell = out.alloca("i64")
     limit = max(1, _CALL // (loops.size * sum(map(cost, body.nodes))))
-    minimum = region.body.module.declare("llvm.smin.i64", "i64", "i64, i64")
     head, again, done = out.label("rounds"), out.label("round"), out.label("after")
 
     def call(begin: Sequence[str], left: str) -> str:
-        now = out.new(f"call i64 {minimum}(i64 {left}, i64 {limit})")
-        out.line(f"call void @{loops.name}({', '.join([*begin, *others, *targets, f'i64 {now}'])})")
+        now = out.intrinsic("smin", left, limit)
+        out.call(loops.name, *begin, *others, *targets, now)
         return out.op("sub", left, now)
 
     out.store("i64", call(sources, turns), cell)
@@ -88,8 +85,7 @@ class _Blocks:
             self.name = whole
             return
         both = Routine(region, parameters)
-        names = ", ".join(parameter.argument for parameter in both.out.signature.parameters)
-        both.out.line(f"call void @{whole}({names})")
+        both.out.call(whole, *(parameter.name for parameter in both.out.signature.parameters))
         self._loops(both, "0", "1", rest, blocks * self._block)
         self.name = both.finish()
 

@@ -78,8 +78,7 @@ def write_products(region: LoweringContext, node: Node) -> None:
         one = ProductText(region.body.module, plan, product.dtype, (along,), steps[1], product.columns).rows()
 
         def write(out: FunctionText, places: list[str], tile: str) -> None:
-            given = ", ".join(f"ptr {place}" for place in places)
-            out.new(f"call i1 @{one}({given}, i64 0, i64 {tile}, i64 {out.add(tile, 1)})")
+            out.call(one, *places, 0, tile, out.add(tile, 1))
 
         _run(region, node, product, plan.count, write, pointers)
         if turned is not None:

@@ -209,4 +209,4 @@ class ProductText:
         """Add the sums of one chunk to the totals."""
         for cell, one in zip((c for row in cells for c in row), (c for row in sums for c in row), strict=True):
             total, part = (v.out.load(v.vector, place) for place in (cell, one))
-            v.out.store(v.vector, v.out.new(f"fadd {v.vector} {total}, {part}"), cell)
+            v.out.store(v.vector, v.out.op("fadd", total, part), cell)
