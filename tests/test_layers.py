@@ -368,8 +368,8 @@ BUDGETS = {
     "functions over 60 lines": 5,
     "functions of a complexity over 25": 29,
     "functions of more than 8 parameters": 22,
-    "lines of LLVM text outside of ir": 240,
-    "types of LLVM in text outside of ir": 580,
+    "lines of LLVM text outside of ir": 192,
+    "types of LLVM in text outside of ir": 524,
     "files that read the state of a loop's node": 23,
     "tables by op outside of rules": 42,
 }

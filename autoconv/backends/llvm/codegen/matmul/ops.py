@@ -56,14 +56,9 @@ def write_matmul(region: LoweringContext, node: Node) -> None:
         _write_tiles(region, product)
     else:
         out = region.out
-        few, many, done = out.label("few"), out.label("many"), out.label("done")
         most = current_target().cache // (product.columns * product.dtype.size)
-        out.branch_if(out.icmp("sle", product.inner, most), few, many)
-        for label, write in ((few, _write_tiles), (many, _write_blas)):
-            out.begin(label)
-            write(region, product)
-            out.branch(done)
-        out.begin(done)
+        few = out.icmp("sle", product.inner, most)
+        out.either(few, lambda: _write_tiles(region, product), lambda: _write_blas(region, product))
 
 
 def tile_rows(region: LoweringContext, product: Product, unit: int = 0) -> tuple[str, list[str], Position]:
@@ -158,13 +153,11 @@ def _write_symbolic_blas(region: LoweringContext, product: Product) -> None:
     x, y, z = Matrix(moved, width_x, product.flip_x), Matrix("%y", width_y, product.flip_y), Matrix(placed, "%columns")
     rows = _row_count(region.out, product)
     sides = 1 if rows == 1 else count, "%inner", 1 if product.columns == 1 else "%columns"
-    none, some, done = body.label("none"), body.label("some"), body.label("done")
-    body.branch_if(body.icmp("eq", "%inner", 0), none, some)
-    for label, found in ((none, False), (some, True)):
-        body.begin(label)
-        body.line(product_call(module, product.dtype, x, y, z, *sides, some=found))
-        body.branch(done)
-    body.begin(done)
+
+    def multiply(some: bool) -> None:
+        body.line(product_call(module, product.dtype, x, y, z, *sides, some=some))
+
+    body.either(body.icmp("eq", "%inner", 0), lambda: multiply(False), lambda: multiply(True))
     body.ret(FALSE)
     shape = rows, product.inner, product.columns
     given = [f"ptr {region.data(value)}" for value in (*product.node.inputs, *product.node.results)]

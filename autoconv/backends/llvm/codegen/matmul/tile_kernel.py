@@ -74,12 +74,8 @@ class ProductText:
         with out.loop(first, end, unrolled=False) as i:
             self._row(out, i, tiling.height, x, z)
         if rest and last:
-            edge, done = out.label("edge"), out.label("done")
-            out.branch_if(out.icmp("sgt", last, full), edge, done)
-            out.begin(edge)
-            self._row(out, str(full), rest, x, z)
-            out.branch(done)
-            out.begin(done)
+            with out.if_(out.icmp("sgt", last, full)):
+                self._row(out, str(full), rest, x, z)
         elif rest:
             self._row(out, str(full), rest, x, z)
 
@@ -177,10 +173,9 @@ class ProductText:
         """Accumulate CHUNK steps at a time, and join the partial sums."""
         out = v.out
         chunks = out.op("sdiv", out.add(steps, CHUNK - 1), CHUNK)
-        least = out.module.declare("llvm.smin.i64", "i64", "i64, i64")
         with out.loop("0", chunks, unrolled=False) as chunk:
             start = out.mul(chunk, CHUNK)
-            count = out.new(f"call i64 {least}(i64 {out.sub(steps, start)}, i64 {CHUNK})")
+            count = out.intrinsic("smin", out.sub(steps, start), CHUNK)
             sums = [[out.alloca(v.vector) for _ in widths] for _ in cells]
             self._add_up(v, part, sums, widths, start, count)
             self._join(v, cells, sums)
