@@ -223,7 +223,7 @@ def test_products(size, dtype):
 
 @pytest.mark.parametrize("name", ["tobytes", "dump", "tofile", "dumps"])
 def test_methods_that_are_not_there(name):
-    goes_plain(lambda x: getattr(x, name), np.ones(3), because=f"the method '{name}' of an array has no form")
+    goes_plain(lambda x: getattr(x, name), np.ones(3), because=f"the method '{name}' of an array is not supported")
     goes_plain(lambda x: hasattr(x, name) and getattr(x, name, None) is None, np.ones(3), because=f"'{name}'")
 
 
