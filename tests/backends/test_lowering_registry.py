@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from autoconv.backends import llvm
-from autoconv.backends.llvm.analysis.classify import ROLES, role
+from autoconv.backends.llvm.analysis.classify import ROLES, lowering_class
 from autoconv.backends.llvm.codegen.registry import BY_CLASS, BY_OP, native
 from autoconv.graph.dtypes import float64
 from autoconv.graph.graph import Graph
@@ -40,7 +40,7 @@ def test_the_lowering_of_a_new_op_is_one_function(clean):
         x = graph.add_parameter(ARRAY, "x")
         node = graph.add(op, [x], {"end": end})
         graph.outputs = node.results
-        assert role(node) == ("whole" if end == 0 else "kernel")
+        assert lowering_class(node) == ("whole" if end == 0 else "kernel")
         run = llvm.NativeGraph(graph, None)
         assert run.kernels == ([] if end == 0 else ["test_first"])
         assert run([np.array([2.0, 3.0, 4.0])]) == [2.0 if end == 0 else 4.0]

@@ -26,7 +26,7 @@ def numbers(*shape: int, seed: int = 0, dtype: str = "float64") -> np.ndarray:
 def groups(build: Any, *arrays: np.ndarray) -> list[int]:
     """How many steps run side by side, each time."""
     plan = schedule(legalize(graph_of(build, *arrays)))
-    return [len(item.members) for item in plan.items if item.apart]
+    return [len(item.members) for item in plan.items if item.is_concurrent]
 
 
 def same_bits(build: Any, *arrays: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:

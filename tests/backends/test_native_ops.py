@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from autoconv.backends import interpreter, llvm
-from autoconv.backends.llvm.analysis.classify import role
+from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Value
@@ -68,7 +68,7 @@ def _converts(op: Op, sample: Sample, dtype: str) -> bool:
 
 
 def _is_native(op: Op, inputs: list[np.ndarray], attributes: Any) -> bool:
-    return role(one_op(op, inputs, attributes, False).nodes[-1]) != "kernel"
+    return lowering_class(one_op(op, inputs, attributes, False).nodes[-1]) != "kernel"
 
 
 def converted(sample: Sample, dtype: str) -> list[np.ndarray]:

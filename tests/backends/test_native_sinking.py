@@ -11,13 +11,13 @@ import pytest
 
 import autoconv as ac
 from autoconv.backends.llvm.codegen.control import interchanged_loop
-from autoconv.backends.llvm.legalize.interchange_loops import MARK, sink
+from autoconv.backends.llvm.legalize.interchange_loops import MARK, interchange
 from autoconv.graph.verify import verify
 
 
 def is_sunk(function: Any, *args: Any) -> bool:
     graph = function.get_concrete_function(*args).optimised
-    found = sink(graph)
+    found = interchange(graph)
     verify(found)
     return any(MARK in node.attributes for node in found.walk())
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from autoconv.backends import interpreter
 from autoconv.backends.call_form import CallForm
-from autoconv.backends.llvm.analysis.classify import role
+from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.backends.llvm.analysis.ownership import keeps_nothing
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, register_of, sizes
 from autoconv.backends.llvm.analysis.symbolic_sizes import open_sizes
@@ -130,7 +130,7 @@ def _is_worth_it(graph: Graph) -> bool:
     """Return whether native code would consist of more than calls of kernels."""
     idle = ("constant", "identity", "call")
     return any(
-        node.op.name not in idle and (role(node) != "kernel" or is_composite(node) or is_split(node))
+        node.op.name not in idle and (lowering_class(node) != "kernel" or is_composite(node) or is_split(node))
         for node in graph.walk()
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from autoconv.backends.llvm.analysis.classify import BY_LIBRARY, role
+from autoconv.backends.llvm.analysis.classify import BY_LIBRARY, lowering_class
 from autoconv.backends.llvm.analysis.list_stacks import stacks
 from autoconv.backends.llvm.legalize.complex.split import is_split
 from autoconv.backends.llvm.legalize.pipeline import legalize
@@ -55,14 +55,14 @@ def kernels(graph: Graph, library: bool = True) -> list[str]:
         for node in whole.walk()
         if node.op.name not in idle
         and (library or node.op.name not in BY_LIBRARY)
-        and role(node) == "kernel"
+        and lowering_class(node) == "kernel"
         and not any(value in native_stacks for value in node.results)
     ]
 
 
 def takes_bounds(node: Node) -> bool:
     """Return whether a node has a native form, whole or in parts, so that its attributes may contain dimensions."""
-    return role(node) != "kernel" or is_split(node)
+    return lowering_class(node) != "kernel" or is_split(node)
 
 
 def has_bounds_for_kernels(graph: Graph) -> bool:
@@ -71,7 +71,8 @@ def has_bounds_for_kernels(graph: Graph) -> bool:
     That is a subscript of an op that runs by its kernel, or of one that is decomposed in a way that needs numbers.
     """
     try:
-        brackets = [node for node in legalize(graph).walk() if "spec" in node.attributes and role(node) == "kernel"]
+        indexed = [node for node in legalize(graph).walk() if "spec" in node.attributes]
+        brackets = [node for node in indexed if lowering_class(node) == "kernel"]
     except TypeError:
         return True
     entries = (entry for node in brackets for entry in node.attributes["spec"])
@@ -95,7 +96,7 @@ def _lines(graph: Graph, counts: _Counts) -> Iterator[str]:
     blocks: dict[int, str] = {}
     for item in plan.items:
         if item.members:
-            how = "side by side" if item.apart else "by blocks of rows"
+            how = "side by side" if item.is_concurrent else "by blocks of rows"
             blocks[len(steps)] = f"{how}: " + " | ".join(", ".join(_names(one) for one in run) for run in item.runs)
         steps += item.members or [item]
     for number, item in enumerate(steps):
@@ -105,7 +106,7 @@ def _lines(graph: Graph, counts: _Counts) -> Iterator[str]:
                 row = []
             yield blocks[number]
         node = item.nodes[0]
-        found = "loop" if item.shape is not None else plan.roles[node]
+        found = "loop" if item.shape is not None else plan.classes[node]
         if node.results and node.results[0] in counts.stacks and found == "kernel":
             found = "stack"
         if row and (found != kind or found in ("loop", "control", "kernel")):

@@ -45,7 +45,7 @@ WORK: dict[str, Callable[[Node], int]] = {}
 BY_LIBRARY: set[str] = set()
 
 
-def role(node: Node) -> str:
+def lowering_class(node: Node) -> str:
     """Return the lowering class of a node.
 
     One of "scalar", "pair", "element", "view", "reduce", "scatter", "matmul", "update", "join", "search", "extent",

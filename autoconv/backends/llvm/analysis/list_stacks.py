@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from autoconv.backends.llvm.analysis.classify import role
+from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
 from autoconv.graph.types import ListType
@@ -101,7 +101,7 @@ class _Classes:
             for value in (*node.inputs[1:], *node.results[1:]):
                 if isinstance(value.type, ListType):
                     self.spoil(value)
-        elif node.regions and role(node) == "kernel":  # its regions are compiled separately and take lists as lists
+        elif node.regions and lowering_class(node) == "kernel":  # its regions, compiled separately, take lists as lists
             for value in self._lists(node):
                 self.spoil(value)
         elif name in ("cond", "call"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autoconv.backends.llvm.analysis.classify import role
+from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.backends.llvm.analysis.representation import is_scalar
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
@@ -47,7 +47,7 @@ def _is_of_objects(node: Node) -> bool:
 def _made_results(node: Node, known: set[Value]) -> list[bool]:
     given = [value in known for value in node.inputs]
     count = len(node.results)
-    kind = role(node)
+    kind = lowering_class(node)
     if node.op.name == "cond" and node.regions:
         arms = [made_outputs(region, given[1:]) for region in node.regions]
         return [all(one) for one in zip(*arms, strict=True)]

@@ -23,7 +23,7 @@ class Launches(Protocol):
     """Calls that are collected while independent plan items are written, to run concurrently."""
 
     cut: int | None
-    is_alone: bool
+    is_single_threaded: bool
 
     def add(self, function: str, arguments: Sequence[str], answers: bool) -> str: ...
 
@@ -68,8 +68,8 @@ class ValueContext(Protocol):
 class LoweringContext(ValueContext, Protocol):
     """A `ValueContext` with control flow, ownership and the way back to Python kernels."""
 
-    owners: tuple[Node, ...]  # call sites around the region, whose spans errors get
-    picks: dict[Node, list[Any]]  # checked positions of indexed views
+    call_sites: tuple[Node, ...]  # call sites around the region, whose spans errors get
+    checked_positions: dict[Node, list[Any]]  # checked positions of indexed views
     launches: Launches | None
     uses: Any  # remaining uses of each value, a Counter
 

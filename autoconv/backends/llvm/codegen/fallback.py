@@ -28,7 +28,7 @@ class KernelCalls:
 
     body: Body
     out: FunctionText
-    owners: tuple[Node, ...]
+    call_sites: tuple[Node, ...]
     set: Callable[[Value, Native], None]
     object: Callable[[Value], Object]
     _values: dict[Value, Native]
@@ -65,7 +65,7 @@ class KernelCalls:
 
     def call_kernel(self, node: Node, rarely: bool = False) -> list[Native]:
         """Call the op's kernel as a Python function; `rarely`: only in the cases that native code does not handle."""
-        return self.call_function(node, self.body.calls.kernel(node, self.owners, rarely))
+        return self.call_function(node, self.body.calls.kernel(node, self.call_sites, rarely))
 
     def call_function(self, node: Node, function: Callable[[FunctionText], str], *more: Element) -> list[Native]:
         """Call a Python function that takes the node's inputs, then `more` numbers, and returns the node's results."""
@@ -85,7 +85,7 @@ class KernelCalls:
                 box = self.boxed(native)
                 boxes.append(box.slot or "")
                 native = box
-            elif native.made_as is not None:  # the same memory under another shape
+            elif native.original_type is not None:  # the same memory under another shape
                 native = self._reshaped(native, value.type)
                 boxes.append(native.slot or "")
             place = out.gep("ptr", arguments, i)

@@ -52,7 +52,7 @@ class Body:
         self.recursion_state: str | None = None
         self._ticks: str | None = None
         self.ranges: dict[str, tuple[int, int]] = {}  # known ranges of integers in registers
-        self.limits: dict[str, dict[str, int]] = {}  # upper bounds relative to other registers: offsets
+        self.upper_bounds: dict[str, dict[str, int]] = {}  # upper bounds relative to other registers: offsets
         self.overlaps = Overlaps(graph)
         self.fresh = fresh_objects(graph)
         made = (value.type for node in graph.walk() for value in node.results)
@@ -72,7 +72,7 @@ class Body:
         assert slot is not None
         self.out.call("release", slot)
 
-    def let_go(self, slot: str | None, type_: Type) -> None:
+    def release_or_keep(self, slot: str | None, type_: Type) -> None:
         """Release a value of that type after its last use, or keep it as a spare array."""
         spares = self._spares_of(type_)
         if spares is None:
@@ -84,7 +84,7 @@ class Body:
         self.loops += 1
         self._invariants.append((frozenset(one.ir for one in captures if isinstance(one, Object)), {}))
 
-    def once(self, source: Object, what: Any) -> str | None:
+    def loop_invariant_slot(self, source: Object, what: Any) -> str | None:
         """Return a slot, initially null, for a loop-invariant value made of an object that the innermost loop captures.
 
         The first iteration fills it. None if `source` is no such object.
@@ -196,12 +196,12 @@ class Body:
     def note_limit(self, number: Element, base: Element, by: int) -> None:
         """Record that an integer is at most `base + by`."""
         if number.ir[0] == "%" and base.ir[0] == "%":
-            further = {register: offset + by for register, offset in self.limits.get(base.ir, {}).items()}
-            self.limits[number.ir] = {base.ir: by, **further, **self.limits.get(number.ir, {})}
+            further = {register: offset + by for register, offset in self.upper_bounds.get(base.ir, {}).items()}
+            self.upper_bounds[number.ir] = {base.ir: by, **further, **self.upper_bounds.get(number.ir, {})}
 
     def is_below(self, number: Element, size: Position) -> bool:
         """Return whether an integer is known to be less than a size held in a register."""
-        return self.limits.get(number.ir, {}).get(str(size), 0) < 0
+        return self.upper_bounds.get(number.ir, {}).get(str(size), 0) < 0
 
     def poll_after(self, iterations: str) -> None:
         """Count `iterations` short iterations that are about to run, and poll if that is due."""

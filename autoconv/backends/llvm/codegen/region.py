@@ -24,7 +24,7 @@ from autoconv.backends.llvm.codegen.loops.nest import KernelText
 from autoconv.backends.llvm.codegen.loops.row_blocks import write_blocks
 from autoconv.backends.llvm.codegen.loops.row_chain import RowsText
 from autoconv.backends.llvm.codegen.memory import array_view
-from autoconv.backends.llvm.codegen.parallel.launch import write_apart
+from autoconv.backends.llvm.codegen.parallel.launch import write_concurrent
 from autoconv.backends.llvm.codegen.registry import lower
 from autoconv.backends.llvm.codegen.scalars import element_at
 from autoconv.backends.llvm.codegen.values import Memory, Native, Object, RegisterWriter
@@ -44,7 +44,7 @@ from autoconv.graph.types import Type
 class Region(KernelCalls):
     """Write the body of one graph.
 
-    `arguments` are the native values of its parameters; the region releases an Object with a slot. `owners` are the
+    `arguments` are the native values of its parameters; the region releases an Object with a slot. `call_sites` are the
     enclosing calls, whose spans are added to errors.
     """
 
@@ -52,12 +52,12 @@ class Region(KernelCalls):
         self.body = body
         self.out = body.out
         self.graph = graph = plan.graph
-        self.owners = owners
+        self.call_sites = owners
         self._values: dict[Value, Native] = {}
         self._kept: list[tuple[str, Type]] = []  # slots of memory that views refer to, released at the end
         for value, native in zip(graph.parameters, arguments, strict=True):
             self.set(value, native)
-        self.picks: dict[Node, list[Any]] = {}
+        self.checked_positions: dict[Node, list[Any]] = {}
         self._dropped: list[tuple[str, Type]] = []
         self.launches: Launches | None = None
         self._plan = plan
@@ -68,7 +68,7 @@ class Region(KernelCalls):
         for item in self._plan.items:
             self.write(item)
             for slot, type_ in self._dropped:
-                self.body.let_go(slot, type_)
+                self.body.release_or_keep(slot, type_)
             self._dropped.clear()
             for value, count in Counter(self._reads(item)).items():
                 self._used(value, count)
@@ -81,7 +81,7 @@ class Region(KernelCalls):
         if item.members:
             return [value for member in item.members for value in self._reads(member)]
         single = item.nodes[0]
-        if self._plan.roles[single] not in WHOLE:
+        if self._plan.classes[single] not in WHOLE:
             return item.reads
         inputs = self._plan.inputs(single)
         return [base for value in inputs for base, _ in self._plan.bases(value) if base not in self._plan.views]
@@ -104,7 +104,7 @@ class Region(KernelCalls):
             value = base_of(value, self._plan.views)
         if value in self._plan.views and value.node is not None:
             node, kind = value.node, value.type
-            place = viewed(RegisterWriter(self), node, (0,) * len(sizes(kind)), self.picks.get(node, []))
+            place = viewed(RegisterWriter(self), node, (0,) * len(sizes(kind)), self.checked_positions.get(node, []))
             assert not isinstance(place, Element) and is_block(value), node
             source, index, _ = place
             offset = linear(self.out, index, sizes(source.type))
@@ -135,7 +135,7 @@ class Region(KernelCalls):
         if found.memory:
             self.body.locals.give(found.memory)
         elif found.slot is not None:
-            self.body.let_go(found.slot, found.made_as or value.type)
+            self.body.release_or_keep(found.slot, found.original_type or value.type)
 
     def take(self, value: Value, last: bool) -> str:
         """Return a new reference to an object; on its last use, the reference that its slot owned."""
@@ -156,7 +156,7 @@ class Region(KernelCalls):
                 native = Object(self.take(value, self.uses[value] == 0))
             found.append(array_view.taken(self, native) if isinstance(native, Memory) else native)
         for slot, type_ in self._kept:
-            self.body.let_go(slot, type_)
+            self.body.release_or_keep(slot, type_)
         return found
 
     def is_last_reader(self, item: Item, value: Value) -> bool:
@@ -176,7 +176,7 @@ class Region(KernelCalls):
 
     def inner(self, graph: Graph, arguments: Sequence[Native], owners: tuple[Node, ...] | None = None) -> list[Native]:
         """Write a region of a node and return its results."""
-        return write_region(self.body, graph, arguments, self.owners if owners is None else owners).results()
+        return write_region(self.body, graph, arguments, self.call_sites if owners is None else owners).results()
 
     def function(self, body: Body, graph: Graph, arguments: Sequence[Native]) -> Region:
         """Write a graph as the body of a native function of its own."""
@@ -185,15 +185,15 @@ class Region(KernelCalls):
     # ---- items
 
     def write(self, item: Item) -> None:
-        if item.apart:
-            write_apart(self, item)
+        if item.is_concurrent:
+            write_concurrent(self, item)
             return
         if item.members:
             if not write_blocks(self, self._plan, item):
                 for member in item.members:
                     self.write(member)
             return
-        kind = self._plan.roles[item.nodes[0]]
+        kind = self._plan.classes[item.nodes[0]]
         if item.shape is not None or kind == "join":
             self._write_loops(item)
         elif kind == "kernel":
@@ -203,8 +203,8 @@ class Region(KernelCalls):
 
     def guard(self, node: Node) -> None:
         """Normalise the dynamic indices of a view; the kernel raises for one that is out of range."""
-        if node not in self.picks:
-            self.picks[node] = write_guard(self, node)
+        if node not in self.checked_positions:
+            self.checked_positions[node] = write_guard(self, node)
 
     def refuse(self, node: Node, outside: str) -> None:
         """Call the node's kernel, which raises, if the i1 holds."""
@@ -218,21 +218,21 @@ class Region(KernelCalls):
             return self.number(value)
         if value in self._plan.views:
             assert value.node is not None
-            return element_at(self, viewed(b, value.node, index, self.picks.get(value.node, [])))
+            return element_at(self, viewed(b, value.node, index, self.checked_positions.get(value.node, [])))
         dtype = value.dtype
         return load(b, dtype, self.data(value), linear(self.out, index, sizes(value.type)))
 
     def _write_loops(self, item: Item) -> None:
         for node in item.nodes:
-            if self._plan.roles[node] in ("copy", "scatter"):
+            if self._plan.classes[node] in ("copy", "scatter"):
                 self.guard(node)
         loops = JoinText if item.shape is None else RowsText if item.phases else KernelText
-        kernel = loops(self.body.module, self._plan, item, self.picks)
+        kernel = loops(self.body.module, self._plan, item, self.checked_positions)
         self.body.module.has_loops = True
         cells, arguments = self.loop_arguments(item, kernel)
         text = ", ".join(arguments)
         rare = self.launch(kernel.name, arguments)
-        if kernel.has_rare and item.nodes[0].effects and self._plan.roles[item.nodes[0]] == "element":
+        if kernel.has_rare and item.nodes[0].effects and self._plan.classes[item.nodes[0]] == "element":
             self.ask_kernel(item.nodes[0], rare)
         elif kernel.has_rare:
             with self.out.unlikely(rare):
@@ -260,14 +260,14 @@ class Region(KernelCalls):
             else:
                 arguments.append(f"ptr {self.data(value)}")
         for view in kernel.indices:
-            arguments += [f"i64 {pick}" for pick in self.picks[view] if isinstance(pick, str)]
+            arguments += [f"i64 {pick}" for pick in self.checked_positions[view] if isinstance(pick, str)]
         cells: dict[Value, str] = {}
         for value in item.stored:
             if is_scalar(value.type):
                 cells[value] = self.out.alloca(memory(value.dtype))
                 arguments.append(f"ptr {cells[value]}")
             else:
-                scatter = value.node is not None and self._plan.roles[value.node] == "scatter"
+                scatter = value.node is not None and self._plan.classes[value.node] == "scatter"
                 place = self.body.locals.take(value.type) if is_local(self._plan, value) else None
                 made = Object("", memory=place) if place is not None else None
                 self.set(value, scatter_base(self, item, value) if scatter else made or self.new_array(value.type))

@@ -97,14 +97,14 @@ def write_alias(region: LoweringContext, node: Node) -> None:
     (result,), source = node.results, node.inputs[0]
     found = region.object(source)
     own = region.body.own(region.take(source, region.uses[source] == 1))
-    region.set(result, replace(own, made_as=found.made_as or source.type))
+    region.set(result, replace(own, original_type=found.original_type or source.type))
 
 
 @class_lowering("pick")
 def write_pick(region: LoweringContext, node: Node) -> None:
     """Read a single element of an array."""
     region.guard(node)
-    place = viewed(RegisterWriter(region), node, (), region.picks.get(node, []))
+    place = viewed(RegisterWriter(region), node, (), region.checked_positions.get(node, []))
     region.set(node.results[0], element_at(region, place))
 
 

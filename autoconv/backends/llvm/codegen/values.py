@@ -21,7 +21,7 @@ class Object:
 
     ir: str
     slot: str | None = None
-    made_as: Type | None = None  # the type at creation, if the value has another
+    original_type: Type | None = None  # the type at creation, if the value has another
     memory: str = ""
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.call_form import ABSENT, DICT_COUNT, CallForm, Captured, CellGuard, Listed, Whole
-from autoconv.backends.llvm.analysis.classify import role
+from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.backends.llvm.analysis.list_stacks import stacks
 from autoconv.backends.llvm.analysis.ownership import made_outputs
 from autoconv.backends.llvm.analysis.representation import is_dense, is_memory, is_open, is_scalar, sizes
@@ -53,7 +53,7 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls, donated: Collect
     given = [f"{_kind(v)} {n}" for v, n in zip(graph.parameters, names, strict=True)]
     parameters = [*given, "ptr %results", *(f"i64 {size}" for size in module.sizes)]
     # Without loops of its own, the function does little but call those over arrays.
-    roles = {role(node) for node in graph.walk()}
+    roles = {lowering_class(node) for node in graph.walk()}
     speed = QUICK if roles & _OWN_FUNCTIONS and roles <= _OWN_FUNCTIONS | _SHORT else ""
     out = FunctionText(module, Signature("i1", parameters, f"nounwind {speed}", "graph"))
     body = Body(module, out, calls, graph, stacks(graph))

@@ -36,7 +36,7 @@ class FunctionText(Builder):
         self.block = "entry"
         # For index_arith.py: registers as counter, factor and offset; the ranges of counters.
         self.lines: dict[str, tuple[str, int, int]] = {}
-        self.limits: dict[str, tuple[int, int]] = {}
+        self.counter_ranges: dict[str, tuple[int, int]] = {}
 
     def length(self) -> int:
         """Return the number of lines so far."""

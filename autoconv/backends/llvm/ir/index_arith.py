@@ -74,7 +74,7 @@ def times(out: FunctionText, x: Position, factor: int) -> Position:
 def count(out: FunctionText, counter: str, low: int, high: int) -> None:
     """Record that a loop counter goes from `low` up to `high`."""
     out.lines[counter] = (counter, 1, 0)
-    out.limits[counter] = (low, high)
+    out.counter_ranges[counter] = (low, high)
 
 
 def below(out: FunctionText, position: Position, limit: Position) -> bool | None:
@@ -87,7 +87,7 @@ def below(out: FunctionText, position: Position, limit: Position) -> bool | None
     if line is None:
         return None
     counter, factor, offset = line
-    low, high = out.limits[counter]
+    low, high = out.counter_ranges[counter]
     ends = sorted((factor * low + offset, factor * (high - 1) + offset))
     if ends[1] < limit:
         return True

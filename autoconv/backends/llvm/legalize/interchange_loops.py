@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from autoconv.backends.llvm.analysis.classify import role
+from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.backends.llvm.analysis.element_probe import ElementProbe
 from autoconv.backends.llvm.analysis.representation import is_array, is_complex, is_scalar, sizes
 from autoconv.graph.dtypes import int64
@@ -25,7 +25,7 @@ MARK = "of_elements"  # attribute that marks such a loop
 _MOST_ARRAYS, _MOST_NODES = 6, 40  # limits beyond which registers do not suffice
 
 
-def sink(graph: Graph) -> Graph:
+def interchange(graph: Graph) -> Graph:
     """Return the graph, regions included, in which each such loop is split in two."""
     if not any(node.op.name == "while" and _fits(node) for node in graph.walk()):
         return graph
@@ -63,7 +63,7 @@ def _fits(node: Node) -> bool:
 def _is_number(node: Node) -> bool:
     """Return whether a node computes a scalar without side effects; it may raise."""
     constant = node.op.name == "constant" and is_scalar(node.results[0].type)
-    return constant or (role(node) == "scalar" and node.effects in (Effects.PURE, Effects.RAISE))
+    return constant or (lowering_class(node) == "scalar" and node.effects in (Effects.PURE, Effects.RAISE))
 
 
 def _numbers_alone(test: Graph, allowed: set[Value]) -> bool:
@@ -86,7 +86,7 @@ def _by_elements(body: Graph, changing: set[Value], shape: tuple[int, ...]) -> b
             if node.effects is not Effects.PURE or not changing.isdisjoint(node.inputs):
                 changing.update(node.results)
             continue
-        if role(node) != "element" or node.effects is not Effects.PURE or _is_rare(node):
+        if lowering_class(node) != "element" or node.effects is not Effects.PURE or _is_rare(node):
             return False
         for value in (*node.inputs, *node.results):
             if value in changing or is_complex(value.type):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from autoconv.backends.llvm.legalize.array_statements import with_statements
 from autoconv.backends.llvm.legalize.complex.split import split_complex
 from autoconv.backends.llvm.legalize.decompose import expand
-from autoconv.backends.llvm.legalize.interchange_loops import sink
+from autoconv.backends.llvm.legalize.interchange_loops import interchange
 from autoconv.backends.llvm.legalize.promote_handler_cells import with_cells
 from autoconv.backends.llvm.legalize.rotate_loops import rotate
 from autoconv.backends.llvm.legalize.unroll_short_axes import split_components
@@ -32,7 +32,7 @@ LEGALISATIONS = (
     Legalisation(name="decompose", transform=expand),
     Legalisation(name="array_statements", transform=with_statements),  # array_reductions as well
     Legalisation(name="rotate_loops", transform=rotate),  # before loops are interchanged: their tests become scalars
-    Legalisation(name="interchange_loops", transform=sink),
+    Legalisation(name="interchange_loops", transform=interchange),
     Legalisation(name="unroll_short_axes", transform=split_components),
     Legalisation(name="promote_handler_cells", transform=with_cells),  # last: no other pass meets cells
 )

@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.llvm.analysis.classify import role
+from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.backends.llvm.analysis.representation import is_scalar
-from autoconv.backends.llvm.legalize.complex.split import sweep
+from autoconv.backends.llvm.legalize.complex.split import remove_dead_nodes
 from autoconv.graph.dtypes import DType, bool_, float64, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, clone, has_recursion, node_effects
@@ -53,7 +53,7 @@ def with_cells(graph: Graph) -> Graph:
     for node in list(copy.walk()):
         if node.op.name == "object_build" and node.attributes["kind"] == "dict" and not node.inputs:
             _Frame(node).rewrite()
-    sweep(copy)
+    remove_dead_nodes(copy)
     for node in reversed([node for node in copy.walk() if node.regions]):  # innermost first: writes of dicts are gone
         node.effects = node_effects(node.op, node.regions, node.attributes, node.inputs)
     return copy
@@ -74,7 +74,7 @@ class _Frame:
 
     def __init__(self, made: Node) -> None:
         self.made = made
-        self.owners: list[Node] = []  # nodes that capture it in their regions, the outer ones first
+        self.capturing_nodes: list[Node] = []  # nodes that capture it in their regions, the outer ones first
         self.places: dict[Graph, Value] = {}  # the value that stands for it in each graph
         self.keys: dict[int, _Uses] = defaultdict(_Uses)
         self.unfit: set[int] = set()
@@ -110,9 +110,9 @@ class _Frame:
     def _follow_into(self, node: Node, position: int) -> bool:
         is_state = node.op.name == "while" and position < node.attributes["state"]
         is_twice = node.inputs.count(node.inputs[position]) > 1
-        if role(node) != "control" or node.op.name == "call" or is_state or is_twice:
+        if lowering_class(node) != "control" or node.op.name == "call" or is_state or is_twice:
             return False
-        self.owners.append(node)
+        self.capturing_nodes.append(node)
         from_behind = position - len(node.inputs)  # captures are the last parameters of all regions
         return all(self._follow(region.parameters[from_behind]) for region in node.regions)
 
@@ -169,7 +169,7 @@ class _Frame:
         graph = self.made.results[0].graph
         cell = _insert(graph, self.made, CELL, (), type=type_).results[0]
         cells = {graph: cell}
-        for owner in self.owners:
+        for owner in self.capturing_nodes:
             inner = [region.add_parameter(_CELL, cell.name) for region in owner.regions]
             owner.inputs = (*owner.inputs, cells[_graph_of(owner)])
             cells.update(zip(owner.regions, inner, strict=True))
@@ -177,7 +177,7 @@ class _Frame:
 
     def _take_out(self) -> None:
         """Remove the dict, which has no uses left."""
-        for owner in reversed(self.owners):
+        for owner in reversed(self.capturing_nodes):
             outer = self.places[_graph_of(owner)]
             owner.inputs = tuple(value for value in owner.inputs if value is not outer)
             for region in owner.regions:

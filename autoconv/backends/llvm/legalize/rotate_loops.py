@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autoconv.backends.llvm.analysis.classify import role
+from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.backends.llvm.analysis.representation import is_scalar
 from autoconv.graph.graph import Graph, Node, Value, clone, copied_regions, copy_node, leads_to_recursion
 
@@ -39,7 +39,8 @@ def _fits(node: Node) -> bool:
     state = node.attributes["state"]
     same = [value.type for value in body.outputs] == [value.type for value in test.parameters[:state]]
     given = [value.type for value in node.inputs] == [value.type for value in test.parameters]
-    return same and given and is_scalar(test.outputs[0].type) and any(role(inner) in _LOOPS for inner in test.nodes)
+    loops = any(lowering_class(inner) in _LOOPS for inner in test.nodes)
+    return same and given and is_scalar(test.outputs[0].type) and loops
 
 
 def _turned(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]:

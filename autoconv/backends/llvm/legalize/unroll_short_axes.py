@@ -20,7 +20,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from autoconv.backends.llvm.analysis.classify import reduced_axes, reduction_of, role
+from autoconv.backends.llvm.analysis.classify import lowering_class, reduced_axes, reduction_of
 from autoconv.backends.llvm.analysis.contiguity import is_contiguous
 from autoconv.backends.llvm.analysis.representation import is_array, is_scalar, sizes
 from autoconv.graph.effects import Effects
@@ -59,11 +59,11 @@ def split_components(graph: Graph) -> Graph:
 
     copy = clone(graph, rewrite)
     for part in _graphs(copy):
-        _sweep(part)
+        _remove_dead_nodes(part)
     return copy
 
 
-def _sweep(graph: Graph) -> None:
+def _remove_dead_nodes(graph: Graph) -> None:
     """Remove dead nodes: loops would have to store their results."""
     read = set(graph.outputs)
     kept: list[Node] = []
@@ -100,7 +100,7 @@ def _is_of_vectors(node: Node) -> bool:
     if not node.op.traits.elementwise or node.effects is not Effects.PURE or len(node.results) != 1:
         return False
     (result,) = node.results
-    if not is_array(result.type) or role(node) != "element":
+    if not is_array(result.type) or lowering_class(node) != "element":
         return False
     *rest, count = sizes(result.type)
     return 2 <= count <= _MOST and math.prod(rest) >= _FEWEST
@@ -108,7 +108,7 @@ def _is_of_vectors(node: Node) -> bool:
 
 def _can_reduce(node: Node) -> bool:
     reduction = node.op.traits.reduction
-    if reduction is None or node.op.name == "sum_to_shape_of" or role(node) != "reduce":
+    if reduction is None or node.op.name == "sum_to_shape_of" or lowering_class(node) != "reduce":
         return False
     last = len(sizes(node.inputs[0].type)) - 1
     same = node.results[0].dtype is node.inputs[0].dtype

@@ -23,7 +23,7 @@ _SPLIT = 1_000_000  # multiplications from which threads share a product
 _MULTIPLICATIONS = 3  # multiplications in one unit of work
 
 
-def set_apart(plan: Plan, items: Sequence[Item]) -> list[Item]:
+def run_concurrently(plan: Plan, items: Sequence[Item]) -> list[Item]:
     """Return the items in an equivalent order, with those that run concurrently as members of one item."""
     if not current_target().is_parallel:
         return list(items)
@@ -54,7 +54,7 @@ def _scheduled(plan: Plan, items: Sequence[Item], heavy: dict[Item, int]) -> lis
             # The longest first: it runs in the thread that waits for the others.
             group.sort(key=heavy.__getitem__, reverse=True)
             nodes = [node for item in group for node in item.nodes]
-            group = [type(group[0])(nodes, group[0].position, runs=[[item] for item in group], apart=True)]
+            group = [type(group[0])(nodes, group[0].position, runs=[[item] for item in group], is_concurrent=True)]
         order += group
         left = rest
     return order if found else list(items)
@@ -64,7 +64,7 @@ def _work(plan: Plan, item: Item) -> int:
     """Estimate the work of an item, in units of 0.05 ns; 0 if threads share it, or it does not suit a thread alone."""
     if item.members or any(node.effects is not Effects.PURE for node in item.nodes):
         return 0
-    roles = {plan.roles[node] for node in item.nodes}
+    roles = {plan.classes[node] for node in item.nodes}
     if item.shape is not None and not is_known(item.shape):
         return 0  # its loops may be split themselves
     if item.shape is not None:

@@ -57,7 +57,7 @@ def cuts(plan: Plan, nodes: Sequence[Node], index: Point, span: Span, held: Cont
     """
     reader = _Reader(plan, span, held)
     for node in nodes:
-        kind = plan.roles[node]
+        kind = plan.classes[node]
         if kind == "scatter":
             reader.operand(updates(node), index)
             reader.positions(gather_map(node).apply(index) or ())
@@ -85,7 +85,7 @@ class _Reader:
         base = base_of(value, self.plan.views)
         if node is None or (base is not value and base in self.held and is_dense(base.type)):
             return
-        if value in self.plan.views or self.plan.roles[node] == "copy":
+        if value in self.plan.views or self.plan.classes[node] == "copy":
             found = index_map(node)
             source = found.apply(index, self.span) if found is not None else None
             if source is not None:

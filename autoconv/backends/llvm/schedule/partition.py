@@ -112,8 +112,8 @@ def _steps(dimension: int | None, size: int, work: int, multiple: int) -> Split 
 
 def independent(plan: Plan, item: Item, shape: Sequence[int]) -> Iterator[int]:
     """Yield the dimensions whose counts write to different places: nothing is reduced over them, or everything is."""
-    reductions = [node for node in item.nodes if plan.roles[node] == "reduce"]
-    scatters = [straight_dimensions(node) for node in item.nodes if plan.roles[node] == "scatter"]
+    reductions = [node for node in item.nodes if plan.classes[node] == "reduce"]
+    scatters = [straight_dimensions(node) for node in item.nodes if plan.classes[node] == "scatter"]
     for d, size in enumerate(shape[: item.depth] if item.phases else shape):
         if not all(d in straight for straight in scatters):
             continue

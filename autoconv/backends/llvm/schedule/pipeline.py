@@ -8,21 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from autoconv.backends.llvm.schedule.concurrency import set_apart
+from autoconv.backends.llvm.schedule.concurrency import run_concurrently
 from autoconv.backends.llvm.schedule.plan import Item, Plan
-from autoconv.backends.llvm.schedule.row_blocks import block_rows, side_by_side
-from autoconv.backends.llvm.schedule.row_chains import fuse_rows
+from autoconv.backends.llvm.schedule.row_blocks import block_rows, pair_up
+from autoconv.backends.llvm.schedule.row_chains import fuse_row_chains
 from autoconv.graph.graph import Graph
 
 # After loops are fused and ordered: loops and products share blocks of rows, such blocks run beside each other, and
 # what is left and independent runs concurrently.
-PASSES: tuple[Callable[[Plan, list[Item]], list[Item]], ...] = (block_rows, side_by_side, set_apart)
+PASSES: tuple[Callable[[Plan, list[Item]], list[Item]], ...] = (block_rows, pair_up, run_concurrently)
 
 
 def schedule(graph: Graph) -> Plan:
     """Decide what runs together, in which order, in which blocks, and what runs concurrently."""
     plan = Plan(graph)
-    fuse_rows(plan)
+    fuse_row_chains(plan)
     plan.find_traffic()
     plan.items = plan.ordered()
     for step in PASSES:

@@ -11,7 +11,7 @@ import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from autoconv.backends.llvm.analysis.classify import role
+from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.backends.llvm.analysis.contiguity import is_block, is_contiguous
 from autoconv.backends.llvm.analysis.indexing import is_indexed, part_shape, positions, shares_loop, updates
 from autoconv.backends.llvm.analysis.representation import is_dense, sizes
@@ -48,7 +48,7 @@ class Item:
     depth: int = 0
     # For items that run block by block (see blocks): runs that share blocks of rows, several of them side by side.
     runs: list[list[Item]] = field(default_factory=list)
-    apart: bool = False  # each run is a single whole item, and the runs execute concurrently (see apart)
+    is_concurrent: bool = False  # each run is a single whole item, and the runs execute concurrently (see apart)
 
     @property
     def members(self) -> list[Item]:
@@ -56,11 +56,14 @@ class Item:
 
 
 class Plan:
-    """A schedule: `items` in execution order, the `roles` of the nodes, and `views`, values that only yield indices."""
+    """A schedule: `items` in execution order.
+
+    `classes` are the lowering classes of the nodes, and `views` the values that only yield indices.
+    """
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.roles: dict[Node, str] = {node: role(node) for node in graph.nodes}
+        self.classes: dict[Node, str] = {node: lowering_class(node) for node in graph.nodes}
         self.patches: dict[Node, Patches] = {}
         self._consumers = self._found_consumers()
         self._choose_patches()
@@ -70,13 +73,13 @@ class Plan:
         self._item_of: dict[Node, int] = {}
         self._last_effect: int | None = None
         for position, node in enumerate(graph.nodes):
-            if node in self.roles:
+            if node in self.classes:
                 self._place(node, position)
         self.items: list[Item] = []
 
     def _found_consumers(self) -> dict[Value, list[Node]]:
         found: dict[Value, list[Node]] = {}
-        for node in self.roles:
+        for node in self.classes:
             for value in self.inputs(node):
                 found.setdefault(value, []).append(node)
         return found
@@ -85,12 +88,12 @@ class Plan:
         """Drop nodes that extract patches where a matrix product reads the patches in place."""
         outputs = set(self.graph.outputs)
         for node in self.graph.nodes:
-            found = patches_of(node, self._consumers, outputs) if self.roles[node] == "matmul" else None
+            found = patches_of(node, self._consumers, outputs) if self.classes[node] == "matmul" else None
             if found is not None and takes_patches(node, found):
                 self.patches[node] = found
         for found in self.patches.values():
             for node in found.nodes:
-                self.roles.pop(node, None)
+                self.classes.pop(node, None)
         if self.patches:
             self._consumers = self._found_consumers()
 
@@ -101,7 +104,7 @@ class Plan:
         """
         if node in self.patches:
             return self.patches[node].base, *node.inputs[1:]
-        loops = self.roles[node] in ("element", "reduce", "scatter", "view", "copy", "place", "pick", "extent")
+        loops = self.classes[node] in ("element", "reduce", "scatter", "view", "copy", "place", "pick", "extent")
         return read_inputs(node) if loops else node.inputs
 
     # ---- views
@@ -111,17 +114,17 @@ class Plan:
         outputs = set(self.graph.outputs)
         self._in_memory: set[Value] = set()  # views that are read in the memory of their source
         for node in reversed(self.graph.nodes):
-            if self.roles.get(node) != "view":
+            if self.classes.get(node) != "view":
                 continue
             (result,) = node.results
             readers = self._consumers.get(result, ())
             looked_through = all(self._looks_through(reader, result) for reader in readers)
             if not is_dense(result.type):
-                self.roles[node] = "pick"
+                self.classes[node] = "pick"
             elif result not in outputs and self._is_alias(node, readers, looked_through):
-                self.roles[node] = "alias"
+                self.classes[node] = "alias"
             elif result in outputs or not looked_through or (len(readers) > 1 and is_indexed(node)):
-                self.roles[node] = "place" if node.op.name == "pad" else "copy"
+                self.classes[node] = "place" if node.op.name == "pad" else "copy"
             else:
                 self.views.add(result)
                 if any(self._reads_in_memory(reader, result) for reader in readers):
@@ -135,17 +138,18 @@ class Plan:
         if not node.op.traits.same_order or not is_dense(node.inputs[0].type):
             return False
         before, after = ([s for s in sizes(v.type) if s != 1] for v in (node.inputs[0], node.results[0]))
-        return (before != after or not looked_through) and all(self.roles[reader] in _BY_ELEMENTS for reader in readers)
+        by_elements = all(self.classes[reader] in _BY_ELEMENTS for reader in readers)
+        return (before != after or not looked_through) and by_elements
 
     def _reads_in_memory(self, reader: Node, value: Value) -> bool:
         """Return whether the reader takes the elements contiguously, as for positions and matrices of a product."""
-        if (reader.results and reader.results[0] in self._in_memory) or self.roles[reader] == "matmul":
+        if (reader.results and reader.results[0] in self._in_memory) or self.classes[reader] == "matmul":
             return True
-        indexed = self.roles[reader] in ("view", "copy", "pick", "scatter") and is_indexed(reader)
+        indexed = self.classes[reader] in ("view", "copy", "pick", "scatter") and is_indexed(reader)
         return indexed and value in positions(reader)
 
     def _looks_through(self, reader: Node, value: Value) -> bool:
-        kind = self.roles[reader]
+        kind = self.classes[reader]
         if reader.results and reader.results[0] in self._in_memory and not (is_contiguous(value) or is_block(value)):
             return False
         if kind == "join":
@@ -164,7 +168,7 @@ class Plan:
     # ---- groups
 
     def _place(self, node: Node, position: int) -> None:
-        kind = self.roles[node]
+        kind = self.classes[node]
         loops = kind in ("element", "reduce", "scatter", "copy", "place")
         needs, joins = self._needs(node, kind)
         if node.effects is not Effects.PURE and self._last_effect is not None:
@@ -208,9 +212,9 @@ class Plan:
                     continue
                 item = self.resolve(self._item_of[base.node])
                 same = straight and shape is not None and is_dense(base.type) and sizes(base.type) == shape
-                fits = same and self.all_items[item].shape == shape and self.roles[base.node] in ("element", "copy")
+                fits = same and self.all_items[item].shape == shape and self.classes[base.node] in ("element", "copy")
                 # The kernel of a node that may raise may still replace the results.
-                fits = fits and (not base.node.effects or self.roles[base.node] == "copy")
+                fits = fits and (not base.node.effects or self.classes[base.node] == "copy")
                 (joins if fits else needs).add(item)
         return needs, joins - needs
 
@@ -283,8 +287,8 @@ class Plan:
             item.reads = list(reads)
             for node in item.nodes:
                 for value in node.results:
-                    stored = value in outputs or self.roles[node] in ("place", "scatter", "join")
-                    stored = stored or (self.roles[node] == "reduce" and not item.phases)
+                    stored = value in outputs or self.classes[node] in ("place", "scatter", "join")
+                    stored = stored or (self.classes[node] == "reduce" and not item.phases)
                     if stored or self._is_read_outside(value, item):
                         item.stored.append(value)
 
@@ -300,12 +304,12 @@ class Plan:
             else:
                 yield reader
 
-    def lookers(self, value: Value) -> Iterator[Node]:
+    def all_readers(self, value: Value) -> Iterator[Node]:
         """Yield the nodes that read the value, the views among them, and those that read it through views."""
         for reader in self._consumers.get(value, ()):
             yield reader
             if reader.results and reader.results[0] in self.views:
-                yield from self.lookers(reader.results[0])
+                yield from self.all_readers(reader.results[0])
 
     def _is_read_outside(self, value: Value, item: Item) -> bool:
         for reader in self._consumers.get(value, ()):

@@ -40,7 +40,7 @@ def block_rows(plan: Plan, items: Sequence[Item]) -> list[Item]:
     return list(items)
 
 
-def side_by_side(plan: Plan, items: Sequence[Item]) -> list[Item]:
+def pair_up(plan: Plan, items: Sequence[Item]) -> list[Item]:
     """Return the items with independent runs and products as runs of one item.
 
     Parts of all runs are then handed to the threads at once.
@@ -66,7 +66,7 @@ def side_by_side(plan: Plan, items: Sequence[Item]) -> list[Item]:
                 before.append(other)
         if len(together) > 1:
             runs = [run for one in together for run in _runs(plan, one)]
-            return [*side_by_side(plan, before), _item(runs), *side_by_side(plan, after)]
+            return [*pair_up(plan, before), _item(runs), *pair_up(plan, after)]
     return list(items)
 
 
@@ -89,7 +89,7 @@ def _item(runs: list[list[Item]]) -> Item:
 def product_of(plan: Plan, item: Item) -> Product | None:
     """Return the matrix product of an item, if it is one that is lowered to tiles."""
     (node, *others) = item.nodes
-    return None if others or plan.roles[node] != "matmul" else tiles_of(node, plan.patches.get(node))
+    return None if others or plan.classes[node] != "matmul" else tiles_of(node, plan.patches.get(node))
 
 
 def is_flat(plan: Plan, item: Item) -> bool:
@@ -99,7 +99,7 @@ def is_flat(plan: Plan, item: Item) -> bool:
     """
     shape = item.shape
     for node in item.nodes:
-        kind = plan.roles[node]
+        kind = plan.classes[node]
         if kind in ("copy", "place", "scatter"):
             return False
         if kind == "reduce" and len(reduced_axes(node)) != len(shape or ()):
@@ -170,15 +170,15 @@ class _Run:
         if not is_known(shape):
             return False
         count = math.prod(shape)
-        if not count or any(plan.roles[n] not in ("element", "reduce", "copy") or n.effects for n in item.nodes):
+        if not count or any(plan.classes[n] not in ("element", "reduce", "copy") or n.effects for n in item.nodes):
             return False
         if shape[0] != self.rows:
             alike = math.prod(shape[:-1]) == self.rows and not item.phases
-            return alike and is_flat(plan, item) and all(plan.roles[n] == "element" for n in item.nodes)
+            return alike and is_flat(plan, item) and all(plan.classes[n] == "element" for n in item.nodes)
         return all(self._node_keeps(node, shape) for node in (*item.nodes, *item.rows))
 
     def _node_keeps(self, node: Node, shape: tuple[int, ...]) -> bool:
-        kind = self.plan.roles[node]
+        kind = self.plan.classes[node]
         if kind == "reduce" and (not register_depth(node, shape) or 0 in reduced_axes(node)):
             return False
         own = shape if kind == "reduce" else sizes(node.results[0].type)

@@ -19,7 +19,7 @@ from autoconv.graph.graph import Node, Value
 _LONGEST = 1 << 15  # bytes of a row of values that are kept for later phases
 
 
-def fuse_rows(plan: Plan) -> None:
+def fuse_row_chains(plan: Plan) -> None:
     """Merge loops that can run row by row into the item of the first of them, as phases."""
     # Dependences first: merged items are not in execution order.
     order = sorted(range(len(plan.all_items)), key=lambda number: plan.all_items[number].before.bit_count())
@@ -29,7 +29,7 @@ def fuse_rows(plan: Plan) -> None:
 
 
 def _is_loop(plan: Plan, item: Item) -> bool:
-    plain = all(plan.roles[node] in ("element", "reduce") and not node.effects for node in item.nodes)
+    plain = all(plan.classes[node] in ("element", "reduce") and not node.effects for node in item.nodes)
     return item.shape is not None and len(item.shape) > 1 and 0 not in item.shape and plain
 
 
@@ -85,7 +85,7 @@ class _Chain:
 
     def _is_of_rows(self, item: Item) -> bool:
         shape = item.shape
-        if shape is None or any(self.plan.roles[node] != "element" or node.effects for node in item.nodes):
+        if shape is None or any(self.plan.classes[node] != "element" or node.effects for node in item.nodes):
             return False
         whole = shape + (1,) * (len(self.shape) - len(shape))
         return len(whole) == len(self.shape) and all(a in (1, b) for a, b in zip(whole, self.shape, strict=True))
@@ -93,8 +93,8 @@ class _Chain:
     def _depth(self, target: Item) -> int | None:
         """Return the dimension from which all sums of both items reduce; None if they differ, or leave no rows."""
         nodes = [*target.nodes, *self.item.nodes]
-        depths = {register_depth(node, self.shape) for node in nodes if self.plan.roles[node] == "reduce"}
-        if len(depths) != 1 or not any(self.plan.roles[node] == "reduce" for node in target.nodes):
+        depths = {register_depth(node, self.shape) for node in nodes if self.plan.classes[node] == "reduce"}
+        if len(depths) != 1 or not any(self.plan.classes[node] == "reduce" for node in target.nodes):
             return None
         (depth,) = depths
         if depth is None or all(size == 1 for size in self.shape[:depth]) or depth == len(self.shape):
@@ -129,10 +129,10 @@ class _Chain:
         return all(self._reads_well(node, index, places) for node, index in reading)
 
     def _is_full(self, node: Node) -> bool:
-        return self.plan.roles[node] == "element" and sizes(node.results[0].type) == self.shape
+        return self.plan.classes[node] == "element" and sizes(node.results[0].type) == self.shape
 
     def _reads_well(self, node: Node, index: Point, places: dict[Value, Point]) -> bool:
-        operands = node.inputs[:1] if self.plan.roles[node] == "reduce" else node.inputs
+        operands = node.inputs[:1] if self.plan.classes[node] == "reduce" else node.inputs
         for value in operands:
             if is_scalar(value.type):
                 continue

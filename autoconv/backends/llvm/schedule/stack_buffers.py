@@ -20,13 +20,13 @@ def is_local(plan: Plan, value: Value) -> bool:
     node = value.node
     if node is None or not is_array(value.type) or not 0 < size_in_bytes(value.type) <= _LARGEST:
         return False
-    if plan.roles[node] not in ("element", "reduce", "join") or node.effects is not Effects.PURE:
+    if plan.classes[node] not in ("element", "reduce", "join") or node.effects is not Effects.PURE:
         return False
     if value in plan.graph.outputs:
         return False
-    if any(looker.effects is not Effects.PURE or is_indexed(looker) for looker in plan.lookers(value)):
+    if any(looker.effects is not Effects.PURE or is_indexed(looker) for looker in plan.all_readers(value)):
         return False  # for invalid positions the kernel raises, and needs an object
-    return all(plan.roles[reader] in _LOOPS and not reader.regions for reader in plan.readers(value))
+    return all(plan.classes[reader] in _LOOPS and not reader.regions for reader in plan.readers(value))
 
 
 def size_in_bytes(type_: Type) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 
 from autoconv.backends.heap_stack import LIMITS
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.control.join_slots import fill, held_elsewhere, new_cell, read
+from autoconv.backends.llvm.codegen.control.join_slots import as_borrowed, fill, new_cell, read
 from autoconv.backends.llvm.codegen.objects.operation import Operation, on_objects, takes_objects
 from autoconv.backends.llvm.codegen.registry import lowering
 from autoconv.backends.llvm.runtime.exceptions import FUNCTIONS
@@ -22,7 +22,7 @@ def write_try(region: LoweringContext, node: Node) -> None:
     """Write a body, what follows its normal end, and the handler; either of the last two yields the results."""
     out, body = region.out, region.body
     attempt, normal, handler = node.regions
-    captures = [held_elsewhere(region.native(value)) for value in node.inputs]
+    captures = [as_borrowed(region.native(value)) for value in node.inputs]
     results = [new_cell(region, value.type) for value in node.results]
     found = [new_cell(region, value.type) for value in attempt.outputs]
     before = out.slot()

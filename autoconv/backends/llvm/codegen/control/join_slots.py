@@ -65,8 +65,8 @@ def converted(region: LoweringContext, native: Native, from_type: Type, to_type:
     return native if native.slot is not None else region.body.own(native.ir)
 
 
-def held_elsewhere(native: Native) -> Native:
+def as_borrowed(native: Native) -> Native:
     """Return the value as borrowed, for a region that must not release it."""
     if isinstance(native, Memory):
-        return array_view.lent(native)
+        return array_view.borrowed_memory(native)
     return Object(native.ir) if isinstance(native, Object) else native

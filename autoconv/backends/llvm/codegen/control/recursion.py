@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from autoconv.backends import interpreter
 from autoconv.backends.heap_stack import frames_of, frames_on_stack
 from autoconv.backends.llvm.analysis import representation
-from autoconv.backends.llvm.analysis.classify import role
+from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.backends.llvm.analysis.representation import is_complex, is_scalar
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.frame import Body
@@ -51,7 +51,9 @@ def has_form(graph: Graph) -> bool:
     if any(is_complex(value.type) for node in graph.walk() for value in (*node.inputs, *node.results)):
         return False
     return all(
-        node.op.name in _CONTROL and role(node) == "control" and (not is_recursive(node) or _keeps_types(node))
+        node.op.name in _CONTROL
+        and lowering_class(node) == "control"
+        and (not is_recursive(node) or _keeps_types(node))
         for node in graph.walk()
         if leads_to_recursion(node)
     )
@@ -82,7 +84,7 @@ def write_recursive_call(region: LoweringContext, node: Node) -> None:
     out.branch_if(out.icmp("ult", out.cast("ptrtoint", results, "i64"), end), far, near, unlikely=True)
 
     out.begin(far)
-    deeper = body.calls.deeper(node, region.owners)
+    deeper = body.calls.deeper(node, region.call_sites)
     _keep(region, cells, region.call_function(node, deeper, ElementWriter(out).wrap(int64, depth)))
     out.branch(done)
 
@@ -96,7 +98,7 @@ def write_recursive_call(region: LoweringContext, node: Node) -> None:
     failed, fine = out.label("raised"), out.label("fine")
     out.branch_if(went, fine, failed)
     out.begin(failed)
-    out.call_c("object_locate", "void", "ptr", body.calls.caller(node, region.owners)(out))
+    out.call_c("object_locate", "void", "ptr", body.calls.caller(node, region.call_sites)(out))
     out.branch(body.failed)
     out.begin(fine)
     _keep(region, cells, [_result(out, results, i, value) for i, value in enumerate(node.results)])

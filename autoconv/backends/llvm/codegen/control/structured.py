@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autoconv.backends.llvm.analysis.classify import role
+from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.backends.llvm.analysis.induction import Counter, counter_of, turns_of, weight
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.control.interchanged_loop import write_sunk
-from autoconv.backends.llvm.codegen.control.join_slots import converted, fill, held_elsewhere, new_cell, read
+from autoconv.backends.llvm.codegen.control.join_slots import as_borrowed, converted, fill, new_cell, read
 from autoconv.backends.llvm.codegen.control.recursion import write_recursive_call
 from autoconv.backends.llvm.codegen.memory import array_view
 from autoconv.backends.llvm.codegen.registry import lowering
@@ -33,7 +33,7 @@ def _lent(region: LoweringContext, node: Node, inputs: Sequence[Value]) -> list[
         if isinstance(native, Object):
             last = node.inputs.count(value) == 1 and region.uses[value] == 1
             native = Object(native.ir, native.slot if last else None)
-        lent.append(held_elsewhere(native) if isinstance(native, Memory) else native)
+        lent.append(as_borrowed(native) if isinstance(native, Memory) else native)
     return lent
 
 
@@ -43,7 +43,7 @@ def write_call(region: LoweringContext, node: Node) -> None:
     if is_recursive(node):
         write_recursive_call(region, node)
         return
-    owners = (node, *region.owners)
+    owners = (node, *region.call_sites)
     found = region.inner(node.regions[0], _lent(region, node, node.inputs), owners)
     for value, output, native in zip(node.results, node.regions[0].outputs, found, strict=True):
         region.set(value, converted(region, native, output.type, value.type))
@@ -95,7 +95,7 @@ def write_while(region: LoweringContext, node: Node) -> None:
             native = Object(region.take(value, last))
         start.append(array_view.taken(region, native) if isinstance(native, Memory) else native)
     fill(region, cells, body.parameters[:count], node.inputs[:count], start)
-    captures = [held_elsewhere(region.native(value)) for value in node.inputs[count:]]
+    captures = [as_borrowed(region.native(value)) for value in node.inputs[count:]]
     head, again, done = out.label("while"), out.label("again"), out.label("after")
     region.body.begin_loop(captures)
     is_long = any(_is_long(inner) for graph in node.regions for inner in graph.walk())
@@ -118,7 +118,7 @@ def write_while(region: LoweringContext, node: Node) -> None:
         assert isinstance(position, Element)
         out.branch_if((position < chunk.end).ir, again, chunk.head)
     else:
-        seen = [held_elsewhere(native) for native in state]
+        seen = [as_borrowed(native) for native in state]
         (condition,) = region.inner(test, [*seen, *captures])
         if not isinstance(condition, Element):
             raise AssertionError("the role of a loop says that its condition is a number")
@@ -199,4 +199,4 @@ def _note_counter(
 
 
 def _is_long(node: Node) -> bool:
-    return role(node) not in _SHORT and node.op.name != "constant"
+    return lowering_class(node) not in _SHORT and node.op.name != "constant"

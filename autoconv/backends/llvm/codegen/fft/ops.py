@@ -95,7 +95,7 @@ def write_rfft(region: LoweringContext, node: Node) -> None:
         source = region.address(between)
     else:
         source = region.data(x)
-    name = _rows(region, half, lambda b, x, y, w: _untangled(b, kind.dtype, size // 2, scale, x, y, w))
+    name = _rows(region, half, lambda b, x, y, w: _split_half_spectrum(b, kind.dtype, size // 2, scale, x, y, w))
     _call_with_roots(region, name, source, region.address(made), size, -1, kind.dtype)
     region.drop_later(between, half)
     region.set(result, made)
@@ -109,7 +109,7 @@ def write_irfft(region: LoweringContext, node: Node) -> None:
     half = TensorType(given.dtype, (*rows, size // 2))
     made, between = region.new_array(result.type), region.new_array(half)
     scale = float(size) ** -{"backward": 1.0, "forward": 0.0, "ortho": 0.5}[node.attributes.get("norm", "backward")]
-    name = _rows(region, half, lambda b, x, y, w: _tangled(b, given.dtype, size // 2, scale, x, y, w))
+    name = _rows(region, half, lambda b, x, y, w: _merge_half_spectrum(b, given.dtype, size // 2, scale, x, y, w))
     target = region.address(between if size > 2 else made)
     _call_with_roots(region, name, region.data(x), target, size, 1, given.dtype)
     if size > 2:
@@ -149,7 +149,7 @@ def _root(b: ElementWriter, dtype: DType, k: Position, size: int) -> tuple[Eleme
     return load(b, dtype.real_dtype, "%w", k), load(b, dtype.real_dtype, "%w", plus(b.out, k, size))
 
 
-def _untangled(b: ElementWriter, dtype: DType, size: int, scale: float, x: str, y: str, row: str) -> None:
+def _split_half_spectrum(b: ElementWriter, dtype: DType, size: int, scale: float, x: str, y: str, row: str) -> None:
     """X[k] = (Z[k] + Z*[n - k]) / 2 - i/2 · w^k · (Z[k] - Z*[n - k]) for the n numbers Z."""
     out = b.out
     before, after = times(out, row, size), times(out, row, size + 1)
@@ -170,7 +170,7 @@ def _untangled(b: ElementWriter, dtype: DType, size: int, scale: float, x: str, 
         store(b, b.pair(found[0] * (0.5 * scale), found[1] * (0.5 * scale)), y, plus(out, after, k))
 
 
-def _tangled(b: ElementWriter, dtype: DType, size: int, scale: float, x: str, y: str, row: str) -> None:
+def _merge_half_spectrum(b: ElementWriter, dtype: DType, size: int, scale: float, x: str, y: str, row: str) -> None:
     """Z[k] = (X[k] + X*[n - k]) + i · w^k · (X[k] - X*[n - k]); only the real parts of the first and last X count."""
     out = b.out
     before, after = times(out, row, size + 1), times(out, row, size)

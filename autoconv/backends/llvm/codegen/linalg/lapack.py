@@ -293,7 +293,7 @@ class Batch:
             given.append(f"i64 {dimension(out, self._bytes)}")
         large = bool(self._sizes) or max(math.prod(sizes(v.type)[-2:]) for v in node.inputs) > _SMALL
         if region.launches is not None:
-            region.launches.is_alone |= large
+            region.launches.is_single_threaded |= large
         with alone(out, large and region.launches is None):
             if split is None:
                 region.launch(body, [*given, "i64 0", "i64 0", f"i64 {count}"])
@@ -307,7 +307,7 @@ class Batch:
                 run_split(split, whole.module, whole.out, body, self._arguments, False)
                 call(region, whole.finish(), *given)
         if held is not None and held[1] is not None:
-            region.body.let_go(held[0].slot, held[1])
+            region.body.release_or_keep(held[0].slot, held[1])
         elif held is not None:
             region.body.release(held[0].slot)
         for value, cell in zip(node.results, cells, strict=True):

@@ -105,7 +105,7 @@ def write_list_pop(region: LoweringContext, node: Node) -> None:
     cold, fine = out.label("cold"), out.label("fine")
     out.branch_if(out.icmp("sgt", length, 0), fine, cold)
     out.begin(cold)
-    function = region.body.calls.kernel(node, region.owners, rarely=True)
+    function = region.body.calls.kernel(node, region.call_sites, rarely=True)
     nothing = out.alloca("ptr")
     element: Any = list_.type.element  # type: ignore[union-attr]
     empty = region.body.calls.object(ListValue(dtype=element.dtype, shape=element.shape))(out)

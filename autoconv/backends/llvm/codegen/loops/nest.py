@@ -75,7 +75,7 @@ class KernelText:
         looked_through = _guarded_views(plan, item)
         self.indices = [view for view in looked_through if picks.get(view)]
         # Elements may be computed twice: nothing is accumulated, and no array is both read and written.
-        self._may_repeat = all(plan.roles[node] in ("element", "copy", "place") for node in item.nodes)
+        self._may_repeat = all(plan.classes[node] in ("element", "copy", "place") for node in item.nodes)
         widths = [v.dtype.size for v in (*item.reads, *item.stored) if is_dense(v.type)]
         self._lanes = VECTOR // max(widths, default=1)
         self._is_cut = not item.phases and any(view.op.name in CUT for view in looked_through)
@@ -162,7 +162,7 @@ class KernelText:
         shape = self._item.shape or ()
         found: list[Reduction] = []
         for node in self._item.nodes:
-            if self._plan.roles[node] == "reduce":
+            if self._plan.classes[node] == "reduce":
                 depth = 0 if self._is_flat() else register_depth(node, shape)
                 found.append(
                     MemoryReduction(self, node)
@@ -177,7 +177,7 @@ class KernelText:
             if isinstance(one, MemoryReduction):
                 one.start()
         for node in self._item.nodes:
-            if self._plan.roles[node] == "place":
+            if self._plan.classes[node] == "place":
                 self._fill_around(node)
 
     def _finish(self, sums: Sequence[Reduction]) -> None:
@@ -315,13 +315,13 @@ class KernelText:
         self._index = index
         for node in self._item.nodes if nodes is None else nodes:
             (value,) = node.results
-            if self._plan.roles[node] == "place":
+            if self._plan.classes[node] == "place":
                 before = [dimension(self.out, pair[0]) for pair in node.attributes["paddings"]]
                 place = tuple(plus(self.out, i, by) for i, by in zip(index, before, strict=True))
                 self._store(self.element(node.inputs[0], index), self.stores[value], sizes(value.type), place)
-            elif self._plan.roles[node] == "scatter":
+            elif self._plan.classes[node] == "scatter":
                 self._scatter(node, index)
-            elif self._plan.roles[node] != "reduce":
+            elif self._plan.classes[node] != "reduce":
                 found = self.element(value, index)
                 if value in self.stores:
                     self._store(found, self.stores[value], sizes(value.type), index)
@@ -372,7 +372,7 @@ class KernelText:
         if base is not value and base in self._names and is_dense(base.type):
             # Elements in the same order have the same offsets as in the base.
             return load(self.b, base.dtype, self._names[base], linear(self.out, index, sizes(value.type)))
-        if value in self._plan.views or self._plan.roles[node] == "copy":
+        if value in self._plan.views or self._plan.classes[node] == "copy":
             place = viewed(self.b, node, index, self._pick_names.get(node, []))
             return self._at(place)
         operands = [self._operand(operand, value, index) for operand in node.inputs]
@@ -407,7 +407,7 @@ def _guarded_views(plan: Plan, item: Item) -> list[Node]:
                 visit(operand)
 
     for node in item.nodes:
-        if plan.roles[node] in ("copy", "scatter"):
+        if plan.classes[node] in ("copy", "scatter"):
             found[node] = None
         for value in node.inputs:
             visit(value)

@@ -62,7 +62,7 @@ class _Run:
             if item.shape is None:
                 continue
             for node in item.nodes:
-                if plan.roles[node] == "copy":
+                if plan.classes[node] == "copy":
                     region.guard(node)
             self._loops[number] = _loops(region, plan, item, self._rows)
         return len(self._lines) <= 1 and not any(loops.has_rare for loops in self._loops.values())
@@ -130,7 +130,7 @@ def _loops(region: LoweringContext, plan: Plan, item: Item, rows: int) -> Kernel
     part = Split(None, math.prod(shape), 1) if is_flat(plan, item) else Split(0, rows, 1)
     region.body.module.has_loops = True
     text = RowsText if item.phases else KernelText
-    return text(region.body.module, plan, item, region.picks, part)
+    return text(region.body.module, plan, item, region.checked_positions, part)
 
 
 def _body(

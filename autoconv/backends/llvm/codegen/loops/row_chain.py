@@ -33,7 +33,7 @@ class RowsText(KernelText):
         """Yield the values that later phases read and that are costly to recompute."""
         for node in self._phase_of:
             (value,) = node.results
-            if self._plan.roles[node] == "element" and self._is_costly(value) and self._is_read_later(value):
+            if self._plan.classes[node] == "element" and self._is_costly(value) and self._is_read_later(value):
                 yield value
 
     def _is_read_later(self, value: Value) -> bool:
@@ -43,7 +43,7 @@ class RowsText(KernelText):
 
     def _is_costly(self, value: Value) -> bool:
         node = value.node
-        if node is None or node not in self._phase_of or self._plan.roles[node] != "element":
+        if node is None or node not in self._phase_of or self._plan.classes[node] != "element":
             return False
         return node.op.traits.costly or any(self._is_costly(operand) for operand in node.inputs)
 
@@ -70,7 +70,7 @@ class RowsText(KernelText):
 
     def _is_alike(self, value: Value, other: Value) -> bool:
         assert value.node is not None
-        return self._plan.roles[value.node] == "element" and value.type == other.type
+        return self._plan.classes[value.node] == "element" and value.type == other.type
 
     def _is_kept_in(self, value: Value) -> bool:
         return value in self._kept

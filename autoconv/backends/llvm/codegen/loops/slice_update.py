@@ -44,7 +44,7 @@ def _write_element(region: LoweringContext, node: Node, value: Value, pointer: s
         element = load(b, value.dtype, region.data(value), linear(region.out, place, own))
     x = node.inputs[0]
     dtype = x.dtype
-    target = item_map(node).write(b, index, region.picks.get(node, []))
+    target = item_map(node).write(b, index, region.checked_positions.get(node, []))
     offset = linear(region.out, target, sizes(x.type))
     element = b.cast(element, dtype)
     if node.op.name == "add_at_item":

@@ -82,7 +82,7 @@ def write_products(region: LoweringContext, node: Node) -> None:
 
         _run(region, node, product, plan.count, write, pointers)
         if turned is not None:
-            region.body.let_go(turned[0].slot, turned[1])
+            region.body.release_or_keep(turned[0].slot, turned[1])
         return
 
     def by_blas(out: FunctionText, places: list[str], _: str) -> None:

@@ -83,10 +83,10 @@ class _Transpose:
         # The results of `within` rows are in bit-reversed order.
         bits = within.bit_length() - 1
         order = [sum(((k >> bit) & 1) << (bits - 1 - bit) for bit in range(bits)) for k in range(within)]
-        turned = [self._dealt(found[order[k] :: within], within) for k in range(within)]
+        turned = [self._regroup_blocks(found[order[k] :: within], within) for k in range(within)]
         return [vectors[block] for block in range(lanes // within) for vectors in turned]
 
-    def _dealt(self, vectors: list[str], within: int) -> list[str]:
+    def _regroup_blocks(self, vectors: list[str], within: int) -> list[str]:
         """Regroup the blocks of `within` numbers of several vectors: the first block of all, then the second ones.
 
         There are as many vectors as a vector has blocks.
@@ -98,5 +98,5 @@ class _Transpose:
         for blocks in (both[::2], both[1::2]):
             mask = [block + i for block in blocks for i in range(within)]
             pairs = zip(vectors[::2], vectors[1::2], strict=True)
-            dealt.append(self._dealt([self._v.shuffle(*pair, mask) for pair in pairs], within))
+            dealt.append(self._regroup_blocks([self._v.shuffle(*pair, mask) for pair in pairs], within))
         return [vector for pair in zip(*dealt, strict=True) for vector in pair]

@@ -18,7 +18,7 @@ def turned(region: LoweringContext, y: Value, lanes: int) -> str:
     kind = TensorType(dtype, (columns, rows))
     turn = transposed(region.body.module, dtype, rows, columns, lanes)
     native = None if region.is_view(y) else region.native(y)
-    slot = region.body.once(native, kind) if isinstance(native, Object) else None
+    slot = region.body.loop_invariant_slot(native, kind) if isinstance(native, Object) else None
     if slot is None:
         made = region.new_array(kind)
         out.call(turn, region.data(y), region.address(made))

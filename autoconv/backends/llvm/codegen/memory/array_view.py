@@ -104,7 +104,7 @@ def read(region: LoweringContext, cells: Cells, type_: ArrayType) -> Memory:
     return Memory(owner, pointer, tuple(values[: type_.rank]), tuple(values[type_.rank :]), whole)
 
 
-def lent(memory: Memory) -> Memory:
+def borrowed_memory(memory: Memory) -> Memory:
     """Return the memory with a borrowed owner."""
     return replace(memory, owner=Object(memory.owner.ir))
 
@@ -112,7 +112,7 @@ def lent(memory: Memory) -> Memory:
 def taken(region: LoweringContext, memory: Memory) -> Memory:
     """Return the memory with a new reference to its owner."""
     region.out.line(f"call void @retain(ptr {memory.owner.ir})")
-    return lent(memory)
+    return borrowed_memory(memory)
 
 
 def absent(region: LoweringContext, type_: ArrayType) -> Memory:

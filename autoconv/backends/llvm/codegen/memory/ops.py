@@ -209,7 +209,7 @@ def _write_load(region: LoweringContext, node: Node) -> None:
 def copy(region: LoweringContext, x: Memory, target: str, dtype: Any) -> None:
     """Copy the elements, in row-major order, to the address `target`."""
     b, shape = RegisterWriter(region), x.sizes
-    if lies_side_by_side(x, dtype.size):
+    if is_c_contiguous(x, dtype.size):
         count = product(region.out, element_count(region.out, shape), dtype.size)
         region.body.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
         region.out.line(f'call void @"llvm.memcpy.p0.p0.i64"(ptr {target}, ptr {x.pointer}, i64 {count}, i1 false)')
@@ -222,7 +222,7 @@ def copy(region: LoweringContext, x: Memory, target: str, dtype: Any) -> None:
     _each(region, shape, write)
 
 
-def lies_side_by_side(x: Memory, size: int) -> bool:
+def is_c_contiguous(x: Memory, size: int) -> bool:
     """Return whether the array is known to be C-contiguous."""
     stride: int | None = size
     for count, own in zip(reversed(x.sizes), reversed(x.strides), strict=True):

@@ -70,7 +70,7 @@ class Operation:
         raised, fine = self.out.label("raised"), self.out.label("fine")
         self.out.branch_if(failed, raised, fine, unlikely=True)
         self.out.begin(raised)
-        self.call("object_locate", self.body.calls.locator(self.node, self.region.owners)(self.out))
+        self.call("object_locate", self.body.calls.locator(self.node, self.region.call_sites)(self.out))
         self.out.branch(self.body.failed)
         self.out.begin(fine)
 

@@ -19,7 +19,7 @@ class Launches:
         self.calls: list[tuple[str, Sequence[str], str]] = []  # function, arguments, cell for its result
         self.cut: int | None = None  # first line after the present call
         self.block = ""  # the block of the call
-        self.is_alone = False  # whether a call uses LAPACK, whose own threads are switched off then
+        self.is_single_threaded = False  # whether a call uses LAPACK, whose own threads are switched off then
 
     def add(self, function: str, arguments: Sequence[str], answers: bool) -> str:
         """Add a call, the first of an item; return its i1 result."""
@@ -30,7 +30,7 @@ class Launches:
         return self.out.load("i1", cell) if answers else ""
 
 
-def write_apart(region: LoweringContext, whole: Item) -> None:
+def write_concurrent(region: LoweringContext, whole: Item) -> None:
     """Write the code before the calls of all items, the concurrent calls, and the code after them."""
     out = region.out
     launches = Launches(out)
@@ -46,7 +46,7 @@ def write_apart(region: LoweringContext, whole: Item) -> None:
         if launches.cut is not None:
             ends.append((out.take(launches.cut), out.block))
             out.block = launches.block
-    with alone(out, launches.is_alone):
+    with alone(out, launches.is_single_threaded):
         _run(out, launches.calls)
     for lines, block in ends:
         out.append_block(lines, block)

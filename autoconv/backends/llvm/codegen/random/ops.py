@@ -129,7 +129,7 @@ def write_truncated_normal(region: LoweringContext, node: Node) -> None:
             if type_ is None:
                 region.body.release(made.slot)
             else:
-                region.body.let_go(made.slot, type_)
+                region.body.release_or_keep(made.slot, type_)
 
     _write(region, node, call)
 

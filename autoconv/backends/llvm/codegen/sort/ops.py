@@ -99,7 +99,7 @@ def _finish(region: LoweringContext, node: Node, rows: _Rows, sort_first: bool =
         pointers += ["ptr null", "ptr null"]
     call(region, rows.finish(), *open_dimensions(region), *pointers)
     for slot, type_ in held:
-        region.body.let_go(slot, type_)
+        region.body.release_or_keep(slot, type_)
 
 
 def _sort_by_numpy(region: LoweringContext, node: Node) -> None:

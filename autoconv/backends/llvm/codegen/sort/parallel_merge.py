@@ -59,7 +59,7 @@ class Halves:
         for routine in (self._sort_halves(names, key_at), self._merge(names, put)):
             call(region, routine, *pointers)
         for slot, type_ in held:
-            region.body.let_go(slot, type_)
+            region.body.release_or_keep(slot, type_)
 
     def _sort_halves(self, names: list[str], key_at: KeyAt) -> str:
         """Sort each half in its share of the memory; `%found` records in which part of it each ends up."""

@@ -81,7 +81,7 @@ def write_unique(region: LoweringContext, node: Node) -> None:
     for value, one in zip((values, counts), made, strict=True):
         region.set(value, one)
     for one, type_ in zip((table, first, many), types, strict=True):
-        region.body.let_go(one.slot, type_)
+        region.body.release_or_keep(one.slot, type_)
 
 
 def _gather(region: LoweringContext, total: str, dtype: Any, to: Any, pointers: list[str]) -> None:

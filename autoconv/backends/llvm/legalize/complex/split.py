@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.llvm.analysis.classify import role
+from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.backends.llvm.analysis.representation import is_complex, is_dense, is_memory, is_scalar
 from autoconv.backends.llvm.legalize.complex.rules import MEMORY_RULES, RULES, Parts
 from autoconv.graph.effects import Effects
@@ -40,7 +40,7 @@ def split_complex(graph: Graph) -> Graph:
     for before, after in zip(graph.outputs, writer.graph.outputs, strict=True):
         if before.type != after.type:  # keep facts of the type, such as weakness
             after.type = before.type
-    sweep(writer.graph)
+    remove_dead_nodes(writer.graph)
     return writer.graph
 
 
@@ -57,7 +57,7 @@ def is_split(node: Node) -> bool:
     return any(map(is_complex, types)) and all(is_dense(t) or is_scalar(t) for t in types)
 
 
-def sweep(graph: Graph) -> None:
+def remove_dead_nodes(graph: Graph) -> None:
     """Remove dead nodes, regions included: loops would have to store their results."""
     read = set(graph.outputs)
     kept: list[Node] = []
@@ -67,7 +67,7 @@ def sweep(graph: Graph) -> None:
             read.update(node.inputs)
             if not is_recursive(node):
                 for region in node.regions:
-                    sweep(region)
+                    remove_dead_nodes(region)
     graph.nodes = kept[::-1]
 
 
@@ -82,7 +82,7 @@ class _Held:
     def __init__(self, whole: Value | None, parts: Parts | None = None) -> None:
         self.whole = whole
         self.parts = parts
-        self.asked: set[str] | None = None  # for a capture of a region: the forms that the region uses
+        self.forms_read: set[str] | None = None  # for a capture of a region: the forms that the region uses
 
 
 def _part_type(type_: Type) -> TensorType:
@@ -102,8 +102,8 @@ class _Writer:
     def whole(self, value: Value) -> Value:
         held = self.held[value]
         if held.whole is None:
-            if held.asked is not None:
-                held.asked.add("whole")
+            if held.forms_read is not None:
+                held.forms_read.add("whole")
                 held.whole = Value(self.graph, value.type, self.graph.unique_name(value.name))
             else:
                 assert held.parts is not None
@@ -114,8 +114,8 @@ class _Writer:
     def parts(self, value: Value) -> Parts:
         held = self.held[value]
         if held.parts is None:
-            if held.asked is not None:
-                held.asked.add("parts")
+            if held.forms_read is not None:
+                held.forms_read.add("parts")
                 kind = _part_type(value.type)
                 names = (self.graph.unique_name(f"{value.name}_{part}") for part in ("real", "imag"))
                 real, imag = (Value(self.graph, kind, name) for name in names)
@@ -147,7 +147,7 @@ class _Writer:
         for node in graph.nodes:
             if is_split(node):
                 self._write_split(node)
-            elif node.regions and role(node) == "control" and not is_recursive(node):
+            elif node.regions and lowering_class(node) == "control" and not is_recursive(node):
                 self._write_control(node)
             else:
                 regions = None
@@ -195,8 +195,8 @@ class _Writer:
         for i, outer in enumerate(given):
             held = [w.held[region.parameters[i]] for w, region in zip(writers, node.regions, strict=True)]
             forms = ["parts"] if i < count and carried[i] else ["whole"]
-            if held and held[0].asked is not None:
-                forms = sorted({form for one in held for form in one.asked or ()})
+            if held and held[0].forms_read is not None:
+                forms = sorted({form for one in held for form in one.forms_read or ()})
             for form in forms:
                 inputs += self.parts(outer) if form == "parts" else (self.whole(outer),)
                 for region, writer, own in zip(node.regions, writers, parameters, strict=True):
@@ -232,7 +232,7 @@ class _Writer:
         if not is_complex(value.type):
             return _Held(Value(graph, value.type, graph.unique_name(value.name)))
         held = _Held(None)
-        held.asked = set()
+        held.forms_read = set()
         if carried:
             real, imag = (Value(graph, _part_type(value.type), graph.unique_name(value.name)) for _ in range(2))
             return _Held(None, (real, imag))
