@@ -78,6 +78,18 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         os.environ["AUTOCONV_VERIFY"] = "1"
 
 
+_RECURSION = sys.getrecursionlimit()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """Fails where a test leaves another recursion limit: later tests of the worker would not meet theirs."""
+    found = sys.getrecursionlimit()
+    if found != _RECURSION:
+        sys.setrecursionlimit(_RECURSION)
+        pytest.fail(f"{item.nodeid} leaves the recursion limit {found}, it was {_RECURSION}")
+
+
 @pytest.fixture
 def update(request: pytest.FixtureRequest) -> bool:
     """Whether goldens are to be rewritten."""

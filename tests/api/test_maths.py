@@ -114,7 +114,7 @@ def test_bitwise() -> None:
 )
 def test_maths_like_numpy(name: str) -> None:
     x = np.abs(X)
-    check(getattr(maths, name)(x), getattr(np, name)(x))
+    check(getattr(autoconv.math, name)(x), getattr(np, name)(x))
 
 
 def test_maths() -> None:

@@ -170,7 +170,7 @@ def test_names_that_go_and_come():
 def test_builtins_cost_nothing_but_a_look():
     compute = follows(of_builtin)
     assert len(compute.concrete_functions) == 1
-    assert not compute.concrete_functions[0].asks_guards
+    assert not compute.concrete_functions[0].checks_guards_in_python
 
 
 def test_attributes_of_modules_wherever_they_are_held(tmp_path, monkeypatch):

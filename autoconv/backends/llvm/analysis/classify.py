@@ -93,13 +93,13 @@ def lowering_class(node: Node) -> str:
 
 def _role_of_complex(node: Node) -> str:
     """Classify the complex ops that remain once arithmetic is split into parts (see legalize/complex/split.py)."""
-    name, (result, *_) = node.op.name, node.results
+    name = node.op.name
     if name in ("real", "imag"):
         return "view"
     if is_of_open(node) and _of_shape(name):
         return _of_shape(name)
     if name == "complex":
-        if not shape_of(result.type):
+        if not shape_of(node.results[0].type):
             return "pair"
         return "element" if _broadcasts(node) else "kernel"
     return (COMPLEX[name](node) if name in COMPLEX and not is_of_open(node) else None) or "kernel"
