@@ -19,6 +19,7 @@ from autoconv import (
     random,
     signal,
     strings,
+    train,
     types,
     xp,
 )
@@ -215,7 +216,7 @@ __all__ = [
     "squeeze", "stack", "stop_gradient", "strided_slice", "string", "strings", "subtract", "switch_case", "tan",
     "tanh", "tensor_scatter_nd_add", "tensor_scatter_nd_max",
     "tensor_scatter_nd_min", "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensordot", "tile",
-    "timestamp", "transpose", "truediv", "types", "uint16", "uint32", "uint64", "uint8", "unique",
+    "timestamp", "train", "transpose", "truediv", "types", "uint16", "uint32", "uint64", "uint8", "unique",
     "unique_with_counts", "unstack", "value_and_grad", "variable_creator_scope", "vectorized_map",
     "vjp", "where", "while_loop", "xp", "zeros", "zeros_like",
 ]  # fmt: skip

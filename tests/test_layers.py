@@ -50,9 +50,11 @@ MAY_IMPORT = {
     "bench": {"errors"},
     "numpy": BASE | {"graph", "ops", "runtime"},
     "xp": {"graph", "numpy", "runtime"},
-    "data": BASE | {"graph", "ops", "optimise", "backends", "runtime", "operators", "tracing"},
+    "data": BASE | {"graph", "ops", "optimise", "backends", "runtime", "operators", "storage", "tracing"},
+    "storage": {"errors", "graph"},
+    "train": {"errors", "graph", "runtime", "storage", "api"},
 }
-BEYOND = {"api", "bench", "data", "numpy", "xp"}
+BEYOND = {"api", "bench", "data", "numpy", "storage", "train", "xp"}
 INNER = set(MAY_IMPORT) - {"importing", "conversion_cache"}
 CORE = INNER - BEYOND
 
@@ -60,6 +62,7 @@ THIRD_PARTY = {
     "syntax": {"gast"}, "analysis": {"gast"}, "passes": {"gast"}, "emit": {"gast", "astunparse"},
     "graph": {"numpy", "ml_dtypes", "tensorboard"}, "ops": {"numpy"}, "autodiff": {"numpy"}, "optimise": {"numpy"},
     "backends": {"numpy", "llvmlite"}, "runtime": {"numpy"}, "operators": {"numpy"},
+    "storage": {"numpy", "safetensors"}, "train": {"numpy", "google"},
     "tracing": {"numpy"}, "api": {"numpy"}, "data": {"numpy"}, "numpy": {"numpy"}, "xp": {"numpy"},
     "bench": {"numpy", "rich"},
     "config": {"platformdirs"},
@@ -93,7 +96,7 @@ MOST_MODULES = 25  # of a package
 MOST_LINES = 500  # of a file: to fall to 400
 
 # Libraries that are imported inside functions because they are heavy and only some need them.
-LAZY_LIBRARIES = {"ml_dtypes", "platformdirs", "rich", "pygments", "llvmlite", "tensorboard"}
+LAZY_LIBRARIES = {"ml_dtypes", "platformdirs", "rich", "pygments", "llvmlite", "tensorboard", "safetensors", "google"}
 
 # Imports inside functions that break a cycle, with the reason. This table only gets shorter: an entry that is
 # not needed any more fails the test.
@@ -367,7 +370,7 @@ BUDGETS = {
     "files over 400 lines": 20,
     "functions over 60 lines": 5,
     "functions of a complexity over 25": 29,
-    "functions of more than 8 parameters": 22,
+    "functions of more than 8 parameters": 12,
     "lines of LLVM text outside of ir": 192,
     "types of LLVM in text outside of ir": 524,
     "tables by op outside of rules": 42,
@@ -380,6 +383,8 @@ _BRANCHES = (
 # Packages whose tables by op are rules, which are code; elsewhere a fact about an op is a trait of its record.
 _OF_RULES = ("ops", "autodiff", "optimise/symbolic", "optimise/unboxing", "backends/llvm/legalize")
 _OF_USERS = ("api", "numpy", "xp")  # names of functions
+# Packages whose functions have the signatures of TensorFlow's or NumPy's.
+_SIGNATURES_OF_PEERS = (*_OF_USERS, "data", "train")
 
 
 def tables_of_ops(path: Path) -> list[str]:
@@ -422,7 +427,7 @@ def test_budgets():
                 count = len(arguments.args) + len(arguments.kwonlyargs) + len(arguments.posonlyargs)
                 found["functions over 60 lines"] += (node.end_lineno or 0) - node.lineno >= 60
                 found["functions of a complexity over 25"] += complexity(node) > 25
-                found["functions of more than 8 parameters"] += count > 8
+                found["functions of more than 8 parameters"] += count > 8 and part_of(path) not in _SIGNATURES_OF_PEERS
     assert {name: count for name, count in found.items() if count > BUDGETS[name]} == {}
 
 

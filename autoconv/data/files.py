@@ -8,7 +8,7 @@ import io
 import os
 import struct
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import IO, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from autoconv.errors import DataLossError, InvalidArgumentError, NotFoundError
 from autoconv.graph.dtypes import string
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.storage.crc32c import masked_crc32c
 
 
 class FileNode(Node):
@@ -87,13 +88,13 @@ class Records(FileNode):
     def read(self, file: IO[bytes], path: str) -> Iterator[Element]:
         start = 0
         while head := file.read(12):
-            if len(head) < 12 or masked_checksum(head[:8]) != struct.unpack("<I", head[8:])[0]:
+            if len(head) < 12 or masked_crc32c(head[:8]) != struct.unpack("<I", head[8:])[0]:
                 raise DataLossError(f"corrupted record at {start} in {path}: this is no file of TFRecords")
             (length,) = struct.unpack("<Q", head[:8])
             data, tail = file.read(length), file.read(4)
             if len(data) < length or len(tail) < 4:
                 raise DataLossError(f"truncated record at {start} in {path}")
-            if masked_checksum(data) != struct.unpack("<I", tail)[0]:
+            if masked_crc32c(data) != struct.unpack("<I", tail)[0]:
                 raise DataLossError(f"corrupted record at {start} in {path}")
             yield [text(data)]
             start += 16 + length
@@ -113,27 +114,6 @@ def text(value: bytes) -> Any:
     found = np.empty((), object)
     found[()] = value
     return found
-
-
-def masked_checksum(data: bytes) -> int:
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc = (crc >> 8) ^ _TABLE[(crc ^ byte) & 0xFF]
-    crc ^= 0xFFFFFFFF
-    return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
-
-
-def _table() -> Sequence[int]:
-    """The table of CRC-32C (Castagnoli), reflected: the polynomial is 0x82F63B78."""
-    table = []
-    for byte in range(256):
-        for _ in range(8):
-            byte = byte >> 1 ^ (0x82F63B78 if byte & 1 else 0)
-        table.append(byte)
-    return table
-
-
-_TABLE = _table()
 
 
 def _names(filenames: Any) -> Slices:

@@ -6,6 +6,8 @@ import builtins
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+import numpy as np
+
 from autoconv.data.elements import element_type, rebuild
 from autoconv.data.nodes import RunningIterator
 from autoconv.errors import OperatorNotAllowedInGraphError
@@ -108,6 +110,16 @@ class Iterator:
 
     def __repr__(self) -> str:
         return f"<autoconv.data.Iterator element_spec={self._spec}>"
+
+    # ---- protocol of checkpoints
+
+    def _serialize_to_tensors(self) -> dict[str, Any]:
+        assert isinstance(self._value, RunningIterator)
+        return {"ITERATOR_STATE": np.int64(self._value.position)}
+
+    def _restore_from_tensors(self, tensors: dict[str, Any]) -> None:
+        assert isinstance(self._value, RunningIterator)
+        self._value.move_to(int(tensors["ITERATOR_STATE"].numpy()))
 
     # ---- protocol for tracing
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from autoconv.data.elements import element_type
 from autoconv.errors import EndOfSequenceError, OutOfRangeError
@@ -44,6 +45,12 @@ class Bindings:
 NOTHING = Bindings({})
 
 
+class Stream(Protocol):
+    """The random numbers of a node: `turn` is the number of the next pass over it."""
+
+    turn: int
+
+
 class Node:
     """One step of a dataset: `spec` describes its elements.
 
@@ -52,6 +59,7 @@ class Node:
     """
 
     name = "dataset"
+    stream: Any = None  # its random numbers, a `Stream`
 
     def __init__(self, spec: Any, inputs: Sequence[Node] = (), values: Sequence[Any] = ()) -> None:
         self.spec = spec
@@ -68,6 +76,11 @@ class Node:
     def count(self, bindings: Bindings) -> int:
         """Return the number of elements, or INFINITE or UNKNOWN."""
         return UNKNOWN
+
+    def streams(self) -> list[Stream]:
+        """Return the random streams of this node and those before it."""
+        own = [] if self.stream is None else [self.stream]
+        return own + [stream for node in self.inputs for stream in node.streams()]
 
     def bind(self, values: Sequence[Any]) -> Bound:
         """Return the dataset in a running graph, given the values of its symbols."""
@@ -88,7 +101,7 @@ class Bound:
         return IterableType(element_type(self.node.spec))
 
     def make_iterator(self) -> RunningIterator:
-        return RunningIterator(self.iterate())
+        return RunningIterator(self.iterate, self.node.streams())
 
     def iterate(self) -> Iterator[Element]:
         return self.node.iterate(self.bindings)
@@ -132,8 +145,11 @@ class RunningIterator:
     After an error it raises the same error again; closing it stops its threads.
     """
 
-    def __init__(self, elements: Iterator[Element]) -> None:
-        self._elements = elements
+    def __init__(self, begin: Callable[[], Iterator[Element]], streams: Sequence[Stream] = ()) -> None:
+        self._begin = begin
+        self._turns = [(stream, stream.turn) for stream in streams]
+        self._elements = begin()
+        self.position = 0  # number of elements taken
         self._lock = new_lock()  # reentrant: the dataset's own function may advance the iterator, which must raise
         self._failure: BaseException | None = None
         self._here = threading.local()
@@ -170,7 +186,9 @@ class RunningIterator:
             if self._failure is not None:
                 raise self._failure
             try:
-                return next(self._elements)
+                element = next(self._elements)
+                self.position += 1
+                return element
             except StopIteration:
                 raise
             except RuntimeError as error:
@@ -178,6 +196,20 @@ class RunningIterator:
             except Exception as error:
                 self._failure = error
             raise self._failure
+
+    def move_to(self, position: int) -> None:
+        """Skip elements until `position` of them are taken; to go back, begin the same pass again.
+
+        Elements are computed anew, in the random orders that the pass had.
+        """
+        with self._lock, recording(None):
+            if position < self.position or self._failure is not None:
+                self.close()
+                for stream, turn in self._turns:
+                    stream.turn = turn
+                self._elements, self._failure, self.position = self._begin(), None, 0
+            for _ in itertools.islice(self._elements, position - self.position):
+                self.position += 1
 
     def close(self) -> None:
         close = getattr(self._elements, "close", None)

@@ -56,13 +56,13 @@ class Stream:
             self._key = int(GLOBAL.next().random_raw(1)[0])
         else:
             self._key = (int(known) * 2 + 1 + ((GLOBAL.seed or 0) << 32)) % _BITS
-        self._turn = 0
+        self.turn = 0
         self._lock = new_lock()
 
     def begin(self, bindings: Bindings) -> Draws:
         with self._lock:
-            turn = self._turn
-            self._turn += 1 if self._anew else 0
+            turn = self.turn
+            self.turn += 1 if self._anew else 0
         return Draws(self._key, turn)
 
 

@@ -190,6 +190,12 @@ class IsComputed(Protocol):
     __autoconv_computes__: ClassVar[bool]
 
 
+class WatchesAttributes(Protocol):
+    """A `__setattr__` that only restores a checkpoint's value: traces set attributes past it as past `object`'s own."""
+
+    __autoconv_watches_attributes__: bool
+
+
 class ReplacesMethod(Protocol):
     """A converted special method, with the original."""
 

@@ -21,6 +21,7 @@ NAMESPACES = {
     "autoconv.bitwise": "Operators on the bits of integers.",
     "autoconv.data": "Datasets.",
     "autoconv.data.experimental": "Further transformations of datasets.",
+    "autoconv.train": "Checkpoints, and records of training data.",
     "autoconv.nest": "Nested structures of values.",
     "autoconv.debugging": "Assertions and checks of what is computed.",
     "autoconv.autograph": "Converted code as a function or as text.",

@@ -9,7 +9,7 @@ import zlib
 import pytest
 
 import autoconv as tf
-from autoconv.data.files import masked_checksum
+from autoconv.storage.crc32c import masked_crc32c
 
 Dataset = tf.data.Dataset
 
@@ -58,12 +58,12 @@ def test_list_files(tmp_path, elements):
 def test_the_checksum_is_that_of_the_standard():
     # CRC-32C of "123456789" is 0xE3069283 (RFC 3720 and every catalogue of CRCs).
     crc = 0xE3069283
-    assert masked_checksum(b"123456789") == ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
+    assert masked_crc32c(b"123456789") == ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
 
 
 def record(data):
     head = struct.pack("<Q", len(data))
-    return head + struct.pack("<I", masked_checksum(head)) + data + struct.pack("<I", masked_checksum(data))
+    return head + struct.pack("<I", masked_crc32c(head)) + data + struct.pack("<I", masked_crc32c(data))
 
 
 def test_records(tmp_path, elements):

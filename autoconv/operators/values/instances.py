@@ -197,8 +197,15 @@ DESCRIBING = ("__get__", "__set__", "__delete__")
 
 
 def refuse_hook(owner: Any, hook: str) -> None:
-    """Raise StagingError where a user-defined method intercepts all attribute writes of an object."""
-    if is_written(getattr(type(owner), hook, None)):
+    """Raise StagingError where a user-defined method intercepts all attribute writes of an object.
+
+    A method that only restores a checkpoint's value may run while tracing, unless writes happen when the graph runs.
+    """
+    method = getattr(type(owner), hook, None)
+    region = current_region()
+    if hasattr(method, "__autoconv_watches_attributes__") and region and not region.contract.effects_each_call:
+        return
+    if is_written(method):
         raise StagingError(
             f"{type(owner).__name__} defines {hook}, which would run for what a trace writes and undoes",
             current_place(), "a property with a setter, or a method with a name of its own",

@@ -311,4 +311,4 @@ def _initial_array(value: object, dtype: DType | None) -> np.ndarray:
             found = constant(tensor, dtype)
         elif dtype is not None and found.dtype is not dtype:
             found = apply("cast", found, dtype=dtype)
-        return np.array(found.numpy())  # type: ignore[union-attr]
+        return np.array(found.numpy(), found.dtype.numpy)  # type: ignore[union-attr]

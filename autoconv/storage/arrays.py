@@ -1,0 +1,130 @@
+"""Named arrays in one safetensors file, described and checked by records of our own.
+
+safetensors has no complex numbers, no text, and no checksums; NumPy has no bfloat16 for it to return. So every array
+is stored as plain numbers, and its record holds the dtype, the shape and a checksum of the stored bytes.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import zlib
+from collections.abc import Mapping
+from typing import Any, TypedDict
+
+import numpy as np
+
+from autoconv.errors import DataLossError, NotFoundError
+from autoconv.graph.dtypes import DType, as_dtype
+from autoconv.storage.files import replacing
+
+_LENGTHS = ".lengths"  # suffix of the array with the lengths of an array of text
+
+
+class ArrayRecord(TypedDict):
+    """What an index holds of one array: the name of its dtype, its shape, and the CRC-32 of its stored bytes."""
+
+    dtype: str
+    shape: list[int]
+    checksum: int
+
+
+def write_arrays(path: str, arrays: Mapping[str, np.ndarray]) -> dict[str, ArrayRecord]:
+    """Write the arrays to a safetensors file, whole or not at all; return their records.
+
+    Arrays of any memory order, of numbers, bools and text (bytes objects). Raises TypeError for other dtypes, and
+    ImportError without the package safetensors.
+    """
+    library = _library()
+    stored: dict[str, np.ndarray] = {}
+    records: dict[str, ArrayRecord] = {}
+    for name, array in arrays.items():
+        dtype = as_dtype(array.dtype)
+        parts = _as_numbers(name, array, dtype)
+        stored.update(parts)
+        records[name] = {"dtype": dtype.name, "shape": list(array.shape), "checksum": _checksum(*parts.values())}
+    with replacing(path) as temporary:
+        library.numpy.save_file(stored, temporary)
+    return records
+
+
+class ArrayFile:
+    """The arrays of a file that `write_arrays` wrote; each is read, and checked, when it is asked for."""
+
+    def __init__(self, path: str, records: Mapping[str, ArrayRecord]) -> None:
+        self.path = path
+        self.records = records
+
+    def read(self, name: str) -> np.ndarray:
+        """Return an array; raises NotFoundError for an unknown name, DataLossError for damage of any kind."""
+        record = self.records.get(name)
+        if record is None:
+            raise NotFoundError(f"Key {name} not found in {self.path}.")
+        dtype = as_dtype(record["dtype"])
+        names = [name, name + _LENGTHS] if dtype.is_string else [name]
+        parts = [self._stored(part) for part in names]
+        if _checksum(*parts) != record["checksum"]:
+            raise DataLossError(f"{self.path} is damaged: the checksum of {name} differs from its numbers.")
+        try:
+            return _from_numbers(parts, dtype, tuple(record["shape"]))
+        except ValueError as error:
+            raise DataLossError(f"{self.path} is damaged: {name}: {error}") from None
+
+    def _stored(self, name: str) -> np.ndarray:
+        library = _library()
+        if not os.path.isfile(self.path):
+            raise NotFoundError(f"{self.path}: there is no such file.")
+        try:
+            with library.safe_open(self.path, framework="numpy") as file:
+                return np.asarray(file.get_tensor(name))
+        except Exception as error:  # the library raises several classes of its own, all of them for damage
+            raise DataLossError(f"{self.path} is damaged: {name}: {error}") from None
+
+
+def _as_numbers(name: str, array: np.ndarray, dtype: DType) -> dict[str, np.ndarray]:
+    """Return what is stored of an array, by name: contiguous arrays of dtypes that safetensors has."""
+    if dtype.is_string:
+        texts = [bytes(text) for text in array.ravel()]
+        lengths = np.array([len(text) for text in texts], np.int64)
+        return {name: np.frombuffer(b"".join(texts), np.uint8), name + _LENGTHS: lengths}
+    array = np.ascontiguousarray(array)
+    if dtype.is_complex:
+        return {name: array.reshape(-1).view(array.real.dtype)}
+    if dtype.name not in _STORED:
+        array = array.view(f"u{array.dtype.itemsize}")
+    return {name: array.reshape(-1)}
+
+
+_STORED = {
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
+}  # fmt: skip
+
+
+def _from_numbers(parts: list[np.ndarray], dtype: DType, shape: tuple[int, ...]) -> np.ndarray:
+    if dtype.is_string:
+        texts, lengths = parts
+        ends = np.cumsum(lengths)
+        data = texts.tobytes()
+        if lengths.size != math.prod(shape) or (lengths < 0).any() or (ends.size and ends[-1] != len(data)):
+            raise ValueError("the lengths of its texts do not fit")
+        found = np.empty(lengths.size, object)
+        found[:] = [data[end - length : end] for end, length in zip(ends, lengths, strict=True)]
+        return found.reshape(shape)
+    return parts[0].view(dtype.numpy).reshape(shape)
+
+
+def _checksum(*parts: np.ndarray) -> int:
+    checksum = 0
+    for part in parts:
+        checksum = zlib.crc32(np.ascontiguousarray(part).view(np.uint8).data, checksum)
+    return checksum
+
+
+def _library() -> Any:
+    try:
+        import safetensors.numpy
+    except ImportError:
+        raise ImportError(
+            "saving and loading arrays needs the package safetensors: pip install 'autoconv[train]'"
+        ) from None
+    return safetensors

@@ -1,0 +1,84 @@
+"""Write files whole or not at all, and JSON documents whose damage is found."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from typing import Any
+
+from autoconv.errors import DataLossError, NotFoundError
+
+
+@contextlib.contextmanager
+def replacing(path: str) -> Iterator[str]:
+    """Yield the name of a private temporary file beside `path`, which takes the place of `path` at the end.
+
+    After an exception, a full disk included, `path` is as before and the temporary file is gone.
+    """
+    folder, name = os.path.split(os.path.abspath(path))
+    handle, temporary = tempfile.mkstemp(prefix=f".{name}.", suffix=".partial", dir=folder)
+    os.close(handle)
+    try:
+        yield temporary
+        _flush(temporary)
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+
+
+def write_json(path: str, content: dict[str, Any]) -> None:
+    """Write a document with the checksum of its content."""
+    body = _canonical(content)
+    with replacing(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
+        file.write(f'{{"sha256": "{_digest(body)}",\n"content": {body}}}\n')
+
+
+def read_json(path: str, what: str) -> dict[str, Any]:
+    """Return the content of a document that `write_json` wrote.
+
+    Raises NotFoundError without the file, and DataLossError where it is damaged or is no such document; `what` names
+    the kind of file in messages.
+    """
+    try:
+        with open(path, encoding="utf-8") as file:
+            document = json.load(file)
+    except FileNotFoundError:
+        raise NotFoundError(f"{path}: there is no such {what}.") from None
+    except (ValueError, RecursionError) as error:
+        raise DataLossError(f"{path} is no {what}, or it is damaged: {error}") from None
+    content = document.get("content") if isinstance(document, dict) else None
+    if not isinstance(content, dict):
+        raise DataLossError(f"{path} is no {what}.")
+    if _digest(_canonical(content)) != document.get("sha256"):
+        raise DataLossError(f"{path} is damaged: its checksum differs from its content.")
+    return content
+
+
+def _canonical(content: dict[str, Any]) -> str:
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def _digest(body: str) -> str:
+    return hashlib.sha256(body.encode()).hexdigest()
+
+
+def _flush(path: str) -> None:
+    """Bring the file's bytes to the disk, so that the new name never refers to an empty file after a crash."""
+    handle = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,32 @@
+"""Checkpoints, and the records of training data."""
+
+from typing import Any
+
+from autoconv.train import example
+from autoconv.train.checkpoint import Checkpoint, CheckpointOptions
+from autoconv.train.manager import CheckpointManager
+from autoconv.train.reader import CheckpointReader
+from autoconv.train.state import (
+    CheckpointState,
+    get_checkpoint_state,
+    latest_checkpoint,
+    list_variables,
+    load_checkpoint,
+    load_variable,
+    update_checkpoint_state,
+)
+
+__all__ = [
+    "BytesList", "Checkpoint", "CheckpointManager", "CheckpointOptions", "CheckpointReader", "CheckpointState",
+    "Example", "Feature", "FeatureList", "FeatureLists", "Features", "FloatList", "Int64List", "SequenceExample",
+    "get_checkpoint_state", "latest_checkpoint", "list_variables", "load_checkpoint", "load_variable",
+    "update_checkpoint_state",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """Load the classes of protocol buffers at the first use of one of them: their package is an extra."""
+    if name not in example.NAMES:
+        raise AttributeError(f"module 'autoconv.train' has no attribute {name!r}")
+    globals().update(example.message_classes())
+    return globals()[name]

@@ -1,0 +1,164 @@
+"""Read TensorFlow's checkpoint bundles: a sorted table of entries, and files of plain bytes.
+
+The index is a table in the format of LevelDB: blocks of entries with shared prefixes, an index of the blocks, and a
+footer with a magic number. The values of its entries are protocol buffers.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import DataLossError, NotFoundError, UnimplementedError
+from autoconv.graph.dtypes import as_dtype
+from autoconv.storage.arrays import ArrayRecord
+from autoconv.storage.crc32c import masked_crc32c
+from autoconv.storage.wire import fields_of, varint
+from autoconv.train.object_graph import ObjectNode
+
+_MAGIC = 0xDB4775248B80FB57
+_FOOTER = 48
+_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
+_DTYPES = {
+    1: "float32", 2: "float64", 3: "int32", 4: "uint8", 5: "int16", 6: "int8", 7: "string", 8: "complex64", 9: "int64",
+    10: "bool", 14: "bfloat16", 17: "uint16", 18: "complex128", 19: "float16", 22: "uint32", 23: "uint64",
+}  # fmt: skip
+
+
+class Bundle:
+    """The entries of a bundle; `read` returns an array and checks its checksum."""
+
+    def __init__(self, prefix: str) -> None:
+        self.prefix = prefix
+        self.records: dict[str, ArrayRecord] = {}
+        self._places: dict[str, tuple[int, int, int]] = {}  # number of the data file, first byte, number of bytes
+        self._shards = 1
+        path = prefix + ".index"
+        try:
+            with open(path, "rb") as file:
+                for key, value in _entries_of_table(file.read()):
+                    self._add(key.decode(), value)
+        except (IndexError, struct.error, UnicodeDecodeError, ValueError, KeyError, TypeError) as error:
+            raise DataLossError(f"{path} is damaged, or is no index of a checkpoint: {error}") from None
+        self.nodes = _object_nodes(bytes(self.read(_GRAPH)[()])) if _GRAPH in self.records else [ObjectNode()]
+
+    def _add(self, key: str, value: bytes) -> None:
+        entry = fields_of(value)
+        if not key:
+            self._shards = _one(entry, 1, 1)
+            if _one(entry, 2, 0):
+                raise UnimplementedError(f"{self.prefix}.index holds numbers of big-endian machines.")
+            return
+        if 7 in entry:
+            raise UnimplementedError(f"{self.prefix}.index: {key} is stored in slices, which cannot be read here.")
+        dtype = _DTYPES[_one(entry, 1, 0)]
+        dimensions = [fields_of(size) for size in fields_of(_one(entry, 2, b"")).get(2, [])]
+        shape = [_one(dimension, 1, 0) for dimension in dimensions]
+        self.records[key] = {"dtype": dtype, "shape": shape, "checksum": _one(entry, 6, 0)}
+        self._places[key] = _one(entry, 3, 0), _one(entry, 4, 0), _one(entry, 5, 0)
+
+    def read(self, name: str) -> np.ndarray:
+        """Return an array; raises NotFoundError for an unknown name, DataLossError for damage."""
+        if name not in self.records:
+            raise NotFoundError(f"Key {name} not found in checkpoint {self.prefix}")
+        record = self.records[name]
+        shard, start, size = self._places[name]
+        path = f"{self.prefix}.data-{shard:05d}-of-{self._shards:05d}"
+        if not os.path.isfile(path):
+            raise NotFoundError(f"{path}: there is no such file.")
+        with open(path, "rb") as file:
+            file.seek(start)
+            data = file.read(size)
+        shape = tuple(record["shape"])
+        try:
+            if record["dtype"] == "string":
+                return _texts(data, shape, record["checksum"])
+            if masked_crc32c(data) != record["checksum"]:
+                raise ValueError("its checksum differs")
+            return np.frombuffer(data, as_dtype(record["dtype"]).numpy).reshape(shape).copy()
+        except (ValueError, IndexError) as error:
+            raise DataLossError(f"{path} is damaged: {name}: {error}") from None
+
+
+def _texts(data: bytes, shape: tuple[int, ...], checksum: int) -> np.ndarray:
+    """Return an array of text, stored as the lengths, a checksum of these, and the bytes.
+
+    The checksum of the entry covers the lengths as numbers of 4 bytes (8 for long texts), and the bytes.
+    """
+    position, lengths = 0, []
+    found = np.empty(int(np.prod(shape, dtype=np.int64)), object)
+    for _ in range(found.size):
+        length, position = varint(data, position)
+        lengths.append(length)
+    counted = b"".join(struct.pack("<I" if length < 1 << 32 else "<Q", length) for length in lengths)
+    stored = data[position : position + 4]
+    if struct.pack("<I", masked_crc32c(counted)) != stored:
+        raise ValueError("the checksum of its lengths differs")
+    position += 4
+    if masked_crc32c(counted + stored + data[position:]) != checksum:
+        raise ValueError("its checksum differs")
+    for number, length in enumerate(lengths):
+        found[number] = data[position : position + length]
+        position += length
+    return found.reshape(shape)
+
+
+def _entries_of_table(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    if len(data) < _FOOTER or struct.unpack("<Q", data[-8:])[0] != _MAGIC:
+        raise ValueError("the magic number at its end is missing")
+    _, position = _handle(data, len(data) - _FOOTER)
+    index, _ = _handle(data, position)
+    for _, place in _entries_of_block(_block(data, *index)):
+        yield from _entries_of_block(_block(data, *_handle(place, 0)[0]))
+
+
+def _handle(data: bytes, position: int) -> tuple[tuple[int, int], int]:
+    start, position = varint(data, position)
+    size, position = varint(data, position)
+    return (start, size), position
+
+
+def _block(data: bytes, start: int, size: int) -> bytes:
+    if start + size + 5 > len(data):
+        raise ValueError("a block ends behind the file")
+    if masked_crc32c(data[start : start + size + 1]) != struct.unpack_from("<I", data, start + size + 1)[0]:
+        raise ValueError("the checksum of a block differs")
+    if data[start + size] != 0:
+        raise UnimplementedError("the index of the checkpoint is compressed, which cannot be read here.")
+    return data[start : start + size]
+
+
+def _entries_of_block(block: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Yield keys and values; a key shares its first bytes with the key before."""
+    (restarts,) = struct.unpack_from("<I", block, len(block) - 4)
+    end = len(block) - 4 * (restarts + 1)
+    position, key = 0, b""
+    while position < end:
+        shared, position = varint(block, position)
+        added, position = varint(block, position)
+        size, position = varint(block, position)
+        key = key[:shared] + block[position : position + added]
+        position += added
+        yield key, block[position : position + size]
+        position += size
+
+
+def _object_nodes(message: bytes) -> list[ObjectNode]:
+    """Return the objects of a TrackableObjectGraph: each with its children's numbers and its attributes' keys."""
+    nodes = []
+    for node in fields_of(message).get(1, []):
+        parts = fields_of(node)
+        children = {_one(child, 2, b"").decode(): _one(child, 1, 0) for child in map(fields_of, parts.get(1, []))}
+        values = {
+            _one(value, 1, b"").decode(): _one(value, 3, b"").decode() for value in map(fields_of, parts.get(2, []))
+        }
+        nodes.append(ObjectNode(children, values))
+    return nodes
+
+
+def _one(fields: dict[int, list[Any]], number: int, default: Any) -> Any:
+    return fields[number][-1] if number in fields else default

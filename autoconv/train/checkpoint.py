@@ -1,0 +1,178 @@
+"""Checkpoint: save the variables of an object, and restore them into objects of the same shape."""
+
+from __future__ import annotations
+
+import glob
+import os
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import int64
+from autoconv.runtime.objects.variable import Variable
+from autoconv.runtime.recording.regions import recording
+from autoconv.storage.arrays import write_arrays
+from autoconv.storage.files import write_json
+from autoconv.train.deferred import attribute_set
+from autoconv.train.object_graph import is_trackable, object_graph, values_of
+from autoconv.train.reader import FORMAT, INDEX, VERSION, open_checkpoint
+from autoconv.train.restoration import InitializationStatus, LoadStatus, Restoration
+from autoconv.train.state import update_checkpoint_state
+
+
+class CheckpointOptions:
+    """Options of saving and restoring; they name devices and threads, and have no effect on one machine.
+
+    >>> autoconv.train.CheckpointOptions(experimental_io_device="/job:localhost").experimental_io_device
+    '/job:localhost'
+    """
+
+    def __init__(
+        self,
+        experimental_io_device: str | None = None,
+        experimental_enable_async_checkpoint: bool = False,
+        **others: Any,
+    ) -> None:
+        self.experimental_io_device = experimental_io_device
+        self.experimental_enable_async_checkpoint = experimental_enable_async_checkpoint
+        self.__dict__.update(others)
+
+
+class Checkpoint:
+    """Saves and restores objects: variables, modules, Keras models and optimizers, lists, tuples and dicts of them.
+
+    The values are stored by the names of attributes from the checkpoint on, so that variables may have any names and
+    objects may be made in any order. `root` is an object whose own parts become the checkpoint's. Raises ValueError for
+    an object that holds nothing to store.
+
+    >>> import tempfile, os
+    >>> v = autoconv.Variable([1.0, 2.0])
+    >>> path = autoconv.train.Checkpoint(v=v).save(os.path.join(tempfile.mkdtemp(), "ckpt"))
+    >>> _ = v.assign([0.0, 0.0])
+    >>> _ = autoconv.train.Checkpoint(v=v).restore(path).assert_consumed()
+    >>> v.numpy()
+    array([1., 2.], dtype=float32)
+    """
+
+    _root: Any
+    _save_counter: Variable | None
+    _parts: dict[str, Any]
+
+    def __init__(self, root: Any = None, **kwargs: Any) -> None:
+        self.__dict__.update(_root=self if root is None else root, _save_counter=None, _parts={})
+        if root is not None:
+            _check("root", root)
+        for name, value in sorted(kwargs.items()):
+            _check(name, value)
+            setattr(self, name, value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+        if not name.startswith("_") and is_trackable(value):
+            self._parts[name] = value
+        attribute_set(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        object.__delattr__(self, name)
+        self._parts.pop(name, None)
+
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
+        counter = {} if self._save_counter is None else {"save_counter": self._save_counter}
+        return {**self._parts, **counter}
+
+    def _handle_deferred_dependencies(self, name: str, trackable: Any) -> None:
+        attribute_set(self, name, trackable)
+
+    @property
+    def save_counter(self) -> Variable:
+        """The number of the last checkpoint that `save` wrote or `restore` read, an int64 variable."""
+        counter = self._save_counter
+        if counter is None:
+            with recording(None):
+                counter = Variable(0, trainable=False, name="save_counter", dtype=int64)
+            self.__dict__["_save_counter"] = counter
+            attribute_set(self, "save_counter", counter)
+        return counter
+
+    def write(self, file_prefix: str | os.PathLike[str], options: CheckpointOptions | None = None) -> str:
+        """Write the values to files that begin with the prefix; return the prefix.
+
+        Folders are made as needed. A checkpoint of the same prefix stays whole until the new one is complete.
+        """
+        prefix = os.fspath(file_prefix)
+        os.makedirs(os.path.dirname(prefix) or ".", exist_ok=True)
+        graph = object_graph(self._root, self._attached())
+        arrays: dict[str, np.ndarray] = {}
+        for node, value in zip(graph.nodes, graph.objects, strict=True):
+            if node.values:
+                found = values_of(value)
+                arrays.update({key: found[name] for name, key in node.values.items()})
+        data = f"{prefix}.{secrets.token_hex(4)}.safetensors"
+        records = write_arrays(data, arrays)
+        nodes = [{"children": node.children, "values": node.values} for node in graph.nodes]
+        content = {
+            "format": FORMAT,
+            "version": VERSION,
+            "data": os.path.basename(data),
+            "arrays": records,
+            "nodes": nodes,
+        }
+        try:
+            write_json(prefix + INDEX, content)
+        except BaseException:
+            os.unlink(data)
+            raise
+        for old in data_files(prefix):
+            if old != data:
+                os.unlink(old)
+        return prefix
+
+    def save(self, file_prefix: str | os.PathLike[str], options: CheckpointOptions | None = None) -> str:
+        """Write a checkpoint whose name is the prefix, a hyphen and a new number; return its prefix.
+
+        The file `checkpoint` in the same folder names it as the latest.
+        """
+        self.save_counter.assign_add(1)
+        try:
+            path = self.write(f"{os.fspath(file_prefix)}-{int(self.save_counter.numpy())}", options)
+        except BaseException:
+            self.save_counter.assign_sub(1)
+            raise
+        update_checkpoint_state(os.path.dirname(path), path, [path])
+        return path
+
+    def read(self, save_path: str | os.PathLike[str], options: CheckpointOptions | None = None) -> LoadStatus:
+        """Restore the values of a checkpoint that `write` wrote; return the status of the restoration.
+
+        What the program creates later is restored when it becomes an attribute. Raises NotFoundError without the
+        checkpoint, DataLossError where it is damaged, and ValueError for a variable of another shape.
+        """
+        return LoadStatus(Restoration(open_checkpoint(os.fspath(save_path)), self._root, self._attached()))
+
+    def restore(self, save_path: str | os.PathLike[str] | None, options: CheckpointOptions | None = None) -> LoadStatus:
+        """Restore the values of a checkpoint that `save` wrote, and its number; None restores nothing."""
+        if save_path is None:
+            return InitializationStatus(self._root)
+        reader = open_checkpoint(os.fspath(save_path))
+        if "save_counter" in reader.nodes[0].children:
+            _ = self.save_counter  # made here, so that it is matched as the other parts are
+        return LoadStatus(Restoration(reader, self._root, self._attached()))
+
+    def _attached(self) -> Mapping[str, Any]:
+        """Return the checkpoint's own parts where another object is the root."""
+        return {} if self._root is self else self._trackable_children()
+
+
+def data_files(prefix: str) -> list[str]:
+    """Return the files with the arrays of a checkpoint; there is one, and others only after a killed writer."""
+    return sorted(glob.glob(f"{glob.escape(prefix)}.????????.safetensors"))
+
+
+def _check(name: str, value: Any) -> None:
+    if not is_trackable(value):
+        raise ValueError(
+            f"`Checkpoint` was expecting {name} to be a trackable object (a variable, a module, a Keras object, or a "
+            f"list, tuple or dict of them), got {value!r}."
+        )

@@ -1,0 +1,165 @@
+"""CheckpointManager: keep the latest checkpoints of a folder and delete older ones."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.runtime.objects.variable import Variable
+from autoconv.train.checkpoint import Checkpoint, CheckpointOptions, data_files
+from autoconv.train.reader import INDEX, exists
+from autoconv.train.restoration import LoadStatus
+from autoconv.train.state import get_checkpoint_state, update_checkpoint_state
+
+
+class CheckpointManager:
+    """Writes numbered checkpoints into a folder, and deletes all but the latest `max_to_keep` (None keeps all).
+
+    `keep_checkpoint_every_n_hours` keeps further ones, that many hours apart. With a `step_counter` (a variable) and
+    a `checkpoint_interval` in steps, `save` does nothing until that many steps have passed. Raises ValueError for a
+    `max_to_keep` below 1, and for an interval without a counter.
+
+    >>> import tempfile
+    >>> checkpoint = autoconv.train.Checkpoint(v=autoconv.Variable(1.0))
+    >>> manager = autoconv.train.CheckpointManager(checkpoint, tempfile.mkdtemp(), max_to_keep=2)
+    >>> for _ in range(3):
+    ...     path = manager.save()
+    >>> [name.rsplit("/", 1)[1] for name in manager.checkpoints]
+    ['ckpt-2', 'ckpt-3']
+    """
+
+    def __init__(
+        self,
+        checkpoint: Checkpoint,
+        directory: str | os.PathLike[str],
+        max_to_keep: int | None,
+        keep_checkpoint_every_n_hours: float | None = None,
+        checkpoint_name: str = "ckpt",
+        step_counter: Variable | None = None,
+        checkpoint_interval: int | None = None,
+        init_fn: Callable[[], Any] | None = None,
+    ) -> None:
+        if max_to_keep is not None and max_to_keep <= 0:
+            raise ValueError(f"Expected a positive integer or `None` for `max_to_keep`, got {max_to_keep}.")
+        if checkpoint_interval is not None and step_counter is None:
+            raise ValueError("`step_counter` should be passed if `checkpoint_interval` is not None.")
+        self._checkpoint = checkpoint
+        self._directory = os.fspath(directory)
+        self._most = max_to_keep
+        self._hours = keep_checkpoint_every_n_hours
+        self._name = checkpoint_name
+        self._steps = step_counter
+        self._interval = checkpoint_interval
+        self._start = init_fn
+        self._saved_at: int | None = None
+        self._kept: dict[str, float] = {}
+        state = get_checkpoint_state(self._directory)
+        self._latest = None
+        self._preserved = time.time() - (keep_checkpoint_every_n_hours or 0) * 3600
+        if state is not None:
+            times = state.all_model_checkpoint_timestamps or [time.time()] * len(state.all_model_checkpoint_paths)
+            known = zip(state.all_model_checkpoint_paths, times, strict=False)
+            self._kept = {path: moment for path, moment in known if exists(path)}
+            self._latest = state.model_checkpoint_path if exists(state.model_checkpoint_path) else None
+            self._preserved = state.last_preserved_timestamp or self._preserved
+
+    @property
+    def directory(self) -> str:
+        return self._directory
+
+    @property
+    def checkpoint(self) -> Checkpoint:
+        return self._checkpoint
+
+    @property
+    def checkpoint_interval(self) -> int | None:
+        return self._interval
+
+    @property
+    def latest_checkpoint(self) -> str | None:
+        """The prefix of the latest checkpoint, or None before the first."""
+        return self._latest
+
+    @property
+    def checkpoints(self) -> list[str]:
+        """The prefixes of the checkpoints that are kept for now, oldest first."""
+        return list(self._kept)
+
+    def save(
+        self,
+        checkpoint_number: Any = None,
+        check_interval: bool = True,
+        options: CheckpointOptions | None = None,
+    ) -> str | None:
+        """Write a checkpoint and delete the oldest; return its prefix, or None if the interval has not passed."""
+        step = None if self._steps is None else int(self._steps.numpy())
+        if check_interval and self._interval is not None and self._saved_at is not None:
+            assert step is not None
+            if step - self._saved_at < self._interval:
+                return None
+        self._checkpoint.save_counter.assign_add(1)
+        number = self._checkpoint.save_counter if checkpoint_number is None else checkpoint_number
+        number = int(number.numpy() if hasattr(number, "numpy") else number)
+        try:
+            path = self._checkpoint.write(os.path.join(self._directory, f"{self._name}-{number}"), options)
+        except BaseException:
+            self._checkpoint.save_counter.assign_sub(1)
+            raise
+        self._saved_at = step
+        self._latest = path
+        self._kept.pop(path, None)
+        self._kept[path] = time.time()
+        dropped = self._surplus()
+        self._record()  # before files go, so that the state never names a checkpoint that is gone
+        for old in dropped:
+            _delete(old)
+        return path
+
+    def restore_or_initialize(self) -> str | None:
+        """Restore the latest checkpoint and return its prefix; without one, call `init_fn` and return None."""
+        if self._latest is not None:
+            self._restored().assert_existing_objects_matched()
+            if self._steps is not None:
+                self._saved_at = int(self._steps.numpy())
+            return self._latest
+        if self._start is not None:
+            self._start()
+        return None
+
+    def sync(self) -> None:
+        """Wait for saving to end; it ends before `save` returns."""
+
+    def _restored(self) -> LoadStatus:
+        return self._checkpoint.restore(self._latest)
+
+    def _surplus(self) -> list[str]:
+        """Take the oldest checkpoints off the list and return those whose files have to go."""
+        dropped: list[str] = []
+        while self._most is not None and len(self._kept) > self._most:
+            path = next(iter(self._kept))
+            moment = self._kept.pop(path)
+            if self._hours and moment - self._preserved >= self._hours * 3600:
+                self._preserved = moment
+            else:
+                dropped.append(path)
+        return dropped
+
+    def _record(self) -> None:
+        assert self._latest is not None
+        update_checkpoint_state(
+            self._directory,
+            self._latest,
+            list(self._kept),
+            all_model_checkpoint_timestamps=list(self._kept.values()),
+            last_preserved_timestamp=self._preserved,
+        )
+
+
+def _delete(prefix: str) -> None:
+    index = prefix + INDEX
+    if os.path.isfile(index):
+        os.unlink(index)
+        for path in data_files(prefix):
+            os.unlink(path)

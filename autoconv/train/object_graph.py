@@ -1,0 +1,132 @@
+"""Graphs of objects that own variables: their parts by name, and the values that a checkpoint stores."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.control.module import Module
+from autoconv.runtime.objects.variable import Variable
+from autoconv.runtime.recording.regions import recording
+from autoconv.runtime.tensors.conversion import constant, convert_to_tensor
+
+VALUE = "VARIABLE_VALUE"
+
+
+@dataclass
+class ObjectNode:
+    """An object of the graph: its parts' numbers by name, and the keys of its values by the values' names."""
+
+    children: dict[str, int] = field(default_factory=dict)
+    values: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class ObjectGraph:
+    """The objects reached from a root, which has number 0, nearest first; `paths` are their names from the root."""
+
+    nodes: list[ObjectNode]
+    objects: list[Any]
+    paths: list[tuple[str, ...]]
+
+
+def object_graph(root: Any, attached: Mapping[str, Any] | None = None) -> ObjectGraph:
+    """Walk the parts of an object, breadth first, each object once; `attached` are further parts of the root.
+
+    A value's key consists of the path to its object, `/.ATTRIBUTES/`, and the value's name. Slashes and points in names
+    are escaped as in TensorFlow, so that keys are the same as there.
+    """
+    graph = ObjectGraph([ObjectNode()], [root], [()])
+    numbers = {id(root): 0}
+    waiting = deque([0])
+    while waiting:
+        number = waiting.popleft()
+        parts = children_of(graph.objects[number])
+        if number == 0 and attached:
+            parts = {**parts, **attached}
+        for name, part in parts.items():
+            if id(part) not in numbers:
+                numbers[id(part)] = len(graph.nodes)
+                waiting.append(len(graph.nodes))
+                graph.nodes.append(ObjectNode())
+                graph.objects.append(part)
+                graph.paths.append((*graph.paths[number], name))
+            graph.nodes[number].children[name] = numbers[id(part)]
+    for node, value, path in zip(graph.nodes, graph.objects, graph.paths, strict=True):
+        prefix = "/".join([*(_escaped(name) for name in path), ".ATTRIBUTES/"])
+        node.values = {name: prefix + name for name in value_names(value)}
+    return graph
+
+
+def is_trackable(value: object) -> bool:
+    """Return whether checkpoints can store the value or find something to store in it."""
+    return isinstance(value, Variable | Module | list | tuple | dict) or any(
+        callable(getattr(type(value), name, None)) for name in ("_trackable_children", "_serialize_to_tensors")
+    )
+
+
+def children_of(value: Any) -> dict[str, Any]:
+    """Return the parts of an object by name: attributes, in the order of their creation, items of lists and dicts."""
+    own = getattr(type(value), "_trackable_children", None)
+    if callable(own):
+        found = {str(name): part for name, part in own(value).items()}
+    elif isinstance(value, Module):
+        found = {name: part for name, part in vars(value).items() if name != "_name_scope"}
+    elif isinstance(value, dict):
+        found = {name: part for name, part in value.items() if isinstance(name, str)}
+    elif isinstance(value, list | tuple):
+        found = {str(position): part for position, part in enumerate(value)}
+    else:
+        return {}
+    return {name: part for name, part in found.items() if is_trackable(part)}
+
+
+def value_names(value: Any) -> tuple[str, ...]:
+    if isinstance(value, Variable):
+        return (VALUE,)
+    return tuple(_serialized(value))
+
+
+def values_of(value: Any) -> dict[str, np.ndarray]:
+    """Return the arrays that a checkpoint stores of one object, its parts aside."""
+    if isinstance(value, Variable):
+        return {VALUE: value.storage.value}
+    with recording(None):
+        return {
+            name: np.asarray(convert_to_tensor(part() if callable(part) else part).numpy())  # type: ignore[attr-defined]
+            for name, part in _serialized(value).items()
+        }
+
+
+def restore_values(value: Any, read: Callable[[str], np.ndarray], names: Mapping[str, str]) -> None:
+    """Set an object's values from a checkpoint; `names` are the keys by the values' names.
+
+    Raises ValueError for an array of another shape, with the shapes and the variable's name.
+    """
+    with recording(None):
+        if isinstance(value, Variable):
+            _assign(value, read(names[VALUE]))
+        else:
+            value._restore_from_tensors({name: constant(read(key)) for name, key in names.items()})
+
+
+def _assign(variable: Variable, array: np.ndarray) -> None:
+    if not variable.shape.is_compatible_with(array.shape):
+        raise ValueError(
+            f"Received incompatible tensor with shape {array.shape} when attempting to restore variable with shape "
+            f"{tuple(variable.shape)} and name {variable.name}."
+        )
+    variable.assign(constant(array))
+
+
+def _serialized(value: Any) -> dict[str, Any]:
+    own = getattr(type(value), "_serialize_to_tensors", None)
+    return dict(own(value)) if callable(own) else {}
+
+
+def _escaped(name: str) -> str:
+    return name.replace(".", "..").replace("/", ".S")

@@ -1,0 +1,102 @@
+"""Read checkpoints: those of this package, and TensorFlow's bundles."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from autoconv.errors import DataLossError, NotFoundError
+from autoconv.graph.dtypes import DType, as_dtype
+from autoconv.storage.arrays import ArrayFile, ArrayRecord
+from autoconv.storage.files import read_json
+from autoconv.train.bundle import Bundle
+from autoconv.train.object_graph import ObjectNode
+
+FORMAT = "autoconv checkpoint"
+VERSION = 1
+INDEX = ".index.json"
+OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
+
+
+class Arrays(Protocol):
+    """The arrays of a checkpoint by key: an `ArrayFile`, or a `Bundle` of TensorFlow."""
+
+    @property
+    def records(self) -> Mapping[str, ArrayRecord]: ...
+
+    def read(self, name: str) -> np.ndarray: ...
+
+
+class CheckpointReader:
+    """The values of a checkpoint by key; its arrays are read when they are asked for.
+
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> path = autoconv.train.Checkpoint(v=autoconv.Variable([1.0, 2.0])).save(folder + "/ckpt")
+    >>> reader = autoconv.train.load_checkpoint(path)
+    >>> reader.get_variable_to_shape_map()
+    {'save_counter/.ATTRIBUTES/VARIABLE_VALUE': [], 'v/.ATTRIBUTES/VARIABLE_VALUE': [2]}
+    >>> reader.get_tensor("v/.ATTRIBUTES/VARIABLE_VALUE")
+    array([1., 2.], dtype=float32)
+    """
+
+    def __init__(self, path: str, nodes: list[ObjectNode], arrays: Arrays) -> None:
+        self.path = path
+        self.nodes = nodes
+        self._arrays = arrays
+
+    def has_tensor(self, key: str) -> bool:
+        return key in self._arrays.records
+
+    def get_tensor(self, key: str) -> Any:
+        """Return the value: an array, or for a scalar of text the bytes.
+
+        Raises NotFoundError for an unknown key, and DataLossError for a damaged file.
+        """
+        found = self.get_array(key)
+        return found[()] if found.dtype == object and not found.ndim else found
+
+    def get_array(self, key: str) -> np.ndarray:
+        return self._arrays.read(key)
+
+    def get_variable_to_shape_map(self) -> dict[str, list[int]]:
+        """Return the shapes of all values, lists of sizes, by key."""
+        return {key: list(record["shape"]) for key, record in sorted(self._arrays.records.items())}
+
+    def get_variable_to_dtype_map(self) -> dict[str, DType]:
+        """Return the dtypes of all values by key."""
+        return {key: as_dtype(record["dtype"]) for key, record in sorted(self._arrays.records.items())}
+
+
+def exists(prefix: str) -> bool:
+    """Return whether there is a checkpoint, of this package or of TensorFlow, with this prefix."""
+    return os.path.isfile(prefix + INDEX) or os.path.isfile(prefix + ".index")
+
+
+def open_checkpoint(prefix: str) -> CheckpointReader:
+    """Return the reader of the checkpoint with this prefix.
+
+    Raises NotFoundError where there is none, and DataLossError for a damaged index or one of a later version.
+    """
+    if not os.path.isfile(prefix + INDEX):
+        if os.path.isfile(prefix + ".index"):
+            bundle = Bundle(prefix)
+            return CheckpointReader(prefix, bundle.nodes, bundle)
+        raise NotFoundError(
+            f"Unsuccessful CheckpointReader constructor: Failed to find any matching files for {prefix}"
+        )
+    content = read_json(prefix + INDEX, "index of a checkpoint")
+    if content.get("format") != FORMAT:
+        raise DataLossError(f"{prefix}{INDEX} is no index of a checkpoint.")
+    if content.get("version") != VERSION:
+        raise DataLossError(
+            f"{prefix}{INDEX} has version {content.get('version')}; this release reads version {VERSION}."
+        )
+    nodes = [ObjectNode(node["children"], node["values"]) for node in content["nodes"]]
+    data = content["data"]
+    if os.path.basename(data) != data:  # a path of its own would lead out of the folder
+        raise DataLossError(f"{prefix}{INDEX} refers to {data!r}, which is no file beside it.")
+    return CheckpointReader(prefix, nodes, ArrayFile(os.path.join(os.path.dirname(prefix), data), content["arrays"]))

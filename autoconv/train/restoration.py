@@ -1,0 +1,155 @@
+"""Match the objects of a program with those of a checkpoint, and report what was not matched."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+
+from autoconv.train.deferred import settle, wait_for
+from autoconv.train.object_graph import (
+    ObjectNode,
+    children_of,
+    object_graph,
+    restore_values,
+    value_names,
+)
+from autoconv.train.reader import CheckpointReader
+
+
+class Restoration:
+    """One reading of a checkpoint into the objects below a root.
+
+    Objects are matched by name from the root on, whichever names their variables have. An object that comes later is
+    matched when it becomes an attribute.
+    """
+
+    def __init__(self, reader: CheckpointReader, root: Any, attached: Mapping[str, Any]) -> None:
+        self.reader = reader
+        self.root = root
+        self.attached = attached
+        self.matched: dict[int, Any] = {}
+        self.restored: set[int] = set()  # identities of the objects whose values were set
+        self.match(0, root)
+
+    @property
+    def nodes(self) -> list[ObjectNode]:
+        return self.reader.nodes
+
+    def match(self, number: int, value: Any) -> None:
+        """Match an object, and all that is reached from it, with an object of the checkpoint; set their values."""
+        waiting = deque([(number, value)])
+        while waiting:
+            number, value = waiting.popleft()
+            if self.matched.get(number) is value and number:
+                continue
+            self.matched[number] = value
+            node = self.nodes[number]
+            names = {name: node.values[name] for name in value_names(value) if name in node.values}
+            if names and id(value) not in self.restored:
+                restore_values(value, self.reader.get_array, names)
+                self.restored.add(id(value))
+            parts = self._children(value)
+            for name, child in node.children.items():
+                if name in parts:
+                    waiting.append((child, parts[name]))
+                else:
+                    wait_for(value, name, self, child)
+
+    def _children(self, value: Any) -> Mapping[str, Any]:
+        parts = children_of(value)
+        return {**parts, **self.attached} if value is self.root else parts
+
+    def find_later_objects(self) -> None:
+        """Match what lists and dicts have got since the restoration, and attributes that traces have set."""
+        for number, value in list(self.matched.items()):
+            parts = self._children(value)
+            for name, child in self.nodes[number].children.items():
+                if name in parts:
+                    if self.matched.get(child) is not parts[name]:
+                        self.match(child, parts[name])
+                    settle(value, name)
+
+
+class LoadStatus:
+    """What a restoration has matched so far; the methods assert it and return the status itself."""
+
+    def __init__(self, restoration: Restoration) -> None:
+        self._restoration = restoration
+
+    def assert_consumed(self) -> LoadStatus:
+        """Raise AssertionError unless every value of the checkpoint and every variable of the program were matched."""
+        restoration = self._restoration
+        restoration.find_later_objects()
+        for number, node in enumerate(restoration.nodes):
+            if node.values and number not in restoration.matched:
+                path = _path_of(restoration.nodes, number)
+                raise AssertionError(f"Unresolved object in checkpoint {path}: {sorted(node.values.values())}")
+        return self.assert_existing_objects_matched()
+
+    def assert_existing_objects_matched(self) -> LoadStatus:
+        """Raise AssertionError unless every variable that exists below the root was matched."""
+        restoration = self._restoration
+        restoration.find_later_objects()
+        graph = object_graph(restoration.root, restoration.attached)
+        missing = [
+            value
+            for node, value in zip(graph.nodes, graph.objects, strict=True)
+            if node.values and id(value) not in restoration.restored
+        ]
+        if missing:
+            raise AssertionError(
+                f"Found {len(missing)} Python objects that were not bound to checkpointed values, likely due to "
+                f"changes in the Python program. Showing {min(len(missing), 10)} of {len(missing)} unmatched objects: "
+                f"{missing[:10]}"
+            )
+        return self
+
+    def assert_nontrivial_match(self) -> LoadStatus:
+        """Raise AssertionError if nothing but the root was matched."""
+        restoration = self._restoration
+        restoration.find_later_objects()
+        if not restoration.restored - {id(value) for value in restoration.attached.values()}:
+            raise AssertionError(
+                "Nothing except the root object matched a checkpointed value. Typically this means that the "
+                "checkpoint does not match the Python program. The checkpoint has the objects: "
+                f"{sorted(restoration.nodes[0].children)}"
+            )
+        return self
+
+    def expect_partial(self) -> LoadStatus:
+        """Accept that values of the checkpoint stay unused; nothing warns about them here, so this only returns."""
+        return self
+
+    def initialize_or_restore(self, session: Any = None) -> None:
+        """Do nothing more: variables have a value from the start, and matched ones have the checkpoint's."""
+
+    def run_restore_ops(self, session: Any = None) -> None:
+        """Do nothing more: values are set when objects are matched."""
+
+
+class InitializationStatus(LoadStatus):
+    """The status of a restoration from no checkpoint: every assertion fails but `expect_partial`'s."""
+
+    def __init__(self, root: Any) -> None:
+        self._root = root
+
+    def assert_consumed(self) -> LoadStatus:
+        """Raise AssertionError: no checkpoint was given."""
+        raise AssertionError("No checkpoint specified (save_path=None); nothing is being restored.")
+
+    assert_existing_objects_matched = assert_consumed
+    assert_nontrivial_match = assert_consumed
+
+
+def _path_of(nodes: list[ObjectNode], wanted: int) -> str:
+    """Return an object's name from the root, `(root).model.bias`."""
+    paths = {0: "(root)"}
+    waiting = deque([0])
+    while waiting:
+        number = waiting.popleft()
+        for name, child in nodes[number].children.items():
+            if child not in paths:
+                paths[child] = f"{paths[number]}.{name}"
+                waiting.append(child)
+    return paths.get(wanted, "(root)")

@@ -1,0 +1,175 @@
+"""The file `checkpoint` of a folder: which checkpoints there are, and which is the latest."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from autoconv.errors import DataLossError
+from autoconv.storage.files import replacing
+from autoconv.train.reader import CheckpointReader, exists, open_checkpoint
+
+_LINE = re.compile(r'^(\w+): (?:("(?:[^"\\]|\\.)*")|(\S+))$')
+
+
+@dataclass
+class CheckpointState:
+    """The latest checkpoint of a folder, and all of them, oldest first; times are in seconds since 1970.
+
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> path = autoconv.train.Checkpoint(v=autoconv.Variable([1.0, 2.0])).save(folder + "/ckpt")
+    >>> autoconv.train.get_checkpoint_state(folder).model_checkpoint_path == path
+    True
+    """
+
+    model_checkpoint_path: str
+    all_model_checkpoint_paths: list[str] = field(default_factory=list)
+    all_model_checkpoint_timestamps: list[float] = field(default_factory=list)
+    last_preserved_timestamp: float = 0.0
+
+
+def update_checkpoint_state(
+    save_dir: str | os.PathLike[str],
+    model_checkpoint_path: str,
+    all_model_checkpoint_paths: Sequence[str] | None = None,
+    latest_filename: str | None = None,
+    all_model_checkpoint_timestamps: Sequence[float] | None = None,
+    last_preserved_timestamp: float | None = None,
+) -> None:
+    """Write which checkpoint of a folder is the latest, and which others there are.
+
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> path = autoconv.train.Checkpoint(v=autoconv.Variable([1.0, 2.0])).save(folder + "/ckpt")
+    >>> autoconv.train.update_checkpoint_state(folder, folder + "/other-1", [path])
+    >>> len(autoconv.train.get_checkpoint_state(folder).all_model_checkpoint_paths)
+    2
+    """
+    folder = os.fspath(save_dir)
+    paths = list(all_model_checkpoint_paths or ())
+    if model_checkpoint_path not in paths:
+        paths.append(model_checkpoint_path)
+    times = list(all_model_checkpoint_timestamps or [time.time()] * len(paths))
+    lines = [f"model_checkpoint_path: {_quoted(_relative(model_checkpoint_path, folder))}"]
+    lines += [f"all_model_checkpoint_paths: {_quoted(_relative(path, folder))}" for path in paths]
+    lines += [f"all_model_checkpoint_timestamps: {moment!r}" for moment in times]
+    if last_preserved_timestamp is not None:
+        lines.append(f"last_preserved_timestamp: {last_preserved_timestamp!r}")
+    path = os.path.join(folder, latest_filename or "checkpoint")
+    with replacing(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
+
+
+def get_checkpoint_state(
+    checkpoint_dir: str | os.PathLike[str], latest_filename: str | None = None
+) -> CheckpointState | None:
+    """Return the state of a folder, or None where it has none; raises DataLossError for a damaged file.
+
+    >>> import tempfile
+    >>> autoconv.train.get_checkpoint_state(tempfile.mkdtemp()) is None
+    True
+    """
+    folder = os.fspath(checkpoint_dir)
+    path = os.path.join(folder, latest_filename or "checkpoint")
+    if not os.path.isfile(path):
+        return None
+    found: dict[str, list[str]] = {}
+    with open(path, encoding="utf-8", errors="replace") as file:
+        for line in file.read().splitlines():
+            match = _LINE.match(line.strip())
+            if match is None:
+                raise DataLossError(f"{path} is no state of checkpoints: {line[:80]!r}")
+            found.setdefault(match[1], []).append(_unquoted(match[2], path) if match[2] else match[3])
+    latest = found.get("model_checkpoint_path")
+    if not latest:
+        raise DataLossError(f"{path} names no checkpoint.")
+    try:
+        times = [float(moment) for moment in found.get("all_model_checkpoint_timestamps", [])]
+        preserved = float(found.get("last_preserved_timestamp", ["0"])[-1])
+    except ValueError as error:
+        raise DataLossError(f"{path} is damaged: {error}") from None
+    return CheckpointState(
+        os.path.join(folder, latest[-1]),
+        [os.path.join(folder, name) for name in found.get("all_model_checkpoint_paths", [])],
+        times,
+        preserved,
+    )
+
+
+def latest_checkpoint(checkpoint_dir: str | os.PathLike[str], latest_filename: str | None = None) -> str | None:
+    """Return the prefix of the latest checkpoint of a folder, or None where there is none.
+
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> path = autoconv.train.Checkpoint(v=autoconv.Variable([1.0, 2.0])).save(folder + "/ckpt")
+    >>> autoconv.train.latest_checkpoint(folder) == path
+    True
+    """
+    state = get_checkpoint_state(checkpoint_dir, latest_filename)
+    return state.model_checkpoint_path if state is not None and exists(state.model_checkpoint_path) else None
+
+
+def load_checkpoint(ckpt_dir_or_file: str | os.PathLike[str]) -> CheckpointReader:
+    """Return the reader of a checkpoint, given its prefix or a folder, which stands for its latest.
+
+    Raises ValueError for a folder without checkpoints.
+
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> path = autoconv.train.Checkpoint(v=autoconv.Variable([1.0, 2.0])).save(folder + "/ckpt")
+    >>> autoconv.train.load_checkpoint(folder).has_tensor("v/.ATTRIBUTES/VARIABLE_VALUE")
+    True
+    """
+    path = os.fspath(ckpt_dir_or_file)
+    if os.path.isdir(path):
+        latest = latest_checkpoint(path)
+        if latest is None:
+            raise ValueError(f"Couldn't find 'checkpoint' file or checkpoints in given directory {path}")
+        path = latest
+    return open_checkpoint(path)
+
+
+def list_variables(ckpt_dir_or_file: str | os.PathLike[str]) -> list[tuple[str, list[int]]]:
+    """Return the keys and shapes of all values of a checkpoint, in the order of the keys.
+
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> path = autoconv.train.Checkpoint(v=autoconv.Variable([1.0, 2.0])).save(folder + "/ckpt")
+    >>> autoconv.train.list_variables(path)
+    [('save_counter/.ATTRIBUTES/VARIABLE_VALUE', []), ('v/.ATTRIBUTES/VARIABLE_VALUE', [2])]
+    """
+    return list(load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map().items())
+
+
+def load_variable(ckpt_dir_or_file: str | os.PathLike[str], name: str) -> object:
+    """Return the value of a checkpoint under a key; `:0` at its end is ignored.
+
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> path = autoconv.train.Checkpoint(v=autoconv.Variable([1.0, 2.0])).save(folder + "/ckpt")
+    >>> autoconv.train.load_variable(path, "v/.ATTRIBUTES/VARIABLE_VALUE")
+    array([1., 2.], dtype=float32)
+    """
+    return load_checkpoint(ckpt_dir_or_file).get_tensor(name.removesuffix(":0"))
+
+
+def _relative(path: str, folder: str) -> str:
+    """Return a path as the file holds it: relative to its folder where it lies within, else absolute."""
+    inside = os.path.relpath(path, folder or ".")
+    return os.path.abspath(path) if inside.startswith("..") else inside
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+def _unquoted(text: str, path: str) -> str:
+    try:
+        return str(ast.literal_eval(text))
+    except (SyntaxError, ValueError):
+        raise DataLossError(f"{path} is damaged: {text[:80]}") from None

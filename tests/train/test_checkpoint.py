@@ -1,0 +1,261 @@
+"""Checkpoints: values come back by the names of attributes; damage and killed writers lose nothing silently."""
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import autoconv as ac
+from autoconv.errors import DataLossError, NotFoundError
+
+BUNDLE = Path(__file__).resolve().parents[2] / "fixtures" / "saved" / "tensorflow"
+
+
+class Net(ac.Module):
+    def __init__(self, start):
+        super().__init__()
+        self.layers = [{"w": ac.Variable(ac.fill((2, 3), start))}, (ac.Variable([start, start]),)]
+        self.words = ac.Variable(["a", "longer"])
+        self.late = None
+
+    def __call__(self, x):
+        if self.late is None:
+            self.late = ac.Variable(5.0)
+        return x * self.late
+
+
+def test_values_come_back_by_name(tmp_path):
+    saved = Net(2.0)
+    saved(1.0)
+    saved.words.assign(["bc", ""])
+    path = ac.train.Checkpoint(net=saved, step=ac.Variable(7)).save(tmp_path / "deep" / "ckpt")
+    assert path == str(tmp_path / "deep" / "ckpt-1") and ac.train.latest_checkpoint(tmp_path / "deep") == path
+    net, step = Net(0.0), ac.Variable(0)
+    checkpoint = ac.train.Checkpoint(step=step, net=net)
+    status = checkpoint.restore(path)
+    assert step.numpy() == 7 and checkpoint.save_counter.numpy() == 1
+    np.testing.assert_array_equal(net.layers[0]["w"].numpy(), np.full((2, 3), 2.0))
+    assert net.layers[1][0].numpy().tolist() == [2.0, 2.0] and net.words.numpy().tolist() == [b"bc", b""]
+    with pytest.raises(AssertionError, match=r"Unresolved object in checkpoint \(root\)\.net\.late"):
+        status.assert_consumed()
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, ac.function, ac.compile], ids=["plain", "function", "compile"])
+def test_what_is_created_later_is_restored_when_it_becomes_an_attribute(tmp_path, wrap):
+    saved = Net(2.0)
+    saved(1.0)
+    saved.late.assign(11.0)
+    path = ac.train.Checkpoint(net=saved).write(tmp_path / "c")
+    net = Net(0.0)
+    status = ac.train.Checkpoint(net=net).read(path)
+    assert float(wrap(Net.__call__)(net, ac.constant(2.0))) == 22.0
+    status.assert_consumed()
+    assert type(net) is Net
+
+
+def test_items_that_a_list_gets_later(tmp_path):
+    path = ac.train.Checkpoint(parts=[ac.Variable(1.0), ac.Variable(2.0)]).write(tmp_path / "c")
+    parts = [ac.Variable(0.0)]
+    status = ac.train.Checkpoint(parts=parts).read(path)
+    parts.append(ac.Variable(0.0))
+    status.assert_consumed()
+    assert [part.numpy() for part in parts] == [1.0, 2.0]
+
+
+def test_what_does_not_match(tmp_path):
+    path = ac.train.Checkpoint(v=ac.Variable([1.0, 2.0])).write(tmp_path / "c")
+    with pytest.raises(ValueError, match=r"shape \(2,\) when attempting to restore variable with shape \(1,\)"):
+        ac.train.Checkpoint(v=ac.Variable([1.0])).read(path)
+    with pytest.raises(AssertionError, match="Found 1 Python objects that were not bound to checkpointed values"):
+        ac.train.Checkpoint(v=ac.Variable([1.0, 2.0]), w=ac.Variable(1.0)).read(path).assert_consumed()
+    other = ac.train.Checkpoint(w=ac.Variable(1.0)).read(path)
+    with pytest.raises(AssertionError, match="Nothing except the root object matched"):
+        other.assert_nontrivial_match()
+    with pytest.raises(AssertionError, match="not bound to checkpointed values"):
+        other.expect_partial().assert_existing_objects_matched()
+    with pytest.raises(ValueError, match="expecting a to be a trackable object"):
+        ac.train.Checkpoint(a=3)
+    with pytest.raises(NotFoundError, match="Failed to find any matching files"):
+        ac.train.Checkpoint(v=ac.Variable(1.0)).read(tmp_path / "nothing")
+    with pytest.raises(AssertionError, match="No checkpoint specified"):
+        ac.train.Checkpoint(v=ac.Variable(1.0)).restore(None).assert_consumed()
+    with pytest.raises(ValueError, match="Couldn't find 'checkpoint' file"):
+        ac.train.load_checkpoint(tmp_path)
+
+
+def test_a_root_and_shared_objects(tmp_path):
+    shared = ac.Variable(3.0)
+    path = ac.train.Checkpoint([shared, {"again": shared}], extra=ac.Variable(4.0)).write(tmp_path / "c")
+    assert [key for key, _ in ac.train.list_variables(path)] == [
+        "0/.ATTRIBUTES/VARIABLE_VALUE", "extra/.ATTRIBUTES/VARIABLE_VALUE",
+    ]  # fmt: skip
+    first, extra = ac.Variable(0.0), ac.Variable(0.0)
+    ac.train.Checkpoint([first, {"again": first}], extra=extra).read(path).assert_consumed()
+    assert (first.numpy(), extra.numpy()) == (3.0, 4.0)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64", "float16", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("shape", [(), (0,), (2, 3)])
+def test_dtypes_and_shapes(tmp_path, dtype, shape):
+    array = (np.arange(6) - 2)[: int(np.prod(shape))].reshape(shape).astype(dtype)
+    path = ac.train.Checkpoint(v=ac.Variable(array.T if array.ndim else array)).write(tmp_path / "c")
+    found = ac.train.load_variable(path, "v/.ATTRIBUTES/VARIABLE_VALUE")
+    np.testing.assert_array_equal(found, array.T)
+    assert found.dtype == array.dtype
+
+
+def test_the_manager_keeps_the_latest(tmp_path):
+    v, step = ac.Variable(0.0), ac.Variable(0)
+    checkpoint = ac.train.Checkpoint(v=v, step=step)
+    started = []
+    manager = ac.train.CheckpointManager(
+        checkpoint, tmp_path, 2, step_counter=step, checkpoint_interval=2, init_fn=lambda: started.append(1)
+    )
+    assert manager.restore_or_initialize() is None and started == [1]
+    paths = []
+    for _ in range(7):
+        step.assign_add(1)
+        v.assign_add(0.5)
+        paths.append(manager.save())
+    names = [path and os.path.basename(path) for path in paths]
+    assert names == ["ckpt-1", None, "ckpt-2", None, "ckpt-3", None, "ckpt-4"]
+    assert [os.path.basename(path) for path in manager.checkpoints] == ["ckpt-3", "ckpt-4"]
+    assert sorted({name.split(".")[0] for name in os.listdir(tmp_path)}) == ["checkpoint", "ckpt-3", "ckpt-4"]
+    w = ac.Variable(0.0)
+    again = ac.train.CheckpointManager(ac.train.Checkpoint(v=w, step=ac.Variable(0)), tmp_path, 2)
+    assert again.restore_or_initialize() == manager.latest_checkpoint == again.latest_checkpoint
+    assert w.numpy() == 3.5
+    assert os.path.basename(again.save()) == "ckpt-5"
+    with pytest.raises(ValueError, match="positive integer or `None`"):
+        ac.train.CheckpointManager(checkpoint, tmp_path, 0)
+
+
+def test_iterators_continue_where_they_were(tmp_path):
+    dataset = ac.data.Dataset.range(7).shuffle(5, seed=3).repeat(3).batch(2)
+    iterator = iter(dataset)
+    for _ in range(3):
+        next(iterator)
+    path = ac.train.Checkpoint(iterator=iterator).write(tmp_path / "c")
+    rest = [batch.numpy().tolist() for batch in iterator]
+    ac.train.Checkpoint(iterator=iterator).read(path).assert_consumed()
+    assert [batch.numpy().tolist() for batch in iterator] == rest
+
+
+def test_bundles_of_tensorflow_are_read():
+    """The files were written by TensorFlow 2.21; the values are those that its program gave them."""
+    net = ac.Module()
+    net.layers = [ac.Variable(ac.zeros((2, 3))), {"b/ias.x": ac.Variable(np.float64(0))}]
+    net.names = ac.Variable(["", "", ""])
+    net.flag, net.z = ac.Variable([False, False]), ac.Variable([0j])
+    net.big = ac.Variable(np.zeros(600, np.int64))
+    checkpoint = ac.train.Checkpoint(net=net, step=ac.Variable(0))
+    checkpoint.restore(ac.train.latest_checkpoint(BUNDLE)).assert_consumed()
+    assert net.layers[0].numpy().tolist() == [[0, 1, 2], [3, 4, 5]] and net.layers[1]["b/ias.x"].numpy() == 2.5
+    assert net.names.numpy().tolist() == [b"a", b"longer text", b""] and net.flag.numpy().tolist() == [True, False]
+    assert net.z.numpy().tolist() == [1 + 2j] and net.big.numpy().tolist() == list(range(600))
+    assert checkpoint.step.numpy() == 7 and checkpoint.save_counter.numpy() == 1
+
+
+def everything(folder):
+    reader = ac.train.load_checkpoint(folder)
+    return {key: np.asarray(reader.get_tensor(key)).tolist() for key in reader.get_variable_to_shape_map()}
+
+
+@pytest.mark.parametrize("kind", ["ours", "TensorFlow's"])
+def test_damage_is_found(tmp_path, kind):
+    """Whatever byte is changed, removed or added: an error that names the file, or the same values."""
+    if kind == "ours":
+        net = Net(1.5)
+        ac.train.Checkpoint(net=net, z=ac.Variable([1 + 2j])).save(tmp_path / "ckpt")
+    else:
+        shutil.copytree(BUNDLE, tmp_path, dirs_exist_ok=True)
+    expected = everything(tmp_path)
+    files = sorted(path for path in tmp_path.iterdir() if path.name != "checkpoint")
+    draw = random.Random(5)
+    for number in range(150):
+        path = files[number % len(files)]
+        whole = path.read_bytes()
+        damaged = bytearray(whole)
+        place = draw.randrange(len(whole))
+        match number // len(files) % 3:
+            case 0:
+                damaged[place] ^= 1 << draw.randrange(8)
+            case 1:
+                del damaged[place : place + draw.randrange(1, 9)]
+            case _:
+                damaged[place:place] = draw.randbytes(draw.randrange(1, 9))
+        path.write_bytes(damaged)
+        try:
+            assert everything(tmp_path) == expected
+        except (DataLossError, NotFoundError) as error:
+            assert "ckpt-1" in str(error)
+        path.write_bytes(whole)
+
+
+def test_a_killed_writer_costs_nothing(tmp_path):
+    """A process is killed at each step of replacing a checkpoint: the old or the new one is there, whole."""
+    program = textwrap.dedent("""
+        import os, sys
+        import autoconv as ac
+        v = ac.Variable([1.0] * 100)
+        checkpoint = ac.train.Checkpoint(v=v)
+        checkpoint.write("c")
+        v.assign([2.0] * 100)
+        for killed in range(40):
+            process = os.fork()
+            if process == 0:
+                steps = 0
+                def count(event, arguments):
+                    global steps
+                    if event in ("open", "os.rename", "os.remove", "os.chmod"):
+                        steps += 1
+                        if steps > killed:
+                            os._exit(9)
+                sys.addaudithook(count)
+                checkpoint.write("c")
+                os._exit(0)
+            ended = os.waitpid(process, 0)[1]
+            found = set(ac.train.load_variable("c", "v/.ATTRIBUTES/VARIABLE_VALUE").tolist())
+            assert found in ({1.0}, {2.0}), found
+            if ended == 0:
+                break
+        assert killed > 4 and found == {2.0}
+        checkpoint.write("c")
+        print(sorted(name.split(".")[-1] for name in os.listdir(".") if "partial" not in name))
+    """)
+    found = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert found.stdout == "['json', 'safetensors']\n", found.stderr
+
+
+def test_a_full_disk_leaves_the_last_checkpoint(tmp_path, monkeypatch):
+    v = ac.Variable([1.0, 2.0])
+    checkpoint = ac.train.Checkpoint(v=v)
+    path = checkpoint.save(tmp_path / "ckpt")
+
+    def full(*arguments, **options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("autoconv.storage.files.os.fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        checkpoint.save(tmp_path / "ckpt")
+    monkeypatch.undo()
+    assert ac.train.latest_checkpoint(tmp_path) == path and checkpoint.save_counter.numpy() == 1
+    assert [name for name in os.listdir(tmp_path) if "partial" in name or "ckpt-2" in name] == []
+
+
+def test_examples_have_tensorflows_bytes():
+    feature = ac.train.Feature
+    ints = feature(int64_list=ac.train.Int64List(value=[1, -2]))
+    floats = feature(float_list=ac.train.FloatList(value=[0.5]))
+    assert ints.SerializeToString() == b"\x1a\r\n\x0b\x01\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01"
+    assert floats.SerializeToString() == b"\x12\x06\n\x04\x00\x00\x00?"
+    example = ac.train.Example(features=ac.train.Features(feature={"i": ints, "f": floats}))
+    assert ac.train.Example.FromString(example.SerializeToString()) == example
+    assert ints.WhichOneof("kind") == "int64_list"
+    assert set(ac.train.SequenceExample.DESCRIPTOR.fields_by_name) == {"context", "feature_lists"}
