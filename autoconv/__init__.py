@@ -7,12 +7,15 @@ leave_current_folder()  # before anything third-party is imported
 end_quietly_while_loading()
 
 from importlib import import_module
+from os import environ
 from typing import TYPE_CHECKING, Any
 
 from autoconv.forks import lazy_import
 
 if TYPE_CHECKING:
     from autoconv import importing as importing
+    from autoconv import keras as keras
+    from autoconv import tensorflow as tensorflow
     from autoconv._public import *  # noqa: F403
 
 __version__ = "0.1.0"
@@ -26,8 +29,8 @@ def _load(name: str) -> Any:
     if name.startswith("__") and name != "__all__":
         raise AttributeError(f"module 'autoconv' has no attribute {name!r}")
     with lazy_import():
-        if name == "importing":
-            return import_module("autoconv.importing")
+        if name in ("importing", "keras", "tensorflow"):  # each is loaded on its own
+            return import_module(f"autoconv.{name}")
         public = vars(import_module("autoconv._public"))
     if "__all__" in public:  # otherwise this thread is loading it right now
         globals().update({key: public[key] for key in ("__all__", *public["__all__"])})
@@ -38,6 +41,10 @@ def _load(name: str) -> Any:
 
 if not TYPE_CHECKING:  # type checkers read the imports above, so that other names are errors for them
     __getattr__ = _load
+
+
+if environ.get("KERAS_BACKEND") == "autoconv":
+    import_module("autoconv.tensorflow.keras_package").prepare()
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -6,11 +6,14 @@ from autoconv import (
     autodiff,
     autograph,
     bitwise,
+    compat,
     config,
     data,
     debugging,
+    distribute,
     dtypes,
     errors,
+    experimental,
     linalg,
     math,
     nest,
@@ -183,7 +186,7 @@ from autoconv.runtime.objects.variable_updates import (
     variable_creator_scope,
 )
 from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
-from autoconv.runtime.support.shape import TensorShape, TensorSpec
+from autoconv.runtime.support.shape import TensorShape, TensorSpec, TypeSpec
 from autoconv.runtime.tensors.conversion import constant, convert_to_tensor, python_number
 from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.runtime.tensors.tensor_array import TensorArray
@@ -193,32 +196,32 @@ double, half = float64, float16
 autodiff.ForwardAccumulator = ForwardAccumulator  # type: ignore[misc]  # its types stand in a .pyi file
 
 __all__ = [
-    "Assert", "DType", "GradientTape", "Graph", "IndexedSlices", "Module", "Tensor", "TensorArray", "TensorShape",
-    "TensorSpec", "UnconnectedGradients", "Variable", "VariableAggregation", "VariableSynchronization", "abs",
-    "acos", "acosh", "add", "add_n", "argmax", "argmin", "argsort", "as_dtype", "as_string", "asin", "asinh",
-    "assert_equal", "assert_greater", "assert_less", "assert_rank",
+    "Assert", "DType", "GradientTape", "Graph", "IndexedSlices", "Module", "Tensor", "TensorArray",
+    "TensorShape", "TensorSpec", "TypeSpec", "UnconnectedGradients", "Variable", "VariableAggregation",
+    "VariableSynchronization", "abs", "acos", "acosh", "add", "add_n", "argmax", "argmin", "argsort",
+    "as_dtype", "as_string", "asin", "asinh", "assert_equal", "assert_greater", "assert_less", "assert_rank",
     "atan", "atan2", "atanh", "autodiff", "autograph", "bfloat16", "bitcast", "bitwise", "bool", "boolean_mask",
-    "broadcast_to", "case", "cast", "ceil", "clip_by_global_norm", "clip_by_norm", "clip_by_value", "compile",
-    "complex", "complex128", "complex64", "concat", "cond", "config", "constant", "control_dependencies",
-    "convert_to_tensor", "cos", "cosh", "cumsum", "custom_gradient", "data", "debugging", "device", "divide",
-    "double", "dtypes", "dynamic_partition", "einsum", "ensure_shape", "equal", "errors", "executing_eagerly",
-    "exp", "expand_dims", "eye", "fill", "float16", "float32", "float64", "floor", "floordiv", "foldl", "foldr",
-    "function", "gather", "gather_nd", "global_norm", "grad", "gradients", "greater", "greater_equal", "group",
-    "half", "hessian", "hessians", "identity", "imag", "init_scope", "inside_function", "int16", "int32",
-    "int64", "int8", "is_tensor", "jacobian", "jvp", "less", "less_equal", "linalg", "linspace", "log",
-    "logical_and", "logical_not", "logical_or", "logical_xor", "map_fn", "math", "matmul", "maximum",
-    "meshgrid", "minimum", "multiply", "name_scope", "negative", "nest", "newaxis", "nn", "no_op", "norm",
-    "not_equal", "numpy", "numpy_function", "one_hot", "ones", "ones_like", "pad", "pow", "print", "py_function",
-    "python_number", "random", "range", "rank", "real", "reduce_all", "reduce_any", "reduce_logsumexp",
-    "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum", "repeat", "reshape", "resource",
-    "reverse", "roll", "round", "saturate_cast", "scan", "scatter_nd", "searchsorted", "sequence_mask", "shape",
-    "shape_n", "sigmoid", "sign", "signal", "sin", "sinh", "size", "slice", "sort", "split", "sqrt", "square",
-    "squeeze", "stack", "stop_gradient", "strided_slice", "string", "strings", "subtract", "switch_case", "tan",
-    "tanh", "tensor_scatter_nd_add", "tensor_scatter_nd_max",
-    "tensor_scatter_nd_min", "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensordot", "tile",
-    "timestamp", "train", "transpose", "truediv", "types", "uint16", "uint32", "uint64", "uint8", "unique",
-    "unique_with_counts", "unstack", "value_and_grad", "variable_creator_scope", "vectorized_map",
-    "vjp", "where", "while_loop", "xp", "zeros", "zeros_like",
+    "broadcast_to", "case", "cast", "ceil", "clip_by_global_norm", "clip_by_norm", "clip_by_value", "compat",
+    "compile", "complex", "complex128", "complex64", "concat", "cond", "config", "constant",
+    "control_dependencies", "convert_to_tensor", "cos", "cosh", "cumsum", "custom_gradient", "data",
+    "debugging", "device", "distribute", "divide", "double", "dtypes", "dynamic_partition", "einsum",
+    "ensure_shape", "equal", "errors", "executing_eagerly", "exp", "expand_dims", "experimental", "eye", "fill",
+    "float16", "float32", "float64", "floor", "floordiv", "foldl", "foldr", "function", "gather", "gather_nd",
+    "global_norm", "grad", "gradients", "greater", "greater_equal", "group", "half", "hessian", "hessians",
+    "identity", "imag", "init_scope", "inside_function", "int16", "int32", "int64", "int8", "is_tensor",
+    "jacobian", "jvp", "less", "less_equal", "linalg", "linspace", "log", "logical_and", "logical_not",
+    "logical_or", "logical_xor", "map_fn", "math", "matmul", "maximum", "meshgrid", "minimum", "multiply",
+    "name_scope", "negative", "nest", "newaxis", "nn", "no_op", "norm", "not_equal", "numpy", "numpy_function",
+    "one_hot", "ones", "ones_like", "pad", "pow", "print", "py_function", "python_number", "random", "range",
+    "rank", "real", "reduce_all", "reduce_any", "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min",
+    "reduce_prod", "reduce_sum", "repeat", "reshape", "resource", "reverse", "roll", "round", "saturate_cast",
+    "scan", "scatter_nd", "searchsorted", "sequence_mask", "shape", "shape_n", "sigmoid", "sign", "signal",
+    "sin", "sinh", "size", "slice", "sort", "split", "sqrt", "square", "squeeze", "stack", "stop_gradient",
+    "strided_slice", "string", "strings", "subtract", "switch_case", "tan", "tanh", "tensor_scatter_nd_add",
+    "tensor_scatter_nd_max", "tensor_scatter_nd_min", "tensor_scatter_nd_sub", "tensor_scatter_nd_update",
+    "tensordot", "tile", "timestamp", "train", "transpose", "truediv", "types", "uint16", "uint32", "uint64",
+    "uint8", "unique", "unique_with_counts", "unstack", "value_and_grad", "variable_creator_scope",
+    "vectorized_map", "vjp", "where", "while_loop", "xp", "zeros", "zeros_like",
 ]  # fmt: skip
 
 _present_functions(globals())

@@ -29,6 +29,7 @@ from autoconv.config import SETTINGS
 from autoconv.conversion_cache import ConversionCache
 from autoconv.emit.columns import remember_text
 from autoconv.emit.conversion import Options
+from autoconv.emit.import_renames import rename_imports
 from autoconv.emit.locate import compile_with_origins, is_converted
 from autoconv.emit.module import check, convert_source, qualified_functions
 from autoconv.errors import SourceError
@@ -103,7 +104,7 @@ class ImportHook(importlib.abc.MetaPathFinder):
         named = any(fullname == package or fullname.startswith(package + ".") for package in self.packages)
         if not named and self.folder is None:
             return None
-        spec = self._spec_of_others(fullname, path, target)
+        spec = spec_of_others(fullname, path, target)
         if spec is None or not (named or self._is_inside(spec.origin)):
             return spec
         if isinstance(spec.loader, SourceFileLoader) and not isinstance(spec.loader, ConvertingLoader):
@@ -126,16 +127,6 @@ class ImportHook(importlib.abc.MetaPathFinder):
                 wanted = set()  # the conversion reports it, with its position
         return Options(compile_names=frozenset(wanted), keep_going=self.keep_going, comments=False)
 
-    def _spec_of_others(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None
-    ) -> ModuleSpec | None:
-        for finder in sys.meta_path:
-            find = None if isinstance(finder, ImportHook) else getattr(finder, "find_spec", None)
-            spec = find(fullname, path, target) if find else None
-            if spec is not None:
-                return spec
-        return None
-
     def _is_inside(self, origin: str | None) -> bool:
         """Return whether a file is the user's own: under the folder, and not in a library installed below it."""
         if self.folder is None or not origin:
@@ -150,6 +141,87 @@ class ImportHook(importlib.abc.MetaPathFinder):
             _under(library, self.folder) and file.startswith(os.path.join(library, ""))
             for library in _library_folders()
         )
+
+
+def spec_of_others(fullname: str, path: Sequence[str] | None, target: ModuleType | None) -> ModuleSpec | None:
+    """Return the spec that finders other than this module's give."""
+    for finder in sys.meta_path:
+        own = isinstance(finder, (ImportHook, RenamingHook))
+        find = None if own else getattr(finder, "find_spec", None)
+        spec = find(fullname, path, target) if find else None
+        if spec is not None:
+            return spec
+    return None
+
+
+def rename(old: str, new: str = "autoconv.tensorflow", *, packages: Iterable[str]) -> RenamingHook:
+    """Let `packages` (and their subpackages) see the module `new` where they import `old`, from now on.
+
+    Nothing else sees it: `old` does not enter `sys.modules`, and no file is changed. The packages are not converted.
+    Packages that are imported already stay as they are, with a warning. Returns the hook; `hook.uninstall()` removes
+    it.
+
+    >>> hook = autoconv.importing.rename("tensorflow", packages=["sonnet"])
+    >>> hook.uninstall()
+    """
+    names = tuple(packages)
+    if not names:
+        raise ValueError(f"rename() needs the name of a package that imports {old}, e.g. packages=['sonnet']")
+    loaded = sorted(name for name in names if name in sys.modules)
+    if loaded:
+        warnings.warn(f"imported already, and so over {old}: {', '.join(loaded)}; rename first", stacklevel=2)
+    hook = RenamingHook(old, new, names)
+    hook.install()
+    return hook
+
+
+class RenamingHook(importlib.abc.MetaPathFinder):
+    """Meta path finder that renames what the modules of `packages` import; they are located by the other finders."""
+
+    def __init__(self, old: str, new: str, packages: Iterable[str]) -> None:
+        self.old = old
+        self.new = new
+        self.packages = tuple(packages)
+
+    def install(self) -> None:
+        """Insert the hook before Python's own finders."""
+        if self not in sys.meta_path:
+            sys.meta_path.insert(0, self)
+
+    def uninstall(self) -> None:
+        """Remove the hook; modules imported already keep what they have imported."""
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return the spec of the other finders, with a renaming loader for a module of the packages."""
+        if not any(fullname == package or fullname.startswith(package + ".") for package in self.packages):
+            return None
+        spec = spec_of_others(fullname, path, target)
+        if spec is not None and type(spec.loader) is SourceFileLoader:
+            spec.loader = RenamingLoader(fullname, spec.loader.path, self)
+        return spec
+
+
+class RenamingLoader(SourceFileLoader):
+    """Loader of a file whose imports are renamed; a file without the old name comes from its own bytecode."""
+
+    def __init__(self, fullname: str, path: str, hook: RenamingHook) -> None:
+        super().__init__(fullname, path)
+        self.hook = hook
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        """Return the module's code; lines and columns are those of the file."""
+        file = self.get_filename(fullname)
+        data = self.get_data(file)
+        if self.hook.old.encode() not in data:
+            return super().get_code(fullname)
+        tree = ast.parse(data, file)
+        if not rename_imports(tree, {self.hook.old: self.hook.new}):
+            return super().get_code(fullname)
+        return compile(tree, file, "exec", dont_inherit=True)
 
 
 class _Converting:

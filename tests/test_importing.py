@@ -264,3 +264,36 @@ def test_the_hook_is_there_with_the_package():
 def test_without_a_name_it_says_what_to_give():
     with pytest.raises(ValueError, match=r"needs the name of at least one package, e\.g\. install\('solver'\)"):
         autoconv.importing.install()
+
+
+def test_a_package_sees_another_module_where_it_imports_one(tmp_path, monkeypatch):
+    package = tmp_path / "renamed_client"
+    package.mkdir()
+    (package / "__init__.py").write_text(
+        "import sys\nimport importlib\nimport nothere\nimport nothere as n\nfrom nothere import sqrt\n"
+        "import nothere.sub\nlate = importlib.import_module('nothere')\nloaded = 'nothere' in sys.modules\n"
+        "def fails():\n    raise ValueError('here')\n"
+    )
+    (package / "plain.py").write_text("value = 3\n")
+    stands = tmp_path / "standing_in"
+    stands.mkdir()
+    (stands / "__init__.py").write_text("from math import sqrt\n")
+    (stands / "sub.py").write_text("deep = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    hook = autoconv.importing.rename("nothere", "standing_in", packages=["renamed_client"])
+    try:
+        import renamed_client
+        import renamed_client.plain
+        import standing_in
+    finally:
+        hook.uninstall()
+    assert renamed_client.nothere is renamed_client.n is renamed_client.late is standing_in
+    assert renamed_client.sqrt(4) == 2 and renamed_client.nothere.sub.deep == 1 and renamed_client.loaded
+    assert "nothere" not in sys.modules and renamed_client.plain.value == 3
+    with pytest.raises(ModuleNotFoundError):
+        import nothere  # noqa: F401
+    with pytest.raises(ValueError, match="here") as caught:
+        renamed_client.fails()
+    assert caught.traceback[-1].lineno == 9
+    with pytest.raises(ValueError, match="name of a package"):
+        autoconv.importing.rename("nothere", packages=[])

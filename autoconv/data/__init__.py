@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 from autoconv.data import experimental
 from autoconv.data.dataset import Dataset, DatasetSpec
 from autoconv.data.iterators import Iterator, IteratorSpec
@@ -18,6 +20,12 @@ class Options:
     >>> [int(x) for x in dataset]
     [0, 1]
     """
+
+    def __init__(self) -> None:
+        self.autotune = SimpleNamespace()
+        self.experimental_distribute = SimpleNamespace(auto_shard_policy=experimental.AutoShardPolicy.OFF)
+        self.experimental_optimization = SimpleNamespace()
+        self.threading = SimpleNamespace()
 
 
 __all__ = [

@@ -1,5 +1,7 @@
 """Names of TensorFlow's `data.experimental`."""
 
+import enum
+
 from autoconv.data.dataset import Dataset
 from autoconv.data.nodes import INFINITE as INFINITE_CARDINALITY
 from autoconv.data.nodes import UNKNOWN as UNKNOWN_CARDINALITY
@@ -19,7 +21,33 @@ def cardinality(dataset: Dataset) -> object:
     return dataset.cardinality()
 
 
+class AutoShardPolicy(enum.IntEnum):
+    """How a dataset is divided among workers; with one worker none of them has an effect.
+
+    >>> autoconv.data.experimental.AutoShardPolicy.DATA.name
+    'DATA'
+    """
+
+    OFF = -1
+    AUTO = 0
+    FILE = 1
+    DATA = 2
+    HINT = 3
+
+
+class ExternalStatePolicy(enum.Enum):
+    """What happens when a dataset with outer state is saved; datasets are not saved here, so none has an effect.
+
+    >>> autoconv.data.experimental.ExternalStatePolicy.IGNORE.name
+    'IGNORE'
+    """
+
+    WARN = 0
+    IGNORE = 1
+    FAIL = 2
+
+
 __all__ = [
-    "AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "Counter", "CsvDataset", "cardinality",
-    "choose_from_datasets", "make_csv_dataset", "sample_from_datasets",
+    "AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "AutoShardPolicy", "Counter", "CsvDataset",
+    "ExternalStatePolicy", "cardinality", "choose_from_datasets", "make_csv_dataset", "sample_from_datasets",
 ]  # fmt: skip

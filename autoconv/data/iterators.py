@@ -10,18 +10,20 @@ import numpy as np
 
 from autoconv.data.elements import element_type, rebuild
 from autoconv.data.nodes import RunningIterator
-from autoconv.errors import OperatorNotAllowedInGraphError
+from autoconv.data.optional import Optional
+from autoconv.errors import OperatorNotAllowedInGraphError, OutOfRangeError
 from autoconv.graph.graph import Value
 from autoconv.graph.types import IteratorType
 from autoconv.operators.control.conditionals import if_exp
 from autoconv.operators.support.dataset_protocol import Stream, stream_of
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.recording.tracebacks import present
+from autoconv.runtime.support.shape import TypeSpec
 from autoconv.runtime.support.structure import flatten, pack
 from autoconv.runtime.tensors.tensor import EagerTensor
 
 
-class IteratorSpec:
+class IteratorSpec(TypeSpec):
     """The spec of an iterator: part of the cache key of functions that take one.
 
     >>> autoconv.data.IteratorSpec(autoconv.TensorSpec([], autoconv.int64)).element_spec
@@ -83,6 +85,18 @@ class Iterator:
         except BaseException as error:
             present(error)
             raise
+
+    def get_next_as_optional(self) -> Optional:
+        """The next element as an Optional, which has no value at the end."""
+        spec = self._spec
+        if current_region() is not None:
+            stream = self.__autoconv_stream__()
+            more = stream.advance()
+            return Optional(more, if_exp(more, stream.current, lambda: Optional.empty(spec).untested()))
+        try:
+            return Optional.from_value(self.get_next())
+        except OutOfRangeError:
+            return Optional.empty(spec)
 
     def __iter__(self) -> Iterator:
         return self

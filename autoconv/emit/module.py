@@ -12,6 +12,7 @@ from typing import Any
 import gast
 
 from autoconv.emit.conversion import Construct, Conversion, Diagnostic, Options
+from autoconv.emit.import_renames import rename_imports
 from autoconv.emit.relocate import encode_lines
 from autoconv.emit.unparse import Printed, print_tree
 from autoconv.errors import Place, TargetError, UnsupportedError
@@ -23,7 +24,6 @@ from autoconv.syntax.comments import own_line_comments
 from autoconv.syntax.depth import deepest
 from autoconv.syntax.names import Namer
 from autoconv.syntax.parse import check, parse_ast, to_ast, to_gast
-from autoconv.syntax.tree import walk
 
 MARKER = "__autoconv__"
 
@@ -169,7 +169,7 @@ def _converted(
     tree = to_gast(parsed)
     context = Context(filename, source.splitlines(), Namer(tree), only=options.only, left_alone=left_alone)
     if options.rename_imports:
-        _rename_imports(tree, options)
+        rename_imports(tree, options.rename_imports, gast)
     try:
         tree = run_passes(tree, context, options.last_pass, options.skip)
     except UnsupportedError as error:
@@ -268,34 +268,6 @@ def _check_names(tree: ast.Module, filename: str, options: Options) -> None:
             close = difflib.get_close_matches(name, sorted(known), 3)
             hint = f"; did you mean {', '.join(close)}?" if close else ""
             raise TargetError(f"{filename} has no function {name!r}{hint}")
-
-
-def _rename_imports(tree: Any, options: Options) -> None:
-    """Replace imported packages: `import tensorflow as tf` becomes `import autoconv as tf`; all names stay bound."""
-    for node in walk(tree):
-        if isinstance(node, gast.Import):
-            names = []
-            for alias in node.names:
-                new = _renamed(alias.name, options)
-                names.append(gast.alias(new or alias.name, alias.asname))
-                if new is not None and alias.asname is None:
-                    old_head, new_head = alias.name.partition(".")[0], new.partition(".")[0]
-                    if old_head != new_head:
-                        bound = gast.alias(new_head, old_head)
-                        names[-1:] = [names[-1], bound] if "." in new else [bound]
-            node.names = names
-        elif isinstance(node, gast.ImportFrom) and node.module and not node.level:
-            node.module = _renamed(node.module, options) or node.module
-
-
-def _renamed(module: str, options: Options) -> str | None:
-    """Return the new name of a module, by the longest of its prefixes that is renamed."""
-    parts = module.split(".")
-    for length in range(len(parts), 0, -1):
-        new = options.rename_imports.get(".".join(parts[:length]))
-        if new is not None:
-            return ".".join([new, *parts[length:]])
-    return None
 
 
 def _function_at(tree: ast.Module, error: UnsupportedError) -> str:

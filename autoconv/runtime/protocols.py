@@ -190,6 +190,14 @@ class IsComputed(Protocol):
     __autoconv_computes__: ClassVar[bool]
 
 
+class IsUnsettled(Protocol):
+    """A loop variable whose structure the loop's body determines while it is traced."""
+
+    @property
+    def __autoconv_unsettled__(self) -> bool:
+        """Return whether its structure is not known yet."""
+
+
 class WatchesAttributes(Protocol):
     """A `__setattr__` that only restores a checkpoint's value: traces set attributes past it as past `object`'s own."""
 

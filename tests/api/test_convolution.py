@@ -112,7 +112,7 @@ def test_first_and_second_derivatives():
             lambda: tf.function(tf.nn.conv2d).get_concrete_function(
                 tf.zeros([1, 4, 4, 2]), tf.TensorSpec([2, None, 2, 1]), 1, "SAME"
             ),
-            "needs to know the height and width of its filters",
+            "needs to know the sides of its filters",
         ),
         (lambda: tf.nn.conv2d(tf.zeros([4, 4, 2]), tf.zeros([2, 2, 2, 1]), 1, "SAME"), "of one rank"),
         (lambda: tf.nn.conv2d(tf.zeros([1, 4, 4, 2]), tf.zeros([2, 2, 2, 1]), 1, "SAME", "HWC"), "`data_format`"),

@@ -15,7 +15,7 @@ from autoconv.operators.control.conditionals import and_, is_staged, switch_stmt
 from autoconv.operators.control.staged_loops import stage_loop
 from autoconv.operators.control.staging import stage_arms
 from autoconv.runtime.annotations import IntLike, TensorLike
-from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.recording.regions import current_region, recording, subregion
 from autoconv.runtime.support.shape import TensorSpec, as_shape
 from autoconv.runtime.support.structure import flatten, is_structure, map_structure
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
@@ -130,13 +130,16 @@ def while_loop(
         raise ValueError("while_loop needs at least one loop variable")
     given = loop_vars if isinstance(loop_vars, (list, tuple)) else [loop_vars]
     region = current_region()
+    test, step = call(cond), call(body)
+    if region is not None and any(getattr(value, "__autoconv_unsettled__", False) for value in given):
+        with recording(subregion(region, "probe")):  # dropped: the body only settles the structure of its variables
+            step(*given)
     if region is None or not region.contract.python_numbers:
         state = tuple(map_structure(_as_loop_value, value) for value in given)
     else:
         state = tuple(given)
     if shape_invariants is not None:
         _check_invariants(shape_invariants, given, state)
-    test, step = call(cond), call(body)
 
     def stays(count: IntLike, *values: Any) -> Any:
         if maximum_iterations is None:

@@ -12,10 +12,11 @@ import numpy as np
 
 from autoconv.api.control.functional import map_fn
 from autoconv.api.gradients.recorded import RecordedInterval, symbolic_source
+from autoconv.api.gradients.row_slices import row_slices
 from autoconv.graph.graph import Value
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.objects.eager_gradients import eager_gradients
-from autoconv.runtime.objects.variable import Variable
+from autoconv.runtime.objects.variable import Variable, stands_for
 from autoconv.runtime.objects.variable_updates import IndexedSlices
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.regions import Region, current_region
@@ -109,7 +110,7 @@ class GradientTape:
 
         Raises ValueError for anything else. A tensor that is not floating or complex is not watched, with a warning.
         """
-        for value in flatten(tensor)[0]:
+        for value in map(stands_for, flatten(tensor)[0]):
             if not isinstance(value, (Tensor, Variable)):
                 raise _not_a_tensor(value)
             if not value.dtype.is_differentiable:
@@ -288,7 +289,12 @@ class GradientTape:
         wrt: list[Value] = [v for v in known if v is not None]
         found = iter(symbolic_gradients(region, ends, seeds, wrt, self._window.within, self._recompute_every))
         answers = [None if v is None else next(found) for v in known]
-        return [None if v is None else SymbolicTensor(region.lift(v)) for v in answers]
+        return [None if v is None else _answer(region, region.lift(v)) for v in answers]
+
+
+def _answer(region: Region, value: Value) -> Any:
+    slices = None if region.contract.objects_in_graph else row_slices(region, value)
+    return SymbolicTensor(value) if slices is None else slices
 
 
 def rows_of(target: Tensor, gradients: Any) -> list[Any]:
@@ -359,7 +365,7 @@ def _seed(target: Any, given: Any) -> Any:
 
 
 def _checked(values: TensorLike, what: str) -> list[Any]:
-    leaves = flatten(values)[0]
+    leaves = list(map(stands_for, flatten(values)[0]))
     for value in leaves:
         if not isinstance(value, (Tensor, Variable)):
             raise _not_a_tensor(value)

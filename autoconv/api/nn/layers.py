@@ -1,11 +1,11 @@
-"""The names of `autoconv.nn`: activations, losses, normalisation, lookup and dropout."""
+"""The names of `autoconv.nn`: activations, losses, normalisation and lookup."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-from autoconv.api.tensors.arguments import shape_argument, static_axes, static_int
+from autoconv.api.tensors.arguments import static_axes, static_int
 from autoconv.api.tensors.maths import l2_normalize, log_sigmoid, sigmoid, softplus
 from autoconv.api.tensors.sorting import in_top_k, top_k
 from autoconv.api.tensors.trigonometry import (
@@ -14,11 +14,10 @@ from autoconv.api.tensors.trigonometry import (
 from autoconv.runtime.annotations import AxisLike, IntLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
-from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
 
 __all__ = [
-    "batch_normalization", "bias_add", "dropout", "elu", "embedding_lookup", "gelu", "in_top_k", "l2_loss",
+    "batch_normalization", "bias_add", "elu", "embedding_lookup", "gelu", "in_top_k", "l2_loss",
     "l2_normalize", "leaky_relu", "log_sigmoid", "log_softmax", "moments", "relu", "relu6", "selu", "sigmoid",
     "sigmoid_cross_entropy_with_logits", "silu", "softmax", "softmax_cross_entropy_with_logits", "softplus",
     "softsign", "sparse_softmax_cross_entropy_with_logits", "swish", "tanh", "top_k",
@@ -260,30 +259,3 @@ def embedding_lookup(params: TensorLike, ids: Any, max_norm: float | None = None
     first = convert_to_tensor(ids).shape.rank or 0
     length = apply("reduce_euclidean_norm", rows, axis=tuple(range(first, rows.shape.rank)), keepdims=True)
     return apply("divide", apply("multiply", rows, max_norm), apply("maximum", length, max_norm))
-
-
-def dropout(
-    x: TensorLike, rate: Any, noise_shape: Any = None, seed: int | None = None, name: str | None = None
-) -> Tensor:
-    """Set elements to zero with probability `rate` and scale the others by 1 / (1 - rate).
-
-    `noise_shape` broadcasts to the shape of `x`: along dimensions of 1, all elements share one draw. Raises ValueError
-    for a rate outside of [0, 1).
-
-    >>> autoconv.nn.dropout(autoconv.ones([2, 3]), rate=0.5).shape
-    TensorShape([2, 3])
-    """
-    tensor = convert_to_tensor(x)
-    if not tensor.dtype.is_floating:
-        raise ValueError(f"dropout scales `x`, which has to be floating; found {tensor.dtype.name}")
-    known = static_value(rate)
-    if known is not None and not 0 <= known < 1:
-        raise ValueError(f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: {rate}")
-    if known is not None and known == 0:
-        return tensor
-    extra, shape = shape_argument(apply("shape", tensor) if noise_shape is None else noise_shape)
-    draw = apply("random_uniform", *extra, shape=shape, dtype=tensor.dtype, seed=seed)
-    chance = rate if known is None else float(known)
-    keep = apply("greater_equal", draw, chance)
-    scaled = apply("divide", tensor, apply("subtract", 1.0, chance) if known is None else 1.0 - chance)
-    return apply("select", keep, scaled, apply("zeros_like", scaled), name=name)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.nn.windows import Windows, per_side
+from autoconv.api.nn.windows import FORMATS, Windows, per_side
 from autoconv.api.tensors.shaping import transpose
 from autoconv.runtime.annotations import ShapeLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
@@ -97,7 +97,6 @@ def avg_pool2d(
 
 
 _Slide = Callable[[Tensor], Windows]
-_FORMATS = {3: ("NWC", "NCW"), 4: ("NHWC", "NCHW"), 5: ("NDHWC", "NCDHW")}
 
 
 def _pooled(
@@ -106,7 +105,7 @@ def _pooled(
 ) -> Tensor:  # fmt: skip
     x = convert_to_tensor(input)
     rank = 0 if x.type.shape is None else len(x.type.shape)
-    formats = _FORMATS.get(rank)
+    formats = FORMATS.get(rank)
     if formats is None or data_format not in (None, *formats):
         wanted = "of 3 to 5 dimensions" if formats is None else f"with a data_format of {' or '.join(formats)}"
         raise ValueError(f"pooling takes an input {wanted}, found {x.type} and {data_format!r}")

@@ -18,6 +18,7 @@ from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
 Amount = Any  # an int or a symbolic number
+Padding = str | Sequence[Any]  # "VALID", "SAME", or (before, after) for each dimension
 Part = tuple[tuple[int, ...], Tensor]  # the position in the window, and the image elements under it
 
 
@@ -32,7 +33,7 @@ class Windows:
     """
 
     def __init__(
-        self, image: Tensor, kernel: Sequence[int], steps: Sequence[int], gaps: Sequence[int], padding: str, what: str
+        self, image: Tensor, kernel: Sequence[int], steps: Sequence[int], gaps: Sequence[int], padding: Padding, what: str
     ) -> None:
         shape = image.type.shape
         assert shape is not None
@@ -61,7 +62,7 @@ class Windows:
     def _side(self, i: int) -> Tensor:
         return apply("dimension", self._image, axis=i + 1, dtype=int64)
 
-    def _amounts(self, padding: str, sides: Sequence[int | None]) -> list[tuple[Amount, Amount]]:
+    def _amounts(self, padding: Padding, sides: Sequence[int | None]) -> list[tuple[Amount, Amount]]:
         """Return the numbers of elements before and after the image in each dimension."""
         if padding == "VALID":
             return [(0, 0)] * len(sides)
@@ -107,6 +108,19 @@ class Windows:
             return slice(start, start + (size - 1) * step + 1, step)
         behind = self._extents[i] - 1 - start
         return slice(start, -behind if behind else None, step)
+
+
+FORMATS = {3: ("NWC", "NCW"), 4: ("NHWC", "NCHW"), 5: ("NDHWC", "NCDHW")}  # by the rank of the image
+
+
+def channels_first(rank: int, data_format: str | None) -> bool:
+    """Return whether channels come before the sides; raises ValueError for another rank or format."""
+    formats = FORMATS.get(rank)
+    if formats is None:
+        raise ValueError(f"an input and filters of 3 to 5 dimensions were expected, found {rank}")
+    if data_format not in (None, *formats):
+        raise ValueError(f"`data_format` must be {formats[0]!r} or {formats[1]!r}, found {data_format!r}")
+    return data_format == formats[1]
 
 
 def per_side(what: str, value: Any, count: int, channels_first: bool) -> tuple[int, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from autoconv.graph.dtypes import as_dtype
 from autoconv.runtime.annotations import DTypeLike, TensorLike
+from autoconv.runtime.objects.variable_updates import IndexedSlices
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
@@ -12,12 +13,15 @@ from autoconv.runtime.tensors.tensor import Tensor
 def cast(x: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     """`x` with elements of `dtype`: floats are truncated to integers, integers wrap around, bools are 0 or 1.
 
-    A tensor of that dtype is returned unchanged. Raises TypeError between strings and numbers.
+    A tensor of that dtype is returned unchanged, IndexedSlices stay slices. Raises TypeError between strings and
+    numbers.
 
     >>> autoconv.cast([1.7, -1.7], autoconv.int32).numpy()
     array([ 1, -1], dtype=int32)
     """
     wanted = as_dtype(dtype)
+    if isinstance(x, IndexedSlices):
+        return IndexedSlices(cast(x.values, wanted), x.indices, x.dense_shape)  # type: ignore[return-value]
     tensor = as_tensor(x)
     if tensor is None:
         tensor = convert_to_tensor(x)

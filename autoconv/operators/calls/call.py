@@ -52,7 +52,9 @@ from autoconv.runtime.support.spans import current_place, is_own_file
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 # Modules whose functions are called unconverted.
-_NOT_ENTERED = frozenset({"autoconv", "numpy", "jax", "torch", "tensorflow", "numba", "pytest", "_pytest"})
+_NOT_ENTERED = frozenset(
+    {"autoconv", "numpy", "jax", "keras", "optree", "torch", "tensorflow", "numba", "pytest", "_pytest"}
+)
 _DO_NOT_CONVERT = "__autoconv_do_not_convert__"
 
 

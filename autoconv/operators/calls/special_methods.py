@@ -46,7 +46,7 @@ def convert_special_methods(
 ) -> None:
     """Replace the special methods of a class and its bases by converted ones for this trace."""
     for base in cls.__mro__:
-        if base in trace.patched or not is_users(base):
+        if base in trace.patched or not is_users(base) or not _takes_methods(base):
             continue
         before: dict[str, Any] = {}
         for name, value in list(vars(base).items()):
@@ -61,6 +61,12 @@ def convert_special_methods(
             before["__iter__"] = MISSING
             type.__setattr__(base, "__iter__", _asked("__iter__", _by_position, convert))  # type: ignore[arg-type]
         trace.patched[base] = before
+
+
+def _takes_methods(cls: type) -> bool:
+    """Return whether methods of a class can be replaced: not where its metaclass comes from an extension module."""
+    setter = type(cls).__setattr__
+    return setter is type.__setattr__ or isinstance(setter, types.FunctionType)
 
 
 def _by_position(self: Any) -> Any:

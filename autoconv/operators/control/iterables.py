@@ -212,7 +212,7 @@ def _bounds_of_count(tensor: Any) -> list[Tensor] | None:
 
     A symbolic delta, which may be 0, is left to the op, which raises for it.
     """
-    node = tensor.op if isinstance(tensor, SymbolicTensor) and not tensor.weak else None
+    node = tensor.value_in_graph.node if isinstance(tensor, SymbolicTensor) and not tensor.weak else None
     if node is None or node.op.name != "range" or tensor.type.shape != (None,):
         return None
     dtype, delta = tensor.type.dtype, constant_of(node.inputs[2])

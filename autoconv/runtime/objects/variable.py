@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -34,16 +35,19 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor, TensorReference
 from autoconv.runtime.tensors.tensor_methods import TensorMethods
 
+_NUMBERS = itertools.count()
+
 
 class Storage:
     """The memory of a variable's value; graphs refer to the storage, not to the Python object."""
 
-    __slots__ = ("__weakref__", "name", "shape", "value", "variable")
+    __slots__ = ("__weakref__", "name", "number", "shape", "value", "variable")
 
     def __init__(self, value: np.ndarray, shape: Shape, name: str) -> None:
         self.value = value
         self.shape = shape
         self.name = name
+        self.number = next(_NUMBERS)
         self.variable: Callable[[], Any] = lambda: None  # a weak reference to the variable
 
     dtype = resource
@@ -156,6 +160,23 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
     def handle(self) -> Storage:
         """The storage, to which graphs refer."""
         return self._storage
+
+    @property
+    def _shared_name(self) -> str:
+        """The name without the number of the output, for libraries of TensorFlow."""
+        return self._storage.name
+
+    @property
+    def _unique_id(self) -> str:
+        """A name that no other variable of the process has, for libraries of TensorFlow."""
+        return f"{self._storage.name}_{self._storage.number}"
+
+    def _serialize_to_tensors(self) -> dict[str, Any]:
+        return {"VARIABLE_VALUE": self.value()}
+
+    def _restore_from_tensors(self, restored_tensors: dict[str, Any]) -> Variable:
+        self.assign(restored_tensors["VARIABLE_VALUE"])
+        return self
 
     @property
     def initializer(self) -> None:
@@ -274,6 +295,20 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
             return head + ">"
         text = repr(EagerTensor(self._storage.value))
         return f"{head}, {text[text.index('numpy=') : -1]}>"
+
+
+def stands_for(value: Any) -> Any:
+    """Return the variable or tensor that an object of another library stands for; every other value unchanged.
+
+    Such an object has the storage of a variable as its `handle`, or converts to a tensor by a method.
+    """
+    if isinstance(value, (Tensor, Variable)):
+        return value
+    handle = getattr(value, "handle", None)
+    if isinstance(handle, Storage):
+        return Variable.of_storage(handle)
+    tensor = as_tensor(value)
+    return value if tensor is None else tensor
 
 
 def _restored(value: np.ndarray, shape: Shape, name: str, state: dict[str, Any]) -> Variable:

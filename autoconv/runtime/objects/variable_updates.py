@@ -7,7 +7,8 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from operator import add, mul, pow, sub, truediv
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item, set_item
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.static_values import static_value
 
 
 class VariableSynchronization(enum.Enum):
@@ -57,6 +59,7 @@ class IndexedSlices:
     values: Any
     indices: Any
     dense_shape: Any = None
+    whole: ClassVar[Any] = None  # of an object: the tensor of which these are the rows, if it is known
 
     @property
     def dtype(self) -> Any:
@@ -76,8 +79,22 @@ class IndexedSlices:
                 "IndexedSlices without a dense_shape cannot become a tensor: give it the shape of the whole as "
                 "dense_shape=…"
             )
+        if self.whole is not None:
+            return self.whole
+        known = static_value(convert_to_tensor(self.dense_shape))
         rows = apply("expand_dims", self.indices, axis=-1)
-        return apply("scatter_nd", rows, self.values, shape=tuple(np.asarray(self.dense_shape).tolist()))
+        return apply("scatter_nd", rows, self.values, shape=tuple(np.asarray(known).tolist()))
+
+    def __neg__(self) -> IndexedSlices:
+        return IndexedSlices(-self.values, self.indices, self.dense_shape)
+
+    def _with_whole(operator: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:  # type: ignore[misc]
+        return lambda self, other: operator(convert_to_tensor(self), other)
+
+    __add__, __sub__, __mul__, __truediv__, __pow__ = map(_with_whole, (add, sub, mul, truediv, pow))
+    __radd__, __rmul__ = map(_with_whole, (add, mul))
+    __rsub__ = _with_whole(lambda whole, other: other - whole)
+    del _with_whole
 
 
 class VariableUpdates:

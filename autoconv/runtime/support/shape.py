@@ -60,6 +60,55 @@ class TensorShape(tuple):  # type: ignore[type-arg]
     def most_specific_compatible_shape(self, other: Any) -> TensorShape:
         return TensorShape(join_shapes(self.dims_tuple, as_shape(other)))
 
+    def with_rank(self, rank: int) -> TensorShape:
+        """Return the shape if it may have the rank; raises ValueError otherwise."""
+        return self.merge_with(TensorShape([None] * rank))
+
+    def with_rank_at_least(self, rank: int) -> TensorShape:
+        """Return the shape if its rank is unknown, or `rank` or more; raises ValueError otherwise."""
+        if self.rank is not None and self.rank < rank:
+            raise ValueError(f"Shape {self} must have rank at least {rank}")
+        return self
+
+    def with_rank_at_most(self, rank: int) -> TensorShape:
+        """Return the shape if its rank is unknown, or `rank` or less; raises ValueError otherwise."""
+        if self.rank is not None and self.rank > rank:
+            raise ValueError(f"Shape {self} must have rank at most {rank}")
+        return self
+
+    def merge_with(self, other: Any) -> TensorShape:
+        """Return the shape with the sizes that either of the two has; raises ValueError if they are incompatible."""
+        second = as_shape(other)
+        self.assert_is_compatible_with(second)
+        if self.dims_tuple is None or second is None:
+            return TensorShape(second if self.dims_tuple is None else self.dims_tuple)
+        return TensorShape([a if isinstance(a, int) else b for a, b in zip(self.dims_tuple, second, strict=True)])
+
+    def assert_is_compatible_with(self, other: Any) -> None:
+        """Raise ValueError if no tensor has both shapes."""
+        if not self.is_compatible_with(other):
+            raise ValueError(f"Shapes {self} and {TensorShape(as_shape(other))} are incompatible")
+
+    def assert_has_rank(self, rank: int) -> None:
+        """Raise ValueError if the shape has another rank."""
+        if self.rank not in (None, rank):
+            raise ValueError(f"Shape {self} must have rank {rank}")
+
+    def assert_same_rank(self, other: Any) -> None:
+        """Raise ValueError if the ranks are known and differ."""
+        second = TensorShape(as_shape(other))
+        if None not in (self.rank, second.rank) and self.rank != second.rank:
+            raise ValueError(f"Shapes {self} and {second} must have the same rank")
+
+    def assert_is_fully_defined(self) -> None:
+        """Raise ValueError if a size or the rank is unknown."""
+        if not self.is_fully_defined():
+            raise ValueError(f"Shape {self} is not fully defined")
+
+    def is_subtype_of(self, other: Any) -> bool:
+        """Return whether every tensor of this shape has the other one, too."""
+        return TensorSpec(self).is_subtype_of(TensorSpec(other))
+
     def concatenate(self, other: Any) -> TensorShape:
         second = as_shape(other)
         return TensorShape(None if self.dims_tuple is None or second is None else self.dims_tuple + second)
@@ -110,7 +159,17 @@ class TensorShape(tuple):  # type: ignore[type-arg]
         return TensorShape, (self.dims_tuple,)
 
 
-class TensorSpec:
+class TypeSpec:
+    """Base of the specs of values: TensorSpec, and the specs of datasets and iterators.
+
+    >>> isinstance(autoconv.TensorSpec([2]), autoconv.TypeSpec)
+    True
+    """
+
+    __slots__ = ()
+
+
+class TensorSpec(TypeSpec):
     """The type of a tensor argument: a shape (None entries are unknown) and a dtype.
 
     >>> autoconv.TensorSpec([None, 2], autoconv.float32)

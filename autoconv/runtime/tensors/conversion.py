@@ -108,7 +108,8 @@ def as_tensor(value: object) -> Tensor | None:
     """Return the tensor that `value` is or stands for (a variable is read); None for plain Python and NumPy values."""
     if isinstance(value, Tensor):
         return value
-    reader = getattr(type(value), "__autoconv_tensor__", None)
+    kind = type(value)
+    reader = getattr(kind, "__autoconv_tensor__", None) or getattr(kind, "__tf_tensor__", None)
     return reader(value) if reader is not None else None
 
 

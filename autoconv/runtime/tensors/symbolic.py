@@ -17,6 +17,7 @@ from autoconv.runtime.recording.program_reads import is_read_as_array, refuse_te
 from autoconv.runtime.recording.regions import current_contract, current_region, defined_at, is_in_scope, out_of_scope
 from autoconv.runtime.support.remedies import BY_COMPILE
 from autoconv.runtime.support.shape import TensorShape, as_shape
+from autoconv.runtime.tensors.operation import TensorOperation
 from autoconv.runtime.tensors.tensor import ASSIGNING, BY_NUMPY, Tensor, of_origin, standalone_dtype
 from autoconv.runtime.tensors.tensor_methods import refuse_as_dtype, refuse_to_iterate
 
@@ -76,8 +77,8 @@ class SymbolicTensor(Tensor):
         return self._value.graph
 
     @property
-    def op(self) -> Any:
-        return self._value.node
+    def op(self) -> TensorOperation:
+        return TensorOperation(self._value, SymbolicTensor)
 
     @property
     def device(self) -> str:

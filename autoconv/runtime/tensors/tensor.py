@@ -32,7 +32,7 @@ class Tensor(TensorMethods):
     (TensorShape([2, 2]), autoconv.float32, array([ 7., 10.], dtype=float32))
     """
 
-    __slots__ = ("__weakref__", "_origin")
+    __slots__ = ("__dict__", "__weakref__", "_origin")
     _origin: Any
     __array_priority__ = 100.0
     __array_ufunc__ = array_ufunc

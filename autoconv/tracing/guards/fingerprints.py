@@ -22,6 +22,8 @@ from autoconv.tracing.guards.external_reads import Reads
 from autoconv.tracing.key.array_keys import needs_numpy
 
 DEPTH = 20  # nesting of values
+# Libraries whose objects `function` guards by identity: they have hundreds of parts, and their state is in variables.
+_OPAQUE = frozenset({"jax", "keras", "optree", "tensorflow", "torch"})
 _LARGE = 1 << 20  # bytes of an array that is compared on every call
 _MOST_ITEMS = 100_000  # items of a container that is compared on every call, at about a microsecond each
 IDENTITY = (
@@ -96,11 +98,15 @@ class Fingerprints:
             return id(value), _weak(value)
         if depth == 0:
             return self._unguardable(value, name, "it is nested too deeply")
-        if id(value) not in self._met:
-            # A reference back into a cycle is identified by the number of its target in visiting order.
-            self._met[id(value)] = "met", len(self._met)
-            self._met[id(value)] = self._parts(value, name, depth - 1)
-        return self._met[id(value)]
+        if id(value) in self._met:
+            return self._met[id(value)]
+        # What is reached again, in a cycle or not, is identified by its number in visiting order: parts that are
+        # shared are compared once, and not along every path.
+        self._met[id(value)] = "met", len(self._met)
+        found = self._parts(value, name, depth - 1)
+        if isinstance(value, (tuple, frozenset, range)):  # whether equal ones are one object makes no difference
+            self._met[id(value)] = found
+        return found
 
     def _parts(self, value: Any, name: str, depth: int) -> Any:
         if isinstance(value, types.FunctionType):
@@ -137,6 +143,8 @@ class Fingerprints:
         if isinstance(value, functools.partial):
             parts = (value.func, value.args, value.keywords)
             return id(value), tuple(self.of(part, name, depth) for part in parts)
+        if not self.strict and kind.__module__.partition(".")[0] in _OPAQUE:
+            return id(value), _weak(value)
         if not has_attributes(value) or kind.__module__ in ("numpy", "builtins"):
             return self._unguardable(value, name, f"a {kind.__name__}")
         self.of_objects.add(kind)

@@ -1,0 +1,59 @@
+"""Gradients of rows that `gather` selected, as IndexedSlices in graphs."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.graph import Value
+from autoconv.graph.types import Shape
+from autoconv.runtime.objects.variable_updates import IndexedSlices
+from autoconv.runtime.recording.regions import Region
+from autoconv.runtime.tensors.conversion import constant
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def row_slices(region: Region, value: Value) -> IndexedSlices | None:
+    """Return the gradient `value` as IndexedSlices if it is a sum of rows selected along the first dimension.
+
+    None for any other gradient, and where sizes are known only at run time. The whole tensor stays the value itself.
+    """
+    parts = _parts(region, value)
+    if parts is None:
+        return None
+    shape: Any = value.type.shape  # type: ignore[union-attr]
+    rows = [apply("reshape", row, shape=(_count(at), *shape[1:])) for row, _, at in parts]
+    indices = [apply("reshape", index, shape=(-1,)) for _, index, _ in parts]
+    if len(parts) > 1:
+        widest = max((index.dtype for index in indices), key=lambda dtype: dtype.size)
+        indices = [apply("concat", *(apply("cast", index, dtype=widest) for index in indices), axis=0)]
+        rows = [apply("concat", *rows, axis=0)]
+    found = IndexedSlices(rows[0], indices[0], constant(np.array(shape, np.int32)))
+    object.__setattr__(found, "whole", SymbolicTensor(value))  # of a frozen dataclass
+    return found
+
+
+def _parts(region: Region, value: Value) -> list[tuple[Tensor, Tensor, Shape]] | None:
+    """Return rows, positions and their shape, of each selection; None where there is anything else in the sum."""
+    node = value.node
+    shape = getattr(value.type, "shape", None)
+    if node is None or value.graph is not region.graph or not shape or None in shape:
+        return None
+    if node.op.name == "add":
+        first, second = (_parts(region, part) for part in node.inputs)
+        return None if first is None or second is None else first + second
+    attributes = node.attributes
+    if node.op.name != "ungather" or attributes.get("axis", 0) != 0 or attributes.get("batch_dims", 0) != 0:
+        return None
+    rows, indices, _ = node.inputs
+    return [(SymbolicTensor(rows), SymbolicTensor(indices), indices.type.shape)]  # type: ignore[union-attr]
+
+
+def _count(shape: Shape) -> int:
+    """Return the number of positions, -1 where it is unknown."""
+    known = [size for size in shape or (None,) if isinstance(size, int)]
+    return math.prod(known) if shape is not None and len(known) == len(shape) else -1

@@ -1,0 +1,142 @@
+"""Transposed convolutions: the gradient of a convolution with respect to its input, as an op of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autoconv.api.nn.convolution import convolution
+from autoconv.api.nn.windows import FORMATS, channels_first, per_side
+from autoconv.api.tensors.shaping import pad, reshape, reverse, shape, transpose
+from autoconv.runtime.annotations import ShapeLike, TensorLike
+from autoconv.runtime.tensors.binary_dispatch import get_item
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.static_values import static_value
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def conv_transpose(
+    input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: ShapeLike, padding: str = "SAME",
+    data_format: str | None = None, dilations: ShapeLike | None = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """The transpose of `convolution`: what its gradient with respect to the input computes.
+
+    `input` is [batch, sides, channels] ([batch, channels, sides] for a `data_format` that begins with NC), `filters`
+    [sides, results, channels]. `output_shape` is the shape of the result, or its sides alone; the sides have to be
+    known. `strides`, `padding` ("SAME" or "VALID") and `dilations` are those of the convolution from the result to the
+    input. Raises ValueError where no such convolution exists.
+
+    >>> x, kernel = autoconv.ones([1, 2, 2, 3]), autoconv.ones([2, 2, 5, 3])
+    >>> autoconv.nn.conv_transpose(x, kernel, [1, 4, 4, 5], strides=2).shape
+    TensorShape([1, 4, 4, 5])
+    """
+    x, kernel = convert_to_tensor(input), convert_to_tensor(filters)
+    rank = 0 if kernel.type.shape is None else len(kernel.type.shape)
+    first = channels_first(rank, data_format)
+    count = rank - 2
+    image = transpose(x, [0, *range(2, rank), 1]) if first else x
+    steps, gaps = per_side("strides", strides, count, first), per_side("dilations", dilations, count, first)
+    wanted = _sides_of(output_shape, count, first)
+    sides = image.type.shape[1:-1]  # type: ignore[index]
+    kernel_sides = kernel.type.shape[:count]  # type: ignore[index]
+    amounts = [(0, 0)]
+    for side, size, elements, step, gap in zip(wanted, sides, kernel_sides, steps, gaps, strict=True):
+        if not isinstance(size, int) or not isinstance(elements, int):
+            raise ValueError(f"a transposed convolution needs known sides, found {x.type} and {kernel.type}")
+        amounts.append(_padding(side, size, (elements - 1) * gap + 1, step, padding))
+    spread = pad(_spread(image, steps), [*amounts, (0, 0)])
+    flipped = transpose(reverse(kernel, list(range(count))), [*range(count), rank - 1, count])
+    found = convolution(spread, flipped, 1, "VALID", FORMATS[rank][0], gaps)
+    return apply("identity", transpose(found, [0, rank - 1, *range(1, rank - 1)]) if first else found, name=name)
+
+
+def conv1d_transpose(
+    input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: ShapeLike, padding: str = "SAME",
+    data_format: str = "NWC", dilations: ShapeLike | None = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """`conv_transpose` of an input of rank 3.
+
+    >>> autoconv.nn.conv1d_transpose([[[1.0], [2.0]]], [[[1.0]], [[1.0]]], [1, 4, 1], strides=2).numpy().ravel()
+    array([1., 1., 2., 2.], dtype=float32)
+    """
+    channels_first(3, data_format)
+    return conv_transpose(input, filters, output_shape, strides, padding, data_format, dilations, name)
+
+
+def conv2d_transpose(
+    input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: ShapeLike, padding: str = "SAME",
+    data_format: str = "NHWC", dilations: ShapeLike | None = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """`conv_transpose` of an input of rank 4.
+
+    >>> x, kernel = autoconv.ones([1, 2, 2, 3]), autoconv.ones([2, 2, 5, 3])
+    >>> autoconv.nn.conv2d_transpose(x, kernel, [1, 4, 4, 5], strides=2).shape
+    TensorShape([1, 4, 4, 5])
+    """
+    channels_first(4, data_format)
+    return conv_transpose(input, filters, output_shape, strides, padding, data_format, dilations, name)
+
+
+def conv3d_transpose(
+    input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: ShapeLike, padding: str = "SAME",
+    data_format: str = "NDHWC", dilations: ShapeLike | None = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """`conv_transpose` of an input of rank 5.
+
+    >>> x, kernel = autoconv.ones([1, 1, 2, 2, 3]), autoconv.ones([1, 2, 2, 5, 3])
+    >>> autoconv.nn.conv3d_transpose(x, kernel, [1, 2, 4, 4, 5], strides=2).shape
+    TensorShape([1, 2, 4, 4, 5])
+    """
+    channels_first(5, data_format)
+    return conv_transpose(input, filters, output_shape, strides, padding, data_format, dilations, name)
+
+
+def _sides_of(output_shape: ShapeLike, count: int, first: bool) -> list[int]:
+    """Return the sides of the result."""
+    given: Any = output_shape
+    if isinstance(output_shape, Tensor):
+        known = static_value(output_shape)
+        given = [get_item(output_shape, i) for i in range(output_shape.shape[0])] if known is None else list(known)
+    numbers = [static_value(size) if isinstance(size, Tensor) else size for size in given]
+    numbers = numbers if len(numbers) == count else numbers[2:] if first else numbers[1:-1]
+    if len(numbers) != count or any(size is None for size in numbers):
+        raise ValueError(f"`output_shape` has to have the {count} known sides of the result, found {output_shape!r}")
+    return [int(size) for size in numbers]
+
+
+def _padding(side: int, size: int, extent: int, step: int, padding: str) -> tuple[int, int]:
+    """Return the zeros before and after `size` elements that were spread by `step`, for a result of length `side`."""
+    if padding not in ("SAME", "VALID"):
+        raise ValueError(f"`padding` must be 'SAME' or 'VALID', found {padding!r}")
+    made = -(-side // step) if padding == "SAME" else -(-(side - extent + 1) // step)
+    if made != size:
+        raise ValueError(f"a convolution of {side} elements, {padding!r}, gives {made}; the input has {size}")
+    around = max((size - 1) * step + extent - side, 0) if padding == "SAME" else 0
+    before = extent - 1 - around // 2
+    return before, side + extent - 1 - before - ((size - 1) * step + 1)
+
+
+def _spread(image: Tensor, steps: Sequence[int]) -> Tensor:
+    """Insert zeros between the elements along each side, so that neighbours are `step` apart."""
+    for axis, step in enumerate(steps, 1):
+        if step == 1:
+            continue
+        sizes = image.type.shape
+        assert sizes is not None
+        rank = len(sizes)
+        before, channels = shape(image), axis + 1
+        wide = reshape(image, apply("concat", *_with_one(before, channels, rank), axis=0))
+        wide = pad(wide, [(0, 0)] * channels + [(0, step - 1)] + [(0, 0)] * (rank - channels))
+        batch = sizes[0] if isinstance(sizes[0], int) else -1
+        size = sizes[axis]
+        assert isinstance(size, int)
+        joined = reshape(wide, [batch, *sizes[1:axis], size * step, *sizes[axis + 1 :]])
+        image = get_item(joined, (*[slice(None)] * axis, slice(0, (size - 1) * step + 1)))
+    return image
+
+
+def _with_one(sizes: Tensor, place: int, rank: int) -> list[Tensor]:
+    one = convert_to_tensor([1], sizes.dtype)
+    parts = [get_item(sizes, slice(0, place)), one]
+    return parts if place == rank else [*parts, get_item(sizes, slice(place, None))]

@@ -1,0 +1,31 @@
+"""Names of version 1 of TensorFlow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.graph.dtypes import as_dtype
+from autoconv.graph.types import TensorType
+from autoconv.runtime.annotations import DTypeLike
+from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.shape import as_shape
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+
+
+def placeholder(dtype: DTypeLike, shape: Any = None, name: str | None = None) -> Any:
+    """Return a symbolic tensor for a value that is given when the graph runs.
+
+    Raises RuntimeError outside of `with graph.as_default():` and of a traced function.
+
+    >>> with autoconv.Graph().as_default():
+    ...     autoconv.compat.v1.placeholder(autoconv.float32, [None, 2]).shape
+    TensorShape([None, 2])
+    """
+    region = current_region()
+    if region is None:
+        raise RuntimeError("placeholder() is not compatible with eager execution: write it in a graph's block.")
+    root = region.trace.root.graph
+    return SymbolicTensor(root.add_parameter(TensorType(as_dtype(dtype), as_shape(shape)), name or "Placeholder"))
+
+
+__all__ = ["placeholder"]

@@ -1,0 +1,92 @@
+"""Optional: an element of a dataset, or nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError
+from autoconv.runtime.recording.regions import current_region, recording
+from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.support.structure import map_structure
+from autoconv.runtime.tensors.conversion import as_tensor, constant, convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+
+
+@dataclass(eq=False)
+class Optional:
+    """A structure of tensors that is there, or nothing; both have one spec.
+
+    Without a value its tensors are zeros, so that functions, conditionals and loops take it as they take any structure.
+
+    >>> autoconv.experimental.Optional.from_value(autoconv.constant(3)).get_value().numpy()
+    np.int32(3)
+    >>> bool(autoconv.experimental.Optional.empty(autoconv.TensorSpec([], autoconv.int32)).has_value())
+    False
+    """
+
+    _present: Any
+    _value: Any
+
+    @classmethod
+    def from_value(cls, value: object) -> Optional:
+        """Return an Optional that holds the value, a structure of what converts to tensors."""
+        return cls(constant(True), map_structure(_as_element, value))
+
+    @classmethod
+    def empty(cls, element_spec: object) -> Optional:
+        """Return an Optional without a value, of the spec; None stands for a spec that is to come."""
+        return cls(constant(False), map_structure(_nothing, element_spec))
+
+    @property
+    def element_spec(self) -> Any:
+        """The spec of the value: a structure of TensorSpecs."""
+        return map_structure(lambda part: part if part is None else TensorSpec(part.shape, part.dtype), self._value)
+
+    @property
+    def _element_spec(self) -> Any:
+        return self.element_spec
+
+    @_element_spec.setter
+    def _element_spec(self, spec: object) -> None:
+        """Give an Optional without a value its spec, as Keras does once it is known."""
+        if self._value is None:
+            self._value = map_structure(_nothing, spec)
+
+    @property
+    def __autoconv_unsettled__(self) -> bool:
+        return self._value is None
+
+    def untested(self) -> Any:
+        """Return the value, or zeros where there is none."""
+        return self._value
+
+    def has_value(self, name: str | None = None) -> Any:
+        """Return whether there is a value, a bool tensor."""
+        return self._present
+
+    def get_value(self, name: str | None = None) -> Any:
+        """Return the value; raises InvalidArgumentError where there is none, in a graph when it runs."""
+        present: Any = as_tensor(self._present)
+        if current_region() is not None:
+            apply("assert_true", present, message=_EMPTY, kind="check")
+        elif not bool(present):
+            raise InvalidArgumentError(_EMPTY)
+        return self._value
+
+
+_EMPTY = "The given optional does not have a value."
+
+
+def _as_element(part: object) -> Any:
+    return part if part is None else convert_to_tensor(part)
+
+
+def _nothing(spec: TensorSpec | None) -> Any:
+    """Return zeros of the spec: an eager tensor, as the Optional may be used in another region of the graph."""
+    if spec is None:
+        return None
+    with recording(None):
+        return constant(np.zeros([size or 0 for size in spec.shape], spec.dtype.numpy))

@@ -1,0 +1,96 @@
+"""Rename imported packages in a syntax tree; every name that the imports bind stays bound."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from types import ModuleType
+from typing import Any
+
+# Functions whose first argument is the name of a module.
+_IMPORTING = {"import_module", "__import__", "find_spec", "LazyModule"}
+
+
+def rename_imports(tree: ast.AST, renames: Mapping[str, str], nodes: ModuleType = ast) -> bool:
+    """Replace packages in a tree of `ast` or `gast` (`nodes`), by the longest prefix that is renamed.
+
+    Before, with `tensorflow` renamed to `autoconv`:
+
+        import tensorflow as tf
+        from tensorflow.math import log
+        import_module("tensorflow"); "tensorflow" in sys.modules
+
+    After:
+
+        import autoconv as tf
+        from autoconv.math import log
+        import_module("autoconv"); "autoconv" in sys.modules
+
+    Return whether anything was replaced.
+    """
+    changed = False
+    for node in ast.walk(tree):  # which takes the nodes of both
+        if isinstance(node, nodes.Import):
+            names = [new for alias in node.names for new in _aliases(alias, renames, nodes)]
+            changed |= names != node.names
+            node.names = names
+        elif isinstance(node, nodes.ImportFrom) and node.module and not node.level:
+            new = renamed(node.module, renames)
+            changed |= new is not None
+            node.module = new or node.module
+        else:
+            for text in _module_names(node, nodes):
+                new = renamed(text.value, renames)
+                changed |= new is not None
+                text.value = new or text.value
+    return changed
+
+
+def renamed(module: str, renames: Mapping[str, str]) -> str | None:
+    """Return the new name of a module, or None where no prefix of it is renamed."""
+    parts = module.split(".")
+    for length in range(len(parts), 0, -1):
+        new = renames.get(".".join(parts[:length]))
+        if new is not None:
+            return ".".join([new, *parts[length:]])
+    return None
+
+
+def _aliases(alias: ast.alias, renames: Mapping[str, str], nodes: ModuleType) -> list[Any]:
+    """Return the aliases in the place of one; `import a.b` binds `a`, whatever the new name is."""
+    new = renamed(alias.name, renames)
+    if new is None:
+        return [alias]
+    made = [_alias(alias, new, alias.asname, nodes)]
+    old_head, new_head = alias.name.partition(".")[0], new.partition(".")[0]
+    if alias.asname is None and old_head != new_head:
+        head = renames.get(old_head, new_head)
+        bound = _alias(alias, head, old_head, nodes)
+        made = [bound] if head == new else [*made, bound]
+    return made
+
+
+def _alias(old: ast.AST, name: str, asname: str | None, nodes: ModuleType) -> Any:
+    return ast.copy_location(nodes.alias(name, asname), old)
+
+
+def _module_names(node: object, nodes: ModuleType) -> Iterator[Any]:
+    """Yield the literals that name a module: `import_module("a")`, `"a" in sys.modules`, `sys.modules["a"]`."""
+    found: list[Any] = []
+    if isinstance(node, nodes.Call):
+        if _last_name(node.func) in _IMPORTING or (_last_name(node.func) == "get" and _is_modules(node.func.value)):
+            found = node.args[:1]
+    elif isinstance(node, nodes.Compare) and _is_modules(node.comparators[-1]):
+        found = [node.left]
+    elif isinstance(node, nodes.Subscript) and _is_modules(node.value):
+        found = [node.slice]
+    yield from (part for part in found if isinstance(part, nodes.Constant) and isinstance(part.value, str))
+
+
+def _last_name(node: object) -> str:
+    return str(getattr(node, "attr", None) or getattr(node, "id", ""))
+
+
+def _is_modules(node: object) -> bool:
+    return getattr(node, "attr", None) == "modules" and getattr(getattr(node, "value", None), "id", "") == "sys"
+

@@ -1,0 +1,5 @@
+"""Names that TensorFlow keeps under `experimental`."""
+
+from autoconv.data.optional import Optional
+
+__all__ = ["Optional"]

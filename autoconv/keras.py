@@ -1,0 +1,11 @@
+"""Keras 3, the package from the registry, over autoconv.
+
+Importing this module imports Keras, whose TensorFlow backend then sees `autoconv.tensorflow` where it imports
+TensorFlow; nothing of Keras is changed. The module is Keras itself afterwards: `autoconv.keras is keras`.
+"""
+
+import sys
+
+from autoconv.tensorflow.keras_package import load
+
+sys.modules[__name__] = load()

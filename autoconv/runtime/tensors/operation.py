@@ -1,0 +1,58 @@
+"""The op that made a symbolic tensor, as TensorFlow's programs see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.graph.graph import Node, Value
+
+
+class TensorOperation:
+    """The op whose output a tensor is: `name`, `type` (TensorFlow's name of the op), `inputs`, `outputs`, `device`."""
+
+    __slots__ = ("_value", "_wrap")
+
+    def __init__(self, value: Value, wrap: Callable[[Value], Any]) -> None:
+        self._value = value
+        self._wrap = wrap
+
+    @property
+    def node(self) -> Node | None:
+        """The node of the graph, None for a parameter."""
+        return self._value.node
+
+    @property
+    def name(self) -> str:
+        return self.node.name if self.node is not None else self._value.name
+
+    @property
+    def type(self) -> str:
+        return self.node.op.graphdef if self.node is not None else "Placeholder"
+
+    @property
+    def inputs(self) -> tuple[Any, ...]:
+        """The tensors among the inputs."""
+        given = self.node.inputs if self.node is not None else ()
+        return tuple(self._wrap(value) for value in given if hasattr(value.type, "dtype"))
+
+    @property
+    def outputs(self) -> list[Any]:
+        """The tensors among the results."""
+        results = self.node.results if self.node is not None else (self._value,)
+        return [self._wrap(value) for value in results if hasattr(value.type, "dtype")]
+
+    @property
+    def device(self) -> str:
+        return self.node.device if self.node is not None else ""
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TensorOperation):
+            return NotImplemented
+        return self._value is other._value if self.node is None else self.node is other.node
+
+    def __hash__(self) -> int:
+        return hash(self._value if self.node is None else self.node)
+
+    def __repr__(self) -> str:
+        return f"<autoconv.Operation {self.name!r} type={self.type}>"

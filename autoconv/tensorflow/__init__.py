@@ -1,0 +1,41 @@
+"""TensorFlow's namespace over autoconv's: what packages see that import TensorFlow under another name.
+
+Public names are autoconv's own. The modules beside this file hold private paths that libraries reach into; a name that
+is nowhere raises AttributeError, as it does for a TensorFlow of another version.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from typing import Any
+
+__version__ = "2.21.0"  # the version whose behaviour is kept; libraries ask for it
+
+
+_ELSEWHERE = {
+    "SparseTensor": "sparse", "SparseTensorSpec": "sparse", "RaggedTensor": "ragged", "RaggedTensorSpec": "ragged",
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """Return a module of this folder, or the public name of autoconv; it is looked up once."""
+    found = _found(name)
+    if found is _ABSENT:
+        raise AttributeError(f"module 'tensorflow' has no attribute {name!r} (it is autoconv here)")
+    globals()[name] = found
+    return found
+
+
+_ABSENT = object()
+
+
+def _found(name: str) -> Any:
+    if not name.startswith("__") or name in ("__internal__", "__operators__"):
+        if importlib.util.find_spec(f"{__name__}.{name}") is not None:
+            return importlib.import_module(f"{__name__}.{name}")
+        if name in _ELSEWHERE:
+            return getattr(importlib.import_module(f"{__name__}.{_ELSEWHERE[name]}"), name)
+        public = importlib.import_module("autoconv")
+        return getattr(public, name, _ABSENT)
+    return _ABSENT

@@ -1,0 +1,5 @@
+"""Eager blocks."""
+
+from autoconv.api import scopes
+
+eager_mode = scopes.init_scope

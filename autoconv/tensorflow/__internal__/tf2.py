@@ -1,0 +1,6 @@
+"""Whether version 2 is in force."""
+
+
+def enabled() -> bool:
+    """Return True."""
+    return True

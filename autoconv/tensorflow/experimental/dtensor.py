@@ -1,0 +1,7 @@
+"""Tensors divided among devices, which autoconv does not have."""
+
+from autoconv.tensorflow.missing import Missing
+
+create_distributed_mesh = Missing("experimental.dtensor.create_distributed_mesh")
+Layout = Missing("experimental.dtensor.Layout")
+UNSHARDED = "unsharded"

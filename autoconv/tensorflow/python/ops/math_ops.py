@@ -1,0 +1,5 @@
+"""Ops under their private path."""
+
+from autoconv import math
+
+is_nan = math.is_nan

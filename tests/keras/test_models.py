@@ -1,0 +1,81 @@
+"""Keras over autoconv: training has TensorFlow's numbers.
+
+The losses are those that Keras 3.12 to 3.15 print over TensorFlow 2.21 for the same weights and batches.
+"""
+
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+import autoconv as ac
+
+if find_spec("keras") is None:
+    pytest.skip("Keras is not installed", allow_module_level=True)
+keras = ac.keras
+L = keras.layers
+
+
+def perceptron(rng):
+    x, y = rng.normal(size=(512, 20)).astype("float32"), rng.integers(0, 3, 512)
+    layers = [L.Dense(64, activation="relu"), L.Dense(32, activation="gelu"), L.Dense(3, activation="softmax")]
+    return keras.Sequential([L.Input((20,)), *layers]), x, y, "sparse_categorical_crossentropy"
+
+
+def convolutional(rng):
+    x, y = rng.normal(size=(128, 14, 14, 3)).astype("float32"), rng.integers(0, 3, 128)
+    model = keras.Sequential([
+        L.Input((14, 14, 3)), L.Conv2D(8, 3, padding="same"), L.BatchNormalization(), L.Activation("relu"),
+        L.MaxPooling2D(), L.Conv2D(16, 3), L.BatchNormalization(), L.ReLU(), L.GlobalAveragePooling2D(),
+        L.Dense(3, activation="softmax"),
+    ])  # fmt: skip
+    return model, x, y, "sparse_categorical_crossentropy"
+
+
+def lstm(rng):
+    x, y = rng.normal(size=(128, 12, 5)).astype("float32"), rng.normal(size=(128, 1)).astype("float32")
+    return keras.Sequential([L.Input((12, 5)), L.LSTM(16, return_sequences=True), L.LSTM(8), L.Dense(1)]), x, y, "mse"
+
+
+def masked_gru(rng):
+    x = rng.integers(0, 20, size=(128, 10))
+    x[:, 6:] *= rng.integers(0, 2, (128, 1))
+    y = rng.normal(size=(128, 1)).astype("float32")
+    layers = [L.Embedding(20, 8, mask_zero=True), L.GRU(12), L.Dense(1)]
+    return keras.Sequential([L.Input((10,), dtype="int32"), *layers]), x, y, "mse"
+
+
+def transformer(rng):
+    x, y = rng.integers(0, 30, size=(96, 16)), rng.integers(0, 2, 96)
+    inputs = L.Input((16,), dtype="int32")
+    embedded = L.Embedding(30, 16)(inputs)
+    attended = L.LayerNormalization()(L.Add()([embedded, L.MultiHeadAttention(2, 8)(embedded, embedded)]))
+    dense = L.Dense(16)(L.Dense(32, activation="relu")(attended))
+    pooled = L.GlobalAveragePooling1D()(L.LayerNormalization()(L.Add()([attended, dense])))
+    return keras.Model(inputs, L.Dense(1, activation="sigmoid")(pooled)), x, y, "binary_crossentropy"
+
+
+def start(variable, rng):
+    return np.ones(variable.shape) if "variance" in variable.path else rng.normal(size=variable.shape) * 0.3
+
+
+# The loss of the first epoch and that of the fourth.
+LOSSES = {
+    perceptron: (1.4079403, 0.7320082),
+    convolutional: (1.1398456, 1.0535221),
+    lstm: (1.0934191, 1.0317152),
+    masked_gru: (0.9933637, 0.9147799),
+    transformer: (0.6944473, 0.6835470),
+}
+
+
+@pytest.mark.parametrize("make", LOSSES, ids=lambda make: make.__name__)
+def test_losses_are_those_of_tensorflow(make):
+    rng = np.random.default_rng(0)
+    model, x, y, loss = make(rng)
+    model.set_weights([start(variable, rng) for variable in model.weights])
+    model.compile(keras.optimizers.Adam(0.01), loss)
+    first = model.fit(x, y, epochs=1, batch_size=32, verbose=0, shuffle=False).history["loss"][0]
+    last = model.fit(x, y, epochs=3, batch_size=32, verbose=0, shuffle=False).history["loss"][-1]
+    near = 1e-4 if make is convolutional else 2e-6
+    np.testing.assert_allclose((first, last), LOSSES[make], rtol=near)

@@ -1,0 +1,217 @@
+"""What programs do with Keras: fit, evaluate, save, restore, train by hand; one graph serves all steps."""
+
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+import autoconv as ac
+
+if find_spec("keras") is None:
+    pytest.skip("Keras is not installed", allow_module_level=True)
+keras = ac.keras
+L = keras.layers
+X = np.random.default_rng(0).normal(size=(100, 8)).astype("float32")
+Y = X.sum(1, keepdims=True)
+
+
+def model(optimizer="adam", **options):
+    """Return a compiled model with fixed weights."""
+    made = keras.Sequential([L.Input((8,)), L.Dense(4, activation="relu"), L.Dense(1)])
+    rng = np.random.default_rng(1)
+    made.set_weights([rng.normal(size=weight.shape) for weight in made.get_weights()])
+    made.compile(optimizer, keras.losses.MeanSquaredError(), **options)
+    return made
+
+
+def test_keras_is_the_package_and_tensorflow_is_not_loaded():
+    import keras as package
+
+    assert package is ac.keras and "tensorflow" not in sys.modules
+    assert package.src.backend.tensorflow.core.tf is ac.tensorflow
+
+
+def test_sgd_is_what_numpy_computes():
+    made = keras.Sequential([L.Input((8,)), L.Dense(1)])
+    w, b = np.full((8, 1), 0.5), np.zeros(1)
+    made.set_weights([w, b])
+    made.compile(keras.optimizers.SGD(0.1), "mse")
+    made.fit(X, Y, batch_size=25, shuffle=False, verbose=0)
+    for start in range(0, 100, 25):
+        x, y = X[start : start + 25], Y[start : start + 25]
+        error = 2 * (x @ w + b - y) / len(x)
+        w, b = w - 0.1 * x.T @ error, b - 0.1 * error.sum(0)
+    np.testing.assert_allclose(made.get_weights()[0], w, rtol=1e-5)
+    np.testing.assert_allclose(made.get_weights()[1], b, rtol=1e-4)
+
+
+def test_batches_of_one_size_and_the_last_have_one_trace_each():
+    made = model()
+    made.fit(X, Y, batch_size=32, epochs=3, verbose=0)
+    step = made.train_function.__closure__
+    kind = ac.types.experimental.GenericFunction
+    functions = [cell.cell_contents for cell in step if isinstance(cell.cell_contents, kind)]
+    assert [function.experimental_get_tracing_count() for function in functions] == [1]
+
+
+@pytest.mark.parametrize("steps", [3, 4])
+def test_steps_per_execution_change_nothing(steps):
+    one, several = model(), model(steps_per_execution=steps)
+    for each in (one, several):
+        each.fit(X, Y, batch_size=16, epochs=2, shuffle=False, verbose=0)
+    for a, b in zip(one.get_weights(), several.get_weights(), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+def test_eager_steps_give_the_same_weights():
+    graph, eager = model(), model(run_eagerly=True)
+    for each in (graph, eager):
+        each.fit(X[:32], Y[:32], batch_size=16, shuffle=False, verbose=0)
+    for a, b in zip(graph.get_weights(), eager.get_weights(), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
+
+
+def test_repeated_rows_of_an_embedding_have_their_own_squares():
+    """Adam takes squares of the gradients of rows before it adds those of one row: the weights are TensorFlow's."""
+    made = keras.Sequential([L.Input((3,), dtype="int32"), L.Embedding(5, 2), L.Flatten(), L.Dense(1)])
+    rng = np.random.default_rng(0)
+    made.set_weights([rng.normal(size=weight.shape).astype("float32") for weight in made.get_weights()])
+    made.compile(keras.optimizers.Adam(0.1), "mse")
+    x, y = np.array([[1, 2, 2], [3, 1, 0]]), np.array([[1.0], [2.0]], "float32")
+    for _ in range(2):
+        made.train_on_batch(x, y)
+    expected = [-0.07246, -0.3318, 0.43965, -0.08681, -0.67938, 0.23316, 1.10674, 1.13981, -0.70374, -1.26542]
+    np.testing.assert_allclose(made.get_weights()[0].ravel(), expected, atol=2e-5)
+
+
+def test_models_are_saved_and_loaded(tmp_path):
+    made = model()
+    made.fit(X, Y, verbose=0)
+    expected = made.predict(X, verbose=0)
+    for name in ("model.h5", "model.keras"):
+        made.save(tmp_path / name)
+        loaded = keras.models.load_model(tmp_path / name)
+        np.testing.assert_array_equal(loaded.predict(X, verbose=0), expected)
+    loaded.fit(X, Y, verbose=0)
+    made.save_weights(tmp_path / "w.weights.h5")
+    loaded.load_weights(tmp_path / "w.weights.h5")
+    np.testing.assert_array_equal(loaded.predict(X, verbose=0), expected)
+
+
+def test_training_continues_from_a_checkpoint_with_the_same_numbers(tmp_path):
+    made = model()
+    made.fit(X, Y, shuffle=False, verbose=0)
+    path = ac.train.Checkpoint(model=made, optimizer=made.optimizer).save(tmp_path / "ckpt")
+    made.fit(X, Y, shuffle=False, verbose=0)
+    other = model()
+    other.optimizer.build(other.trainable_variables)
+    ac.train.Checkpoint(model=other, optimizer=other.optimizer).restore(path).assert_consumed()
+    other.fit(X, Y, shuffle=False, verbose=0)
+    for a, b in zip(made.get_weights(), other.get_weights(), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+class Net(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.hidden, self.out, self.drop = L.Dense(3), L.Dense(1), L.Dropout(0.5)
+
+    def call(self, x, training=False):
+        return self.out(self.drop(keras.ops.relu(self.hidden(x)), training=training))
+
+
+def test_a_subclass_with_metrics_callbacks_and_validation():
+    net = Net()
+    net.compile("sgd", "mse", metrics=["mae", keras.metrics.RootMeanSquaredError(name="rmse")])
+    stop = keras.callbacks.EarlyStopping(patience=1)
+    history = net.fit(X, Y, epochs=2, validation_split=0.2, callbacks=[stop], verbose=0).history
+    assert set(history) == {"loss", "mae", "rmse", "val_loss", "val_mae", "val_rmse"}
+    found = net.evaluate(X, Y, verbose=0, return_dict=True)
+    error = net.predict(X, verbose=0) - Y
+    np.testing.assert_allclose(found["loss"], (error**2).mean(), rtol=1e-5)
+    np.testing.assert_allclose(found["rmse"], np.sqrt((error**2).mean()), rtol=1e-5)
+
+
+def test_training_by_hand():
+    made, loss = model(), keras.losses.MeanSquaredError()
+    made.optimizer.build(made.trainable_weights)
+
+    @ac.function
+    def step(x, y):
+        with ac.GradientTape() as tape:
+            value = loss(y, made(x, training=True))
+        gradients = tape.gradient(value, made.trainable_weights)
+        made.optimizer.apply_gradients(zip(gradients, made.trainable_weights, strict=True))
+        return value
+
+    batches = ac.data.Dataset.from_tensor_slices((X, Y)).batch(20)
+    losses = [float(step(x, y)) for _ in range(8) for x, y in batches]
+    assert losses[-1] < losses[0] and step.experimental_get_tracing_count() == 1
+
+
+@pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16"])
+def test_mixed_precision(policy):
+    keras.mixed_precision.set_global_policy(policy)
+    try:
+        made = model()
+        assert np.isfinite(made.fit(X, Y, verbose=0).history["loss"][0])
+        assert made.layers[0].kernel.dtype == "float32"
+    finally:
+        keras.mixed_precision.set_global_policy("float32")
+
+
+def test_nan_ends_training():
+    made = model()
+    history = made.fit(X * np.nan, Y, epochs=3, callbacks=[keras.callbacks.TerminateOnNaN()], verbose=0).history
+    assert len(history["loss"]) == 1
+
+
+def test_wrong_inputs_have_keras_errors():
+    with pytest.raises(ValueError, match=r"expected axis -1 of input shape to have value 8"):
+        model().fit(X[:, :3], Y, verbose=0)
+
+
+LAYERS = {
+    "conv1d": (lambda: L.Conv1D(3, 2), (2, 6, 4)),
+    "transposed": (lambda: L.Conv2DTranspose(3, 3, strides=2, padding="same"), (2, 4, 4, 2)),
+    "conv3d": (lambda: L.Conv3D(2, 2), (1, 4, 4, 4, 2)),
+    "depthwise": (lambda: L.DepthwiseConv2D(3), (1, 6, 6, 2)),
+    "separable": (lambda: L.SeparableConv2D(4, 3), (1, 6, 6, 2)),
+    "dilated": (lambda: L.Conv2D(2, 2, dilation_rate=2), (1, 6, 6, 2)),
+    "group norm": (lambda: L.GroupNormalization(2), (2, 4, 4, 4)),
+    "both directions": (lambda: L.Bidirectional(L.LSTM(3)), (2, 5, 4)),
+    "stacked cells": (lambda: L.RNN([L.LSTMCell(3), L.GRUCell(2)]), (2, 5, 4)),
+    "einsum": (lambda: L.EinsumDense("abc,cd->abd", output_shape=(None, 5), bias_axes="d"), (2, 3, 4)),
+}
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_gradients_of_layers_are_those_of_finite_differences(name):
+    make, shape = LAYERS[name]
+    keras.config.set_dtype_policy("float64")
+    try:
+        layer = make()
+        x = np.random.default_rng(3).normal(size=shape)
+        weights = ac.constant(np.random.default_rng(4).normal(size=layer(x).shape))
+        direction = np.random.default_rng(5).normal(size=shape)
+        with ac.GradientTape() as tape:
+            given = ac.constant(x)
+            tape.watch(given)
+            value = ac.reduce_sum(layer(given) * weights)
+        gradient, *others = tape.gradient(value, [given, *layer.trainable_variables])
+        assert all(other is not None for other in others)
+        near = [float(ac.reduce_sum(layer(x + step * direction) * weights)) for step in (1e-6, -1e-6)]
+        np.testing.assert_allclose((gradient.numpy() * direction).sum(), (near[0] - near[1]) / 2e-6, rtol=1e-5)
+    finally:
+        keras.config.set_dtype_policy("float32")
+
+
+def test_the_environment_names_the_backend():
+    program = "import autoconv, keras; print(keras.backend.backend(), autoconv.keras is keras)"
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60,
+        env={"KERAS_BACKEND": "autoconv", "PATH": "", "HOME": "/nonexistent"},
+    )  # fmt: skip
+    assert run.stdout == "tensorflow True\n", run.stderr
