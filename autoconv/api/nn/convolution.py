@@ -131,7 +131,9 @@ def separable_conv2d(
     return conv2d(found, pointwise_filter, 1, "VALID", data_format or "NHWC", name=name)
 
 
-def atrous_conv2d(value: TensorLike, filters: TensorLike, rate: int, padding: Padding, name: str | None = None) -> Tensor:
+def atrous_conv2d(
+    value: TensorLike, filters: TensorLike, rate: int, padding: Padding, name: str | None = None
+) -> Tensor:
     """`conv2d` with filters whose elements are `rate` pixels apart.
 
     >>> x, kernel = autoconv.ones([1, 5, 5, 1]), autoconv.ones([2, 2, 1, 1])

@@ -33,7 +33,13 @@ class Windows:
     """
 
     def __init__(
-        self, image: Tensor, kernel: Sequence[int], steps: Sequence[int], gaps: Sequence[int], padding: Padding, what: str
+        self,
+        image: Tensor,
+        kernel: Sequence[int],
+        steps: Sequence[int],
+        gaps: Sequence[int],
+        padding: Padding,
+        what: str,
     ) -> None:
         shape = image.type.shape
         assert shape is not None
