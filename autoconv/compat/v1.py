@@ -28,4 +28,11 @@ def placeholder(dtype: DTypeLike, shape: Any = None, name: str | None = None) ->
     return SymbolicTensor(root.add_parameter(TensorType(as_dtype(dtype), as_shape(shape)), name or "Placeholder"))
 
 
-__all__ = ["placeholder"]
+def reset_default_graph() -> None:
+    """Do nothing: outside of a graph's block ops run at once, and there is no default graph to forget.
+
+    >>> autoconv.compat.v1.reset_default_graph()
+    """
+
+
+__all__ = ["placeholder", "reset_default_graph"]

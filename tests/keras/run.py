@@ -1,0 +1,129 @@
+"""Runs Keras' own tests, which its wheel has, over autoconv and over TensorFlow, and compares the outcomes.
+
+    python tests/keras/run.py [FILE-PART ...] [--tensorflow PYTHON] [--quick] [--folder out/keras-tests] [--again]
+
+PYTHON is an interpreter of an environment with keras and tensorflow-cpu. Outcomes are kept by file and by version, so
+that a run which was stopped continues; `--again` runs the files over autoconv anew. `--quick` takes every twentieth
+test. Nothing of Keras is kept. The last lines give, by folder, how many of the tests that pass over TensorFlow pass
+over autoconv; without TensorFlow's outcomes, how many pass at all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+LIMIT = 900  # seconds for a file
+LEFT_OUT = ("applications_test.py", "file_utils_test.py")  # they need a network
+START = """
+import sys
+{imports}
+import pytest
+sys.exit(pytest.main(sys.argv[1:]))
+"""
+
+
+def folder_of(python: str) -> Path:
+    """Return the folder of the installed Keras, without importing it."""
+    program = "import importlib.util as u; print(u.find_spec('keras').submodule_search_locations[0])"
+    return Path(subprocess.run([python, "-c", program], capture_output=True, text=True, check=True).stdout.strip())
+
+
+def versions(python: str, package: str) -> str:
+    program = f"from importlib.metadata import version as v; print(v('keras'), v({package!r}))"
+    found = subprocess.run([python, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    return f"keras-{found[0]}-{package}-{found[1]}"
+
+
+def outcomes(python: str, root: Path, files: list[Path], over: str, step: int) -> dict[str, dict[str, str]]:
+    """Run files in one process; return the outcomes of the tests by the name of their file."""
+    environment = {**os.environ, "PYTHONPATH": str(HERE), "KERAS_TESTS_STEP": str(step), "TF_CPP_MIN_LOG_LEVEL": "3"}
+    environment["KERAS_BACKEND"] = over
+    with tempfile.TemporaryDirectory() as folder:
+        environment["KERAS_TESTS_OUTCOMES"] = os.path.join(folder, "outcomes.json")
+        imports = "import autoconv" if over == "autoconv" else ""
+        options = ["-q", "-p", "sampling", "--assert=plain", "--tb=line", "-p", "no:cacheprovider", "--rootdir", str(root)]
+        command = [python, "-c", START.format(imports=imports), *options, *map(str, files)]
+        try:
+            run = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            return {file.name: {"(file)": f"failed: it took more than {LIMIT} s"} for file in files}
+        try:
+            return json.loads(Path(environment["KERAS_TESTS_OUTCOMES"]).read_text("utf-8"))
+        except (OSError, ValueError):
+            return {file.name: {"(file)": "failed: " + (run.stdout + run.stderr).strip()[-300:]} for file in files}
+
+
+def kept(path: Path) -> dict[str, dict[str, str]]:
+    return json.loads(path.read_text("utf-8")) if path.exists() else {}
+
+
+def collect(python: str, over: str, wanted: list[str], folder: Path, step: int, again: bool) -> dict[str, dict[str, str]]:
+    name = versions(python, "autoconv" if over == "autoconv" else "tensorflow-cpu")
+    path = folder / f"{name}-{step}.json"
+    found = {} if again and not wanted else kept(path)
+    root = folder_of(python)
+    waiting = {str(file.relative_to(root)): file for file in sorted(root.rglob("*_test.py")) if file.name not in LEFT_OUT}
+    waiting = {key: file for key, file in waiting.items() if not wanted or any(part in key for part in wanted)}
+    waiting = {key: file for key, file in waiting.items() if again or key not in found}
+    at_once = 1 if step == 1 else 20  # files of one process, if they have distinct names
+    while waiting:
+        group: dict[str, Path] = {}
+        for key, file in waiting.items():
+            if len(group) < at_once and file.name not in {other.name for other in group.values()}:
+                group[key] = file
+        made = outcomes(python, root, list(group.values()), over, step)
+        for key, file in group.items():
+            del waiting[key]
+            found[key] = made.get(file.name, {})
+        passed = sum(outcome == "passed" for key in group for outcome in found[key].values())
+        count = sum(len(found[key]) for key in group)
+        print(f"{over:10} {min(group)} … {max(group)}: {passed} of {count}", flush=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(found, indent=1), "utf-8")
+    return {key: tests for key, tests in found.items() if not wanted or any(part in key for part in wanted)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="*", metavar="FILE-PART")
+    parser.add_argument("--tensorflow", metavar="PYTHON")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--folder", type=Path, default=Path("out/keras-tests"))
+    parser.add_argument("--again", action="store_true")
+    parser.add_argument("--reasons", action="store_true", help="print the last line of each failure")
+    options = parser.parse_args()
+    step = 20 if options.quick else 1
+    ours = collect(sys.executable, "autoconv", options.files, options.folder, step, options.again)
+    theirs = None
+    if options.tensorflow:
+        theirs = collect(options.tensorflow, "tensorflow", options.files, options.folder, step, False)
+    counts: dict[str, list[int]] = collections.defaultdict(lambda: [0, 0])
+    reasons: collections.Counter[str] = collections.Counter()
+    for key, tests in (theirs if theirs is not None else ours).items():
+        part = "/".join(key.split("/")[1:3]).removesuffix(".py")
+        for test, outcome in tests.items():
+            if outcome == "skipped" or (theirs is not None and outcome != "passed"):
+                continue
+            found = ours.get(key, {}).get(test, ours.get(key, {}).get("(file)", "failed: not run"))
+            counts[part][0] += found == "passed"
+            counts[part][1] += 1
+            if found != "passed":
+                reasons[f"{key}: {found}" if options.reasons else found] += 1
+    for part, (passed, all_) in sorted(counts.items()):
+        print(f"{part:45} {passed:5} of {all_:5}  {100 * passed / all_:5.1f} %")
+    for reason, count in reasons.most_common(200 if options.reasons else 25):
+        print(f"{count:5} {reason}")
+    passed, all_ = (sum(column) for column in zip(*counts.values(), strict=True)) if counts else (0, 0)
+    print(f"{passed} of {all_} tests pass, {100 * passed / max(all_, 1):.2f} %")
+
+
+if __name__ == "__main__":
+    main()
