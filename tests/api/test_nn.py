@@ -10,6 +10,7 @@ import pytest
 
 from autoconv.api.nn import layers
 from autoconv.api.random import stateful
+from autoconv.api.random.dropout import dropout
 from autoconv.errors import InvalidArgumentError
 
 X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
@@ -79,11 +80,11 @@ def test_embedding_lookup() -> None:
 def test_dropout() -> None:
     stateful.set_seed(3)
     x = np.ones((100, 10))
-    found = layers.dropout(x, 0.25).numpy()
+    found = dropout(x, 0.25).numpy()
     assert set(np.unique(found)) == {0.0, 1 / 0.75}
     assert 0.65 < (found != 0).mean() < 0.85
-    whole_rows = layers.dropout(x, 0.5, noise_shape=[100, 1]).numpy()
+    whole_rows = dropout(x, 0.5, noise_shape=[100, 1]).numpy()
     assert all(len(set(row)) == 1 for row in whole_rows)
-    assert layers.dropout(x, 0.0).numpy().tolist() == x.tolist()
+    assert dropout(x, 0.0).numpy().tolist() == x.tolist()
     with pytest.raises(ValueError, match="rate"):
-        layers.dropout(x, 1.5)
+        dropout(x, 1.5)

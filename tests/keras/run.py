@@ -49,7 +49,18 @@ def outcomes(python: str, root: Path, files: list[Path], over: str, step: int) -
     with tempfile.TemporaryDirectory() as folder:
         environment["KERAS_TESTS_OUTCOMES"] = os.path.join(folder, "outcomes.json")
         imports = "import autoconv" if over == "autoconv" else ""
-        options = ["-q", "-p", "sampling", "--assert=plain", "--tb=line", "-p", "no:cacheprovider", "--rootdir", str(root)]
+        options = [
+            "-q",
+            "-p",
+            "sampling",
+            "--assert=plain",
+            "--tb=line",
+            "-p",
+            "no:cacheprovider",
+            "--continue-on-collection-errors",
+            "--rootdir",
+            str(root),
+        ]
         command = [python, "-c", START.format(imports=imports), *options, *map(str, files)]
         try:
             run = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, timeout=LIMIT)
@@ -65,12 +76,16 @@ def kept(path: Path) -> dict[str, dict[str, str]]:
     return json.loads(path.read_text("utf-8")) if path.exists() else {}
 
 
-def collect(python: str, over: str, wanted: list[str], folder: Path, step: int, again: bool) -> dict[str, dict[str, str]]:
+def collect(
+    python: str, over: str, wanted: list[str], folder: Path, step: int, again: bool
+) -> dict[str, dict[str, str]]:
     name = versions(python, "autoconv" if over == "autoconv" else "tensorflow-cpu")
     path = folder / f"{name}-{step}.json"
     found = {} if again and not wanted else kept(path)
     root = folder_of(python)
-    waiting = {str(file.relative_to(root)): file for file in sorted(root.rglob("*_test.py")) if file.name not in LEFT_OUT}
+    waiting = {
+        str(file.relative_to(root)): file for file in sorted(root.rglob("*_test.py")) if file.name not in LEFT_OUT
+    }
     waiting = {key: file for key, file in waiting.items() if not wanted or any(part in key for part in wanted)}
     waiting = {key: file for key, file in waiting.items() if again or key not in found}
     at_once = 1 if step == 1 else 20  # files of one process, if they have distinct names

@@ -25,6 +25,12 @@ def pytest_runtest_logreport(report: Any) -> None:
         tests[name] = report.outcome
 
 
+def pytest_collectreport(report: Any) -> None:
+    if report.failed:
+        reason = str(report.longrepr).strip().splitlines()[-1][:200]
+        _OUTCOMES.setdefault(os.path.basename(report.nodeid.partition("::")[0]), {})["(file)"] = f"failed: {reason}"
+
+
 def pytest_sessionfinish(session: Any) -> None:
     with open(os.environ["KERAS_TESTS_OUTCOMES"], "w", encoding="utf-8") as file:
         json.dump(_OUTCOMES, file)

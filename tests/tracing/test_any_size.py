@@ -385,7 +385,8 @@ def test_rows_that_are_looked_up_and_searched():
             tape.watch(table)
             rows = autoconv.gather(table, positions)
             total = autoconv.reduce_sum(rows * rows)
-        return rows, tape.gradient(total, table), autoconv.argmax(rows, axis=1), autoconv.stack([rows, rows], axis=1)
+        slope = autoconv.convert_to_tensor(tape.gradient(total, table))
+        return rows, slope, autoconv.argmax(rows, axis=1), autoconv.stack([rows, rows], axis=1)
 
     table = floats(9, 4)
     for n in LENGTHS:

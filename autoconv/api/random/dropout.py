@@ -7,7 +7,8 @@ from typing import Any
 
 from autoconv.api.random.stateless import stateless_uniform
 from autoconv.api.tensors.arguments import shape_argument
-from autoconv.runtime.annotations import TensorLike
+from autoconv.graph.dtypes import DType
+from autoconv.runtime.annotations import ShapeLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
@@ -26,7 +27,8 @@ def dropout(
     TensorShape([2, 3])
     """
 
-    def draw(extra: Any, shape: Any, dtype: Any) -> Tensor:
+    def draw(noise: ShapeLike, dtype: DType) -> Tensor:
+        extra, shape = shape_argument(noise)
         return apply("random_uniform", *extra, shape=shape, dtype=dtype, seed=seed)
 
     return _dropped(x, rate, noise_shape, draw, name)
@@ -42,11 +44,11 @@ def stateless_dropout(
     >>> bool(autoconv.reduce_all(first == second))
     True
     """
-    return _dropped(x, rate, noise_shape, lambda extra, shape, dtype: stateless_uniform(shape, seed, 0, 1, dtype), name)
+    return _dropped(x, rate, noise_shape, lambda noise, dtype: stateless_uniform(noise, seed, 0, 1, dtype), name)
 
 
 def _dropped(x: TensorLike, rate: Any, noise_shape: Any, draw_of: Callable[..., Tensor], name: str | None) -> Tensor:
-    """Return `x` without the elements whose draw is below the rate; `draw_of(extra, shape, dtype)` draws uniformly."""
+    """Return `x` without the elements whose draw is below the rate; `draw_of(shape, dtype)` draws uniformly."""
     tensor = convert_to_tensor(x)
     if not tensor.dtype.is_floating:
         raise ValueError(f"dropout scales `x`, which has to be floating; found {tensor.dtype.name}")
@@ -55,9 +57,7 @@ def _dropped(x: TensorLike, rate: Any, noise_shape: Any, draw_of: Callable[..., 
         raise ValueError(f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: {rate}")
     if known is not None and known == 0:
         return tensor
-    wanted = apply("shape", tensor) if noise_shape is None else noise_shape
-    extra, shape = shape_argument(wanted)
-    draw = draw_of(extra, shape if not extra else wanted, tensor.dtype)
+    draw = draw_of(apply("shape", tensor) if noise_shape is None else noise_shape, tensor.dtype)
     chance = rate if known is None else float(known)
     keep = apply("greater_equal", draw, chance)
     scaled = apply("divide", tensor, apply("subtract", 1.0, chance) if known is None else 1.0 - chance)

@@ -192,12 +192,18 @@ def segment_sum(data: TensorLike, segment_ids: TensorLike, name: str | None = No
 def unsorted_segment_sum(
     data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
 ) -> Tensor:
-    """`segment_sum` with `num_segments` rows. Raises InvalidArgumentError for an id outside of them.
+    """`segment_sum` with `num_segments` rows. Rows with a negative id are dropped.
+
+    Raises InvalidArgumentError for an id from `num_segments` on.
 
     >>> autoconv.math.unsorted_segment_sum([1, 2, 3], [1, 0, 1], num_segments=2).numpy()
     array([2, 4], dtype=int32)
     """
-    known = static_value(num_segments)
+    ids, known = convert_to_tensor(segment_ids), static_value(num_segments)
+    if known is not None:
+        below = static_value(ids)
+        if below is None or (np.asarray(below) < 0).any():
+            return _without_negative(convert_to_tensor(data), ids, int(known))
     extra = () if known is not None else (convert_to_tensor(num_segments),)
     return apply(
         "segment_sum",
@@ -207,6 +213,12 @@ def unsorted_segment_sum(
         num_segments=None if known is None else int(known),
         name=name,
     )
+
+
+def _without_negative(data: Tensor, ids: Tensor, number: int) -> Tensor:
+    """Sum the rows of negative ids into a further row, and cut it off; ids that are too large stay so."""
+    placed = where(apply("less", ids, 0), number, where(apply("less", ids, number), ids, apply("add", ids, 1)))
+    return get_item(apply("segment_sum", data, placed, num_segments=number + 1), slice(None, -1))
 
 
 def dynamic_partition(

@@ -1,0 +1,180 @@
+"""Windows, frames and short-time Fourier transforms."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.signal import irfft, rfft
+from autoconv.api.tensors.arguments import static_int
+from autoconv.api.tensors.casts import cast
+from autoconv.api.tensors.constants import ones
+from autoconv.api.tensors.constants import range as counted
+from autoconv.api.tensors.gather import gather, unsorted_segment_sum
+from autoconv.api.tensors.shaping import concat, expand_dims, pad, reshape, shape, transpose
+from autoconv.graph.dtypes import as_dtype, float32
+from autoconv.runtime.annotations import DTypeLike, IntLike, TensorLike
+from autoconv.runtime.tensors.binary_dispatch import get_item
+from autoconv.runtime.tensors.conversion import constant, convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+Window = Callable[..., Tensor]
+
+
+def hann_window(
+    window_length: IntLike, periodic: bool = True, dtype: DTypeLike = float32, name: str | None = None
+) -> Tensor:
+    """A raised cosine over `window_length` elements; `periodic` windows repeat after as many elements.
+
+    >>> autoconv.signal.hann_window(4).numpy()
+    array([0. , 0.5, 1. , 0.5], dtype=float32)
+    """
+    return _raised_cosine(window_length, periodic, dtype, 0.5)
+
+
+def hamming_window(
+    window_length: IntLike, periodic: bool = True, dtype: DTypeLike = float32, name: str | None = None
+) -> Tensor:
+    """A raised cosine that does not reach 0; `periodic` windows repeat after `window_length` elements.
+
+    >>> autoconv.signal.hamming_window(4, dtype=autoconv.float64).numpy().round(2)
+    array([0.08, 0.54, 1.  , 0.54])
+    """
+    return _raised_cosine(window_length, periodic, dtype, 0.54)
+
+
+def kaiser_window(
+    window_length: IntLike, beta: float = 12.0, dtype: DTypeLike = float32, name: str | None = None
+) -> Tensor:
+    """The Kaiser window with the shape parameter `beta`.
+
+    >>> autoconv.signal.kaiser_window(3, beta=2.0, dtype=autoconv.float64).numpy().round(3)
+    array([0.439, 1.   , 0.439])
+    """
+    count = static_int(window_length, "window_length")
+    return constant(np.kaiser(count, float(beta)).astype(as_dtype(dtype).numpy))
+
+
+def frame(
+    signal: TensorLike, frame_length: IntLike, frame_step: IntLike, pad_end: bool = False, pad_value: Any = 0,
+    axis: int = -1, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Overlapping frames of a signal along `axis`, which becomes two dimensions: frames, and elements of a frame.
+
+    Frames begin `frame_step` elements apart. What is too short for a frame is dropped, or with `pad_end` filled up with
+    `pad_value`.
+
+    >>> autoconv.signal.frame([1, 2, 3, 4, 5], frame_length=3, frame_step=2).numpy()
+    array([[1, 2, 3],
+           [3, 4, 5]], dtype=int32)
+    """
+    x = convert_to_tensor(signal)
+    length, step = static_int(frame_length, "frame_length"), static_int(frame_step, "frame_step")
+    axis = axis % len(x.shape)
+    size: Any = x.shape[axis] if x.shape[axis] is not None else shape(x)[axis]
+    if pad_end:
+        count = -(-size // step)
+        missing = apply("maximum", length + step * (count - 1) - size, 0)
+        widths = [[0, 0] if at != axis else [0, missing] for at in range(len(x.shape))]
+        x = pad(x, widths, constant_values=pad_value)
+    else:
+        count = apply("maximum", 1 + (size - length) // step, 0)
+    starts = expand_dims(counted(count) * step, 1)
+    return gather(x, starts + expand_dims(counted(length), 0), axis=axis)
+
+
+def overlap_and_add(signal: TensorLike, frame_step: IntLike, name: str | None = None) -> Tensor:
+    """The signal of overlapping frames, which are added: the last two dimensions are frames and their elements.
+
+    >>> autoconv.signal.overlap_and_add([[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]], frame_step=2).numpy()
+    array([1., 1., 3., 2., 2.], dtype=float32)
+    """
+    x, step = convert_to_tensor(signal), static_int(frame_step, "frame_step")
+    count, length = shape(x)[-2], shape(x)[-1]
+    places = reshape(expand_dims(counted(count) * step, 1) + expand_dims(counted(length), 0), [-1])
+    outer = shape(x)[:-2]
+    rows = transpose(reshape(x, [-1, count * length]))
+    whole = unsorted_segment_sum(rows, places, (count - 1) * step + length)
+    return reshape(transpose(whole), concat([outer, [-1]], 0))
+
+
+def stft(
+    signals: TensorLike, frame_length: IntLike, frame_step: IntLike, fft_length: IntLike | None = None,
+    window_fn: Window | None = hann_window, pad_end: bool = False, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """The short-time Fourier transform: spectra of windowed frames, [..., frames, fft_length // 2 + 1].
+
+    `fft_length` is the smallest power of two that holds a frame, unless it is given.
+
+    >>> autoconv.signal.stft(autoconv.ones([16]), frame_length=8, frame_step=4).shape
+    TensorShape([3, 5])
+    """
+    length = static_int(frame_length, "frame_length")
+    frames = frame(signals, length, frame_step, pad_end)
+    if window_fn is not None:
+        frames = frames * window_fn(length, dtype=frames.dtype)
+    return rfft(frames, _fft_length(fft_length, length))
+
+
+def inverse_stft(
+    stfts: TensorLike, frame_length: IntLike, frame_step: IntLike, fft_length: IntLike | None = None,
+    window_fn: Window | None = hann_window, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """The signal of a short-time Fourier transform: its frames, windowed and added.
+
+    It is the inverse of `stft` with the window of `inverse_stft_window_fn`.
+
+    >>> spectra = autoconv.signal.stft(autoconv.ones([16]), frame_length=8, frame_step=4)
+    >>> autoconv.signal.inverse_stft(spectra, frame_length=8, frame_step=4).shape
+    TensorShape([16])
+    """
+    length = static_int(frame_length, "frame_length")
+    frames = irfft(stfts, _fft_length(fft_length, length))
+    size = frames.shape[-1]
+    frames = get_item(frames, (..., slice(0, length)))
+    if size is not None and size < length:
+        frames = pad(frames, [[0, 0]] * (len(frames.shape) - 1) + [[0, length - size]])
+    if window_fn is not None:
+        frames = frames * window_fn(length, dtype=frames.dtype)
+    return overlap_and_add(frames, frame_step)
+
+
+def inverse_stft_window_fn(
+    frame_step: IntLike, forward_window_fn: Window = hann_window, name: str | None = None
+) -> Window:
+    """The function of the window with which `inverse_stft` gives the signal that `stft` took.
+
+    >>> window = autoconv.signal.inverse_stft_window_fn(4)
+    >>> window(8, dtype=autoconv.float64).numpy().round(3)
+    array([0.   , 0.195, 1.   , 1.138, 1.   , 1.138, 1.   , 0.195])
+    """
+    return functools.partial(_inverse_window, static_int(frame_step, "frame_step"), forward_window_fn)
+
+
+def _inverse_window(step: int, forward: Window, frame_length: IntLike, dtype: DTypeLike = float32) -> Tensor:
+    length = static_int(frame_length, "frame_length")
+    window = forward(length, dtype=dtype)
+    overlaps = -(-length // step)
+    squares = pad(window * window, [[0, overlaps * step - length]])
+    total = apply("reduce_sum", reshape(squares, [overlaps, step]), axis=(0,), keepdims=True)
+    repeated = reshape(total * ones([overlaps, 1], dtype), [-1])
+    return window / get_item(repeated, slice(0, length))
+
+
+def _raised_cosine(window_length: IntLike, periodic: bool, dtype: DTypeLike, a: float) -> Tensor:
+    kind = as_dtype(dtype)
+    length = cast(convert_to_tensor(window_length), kind)
+    even = 1 - cast(window_length, "int32") % 2
+    divisor = length + cast(int(bool(periodic)) * even - 1, kind)
+    places = cast(counted(cast(window_length, "int32")), kind)
+    angle = places * constant(2 * np.pi, kind) / apply("maximum", divisor, cast(1, kind))
+    window = constant(a, kind) - constant(1 - a, kind) * apply("cos", angle)
+    return apply("select", apply("equal", length, cast(1, kind)), apply("ones_like", window), window)
+
+
+def _fft_length(given: IntLike | None, frame_length: int) -> int:
+    return 1 << (frame_length - 1).bit_length() if given is None else static_int(given, "fft_length")

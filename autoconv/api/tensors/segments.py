@@ -1,0 +1,231 @@
+"""Reductions of rows by the number of their segment, and counts of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.tensors.casts import cast
+from autoconv.api.tensors.constants import fill, ones_like, zeros
+from autoconv.api.tensors.constants import range as counted
+from autoconv.api.tensors.gather import (
+    scatter_nd,
+    segment_sum,
+    tensor_scatter_nd_max,
+    tensor_scatter_nd_min,
+    unsorted_segment_sum,
+    where,
+)
+from autoconv.api.tensors.reductions import reduce_max, reduce_prod
+from autoconv.api.tensors.shaping import concat, expand_dims, reshape, shape
+from autoconv.graph.dtypes import int32
+from autoconv.runtime.annotations import DTypeLike, IntLike, TensorLike
+from autoconv.runtime.tensors.binary_dispatch import get_item
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def unsorted_segment_max(
+    data: TensorLike, segment_ids: TensorLike, num_segments: IntLike, name: str | None = None
+) -> Tensor:
+    """Row i of the result is the maximum of the rows of `data` whose id is i; the lowest number where there are none.
+
+    Rows with a negative id are dropped.
+
+    >>> autoconv.math.unsorted_segment_max([1, 5, 3], [0, 1, 1], num_segments=2).numpy()
+    array([1, 5], dtype=int32)
+    """
+    return _extreme(data, segment_ids, num_segments, tensor_scatter_nd_max, lambda limits: limits.min)
+
+
+def unsorted_segment_min(
+    data: TensorLike, segment_ids: TensorLike, num_segments: IntLike, name: str | None = None
+) -> Tensor:
+    """Row i of the result is the minimum of the rows of `data` whose id is i; the greatest number where there are none.
+
+    Rows with a negative id are dropped.
+
+    >>> autoconv.math.unsorted_segment_min([1, 5, 3], [0, 1, 1], num_segments=2).numpy()
+    array([1, 3], dtype=int32)
+    """
+    return _extreme(data, segment_ids, num_segments, tensor_scatter_nd_min, lambda limits: limits.max)
+
+
+def unsorted_segment_prod(
+    data: TensorLike, segment_ids: TensorLike, num_segments: IntLike, name: str | None = None
+) -> Tensor:
+    """Row i of the result is the product of the rows of `data` whose id is i, 1 where there are none.
+
+    It takes memory for `num_segments` times the elements of `data`. Rows with a negative id are dropped.
+
+    >>> autoconv.math.unsorted_segment_prod([1, 5, 3], [0, 1, 1], num_segments=2).numpy()
+    array([ 1, 15], dtype=int32)
+    """
+    rows, ids = _by_rows(data, segment_ids)
+    mine = apply("equal", expand_dims(counted(cast(num_segments, ids.dtype)), 1), ids)
+    for _ in range(len(rows.shape) - 1):
+        mine = expand_dims(mine, -1)
+    return reduce_prod(where(mine, rows, ones_like(rows)), axis=1)
+
+
+def unsorted_segment_mean(
+    data: TensorLike, segment_ids: TensorLike, num_segments: IntLike, name: str | None = None
+) -> Tensor:
+    """Row i of the result is the mean of the rows of `data` whose id is i, 0 where there are none.
+
+    >>> autoconv.math.unsorted_segment_mean([1.0, 5.0, 3.0], [0, 1, 1], num_segments=2).numpy()
+    array([1., 4.], dtype=float32)
+    """
+    return _scaled(data, segment_ids, num_segments, lambda count: count)
+
+
+def unsorted_segment_sqrt_n(
+    data: TensorLike, segment_ids: TensorLike, num_segments: IntLike, name: str | None = None
+) -> Tensor:
+    """Row i of the result is the sum of the rows of `data` whose id is i, divided by the square root of their number.
+
+    >>> autoconv.math.unsorted_segment_sqrt_n([1.0, 5.0, 3.0, 1.0, 1.0], [0, 1, 1, 1, 1], num_segments=2).numpy()
+    array([1., 5.], dtype=float32)
+    """
+    return _scaled(data, segment_ids, num_segments, lambda count: apply("sqrt", count))
+
+
+def segment_max(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
+    """Row i of the result is the maximum of the rows of `data` whose id is i, 0 where there are none; ids are sorted.
+
+    >>> autoconv.math.segment_max([1, 5, 3], [0, 0, 2]).numpy()
+    array([5, 0, 3], dtype=int32)
+    """
+    return _filled(unsorted_segment_max, data, segment_ids)
+
+
+def segment_min(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
+    """Row i of the result is the minimum of the rows of `data` whose id is i, 0 where there are none; ids are sorted.
+
+    >>> autoconv.math.segment_min([1, 5, 3], [0, 0, 2]).numpy()
+    array([1, 0, 3], dtype=int32)
+    """
+    return _filled(unsorted_segment_min, data, segment_ids)
+
+
+def segment_prod(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
+    """Row i of the result is the product of the rows of `data` whose id is i, 1 where there are none; ids are sorted.
+
+    >>> autoconv.math.segment_prod([2, 5, 3], [0, 0, 2]).numpy()
+    array([10,  1,  3], dtype=int32)
+    """
+    return unsorted_segment_prod(data, segment_ids, _count_of(segment_ids))
+
+
+def segment_mean(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
+    """Row i of the result is the mean of the rows of `data` whose id is i, 0 where there are none; ids are sorted.
+
+    >>> autoconv.math.segment_mean([1.0, 5.0, 3.0], [0, 0, 1]).numpy()
+    array([3., 3.], dtype=float32)
+    """
+    return unsorted_segment_mean(data, segment_ids, _count_of(segment_ids))
+
+
+def bincount(
+    arr: TensorLike, weights: TensorLike | None = None, minlength: IntLike | None = None,
+    maxlength: IntLike | None = None, dtype: DTypeLike = int32, name: str | None = None, axis: int | None = None,
+    binary_output: bool = False,
+) -> Tensor:  # fmt: skip
+    """How often each number from 0 on is in `arr`; the sum of their `weights`, if they are given.
+
+    The result is as long as the greatest number wants, `minlength` at least and `maxlength` at most; greater numbers
+    are not counted. With `axis` -1, each row of a matrix is counted for itself. `binary_output`: 1 for a number that is
+    there. Raises ValueError for another axis.
+
+    >>> autoconv.math.bincount([1, 3, 1]).numpy()
+    array([0, 2, 0, 1], dtype=int32)
+    """
+    numbers = convert_to_tensor(arr)
+    if axis not in (None, 0, -1):
+        raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported.")
+    rows = reshape(numbers, [-1]) if axis != -1 or len(numbers.shape) < 2 else numbers
+    greatest = reduce_max(concat([reshape(cast(rows, int32), [-1]), [-1]], 0)) + 1
+    length = greatest if minlength is None else apply("maximum", greatest, cast(minlength, int32))
+    length = length if maxlength is None else apply("minimum", length, cast(maxlength, int32))
+    kind = dtype if weights is None else convert_to_tensor(weights).dtype
+    amounts = ones_like(rows, kind) if weights is None or binary_output else reshape(weights, shape(rows))
+    ids = cast(rows, int32)
+    ids = where(apply("less", ids, length), ids, -1)
+    if len(rows.shape) == 2:
+        count = shape(rows)[0]
+        ids = where(apply("less", ids, 0), -1, ids + expand_dims(counted(count), 1) * length)
+        found = reshape(_sum(reshape(amounts, [-1]), reshape(ids, [-1]), count * length), [count, length])
+    else:
+        found = _sum(amounts, ids, length)
+    return cast(apply("not_equal", found, cast(0, found.dtype)), kind) if binary_output else found
+
+
+def invert_permutation(x: TensorLike, name: str | None = None) -> Tensor:
+    """The permutation y with y[x[i]] == i.
+
+    >>> autoconv.math.invert_permutation([2, 0, 1]).numpy()
+    array([1, 2, 0], dtype=int32)
+    """
+    order = convert_to_tensor(x)
+    places = shape(order, order.dtype)
+    return scatter_nd(expand_dims(order, 1), counted(places[0]), places)
+
+
+def _by_rows(data: TensorLike, segment_ids: TensorLike) -> tuple[Tensor, Tensor]:
+    """Return the data with one dimension for all of the ids, and the ids as a vector."""
+    values, ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
+    rank = len(ids.shape)
+    if rank != 1:
+        values = reshape(values, concat([[-1], shape(values)[rank:]], 0))
+        ids = reshape(ids, [-1])
+    return values, ids
+
+
+def _sum(rows: Tensor, ids: Tensor, number: Any) -> Tensor:
+    """Return the sums of rows by their ids; those of a negative id go into a further row, which is cut off."""
+    number = cast(number, ids.dtype)
+    placed = where(apply("less", ids, cast(0, ids.dtype)), number, ids)
+    return get_item(unsorted_segment_sum(rows, placed, number + 1), slice(None, -1))
+
+
+def _extreme(
+    data: TensorLike, segment_ids: TensorLike, num_segments: IntLike, scatter: Callable[..., Tensor], start: Any
+) -> Tensor:
+    rows, ids = _by_rows(data, segment_ids)
+    kind = rows.dtype.numpy
+    lowest = start(np.finfo(kind) if rows.dtype.is_floating else np.iinfo(kind))
+    number = cast(num_segments, ids.dtype)
+    placed = where(apply("less", ids, cast(0, ids.dtype)), number, ids)
+    sizes = concat([[number + 1], shape(rows, ids.dtype)[1:]], 0)
+    whole = fill(sizes, convert_to_tensor(np.array(lowest, kind)))
+    return get_item(scatter(whole, expand_dims(placed, 1), rows), slice(None, -1))
+
+
+def _scaled(data: TensorLike, segment_ids: TensorLike, num_segments: IntLike, divisor: Callable[..., Any]) -> Tensor:
+    rows, ids = _by_rows(data, segment_ids)
+    count = apply("maximum", _sum(ones_like(ids, rows.dtype), ids, num_segments), cast(1, rows.dtype))
+    by = divisor(count)
+    for _ in range(len(rows.shape) - 1):
+        by = expand_dims(by, -1)
+    return _sum(rows, ids, num_segments) / by
+
+
+def _count_of(segment_ids: TensorLike) -> Tensor:
+    """Return the number of segments of sorted ids: one more than the last."""
+    ids = convert_to_tensor(segment_ids)
+    return get_item(concat([cast([-1], ids.dtype), ids], 0), -1) + 1
+
+
+def _filled(reduce: Callable[..., Tensor], data: TensorLike, segment_ids: TensorLike) -> Tensor:
+    """Return a reduction of sorted segments with 0 in those without rows."""
+    rows, ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
+    found = reduce(rows, ids, _count_of(ids))
+    there = segment_sum(ones_like(ids), ids)
+    for _ in range(len(rows.shape) - 1):
+        there = expand_dims(there, -1)
+    return where(apply("greater", there, cast(0, there.dtype)), found, zeros((), rows.dtype))
+
+
