@@ -136,3 +136,23 @@ def test_other_errors_leave_what_was_done():
 def test_a_run_inside_of_a_run_is_taken_back_with_it():
     items = []
     assert beyond(undoing(lambda: method(items, "append", 2))) and items == []
+
+
+def test_a_read_only_array_has_nothing_to_take_back():
+    """What a graph cannot carry comes after a write that fails: the call is repeated, and the array is left alone."""
+
+    def program(x, y, k):
+        try:
+            y &= 1
+        except ValueError:
+            k = 3
+        for _ in y.flat:
+            if x:
+                x |= 4
+        return k
+
+    x, y = np.array(False), np.array([5, 0, 3], np.int8)
+    for array in (x, y):
+        array.flags.writeable = False
+    compiled = ac.compile(program)
+    assert [compiled(x, y, 2.5) for _ in range(3)] == [program(x, y, 2.5)] * 3

@@ -386,6 +386,8 @@ def _note_filled(log: _Log, owner: Any) -> None:
 
 
 def _note_part(log: _Log, owner: np.ndarray, key: Any) -> None:
+    if not owner.flags.writeable:
+        return
     try:
         before = np.array(owner[key])
     except Exception:
@@ -401,6 +403,8 @@ def _note_whole(log: _Log, owner: Any) -> None:
     """Log the whole contents of the owner."""
     if isinstance(owner, _CONSTANT) or id(owner) in log.noted:
         return
+    if type(owner) is np.ndarray and not owner.flags.writeable:
+        return  # no write succeeds, and none has to be undone
     if type(owner) is list:
         items = owner.copy()
         log.add(owner, id(owner), lambda: owner.__setitem__(slice(None), items))
