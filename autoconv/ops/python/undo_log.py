@@ -153,7 +153,7 @@ def restoring(run: Callable[..., Any], arrays: Callable[..., list[np.ndarray]]) 
     """
 
     def noted(*arguments: Any) -> Any:
-        given = arrays(*arguments)
+        given = [array for array in arrays(*arguments) if array.flags.writeable]
         copies = [array.copy() for array in given]
         try:
             return run(*arguments)
