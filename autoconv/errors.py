@@ -141,6 +141,7 @@ class OpError(AutoconvError):
     """
 
     error_code = 2
+    op = node_def = None  # TensorFlow's names for the failed node, which the message shows instead
     plain: Exception | None = None
 
     def in_place_of(self, plain: Exception) -> Self:

@@ -62,6 +62,27 @@ def object_graph(root: Any, attached: Mapping[str, Any] | None = None) -> Object
     return graph
 
 
+class TrackableView:
+    """The parts of objects, as checkpoints see them.
+
+    >>> v = autoconv.Variable(1.0)
+    >>> autoconv.train.TrackableView([v]).children([v])["0"] is v
+    True
+    """
+
+    def __init__(self, root: Any) -> None:
+        self.root = root
+
+    @classmethod
+    def children(cls, obj: Any, **kwargs: Any) -> dict[str, Any]:
+        """Return the parts of an object by name."""
+        return children_of(obj)
+
+    def descendants(self) -> list[Any]:
+        """Return the root and all objects that are reached from it, nearest first."""
+        return object_graph(self.root).objects
+
+
 def is_trackable(value: object) -> bool:
     """Return whether checkpoints can store the value or find something to store in it."""
     return isinstance(value, Variable | Module | list | tuple | dict) or any(

@@ -1,0 +1,366 @@
+"""Images as tensors, [height, width, channels] or a batch of these: dtypes, parts, colours, measures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.tensors.arithmetic import floormod
+from autoconv.api.tensors.casts import cast, saturate_cast
+from autoconv.api.tensors.gather import where
+from autoconv.api.tensors.reductions import reduce_max, reduce_mean, reduce_min, reduce_sum, reduce_variance
+from autoconv.api.tensors.shaping import pad, reverse, shape, stack, tile
+from autoconv.api.tensors.shaping import transpose as permuted
+from autoconv.graph.dtypes import as_dtype, float32
+from autoconv.runtime.annotations import DTypeLike, TensorLike
+from autoconv.runtime.tensors.binary_dispatch import get_item
+from autoconv.runtime.tensors.conversion import constant, convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def convert_image_dtype(image: TensorLike, dtype: DTypeLike, saturate: bool = False, name: str | None = None) -> Tensor:
+    """An image of another dtype, whose range is that of the dtype: 0 to 1 for floats, 0 to the maximum for integers.
+
+    >>> autoconv.image.convert_image_dtype(autoconv.constant([0, 255], autoconv.uint8), autoconv.float32).numpy()
+    array([0., 1.], dtype=float32)
+    """
+    x, wanted = convert_to_tensor(image), as_dtype(dtype)
+    if x.dtype is wanted:
+        return x
+    change = saturate_cast if saturate else cast
+    if x.dtype.is_integer and wanted.is_integer:
+        old, new = int(x.dtype.max), int(wanted.max)
+        if old > new:
+            return change(x // ((old + 1) // (new + 1)), wanted)
+        return cast(x, wanted) * ((new + 1) // (old + 1))
+    if x.dtype.is_floating and wanted.is_floating:
+        return cast(x, wanted)
+    if x.dtype.is_integer:
+        return cast(x, wanted) * constant(1.0 / x.dtype.max, wanted)
+    return change(x * constant(float(wanted.max) + 0.5, x.dtype), wanted)
+
+
+def flip_left_right(image: TensorLike) -> Tensor:
+    """An image with its columns in reverse order.
+
+    >>> autoconv.image.flip_left_right([[[1], [2]]]).numpy().ravel()
+    array([2, 1], dtype=int32)
+    """
+    return reverse(image, [-2])
+
+
+def flip_up_down(image: TensorLike) -> Tensor:
+    """An image with its rows in reverse order.
+
+    >>> autoconv.image.flip_up_down([[[1]], [[2]]]).numpy().ravel()
+    array([2, 1], dtype=int32)
+    """
+    return reverse(image, [-3])
+
+
+def transpose(image: TensorLike, name: str | None = None) -> Tensor:
+    """An image with rows as columns.
+
+    >>> autoconv.image.transpose(autoconv.ones([2, 3, 1])).shape
+    TensorShape([3, 2, 1])
+    """
+    x = convert_to_tensor(image)
+    return permuted(x, [1, 0, 2] if len(x.shape) == 3 else [0, 2, 1, 3])
+
+
+def rot90(image: TensorLike, k: int = 1, name: str | None = None) -> Tensor:
+    """An image turned `k` times by 90 degrees, counter-clockwise.
+
+    >>> autoconv.image.rot90([[[1], [2]]]).numpy().ravel()
+    array([2, 1], dtype=int32)
+    """
+    x = convert_to_tensor(image)
+    turns: dict[int, Callable[[Any], Tensor]] = {
+        0: convert_to_tensor,
+        1: lambda x: flip_up_down(transpose(x)),
+        2: lambda x: flip_up_down(flip_left_right(x)),
+        3: lambda x: transpose(flip_up_down(x)),
+    }
+    return turns[int(k) % 4](x)
+
+
+def crop_to_bounding_box(
+    image: TensorLike, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
+) -> Tensor:
+    """The part of an image from an offset on.
+
+    >>> autoconv.image.crop_to_bounding_box(autoconv.ones([4, 5, 1]), 1, 1, 2, 3).shape
+    TensorShape([2, 3, 1])
+    """
+    rows = slice(offset_height, offset_height + target_height)
+    columns = slice(offset_width, offset_width + target_width)
+    return get_item(convert_to_tensor(image), (..., rows, columns, slice(None)))
+
+
+def pad_to_bounding_box(
+    image: TensorLike, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
+) -> Tensor:
+    """An image at an offset in a larger one of zeros.
+
+    >>> autoconv.image.pad_to_bounding_box(autoconv.ones([1, 1, 1]), 0, 1, 1, 3).numpy().ravel()
+    array([0., 1., 0.], dtype=float32)
+    """
+    x = convert_to_tensor(image)
+    height, width = _sides(x)
+    around = [
+        [offset_height, target_height - offset_height - height], [offset_width, target_width - offset_width - width],
+        [0, 0],
+    ]  # fmt: skip
+    return pad(x, around if len(x.shape) == 3 else [[0, 0], *around])
+
+
+def central_crop(image: TensorLike, central_fraction: float) -> Tensor:
+    """The middle of an image: `central_fraction` of each side. Raises ValueError for a fraction outside of (0, 1].
+
+    >>> autoconv.image.central_crop(autoconv.ones([4, 8, 1]), 0.5).shape
+    TensorShape([2, 4, 1])
+    """
+    if not 0 < central_fraction <= 1:
+        raise ValueError("central_fraction must be within (0, 1]")
+    x = convert_to_tensor(image)
+    starts, sizes = [], []
+    for side in _sides(x):
+        start = (
+            int((side - side * central_fraction) / 2)
+            if isinstance(side, int)
+            else cast((cast(side, "float64") - cast(side, "float64") * central_fraction) / 2, "int32")
+        )
+        starts.append(start)
+        sizes.append(side - start * 2)
+    return crop_to_bounding_box(x, *starts, *sizes)
+
+
+def resize_with_crop_or_pad(image: TensorLike, target_height: int, target_width: int) -> Tensor:
+    """An image of another size: its middle, or with zeros around it.
+
+    >>> autoconv.image.resize_with_crop_or_pad(autoconv.ones([4, 2, 1]), 2, 4).shape
+    TensorShape([2, 4, 1])
+    """
+    x = convert_to_tensor(image)
+    height, width = _sides(x)
+    down, right = (_excess(side, target) for side, target in ((height, target_height), (width, target_width)))
+    kept = [_least(side, target) for side, target in ((height, target_height), (width, target_width))]
+    x = crop_to_bounding_box(x, down, right, *kept)
+    height, width = kept
+    return pad_to_bounding_box(
+        x, _excess(target_height, height), _excess(target_width, width), target_height, target_width
+    )
+
+
+def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Tensor:
+    """The brightness of colours, in one channel.
+
+    >>> autoconv.image.rgb_to_grayscale([[[1.0, 1.0, 1.0]]]).numpy().ravel().round(3)
+    array([1.], dtype=float32)
+    """
+    x = convert_to_tensor(images)
+    floats = convert_image_dtype(x, float32)
+    gray = reduce_sum(floats * constant([0.2989, 0.5870, 0.1140]), axis=-1, keepdims=True)
+    return convert_image_dtype(gray, x.dtype)
+
+
+def grayscale_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
+    """An image of one channel with three equal ones.
+
+    >>> autoconv.image.grayscale_to_rgb([[[0.5]]]).shape
+    TensorShape([1, 1, 3])
+    """
+    x = convert_to_tensor(images)
+    return tile(x, [1] * (len(x.shape) - 1) + [3])
+
+
+def rgb_to_hsv(images: TensorLike, name: str | None = None) -> Tensor:
+    """Hue, saturation and value of colours, all from 0 to 1.
+
+    >>> autoconv.image.rgb_to_hsv([[[0.0, 0.0, 1.0]]]).numpy().ravel().round(3)
+    array([0.667, 1.   , 1.   ], dtype=float32)
+    """
+    x = convert_to_tensor(images)
+    red, green, blue = (get_item(x, (..., channel)) for channel in (0, 1, 2))
+    value, low = reduce_max(x, axis=-1), reduce_min(x, axis=-1)
+    extent = value - low
+    some = where(extent > 0, extent, 1.0)
+    hue = where(
+        apply("equal", value, red),
+        (green - blue) / some,
+        where(apply("equal", value, green), 2.0 + (blue - red) / some, 4.0 + (red - green) / some),
+    )
+    hue = where(extent > 0, hue / 6.0, 0.0)
+    hue = where(hue < 0.0, hue + 1.0, hue)
+    return stack([hue, where(value > 0, extent / where(value > 0, value, 1.0), 0.0), value], axis=-1)
+
+
+def hsv_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
+    """Colours of hue, saturation and value.
+
+    >>> autoconv.image.hsv_to_rgb([[[0.0, 1.0, 1.0]]]).numpy().ravel()
+    array([1., 0., 0.], dtype=float32)
+    """
+    x = convert_to_tensor(images)
+    hue, saturation, value = (get_item(x, (..., channel)) for channel in (0, 1, 2))
+    channels = []
+    for shift in (0.0, -2.0, 2.0):
+        distance = apply("abs", hue * 6.0 + shift - 3.0 if shift == 0.0 else hue * 6.0 - (2.0 if shift < 0 else 4.0))
+        share = distance - 1.0 if shift == 0.0 else 2.0 - distance
+        channels.append(value * (1.0 - saturation + saturation * apply("minimum", apply("maximum", share, 0.0), 1.0)))
+    return stack(channels, axis=-1)
+
+
+def adjust_brightness(image: TensorLike, delta: Any) -> Tensor:
+    """An image with `delta` added to each channel, in the range of floats; the dtype stays.
+
+    >>> autoconv.image.adjust_brightness([[[0.25]]], 0.5).numpy().ravel()
+    array([0.75], dtype=float32)
+    """
+    return _as_floats(image, lambda x: x + cast(delta, x.dtype))
+
+
+def adjust_contrast(images: TensorLike, contrast_factor: Any) -> Tensor:
+    """Images whose differences from the mean of each channel are multiplied by a factor.
+
+    >>> autoconv.image.adjust_contrast([[[1.0], [3.0]]], 2.0).numpy().ravel()
+    array([0., 4.], dtype=float32)
+    """
+
+    def changed(x: Tensor) -> Tensor:
+        mean = reduce_mean(x, axis=(-3, -2), keepdims=True)
+        return (x - mean) * cast(contrast_factor, x.dtype) + mean
+
+    return _as_floats(images, changed)
+
+
+def adjust_saturation(image: TensorLike, saturation_factor: Any, name: str | None = None) -> Tensor:
+    """An image whose saturation is multiplied by a factor, to 1 at most.
+
+    >>> autoconv.image.adjust_saturation([[[1.0, 0.5, 0.5]]], 0.0).numpy().ravel()
+    array([1., 1., 1.], dtype=float32)
+    """
+
+    def changed(x: Tensor) -> Tensor:
+        hue, saturation, value = (get_item(rgb_to_hsv(x), (..., channel)) for channel in (0, 1, 2))
+        more = apply("minimum", apply("maximum", saturation * cast(saturation_factor, x.dtype), 0.0), 1.0)
+        return hsv_to_rgb(stack([hue, more, value], axis=-1))
+
+    return _as_floats(image, changed)
+
+
+def adjust_hue(image: TensorLike, delta: Any, name: str | None = None) -> Tensor:
+    """An image whose hue is turned by `delta`, from -1 to 1.
+
+    >>> autoconv.image.adjust_hue([[[1.0, 0.0, 0.0]]], 0.5).numpy().ravel().round(3)
+    array([0., 1., 1.], dtype=float32)
+    """
+
+    def changed(x: Tensor) -> Tensor:
+        hue, saturation, value = (get_item(rgb_to_hsv(x), (..., channel)) for channel in (0, 1, 2))
+        return hsv_to_rgb(stack([floormod(hue + cast(delta, x.dtype), 1.0), saturation, value], axis=-1))
+
+    return _as_floats(image, changed)
+
+
+def per_image_standardization(image: TensorLike) -> Tensor:
+    """Each image less its mean, divided by its standard deviation, or 1 / sqrt(number of elements) if that is more.
+
+    >>> autoconv.image.per_image_standardization([[[1.0], [3.0]]]).numpy().ravel()
+    array([-1.,  1.], dtype=float32)
+    """
+    x = cast(convert_to_tensor(image), float32)
+    count = cast(apply("reduce_prod", shape(x)[-3:], axis=(0,)), float32)
+    deviation = apply("sqrt", reduce_variance(x, axis=(-3, -2, -1), keepdims=True))
+    return (x - reduce_mean(x, axis=(-3, -2, -1), keepdims=True)) / apply("maximum", deviation, apply("rsqrt", count))
+
+
+def total_variation(images: TensorLike, name: str | None = None) -> Tensor:
+    """The sum of the absolute differences of neighbours, of each image.
+
+    >>> autoconv.image.total_variation([[[1.0], [3.0]]]).numpy()
+    np.float32(2.0)
+    """
+    x = convert_to_tensor(images)
+    whole = slice(None)
+    down = get_item(x, (..., slice(1, None), whole, whole)) - get_item(x, (..., slice(None, -1), whole, whole))
+    right = get_item(x, (..., slice(1, None), whole)) - get_item(x, (..., slice(None, -1), whole))
+    return sum(reduce_sum(apply("abs", part), axis=(-3, -2, -1)) for part in (down, right))  # type: ignore[return-value]
+
+
+def image_gradients(image: TensorLike) -> tuple[Tensor, Tensor]:
+    """The differences of neighbours of a batch of images, downwards and to the right; 0 in the last row and column.
+
+    >>> down, right = autoconv.image.image_gradients(autoconv.constant([[[[1.0], [3.0]]]]))
+    >>> right.numpy().ravel()
+    array([2., 0.], dtype=float32)
+    """
+    x = convert_to_tensor(image)
+    down = get_item(x, (slice(None), slice(1, None))) - get_item(x, (slice(None), slice(None, -1)))
+    rows = slice(None), slice(None)
+    right = get_item(x, (*rows, slice(1, None))) - get_item(x, (*rows, slice(None, -1)))
+    none = [0, 0]
+    return pad(down, [none, [0, 1], none, none]), pad(right, [none, none, [0, 1], none])
+
+
+def sobel_edges(image: TensorLike) -> Tensor:
+    """Sobel's filters over a batch of images: [batch, height, width, channels, 2], vertical and horizontal edges.
+
+    >>> autoconv.image.sobel_edges(autoconv.ones([1, 4, 4, 1])).shape
+    TensorShape([1, 4, 4, 1, 2])
+    """
+    x = pad(convert_to_tensor(image), [[0, 0], [1, 1], [1, 1], [0, 0]], mode="REFLECT")
+    found = []
+    for kernel in (_SOBEL, _SOBEL.T):
+        total: Any = None
+        for i, j in np.ndindex(3, 3):
+            if kernel[i, j]:
+                ends = (-2 + i) or None, (-2 + j) or None
+                part = get_item(x, (slice(None), slice(i, ends[0]), slice(j, ends[1]))) * float(kernel[i, j])
+                total = part if total is None else total + part
+        found.append(total)
+    return stack(found, axis=-1)
+
+
+def psnr(a: TensorLike, b: TensorLike, max_val: float, name: str | None = None) -> Tensor:
+    """The peak signal-to-noise ratio of images, in decibels.
+
+    >>> autoconv.image.psnr([[[0.0]]], [[[0.1]]], max_val=1.0).numpy().round(3)
+    np.float32(20.0)
+    """
+    first, second = (convert_image_dtype(x, float32) for x in (convert_to_tensor(a), convert_to_tensor(b)))
+    limit = convert_image_dtype(cast(max_val, convert_to_tensor(a).dtype), float32)
+    error = reduce_mean((first - second) ** 2, axis=(-3, -2, -1))
+    return (20.0 * apply("log", limit) - 10.0 * apply("log", error)) / float(np.log(10.0))
+
+
+_SOBEL = np.array([[-1, -2, -1], [0, 0, 0], [1, 2, 1]])
+
+
+def _sides(image: Tensor) -> list[Any]:
+    """Return height and width: ints, or numbers of the graph."""
+    return [image.shape[axis] if image.shape[axis] is not None else shape(image)[axis] for axis in (-3, -2)]
+
+
+def _excess(side: Any, target: Any) -> Any:
+    """Return how much to cut off before the middle: half of what is too much."""
+    if isinstance(side, int) and isinstance(target, int):
+        return max(side - target, 0) // 2
+    return apply("maximum", side - target, 0) // 2
+
+
+def _least(side: Any, target: Any) -> Any:
+    return min(side, target) if isinstance(side, int) and isinstance(target, int) else apply("minimum", side, target)
+
+
+def _as_floats(image: TensorLike, change: Callable[[Tensor], Tensor]) -> Tensor:
+    """Change an image as floats from 0 to 1; return it in its own dtype, cut to its range."""
+    x = convert_to_tensor(image)
+    if x.dtype.is_floating:
+        return change(x)
+    return convert_image_dtype(change(convert_image_dtype(x, float32)), x.dtype, saturate=True)
+
+

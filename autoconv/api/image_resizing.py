@@ -1,0 +1,179 @@
+"""Resizing of images: each side by a matrix of weights."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.linalg import einsum
+from autoconv.api.tensors.casts import cast
+from autoconv.api.tensors.constants import range as counted
+from autoconv.api.tensors.gather import gather, where
+from autoconv.api.tensors.shaping import expand_dims, pad, shape, squeeze
+from autoconv.graph.dtypes import float32, int32
+from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.tensors.binary_dispatch import get_item
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.static_values import static_value
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+class ResizeMethod:
+    """Names of the methods of `resize`.
+
+    >>> autoconv.image.ResizeMethod.BICUBIC
+    'bicubic'
+    """
+
+    AREA = "area"
+    BICUBIC = "bicubic"
+    BILINEAR = "bilinear"
+    GAUSSIAN = "gaussian"
+    LANCZOS3 = "lanczos3"
+    LANCZOS5 = "lanczos5"
+    MITCHELLCUBIC = "mitchellcubic"
+    NEAREST_NEIGHBOR = "nearest"
+
+
+def resize(
+    images: TensorLike, size: Any, method: Any = "bilinear", preserve_aspect_ratio: bool = False,
+    antialias: bool = False, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Images of another height and width: `images` is [height, width, channels], or a batch of these.
+
+    `size` is the new height and width. `method` is one of ResizeMethod: "bilinear", "bicubic" (Keys' kernel with
+    a = -0.5), "lanczos3", "lanczos5", "gaussian", "mitchellcubic", "area" (means), or "nearest". Pixels have their
+    centres at halves. With `antialias`, kernels are stretched where an image becomes smaller. The result is float32;
+    that of "nearest" keeps the dtype. `preserve_aspect_ratio`: as large as fits into `size`. Raises ValueError for
+    another rank, size or method.
+
+    >>> autoconv.image.resize([[[0.0], [4.0]]], [1, 4]).numpy().ravel()
+    array([0., 1., 3., 4.], dtype=float32)
+    """
+    x = convert_to_tensor(images)
+    rank = len(x.shape)
+    if rank not in (3, 4):
+        raise ValueError("'images' must have either 3 or 4 dimensions.")
+    given = [_side(part) for part in _pair(size)]
+    batch = x if rank == 4 else expand_dims(x, 0)
+    sides = [batch.shape[axis] if batch.shape[axis] is not None else shape(batch)[axis] for axis in (1, 2)]
+    if preserve_aspect_ratio:
+        given = _fitting(given, sides)
+    chosen = str(getattr(method, "value", method))
+    if all(isinstance(a, int) and isinstance(b, int) and a == b for a, b in zip(given, sides, strict=True)):
+        return x
+    if chosen == "nearest":
+        for axis, (old, new) in enumerate(zip(sides, given, strict=True), 1):
+            batch = gather(batch, _nearest(old, new), axis=axis)
+    else:
+        if chosen not in _KERNELS and chosen != "area":
+            raise ValueError(f"Resize method is not implemented: {method}")
+        batch = cast(batch, float32)
+        for old, new, rule in zip(sides, given, ("oh,bhwc->bowc", "ow,bhwc->bhoc"), strict=True):
+            batch = einsum(rule, _area(old, new) if chosen == "area" else _weights(old, new, chosen, antialias), batch)
+    return batch if rank == 4 else squeeze(batch, 0)
+
+
+def resize_with_pad(
+    image: TensorLike, target_height: int, target_width: int, method: Any = "bilinear", antialias: bool = False
+) -> Tensor:
+    """An image that is resized to fit into height and width, with zeros around it: its proportions stay.
+
+    >>> autoconv.image.resize_with_pad(autoconv.ones([2, 4, 1]), 4, 4).numpy()[:, 0, 0]
+    array([0., 1., 1., 0.], dtype=float32)
+    """
+    x = convert_to_tensor(image)
+    sides = [x.shape[axis] if x.shape[axis] is not None else shape(x)[axis] for axis in (-3, -2)]
+    wanted = target_height, target_width
+    ratio = apply("maximum", *(_float(old) / _float(new) for old, new in zip(sides, wanted, strict=True)))
+    exact = [_float(side) / ratio for side in sides]
+    height, width = (_side(cast(apply("floor", side), int32)) for side in exact)
+    found = resize(x, [height, width], method, False, antialias)
+    top, left = (
+        _side(cast(apply("floor", (_float(new) - side) / 2.0), int32))
+        for new, side in zip(wanted, exact, strict=True)
+    )
+    amounts = [[top, target_height - height - top], [left, target_width - width - left], [0, 0]]
+    return pad(found, amounts if len(x.shape) == 3 else [[0, 0], *amounts])
+
+
+class _Kernel(enum.Enum):
+    BILINEAR = 1.0
+    BICUBIC = 2.0
+    LANCZOS3 = 3.0
+    LANCZOS5 = 5.0
+    GAUSSIAN = 1.5
+    MITCHELLCUBIC = 2.00001  # an enumeration wants distinct values
+
+    @property
+    def radius(self) -> float:
+        return 2.0 if self is _Kernel.MITCHELLCUBIC else self.value
+
+    def __call__(self, distance: Tensor) -> Tensor:
+        """Return the weights at distances, which are not negative."""
+        x, r = distance, self.radius
+        if self is _Kernel.BILINEAR:
+            return 1.0 - x
+        if self is _Kernel.BICUBIC:
+            return where(x < 1.0, (1.5 * x - 2.5) * x * x + 1.0, ((-0.5 * x + 2.5) * x - 4.0) * x + 2.0)
+        if self is _Kernel.MITCHELLCUBIC:
+            near = (7.0 / 6.0 * x - 2.0) * x * x + 8.0 / 9.0
+            return where(x < 1.0, near, ((-7.0 / 18.0 * x + 2.0) * x - 10.0 / 3.0) * x + 16.0 / 9.0)
+        if self is _Kernel.GAUSSIAN:
+            return apply("exp", x * x * (-1.0 / (2.0 * (r / 3.0) ** 2)))
+        angle = apply("maximum", x, 1e-8) * np.pi
+        return r * apply("sin", angle) * apply("sin", angle / r) / (angle * angle)
+
+
+_KERNELS = {kernel.name.lower(): kernel for kernel in _Kernel}
+
+
+def _weights(old: Any, new: Any, method: str, antialias: bool) -> Tensor:
+    """Return the weights of old pixels in new ones, [new, old]; those of a new pixel add up to 1."""
+    kernel = _KERNELS[method]
+    ratio = _float(old) / _float(new)
+    stretch = apply("maximum", ratio, 1.0) if antialias else 1.0
+    centres = expand_dims((cast(counted(new), float32) + 0.5) * ratio, 1)
+    distance = apply("abs", cast(counted(old), float32) + 0.5 - centres) / stretch
+    raw = where(distance < kernel.radius, kernel(distance), 0.0)
+    return raw / apply("reduce_sum", raw, axis=(1,), keepdims=True)
+
+
+def _area(old: Any, new: Any) -> Tensor:
+    """Return the shares of old pixels in the area of new ones, [new, old]."""
+    ratio = _float(old) / _float(new)
+    begins = expand_dims(cast(counted(new), float32) * ratio, 1)
+    pixels = cast(counted(old), float32)
+    ends = apply("minimum", begins + ratio, pixels + 1.0)
+    return apply("maximum", ends - apply("maximum", begins, pixels), 0.0) / ratio
+
+
+def _nearest(old: Any, new: Any) -> Tensor:
+    places = cast((cast(counted(new), float32) + 0.5) * (_float(old) / _float(new)), int32)
+    return apply("minimum", places, cast(old, int32) - 1)
+
+
+def _float(size: Any) -> Tensor:
+    return cast(convert_to_tensor(size), float32)
+
+
+def _pair(size: Any) -> list[Any]:
+    if isinstance(size, Tensor):
+        size = [get_item(size, 0), get_item(size, 1)]
+    if len(size) != 2:
+        raise ValueError("'size' must be a 1-D Tensor of 2 elements: new_height, new_width")
+    return list(size)
+
+
+def _side(size: Any) -> Any:
+    known = static_value(size) if isinstance(size, Tensor) else size
+    return cast(size, int32) if known is None else int(known)
+
+
+def _fitting(given: list[Any], sides: list[Any]) -> list[Any]:
+    """Return the largest sides of the same proportions within the given ones."""
+    scale = apply("minimum", *(_float(new) / _float(old) for new, old in zip(given, sides, strict=True)))
+    return [_side(cast(apply("round", _float(side) * scale), int32)) for side in sides]

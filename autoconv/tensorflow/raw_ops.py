@@ -1,0 +1,27 @@
+"""`tf.raw_ops`: the few that libraries call; others raise UnimplementedError by their name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.tensors.casts import cast
+from autoconv.api.tensors.shaping import reshape, shape
+from autoconv.api.tensors.sorting import searchsorted
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.tensorflow.missing import Missing
+
+
+def Bucketize(*, input: Any, boundaries: Any, name: str | None = None) -> Any:
+    """Return for each number how many of the sorted boundaries are not above it."""
+    values = convert_to_tensor(input)
+    edges = convert_to_tensor(np.asarray(boundaries, np.float32))
+    found = searchsorted(edges, reshape(cast(values, edges.dtype), [-1]), side="right")
+    return reshape(found, shape(values))
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_"):
+        raise AttributeError(name)
+    return Missing(f"raw_ops.{name}")

@@ -1,0 +1,52 @@
+"""Files in graphs and folders by TensorFlow's names."""
+
+import numpy as np
+import pytest
+
+import autoconv as ac
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, ac.function], ids=["eager", "graph"])
+def test_files_are_read_and_written_when_the_graph_runs(tmp_path, wrap):
+    path = str(tmp_path / "new" / "numbers")
+    numbers = np.arange(4, dtype=np.int16)
+    wrap(lambda p, c: ac.io.write_file(p, c))(ac.constant(path), ac.constant(numbers.tobytes()))
+    read = wrap(lambda p: ac.io.decode_raw(ac.io.read_file(p), ac.int16))
+    assert read(ac.constant(path)).numpy().tolist() == [0, 1, 2, 3]
+    (tmp_path / "new" / "numbers").write_bytes(numbers[::-1].tobytes())
+    assert read(ac.constant(path)).numpy().tolist() == [3, 2, 1, 0]
+    big = wrap(lambda t: ac.io.decode_raw(t, ac.int16, little_endian=False))
+    assert big(ac.constant([b"\x00\x01", b"\x01\x00"])).numpy().tolist() == [[1], [256]]
+    with pytest.raises(ac.errors.NotFoundError, match="No such file"):
+        ac.io.read_file(path + "!")
+    with pytest.raises(ac.errors.InvalidArgumentError, match="one length"):
+        ac.io.decode_raw([b"abc"], ac.int16)
+
+
+def test_a_dataset_of_files(tmp_path):
+    for number in range(3):
+        (tmp_path / f"{number}.bin").write_bytes(bytes([number] * 2))
+    dataset = ac.data.Dataset.list_files(str(tmp_path / "*.bin"), shuffle=False)
+    found = dataset.map(lambda path: ac.io.decode_raw(ac.io.read_file(path), ac.uint8)).batch(3)
+    assert next(iter(found)).numpy().tolist() == [[0, 0], [1, 1], [2, 2]]
+
+
+def test_folders(tmp_path):
+    gfile = ac.io.gfile
+    folder = gfile.join(str(tmp_path), "a", "b")
+    gfile.makedirs(folder)
+    with gfile.GFile(gfile.join(folder, "x.txt"), "w") as file:
+        file.write("é")
+    gfile.copy(gfile.join(folder, "x.txt"), gfile.join(folder, "y.txt"))
+    with pytest.raises(ac.errors.InvalidArgumentError, match="already exists"):
+        gfile.copy(gfile.join(folder, "x.txt"), gfile.join(folder, "y.txt"))
+    gfile.rename(gfile.join(folder, "y.txt"), gfile.join(folder, "z.txt"))
+    assert gfile.listdir(folder) == ["x.txt", "z.txt"] and gfile.isdir(folder) and gfile.exists(folder)
+    assert gfile.glob(folder + "/*.txt") == [folder + "/x.txt", folder + "/z.txt"]
+    assert gfile.GFile(folder + "/z.txt", "rb").read() == "é".encode() and gfile.stat(folder + "/z.txt").st_size == 2
+    assert [files for *_, files in gfile.walk(str(tmp_path))][-1] in (["x.txt", "z.txt"], ["z.txt", "x.txt"])
+    gfile.remove(folder + "/x.txt")
+    gfile.rmtree(str(tmp_path / "a"))
+    for missing in (lambda: gfile.GFile(folder), lambda: gfile.listdir(folder), lambda: gfile.remove(folder)):
+        with pytest.raises(ac.errors.NotFoundError):
+            missing()
