@@ -144,6 +144,12 @@ class OpError(AutoconvError):
     op = node_def = None  # TensorFlow's names for the failed node, which the message shows instead
     plain: Exception | None = None
 
+    def __init__(self, message: object, place: object = None, remedy: str = "", *others: object) -> None:
+        """Take a message, a place and a remedy; or TensorFlow's arguments: a node, an op, a message and a code."""
+        if not isinstance(message, str):
+            message, place, remedy = remedy, None, ""
+        super().__init__(message, place if isinstance(place, Place) else None, remedy)
+
     def in_place_of(self, plain: Exception) -> Self:
         """Set `plain`, NumPy's exception in the same situation, and return the error."""
         self.plain = plain
