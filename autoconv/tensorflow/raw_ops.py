@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.api.image_transforms import projective_transform
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.shaping import reshape, shape
 from autoconv.api.tensors.sorting import searchsorted
@@ -19,6 +20,14 @@ def Bucketize(*, input: Any, boundaries: Any, name: str | None = None) -> Any:
     edges = convert_to_tensor(np.asarray(boundaries, np.float32))
     found = searchsorted(edges, reshape(cast(values, edges.dtype), [-1]), side="right")
     return reshape(found, shape(values))
+
+
+def ImageProjectiveTransformV3(
+    *, images: Any, transforms: Any, output_shape: Any, fill_value: Any, interpolation: str,
+    fill_mode: str = "CONSTANT", name: str | None = None,
+) -> Any:  # fmt: skip
+    """Return projected images; see `projective_transform`."""
+    return projective_transform(images, transforms, output_shape, fill_value, interpolation, fill_mode)
 
 
 def __getattr__(name: str) -> Any:

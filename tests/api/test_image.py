@@ -136,3 +136,27 @@ def test_measures():
     kernel = np.array([[-1, -2, -1], [0, 0, 0], [1, 2, 1]])
     expected = sum(kernel[i, j] * around[:, i : i + 7, j : j + 5] for i in range(3) for j in range(3))
     np.testing.assert_allclose(edges[..., 0], expected, atol=1e-5)
+
+
+# The sums of both images in TensorFlow's results: with a transform for each, and with the first one for both.
+PROJECTED = {
+    ("NEAREST", "CONSTANT"): ([75.00900268554688, 72.0], [75.00900268554688, 71.94000244140625]),
+    ("NEAREST", "REFLECT"): ([78.05400085449219, 75.89900207519531], [78.05400085449219, 72.01699829101562]),
+    ("NEAREST", "WRAP"): ([81.37799835205078, 79.00399780273438], [81.37799835205078, 74.71299743652344]),
+    ("NEAREST", "NEAREST"): ([79.802001953125, 64.8219985961914], [79.802001953125, 75.20600128173828]),
+    ("BILINEAR", "CONSTANT"): ([73.43800354003906, 72.0], [73.43800354003906, 73.82099914550781]),
+    ("BILINEAR", "REFLECT"): ([76.74400329589844, 75.89900207519531], [76.74400329589844, 74.41899871826172]),
+    ("BILINEAR", "WRAP"): ([80.02100372314453, 79.00399780273438], [80.02100372314453, 75.5530014038086]),
+    ("BILINEAR", "NEAREST"): ([78.14700317382812, 64.8219985961914], [78.14700317382812, 76.3499984741211]),
+}
+
+
+@pytest.mark.parametrize(("interpolation", "mode"), PROJECTED)
+def test_projections(interpolation, mode):
+    transforms = np.array([[0.9, -0.3, 1.2, 0.25, 1.1, -2.0, 0.01, -0.02], [1, 0, -8, 0, 1, 9, 0, 0]], "float32")
+    for given, expected in zip((transforms, transforms[:1]), PROJECTED[interpolation, mode], strict=True):
+        found = ac.tensorflow.raw_ops.ImageProjectiveTransformV3(
+            images=X, transforms=given, output_shape=[6, 8], fill_value=0.5, interpolation=interpolation, fill_mode=mode
+        )
+        assert found.shape == (2, 6, 8, 3)
+        np.testing.assert_allclose(found.numpy().sum((1, 2, 3)), expected, atol=2e-3)

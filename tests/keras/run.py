@@ -3,9 +3,9 @@
     python tests/keras/run.py [FILE-PART ...] [--tensorflow PYTHON] [--quick] [--folder out/keras-tests] [--again]
 
 PYTHON is an interpreter of an environment with keras and tensorflow-cpu. Outcomes are kept by file and by version, so
-that a run which was stopped continues; `--again` runs the files over autoconv anew. `--quick` takes every twentieth
-test. Nothing of Keras is kept. The last lines give, by folder, how many of the tests that pass over TensorFlow pass
-over autoconv; without TensorFlow's outcomes, how many pass at all.
+that a run which was stopped continues; `--again` runs the files over autoconv anew. `--quick` takes one test of
+twenty, the same over both. Nothing of Keras is kept. The last lines give, by folder, how many of the tests that pass
+over TensorFlow pass over autoconv; without TensorFlow's outcomes, how many pass at all.
 """
 
 from __future__ import annotations

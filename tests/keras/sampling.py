@@ -1,9 +1,10 @@
-"""A plugin of pytest: keeps every n-th test, and writes the outcome of each test by file."""
+"""A plugin of pytest: keeps one test of n, chosen by their names, and writes the outcome of each test by file."""
 
 from __future__ import annotations
 
 import json
 import os
+import zlib
 from typing import Any
 
 _OUTCOMES: dict[str, dict[str, str]] = {}
@@ -11,7 +12,7 @@ _OUTCOMES: dict[str, dict[str, str]] = {}
 
 def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
     step = int(os.environ.get("KERAS_TESTS_STEP", "1"))
-    kept = items[::step]
+    kept = [item for item in items if zlib.crc32(item.nodeid.partition("::")[2].encode()) % step == 0]
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = kept
 
